@@ -1,0 +1,179 @@
+/** One row of the table of errors, from which docs/errors.md is generated. */
+interface ErrorRow {
+  /** The HTTP status that the component's own answers, and a host's error handler, use. */
+  readonly status: number;
+  /** What happened, in one short sentence for a person. */
+  readonly title: string;
+  readonly cause: string;
+  readonly remedy: string;
+}
+
+/** THE table of errors: every code that an answer, an exception or a log line can carry. Codes are never renamed. */
+export const ERRORS = {
+  configuration_invalid: {
+    status: 500,
+    title: "The sign-in component is not configured correctly",
+    cause: "One or more startup checks failed; the exception lists every finding.",
+    remedy: "Correct each finding as its remedy says and start again. `npx idpauth check` lists them without starting.",
+  },
+  invalid_parameter: {
+    status: 400,
+    title: "A query parameter has no valid value",
+    cause: "`scheme` or `response` is unknown, empty or given more than once, or the two do not go together.",
+    remedy: "Use one of the values in `valid_options`.",
+  },
+  host_invalid: {
+    status: 400,
+    title: "The Host header is not usable",
+    cause: "The request's Host header is missing or is no host name, so there is no address to come back to.",
+    remedy: "Set BASE_URL; then the Host header is not needed.",
+  },
+  login_link_invalid: {
+    status: 400,
+    title: "This sign-in link is no longer valid",
+    cause: "The callback's state is missing, repeated, unknown, expired, already used, or belongs to another browser.",
+    remedy: "Start the sign-in again. If it happens every time, check that the cookie reaches the callback: same host as BASE_URL, and no proxy that drops cookies.",
+  },
+  sign_in_refused: {
+    status: 400,
+    title: "The sign-in could not be completed",
+    cause: "The provider refused the code, or its ID token or issuer did not pass verification.",
+    remedy: "Start the sign-in again. If it happens every time, the log names the check that failed; compare client, issuer and clock.",
+  },
+  login_required: {
+    status: 401,
+    title: "Sign-in is required",
+    cause: "The guarded route was asked for without a session within policy.",
+    remedy: "Send the visitor to `login_url`.",
+  },
+  not_found: {
+    status: 404,
+    title: "There is nothing here",
+    cause: "The path lies under the mount path but is no endpoint, or is the debug endpoint outside debug mode.",
+    remedy: "Check the path; see the list of endpoints in the README.",
+  },
+  method_not_allowed: {
+    status: 405,
+    title: "This method is not allowed here",
+    cause: "All endpoints are GET; index, session and debug also answer HEAD.",
+    remedy: "Use a method that the Allow header lists.",
+  },
+  prefetch_refused: {
+    status: 503,
+    title: "Not available to prefetching",
+    cause: "A browser or framework prefetched login or logout, which would act without a click.",
+    remedy: "Nothing to do: the real click is answered. Exclude the two links from prefetching to save the request.",
+  },
+  provider_unavailable: {
+    status: 503,
+    title: "The identity provider cannot be reached right now",
+    cause: "Network failure, timeout, an answer that is no answer, or an operator's mistake that the log names. The session is kept.",
+    remedy: "Try again after Retry-After seconds. Nobody has been signed out.",
+  },
+  store_unavailable: {
+    status: 503,
+    title: "Sessions cannot be reached right now",
+    cause: "The session store did not answer in time, or cannot take another login. Nothing was changed and no cookie was touched.",
+    remedy: "Try again after Retry-After seconds; look at the store's health and capacity.",
+  },
+  session_missing: {
+    status: 503,
+    title: "The session middleware did not run",
+    cause: "`session: \"host\"` is configured, but this request carries no session of the host: the middleware is missing, comes later, or has lost its store.",
+    remedy: "Install the host's session middleware before idpauth, and look at its store's health.",
+  },
+  provider_refused: {
+    status: 400,
+    title: "The identity provider said no",
+    cause: "The provider refused a code or a refresh token, or the ID token did not pass verification. Seen by host authors only: endpoints answer `sign_in_refused`, a refresh ends the session with `refresh_rejected`.",
+    remedy: "A new sign-in.",
+  },
+} as const satisfies Record<string, ErrorRow>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** Base of every error that the outside world or the configuration causes. A programmer's misuse is a TypeError instead. */
+export class IdpAuthError extends Error {
+  readonly code: ErrorCode;
+  /** HTTP status; frameworks read it under either name. */
+  readonly status: number;
+  readonly statusCode: number;
+  readonly remedy: string;
+
+  constructor(code: ErrorCode, message: string, options?: { cause?: unknown; remedy?: string }) {
+    super(message, options?.cause === undefined ? undefined : { cause: options.cause });
+    this.name = new.target.name;
+    this.code = code;
+    this.status = ERRORS[code].status;
+    this.statusCode = this.status;
+    this.remedy = options?.remedy ?? ERRORS[code].remedy;
+  }
+}
+
+/** One result of a startup check. */
+export interface Finding {
+  /** `E001`…, `W001`…; see docs/errors.md. */
+  readonly code: string;
+  readonly severity: "error" | "warning";
+  /** What is wrong here. Names settings, never a secret's content. */
+  readonly message: string;
+  readonly remedy: string;
+}
+
+/** The host must not start: holds every finding, errors first. */
+export class ConfigurationError extends IdpAuthError {
+  readonly findings: readonly Finding[];
+
+  constructor(findings: readonly Finding[]) {
+    const lines = findings.map((finding) => `  ${finding.code} ${finding.message}\n       ${finding.remedy}`);
+    super("configuration_invalid", `idpauth cannot start:\n${lines.join("\n")}`);
+    this.findings = findings;
+  }
+}
+
+/** The provider could not be asked, or gave no usable answer. The session stays; the next call may succeed. */
+export class ProviderUnavailableError extends IdpAuthError {
+  /** Seconds after which it is worth trying again. */
+  readonly retryAfter: number;
+  /** What happened, as a stable word for the log: `network`, `timeout`, `http_503`, `jwks`, `invalid_client`, `backing_off`, … */
+  readonly reason: string;
+
+  constructor(reason: string, options?: { cause?: unknown; retryAfter?: number }) {
+    super("provider_unavailable", `The identity provider cannot be reached right now (${reason}).`, options);
+    this.reason = reason;
+    this.retryAfter = options?.retryAfter ?? 1;
+  }
+}
+
+/** The provider's answer is a definite no. Not asked again. */
+export class ProviderRefusedError extends IdpAuthError {
+  /** The check or the answer that failed, as a stable word for the log: `invalid_grant`, `id_token_signature`, `id_token_sub`, … */
+  readonly reason: string;
+
+  constructor(reason: string, options?: { cause?: unknown }) {
+    super("provider_refused", `The identity provider's answer was refused (${reason}).`, options);
+    this.reason = reason;
+  }
+}
+
+/** The store did not answer; nothing is known about the session, and nothing was changed. */
+export class StoreUnavailableError extends IdpAuthError {
+  readonly retryAfter: number;
+
+  constructor(message = "The session store cannot be reached right now.", options?: { cause?: unknown; retryAfter?: number }) {
+    super("store_unavailable", message, options);
+    this.retryAfter = options?.retryAfter ?? 1;
+  }
+}
+
+/** `session: "host"` is configured and the host has no session on this request. */
+export class SessionMissingError extends IdpAuthError {
+  constructor() {
+    super("session_missing", `${ERRORS.session_missing.title}: this request has no session of the host.`);
+  }
+}
+
+/** An outage, of whichever side: answered with 503, and nothing lost. */
+export function isOutage(error: unknown): error is ProviderUnavailableError | StoreUnavailableError | SessionMissingError {
+  return error instanceof ProviderUnavailableError || error instanceof StoreUnavailableError || error instanceof SessionMissingError;
+}

@@ -1,0 +1,272 @@
+import type { EpochSeconds } from "./time.js";
+
+/** The provider's credentials as the session keeps them: six fields, names fixed by the specification. */
+export interface Credentials {
+  /** The access token (RFC 6749 section 1.4). */
+  readonly token: string;
+  /** The refresh token; the key is absent when the provider gave none, or refused the last one. */
+  readonly refresh_token?: string;
+  /** The token endpoint that issued them. */
+  readonly token_uri: string;
+  readonly client_id: string;
+  readonly client_secret: string;
+  /** The granted scopes when the provider named them, else those asked for. */
+  readonly scopes: readonly string[];
+}
+
+/** The verified claims of the ID token (OpenID Connect Core section 2), whatever the provider put there. */
+export interface IdInfo {
+  readonly email?: unknown;
+  readonly name?: unknown;
+  readonly picture?: unknown;
+  readonly email_verified?: unknown;
+  readonly exp?: unknown;
+  readonly iss?: unknown;
+  readonly azp?: unknown;
+  readonly aud?: unknown;
+  readonly sub?: unknown;
+  readonly [claim: string]: unknown;
+}
+
+/** The `user` object of the probe: exactly these three, null for a claim the provider never sent. */
+export interface UserPayload {
+  readonly email: string | null;
+  readonly name: string | null;
+  readonly picture: string | null;
+}
+
+/** One login that was started and has not come back yet. */
+export interface PendingLogin {
+  /** The OAuth state (RFC 6749 section 10.12); the key of the entry. */
+  readonly state: string;
+  readonly nonce: string;
+  /** The PKCE code verifier (RFC 7636 section 4.1). */
+  readonly verifier: string;
+  readonly final_redirect: string;
+  /** Sent to the provider and repeated, unchanged, at the exchange (RFC 6749 section 4.1.3). */
+  readonly redirect_uri: string;
+  /** The issuer this login was sent to; checked when it comes back (RFC 9207). */
+  readonly issuer: string;
+  readonly started_at: EpochSeconds;
+}
+
+/** The right to spend the refresh token, held by one refresher until the record is written again. */
+export interface RefreshLease {
+  /** Names the holder; only a compare-and-set puts it there. */
+  readonly nonce: string;
+  /** When it was taken, for people who read a dump. Nobody compares it with their own clock. */
+  readonly taken_at: EpochSeconds;
+}
+
+/** What the component itself needs to remember; the one private key of the record. */
+export interface PrivateState {
+  /** The format version. A record of another version is no session. */
+  readonly v: 1;
+  /** At most {@link MAX_PENDING_LOGINS}, oldest first. */
+  readonly logins?: readonly PendingLogin[];
+  /** SHA-256 (base64url) of the last {@link MAX_USED_STATES} states that came back, oldest first. */
+  readonly used?: readonly string[];
+  readonly lease?: RefreshLease;
+  /** The provider refused the refresh token; cleared by a callback. */
+  readonly refresh_rejected?: true;
+  /** The reason that the `ended` event was sent for, so that it is sent once. */
+  readonly ended?: string;
+  /** When the access token itself expires, if the provider said so. */
+  readonly access_token_expires_at?: EpochSeconds;
+  /** The issuer that signed this visitor in. */
+  readonly issuer?: string;
+}
+
+/**
+ * The session record. Never changed in place: a change is a function from one record to the next.
+ * Keys are the specification's; a store sees the three nameable ones under their configured names (see {@link storedForm}).
+ */
+export interface SessionRecord {
+  readonly credentials?: Credentials;
+  readonly id_info?: IdInfo;
+  readonly oauth_state?: string;
+  readonly final_redirect?: string;
+  /** What the last login decided about its origin. Present only in debug mode. */
+  readonly debug?: unknown;
+  /** Epoch seconds; stamped once, by the callback. Read as hostile: see the policy gate. */
+  readonly idp_login_at?: unknown;
+  /** Epoch seconds of the last successful access; only with an idle timeout. Read as hostile: see the policy gate. */
+  readonly idp_last_active?: unknown;
+  readonly idp_state: PrivateState;
+}
+
+/** The names under which the three nameable keys are stored. */
+export interface KeyNames {
+  readonly credentials: string;
+  readonly oauth_state: string;
+  readonly final_redirect: string;
+}
+
+export const RECORD_VERSION = 1;
+export const MAX_PENDING_LOGINS = 8;
+/** Seconds a started login may take to come back. */
+export const PENDING_LOGIN_SECONDS = 600;
+export const MAX_USED_STATES = 8;
+
+/** The keys whose names are fixed. No nameable key may take one of them. */
+export const FIXED_KEYS = ["id_info", "debug", "idp_login_at", "idp_last_active", "idp_state"] as const;
+
+export const EMPTY_RECORD: SessionRecord = deepFreeze({ idp_state: { v: RECORD_VERSION } });
+
+/** What is handed in when credentials are serialised: the fields of a token response, in the provider library's form. */
+export interface ProviderCredentials {
+  readonly token: string;
+  readonly refreshToken?: string | null | undefined;
+  readonly tokenUri: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly scopes: readonly string[];
+}
+
+/** Serialises provider credentials into the six-field object that the session stores. Pure. */
+export function credentialsToDict(credentials: ProviderCredentials): Credentials {
+  return {
+    token: credentials.token,
+    ...(credentials.refreshToken ? { refresh_token: credentials.refreshToken } : {}),
+    token_uri: credentials.tokenUri,
+    client_id: credentials.clientId,
+    client_secret: credentials.clientSecret,
+    scopes: [...credentials.scopes],
+  };
+}
+
+/** The sanitised identity: email, name, picture; what is not a string becomes null. */
+export function userPayload(idInfo: IdInfo | undefined): UserPayload {
+  return {
+    email: stringOrNull(idInfo?.email),
+    name: stringOrNull(idInfo?.name),
+    picture: stringOrNull(idInfo?.picture),
+  };
+}
+
+function stringOrNull(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+/** Every key of the specification's record, under the configured names, without the private one. */
+export function specifiedKeys(record: SessionRecord, names: KeyNames): Readonly<Record<string, unknown>> {
+  const { idp_state: _private, ...specified } = storedForm(record, names);
+  return specified;
+}
+
+/** The record as a store keeps it: plain JSON, nameable keys under their configured names, nothing undefined. */
+export function storedForm(record: SessionRecord, names: KeyNames): Record<string, unknown> {
+  const stored: Record<string, unknown> = {};
+  const put = (key: string, value: unknown) => {
+    if (value !== undefined) stored[key] = value;
+  };
+  put(names.credentials, record.credentials);
+  put("id_info", record.id_info);
+  put(names.oauth_state, record.oauth_state);
+  put(names.final_redirect, record.final_redirect);
+  put("debug", record.debug);
+  put("idp_login_at", record.idp_login_at);
+  put("idp_last_active", record.idp_last_active);
+  put("idp_state", record.idp_state);
+  return stored;
+}
+
+/**
+ * Reads a record from stored, untrusted JSON. A record of another version, or with anything in it that is not of the
+ * right shape, is no session. Stamps are taken as they are: the policy gate judges them, and only when its cap is set.
+ */
+export function parseRecord(stored: unknown, names: KeyNames): SessionRecord | undefined {
+  if (!isObject(stored)) return undefined;
+  const state = stored["idp_state"];
+  const credentials = stored[names.credentials];
+  const idInfo = stored["id_info"];
+  const oauthState = stored[names.oauth_state];
+  const finalRedirect = stored[names.final_redirect];
+  if (!isPrivateState(state)) return undefined;
+  if (credentials !== undefined && !isCredentials(credentials)) return undefined;
+  if (idInfo !== undefined && !isObject(idInfo)) return undefined;
+  if (oauthState !== undefined && typeof oauthState !== "string") return undefined;
+  if (finalRedirect !== undefined && typeof finalRedirect !== "string") return undefined;
+  return {
+    ...(credentials !== undefined && { credentials }),
+    ...(idInfo !== undefined && { id_info: idInfo }),
+    ...(oauthState !== undefined && { oauth_state: oauthState }),
+    ...(finalRedirect !== undefined && { final_redirect: finalRedirect }),
+    ...(stored["debug"] !== undefined && { debug: stored["debug"] }),
+    ...(stored["idp_login_at"] !== undefined && { idp_login_at: stored["idp_login_at"] }),
+    ...(stored["idp_last_active"] !== undefined && { idp_last_active: stored["idp_last_active"] }),
+    idp_state: state,
+  };
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isCredentials(value: unknown): value is Credentials {
+  return (
+    isObject(value) &&
+    isText(value["token"]) &&
+    isOptional(value["refresh_token"], isText) &&
+    isString(value["token_uri"]) &&
+    isString(value["client_id"]) &&
+    isString(value["client_secret"]) &&
+    isListOf(value["scopes"], isString)
+  );
+}
+
+function isPrivateState(value: unknown): value is PrivateState {
+  return (
+    isObject(value) &&
+    value["v"] === RECORD_VERSION &&
+    isOptional(value["logins"], (logins) => isListOf(logins, isPendingLogin) && logins.length <= MAX_PENDING_LOGINS) &&
+    isOptional(value["used"], (used) => isListOf(used, isString) && used.length <= MAX_USED_STATES) &&
+    isOptional(value["lease"], isLease) &&
+    isOptional(value["refresh_rejected"], (rejected) => rejected === true) &&
+    isOptional(value["ended"], isString) &&
+    isOptional(value["access_token_expires_at"], Number.isFinite) &&
+    isOptional(value["issuer"], isString)
+  );
+}
+
+function isPendingLogin(value: unknown): value is PendingLogin {
+  return (
+    isObject(value) &&
+    isText(value["state"]) &&
+    isText(value["nonce"]) &&
+    isText(value["verifier"]) &&
+    isText(value["final_redirect"]) &&
+    isText(value["redirect_uri"]) &&
+    isText(value["issuer"]) &&
+    Number.isFinite(value["started_at"])
+  );
+}
+
+function isLease(value: unknown): value is RefreshLease {
+  return isObject(value) && isText(value["nonce"]) && Number.isFinite(value["taken_at"]);
+}
+
+function isOptional(value: unknown, is: (value: unknown) => boolean): boolean {
+  return value === undefined || is(value);
+}
+
+function isListOf<Item>(value: unknown, is: (item: unknown) => item is Item): value is Item[] {
+  return Array.isArray(value) && value.every(is);
+}
+
+function isString(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+/** Freezes a record to its leaves, so that one shared copy can be handed out without a caller changing it for others. */
+export function deepFreeze<Value>(value: Value): Value {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const member of Object.values(value)) deepFreeze(member);
+  }
+  return value;
+}

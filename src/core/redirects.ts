@@ -1,0 +1,61 @@
+/** The longest origin URL that is kept; beyond it, the silent fallback. Keeps a record of pending logins small. */
+export const MAX_ORIGIN_URL_LENGTH = 2048;
+
+export const SCHEMES = ["PRESERVE_ORIGIN_QP", "PRESERVE_ORIGIN_HP", "LANDING_PAGE", "DEFAULT"] as const;
+export type Scheme = (typeof SCHEMES)[number];
+
+export const LOGIN_RESPONSES = ["redirect", "json"] as const;
+export const LOGOUT_RESPONSES = ["json", "redirect"] as const;
+
+/** `scheme://netloc`, as in `https://app.example`; the port is there when the address has one. */
+export type Origin = string;
+
+// White space, control characters (C0, DEL, C1) and the backslash, which browsers read as a slash.
+// eslint-disable-next-line no-control-regex
+const FORBIDDEN = /[\s\\\u0000-\u001f\u007f-\u009f]/;
+
+/**
+ * Accepts a URL only when it stays on our own origin, and gives it in the browser's own spelling. The raw text must begin
+ * with the origin, followed by its end, `/`, `?` or `#`, AND the WHATWG parser, which browsers use, must find that same
+ * origin without user info; so no two parsers can disagree about where it leads. Nothing is percent-decoded.
+ */
+export function sameOriginUrl(raw: string | undefined, own: Origin): string | undefined {
+  if (raw === undefined || raw.length > MAX_ORIGIN_URL_LENGTH) return undefined;
+  if (!raw.startsWith(own) || FORBIDDEN.test(raw)) return undefined;
+  const next = raw.charAt(own.length);
+  if (next !== "" && next !== "/" && next !== "?" && next !== "#") return undefined;
+  const url = parseUrl(raw);
+  if (url === undefined || url.origin !== own || url.username !== "" || url.password !== "") return undefined;
+  return url.href;
+}
+
+/**
+ * Whether an operator's redirect setting is usable: an absolute http(s) URL (other origins too, the operator is trusted),
+ * or a path with one leading slash and no backslash.
+ */
+export function isRedirectSetting(value: string): boolean {
+  if (FORBIDDEN.test(value)) return false;
+  if (value.startsWith("/")) return !value.startsWith("//");
+  return /^https?:\/\/[^/?#]/i.test(value) && parseUrl(value) !== undefined;
+}
+
+export function parseUrl(value: string): URL | undefined {
+  // URL.canParse came with Node 19.9; the try keeps one parse instead of two.
+  try {
+    return new URL(value);
+  } catch {
+    return undefined;
+  }
+}
+
+/** An authority that can stand in an origin: name, IPv4 or bracketed IPv6, and a port. Anything else is a hostile Host header. */
+const AUTHORITY = /^(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
+
+/**
+ * Our own origin as this request shows it; undefined when its Host cannot be one. Lower case and without the scheme's
+ * default port, as browsers write it.
+ */
+export function requestOrigin(scheme: "http" | "https", host: string | undefined): Origin | undefined {
+  if (host === undefined || host.length > 255 || !AUTHORITY.test(host)) return undefined;
+  return parseUrl(`${scheme}://${host}`)?.origin;
+}

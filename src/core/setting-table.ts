@@ -1,0 +1,249 @@
+import { GOOGLE_ISSUER } from "./idp-url.js";
+import { deepFreeze } from "./record.js";
+import * as kind from "./setting-kinds.js";
+
+/** One row of the table of settings; its key there is the option's name in code. */
+export interface SettingRow {
+  /** The name in the environment. */
+  readonly env: string;
+  readonly kind: kind.SettingKind<unknown>;
+  readonly unit?: "seconds";
+  /** Null: unset, and may be set to null in code. Absent: required, or worked out from other settings. */
+  readonly default?: unknown;
+  /** The default in words, where the value alone does not say it. */
+  readonly defaultText?: string;
+  readonly meaning: string;
+  /** Never printed, and taken to the letter: `null` is a secret like any other. */
+  readonly secret?: true;
+  readonly required?: true;
+}
+
+/** THE table of settings. Reading, validation, error texts and docs/settings.md come from it. */
+export const SETTINGS = deepFreeze({
+  /** A text that only this application's processes know; at least 32 random bytes. */
+  secretKey: {
+    env: "SECRET_KEY",
+    kind: kind.secret,
+    meaning: "Seals what is stored and signs what is handed out. The same for every process; at least 32 random bytes.",
+    secret: true,
+    required: true,
+  },
+  /** Former keys; they still open what they sealed. */
+  secretKeyFallbacks: {
+    env: "SECRET_KEY_FALLBACKS",
+    kind: kind.secretList,
+    default: [],
+    meaning:
+      "Keys that still open what they sealed, while SECRET_KEY seals. To rotate without signing anyone out: first the new key here, " +
+      "in every process; then as SECRET_KEY, with the old one here.",
+    secret: true,
+  },
+  clientId: {
+    env: "IDP_CLIENT_ID",
+    kind: kind.text,
+    meaning: "The OAuth client identifier that the provider gave out.",
+    required: true,
+  },
+  clientSecret: {
+    env: "IDP_CLIENT_SECRET",
+    kind: kind.secret,
+    meaning: "The OAuth client secret that the provider gave out.",
+    secret: true,
+    required: true,
+  },
+  /** The provider's issuer identifier, exactly as its discovery document names it. */
+  issuer: {
+    env: "IDP_ISSUER",
+    kind: kind.issuer,
+    default: GOOGLE_ISSUER,
+    meaning:
+      "The OpenID provider: its issuer identifier, exactly as its discovery document names it. Must be https off loopback; " +
+      "in debug mode http is a warning only.",
+  },
+  /** The scopes to ask for; must contain `openid`. */
+  scope: {
+    env: "SCOPE",
+    kind: kind.scope,
+    default: ["openid", "email", "profile"],
+    defaultText: "`openid email profile`, with warning E004",
+    meaning:
+      "The scopes to ask for; must contain `openid`. A set value is sent exactly; the default is extended by `offline_access` where " +
+      "the provider supports it.",
+  },
+  /** An absolute http(s) URL or a path; null: the index. */
+  authFinalRedirectUrl: {
+    env: "IDP_AUTH_FINAL_REDIRECT_URL",
+    kind: kind.redirectTarget,
+    default: null,
+    defaultText: "unset: the index",
+    meaning: "Where a login leads that preserves no origin, or whose origin was rejected. Other origins are allowed here.",
+  },
+  /** An absolute http(s) URL or a path; null: the index. */
+  authLogoutRedirectUrl: {
+    env: "IDP_AUTH_LOGOUT_REDIRECT_URL",
+    kind: kind.redirectTarget,
+    default: null,
+    defaultText: "unset: the index",
+    meaning: "Where logout with `response=redirect` leads. Other origins are allowed here.",
+  },
+  sessionAutoRefresh: {
+    env: "IDP_SESSION_AUTO_REFRESH",
+    kind: kind.boolean,
+    default: true,
+    meaning: "Whether an expired ID token is refreshed silently. Off: a session ends with its ID token, often after an hour.",
+  },
+  /** Seconds from the sign-in; null: no such cap. */
+  sessionMaxAge: {
+    env: "IDP_SESSION_MAX_AGE",
+    kind: kind.wholeSeconds,
+    unit: "seconds",
+    default: null,
+    defaultText: "unset: no such cap",
+    meaning: "The absolute cap, measured from the sign-in. No refresh moves it. 0 is taken literally, with warning W003.",
+  },
+  /** Seconds without use; null: no such cap. */
+  sessionIdleTimeout: {
+    env: "IDP_SESSION_IDLE_TIMEOUT",
+    kind: kind.wholeSeconds,
+    unit: "seconds",
+    default: null,
+    defaultText: "unset: no such cap",
+    meaning: "The idle cap, measured from the last successful access. 0 is taken literally, with warning W003.",
+  },
+  /** Seconds that a stored record lives after its last renewal. */
+  sessionTtl: {
+    env: "IDP_SESSION_TTL",
+    kind: kind.wholeSeconds,
+    unit: "seconds",
+    defaultText: "14 days, or IDP_SESSION_MAX_AGE plus one day when that is longer",
+    meaning:
+      "How long the stored record and the cookie of a bundled session live; renewed on access, at most once a day. Longer than the caps, " +
+      "so that the index can name the one that ended the session.",
+  },
+  tokenRevokeOnLogout: {
+    env: "IDP_TOKEN_REVOKE_ON_LOGOUT",
+    kind: kind.boolean,
+    default: true,
+    meaning: "Whether logout revokes the token at the provider, as far as the provider can be reached.",
+  },
+  credentialsSessionKeyName: {
+    env: "CREDENTIALS_SESSION_KEY_NAME",
+    kind: kind.keyName,
+    default: "credentials",
+    meaning: "The session key that holds the credentials. The three key names are distinct and no other reserved key.",
+  },
+  stateKeyName: {
+    env: "STATE_KEY_NAME",
+    kind: kind.keyName,
+    default: "oauth_state",
+    meaning: "The session key that holds the state of the newest login in progress.",
+  },
+  finalRedirectKeyName: {
+    env: "FINAL_REDIRECT_KEY_NAME",
+    kind: kind.keyName,
+    default: "final_redirect",
+    meaning: "The session key that holds where the newest login leads.",
+  },
+  debug: {
+    env: "IDP_DEBUG",
+    kind: kind.boolean,
+    default: false,
+    meaning: "Debug mode: opens the debug endpoint and eases checks meant for production. Neither DEBUG nor NODE_ENV counts.",
+  },
+  /** The origin that visitors use, such as `https://app.example`; null: taken from each request. */
+  baseUrl: {
+    env: "BASE_URL",
+    kind: kind.origin,
+    default: null,
+    defaultText: "unset: each request's scheme and Host, with warning W001 outside debug mode",
+    meaning: "The application's own origin, as visitors reach it. The cookie and the callback live there.",
+  },
+  /** Seconds. */
+  httpTimeout: {
+    env: "IDP_HTTP_TIMEOUT",
+    kind: kind.timeoutSeconds,
+    unit: "seconds",
+    default: 5,
+    meaning: "How long a visitor waits for the provider before the answer is 503.",
+  },
+  tokenEndpointAuthMethod: {
+    env: "IDP_TOKEN_ENDPOINT_AUTH_METHOD",
+    kind: kind.oneOf("client_secret_post", "client_secret_basic"),
+    default: "client_secret_post",
+    meaning: "How the client authenticates at the provider's token and revocation endpoints (RFC 6749 section 2.3.1).",
+  },
+  /** null: what makes this provider give a refresh token. */
+  loginPrompt: {
+    env: "IDP_LOGIN_PROMPT",
+    kind: kind.prompt,
+    default: null,
+    defaultText: "unset: `select_account consent` at Google; elsewhere `consent` when `offline_access` is asked for",
+    meaning:
+      "The `prompt` of the authorization request (OpenID Connect Core section 3.1.2.1). `none` can be set in code only, since " +
+      "the environment reads it as unset.",
+  },
+  /** Always begins and ends with a slash once read. */
+  mountPath: {
+    env: "IDP_MOUNT_PATH",
+    kind: kind.mountPath,
+    default: "/idpauth/",
+    meaning: "Where the endpoints live. The redirect URI to register at the provider is BASE_URL + this path + `login-callback`.",
+  },
+  /** Bundled sessions only; null: `__Host-idpauth` over https, `idpauth` over http. */
+  cookieName: {
+    env: "IDP_COOKIE_NAME",
+    kind: kind.cookieName,
+    default: null,
+    defaultText: "unset: `__Host-idpauth` over https, `idpauth` over http",
+    meaning: "The cookie of bundled sessions. The prefixes `__Host-` and `__Secure-` need https.",
+  },
+  trustProxy: {
+    env: "IDP_TRUST_PROXY",
+    kind: kind.boolean,
+    default: false,
+    meaning:
+      "Whether forwarded headers say scheme and host, where the host framework has no such switch. Only behind a proxy that sets them itself.",
+  },
+  /** Host names without port. */
+  documentHosts: {
+    env: "IDP_DOCUMENT_HOSTS",
+    kind: kind.hosts,
+    defaultText: "`docs.google.com` for Google, else the issuer's host",
+    meaning: "The hosts that `isValidIdpUrl` accepts.",
+  },
+  trustedAudiences: {
+    env: "IDP_TRUSTED_AUDIENCES",
+    kind: kind.audiences,
+    default: [],
+    meaning:
+      "Audiences that an ID token may name beside this client (OpenID Connect Core section 3.1.3.7). A token that names another one is refused.",
+  },
+} as const satisfies Record<string, SettingRow>);
+
+export type SettingName = keyof typeof SETTINGS;
+
+type ValueOf<Row extends SettingRow> =
+  (Row["kind"] extends kind.SettingKind<infer Value> ? Value : never) | (Row extends { readonly default: null } ? null : never);
+
+/** The settings as everybody else sees them: frozen, checked, complete. */
+export type Settings = {
+  readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]>;
+} & {
+  /** SCOPE was not set, so the default may be extended by what the provider supports. */
+  readonly scopeIsDefault: boolean;
+};
+
+/**
+ * The settings that are given in code. They win over the environment; undefined: the environment decides; null: unset,
+ * whatever the environment says. See docs/settings.md.
+ */
+export type SettingOptions = {
+  readonly [Name in SettingName]?: (Name extends "scope" ? readonly string[] | string : ValueOf<(typeof SETTINGS)[Name]>) | undefined;
+};
+
+/** What is known of each setting after reading: unset ones have their default, refused ones are missing. */
+export type Values = { [Name in SettingName]?: Settings[Name] };
+
+export function label(name: SettingName): string {
+  return `${SETTINGS[name].env} (option ${name})`;
+}

@@ -1,0 +1,25 @@
+/**
+ * What the index says when the provider sent a visitor back with an error (RFC 6749 section 4.1.2.1, OpenID Connect Core
+ * section 3.1.2.6). Fixed words: the provider's own text, and whatever a visitor writes into the address, is never shown.
+ */
+export const SIGN_IN_ERRORS = {
+  access_denied: "You did not give your consent, or your account may not use this application.",
+  login_required: "The identity provider needs you to sign in there first.",
+  consent_required: "The identity provider needs your consent first.",
+  interaction_required: "The identity provider needs to ask you something first.",
+  account_selection_required: "The identity provider needs you to choose an account first.",
+  invalid_request: "The identity provider could not read this application's request.",
+  unauthorized_client: "The identity provider does not let this application sign people in this way.",
+  unsupported_response_type: "The identity provider does not support the way this application signs people in.",
+  invalid_scope: "The identity provider does not offer everything that this application asks for.",
+  server_error: "Something went wrong at the identity provider.",
+  temporarily_unavailable: "The identity provider is busy or under maintenance. Try again in a moment.",
+  provider_error: "The identity provider ended the sign-in without a reason that we know.",
+} as const satisfies Record<string, string>;
+
+export type SignInErrorCode = keyof typeof SIGN_IN_ERRORS;
+
+/** Normalises a raw `error` parameter: a code of the fixed list as it is, anything else `provider_error`. */
+export function signInErrorCode(raw: string): SignInErrorCode {
+  return Object.hasOwn(SIGN_IN_ERRORS, raw) ? (raw as SignInErrorCode) : "provider_error";
+}

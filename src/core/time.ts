@@ -1,0 +1,46 @@
+/** Whole seconds since 1970-01-01T00:00:00Z, the unit of `exp`, `idp_login_at` and `idp_last_active`. */
+export type EpochSeconds = number;
+
+/** The one source of time. Everything that asks what time it is, or waits, does it through a clock that was handed in. */
+export interface Clock {
+  /** Wall clock in milliseconds since the epoch. May step backwards. */
+  now(): number;
+  /** Milliseconds that never step backwards; the starting point means nothing. */
+  monotonic(): number;
+  /** Runs `task` once after `milliseconds`. The function returned cancels it. Keeps no process alive. */
+  timer(milliseconds: number, task: () => void): () => void;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  timer(milliseconds, task) {
+    const handle = setTimeout(task, milliseconds);
+    handle.unref();
+    return () => {
+      clearTimeout(handle);
+    };
+  },
+};
+
+export function epochSeconds(clock: Clock): EpochSeconds {
+  return Math.floor(clock.now() / 1000);
+}
+
+/**
+ * Whether an epoch time has passed. The named second itself counts as passed, so an ID token is unusable from `exp` on
+ * (OpenID Connect Core section 2). A target that is not a finite number counts as passed.
+ *
+ * @param target epoch seconds, usually the `exp` claim
+ * @param now epoch seconds; default the system clock
+ */
+export function hasEpochTimePassed(target: number, now: EpochSeconds = epochSeconds(systemClock)): boolean {
+  return !(typeof target === "number" && Number.isFinite(target) && target > now);
+}
+
+/** Resolves after `milliseconds` of the clock's time. */
+export function wait(clock: Clock, milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    clock.timer(milliseconds, resolve);
+  });
+}

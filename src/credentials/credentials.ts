@@ -1,0 +1,117 @@
+import { isOutage } from "../core/errors.js";
+import { identityOf, type EventHub } from "../core/events.js";
+import { judge, type EndReason, type PolicySettings, type Verdict } from "../core/policy.js";
+import type { VisitorSession } from "../core/ports.js";
+import type { Credentials, SessionRecord } from "../core/record.js";
+import { epochSeconds, type Clock } from "../core/time.js";
+import type { Refresher } from "./refresh.js";
+
+/** What an access to a session comes to: a record within policy, or the reason why there is none. */
+export type Access =
+  | { readonly authenticated: true; readonly record: AuthenticatedRecord }
+  | { readonly authenticated: false; readonly reason: EndReason; readonly record: SessionRecord | undefined };
+
+export type AuthenticatedRecord = SessionRecord & { readonly credentials: Credentials };
+
+/** What a look without consequences says: as {@link Access}, but expired and refreshable is a reason of its own. */
+export interface Explanation {
+  readonly authenticated: boolean;
+  readonly reason: EndReason | "id_token_expired" | null;
+}
+
+export interface SessionAccess {
+  /**
+   * The gate, the refresh and the idle stamp: what `getCredentials`, the probe and the guard do.
+   *
+   * @param slide false: do not move the idle stamp
+   * @throws ProviderUnavailableError | StoreUnavailableError an outage, which is no verdict
+   */
+  access(session: VisitorSession, slide?: boolean): Promise<Access>;
+  /** The gate alone: reads, and does nothing else. */
+  explain(session: VisitorSession): Promise<Explanation>;
+  /**
+   * The access token, good for at least `minValidity` seconds more if the provider can be made to give one; null when
+   * signed out, or when it has expired and nothing newer is to be had.
+   */
+  accessToken(session: VisitorSession, minValidity: number): Promise<string | null>;
+}
+
+export interface SessionAccessOptions {
+  readonly policy: PolicySettings;
+  readonly refresher: Refresher;
+  readonly clock: Clock;
+  readonly events: EventHub;
+}
+
+export function createSessionAccess({ policy, refresher, clock, events }: SessionAccessOptions): SessionAccess {
+  const now = () => epochSeconds(clock);
+  const isExpired = (record: SessionRecord) => judge(record, policy, now()).kind === "refresh";
+
+  async function access(session: VisitorSession, slide = true): Promise<Access> {
+    let record = await session.read();
+    let verdict = judge(record, policy, now());
+    if (verdict.kind === "refresh") {
+      record = await refresher.refresh(session, isExpired);
+      verdict = afterRefresh(judge(record, policy, now()));
+    }
+    if (verdict.kind === "ended") {
+      if (record?.credentials !== undefined) await announceEnd(session, record, verdict.reason);
+      return { authenticated: false, reason: verdict.reason, record };
+    }
+    await session.touch(slide && policy.sessionIdleTimeout !== null ? now() : null);
+    return { authenticated: true, record: record as AuthenticatedRecord };
+  }
+
+  /** Once per session and reason, whoever sees it first; only the one whose write succeeds says it. */
+  async function announceEnd(session: VisitorSession, record: SessionRecord, reason: EndReason): Promise<void> {
+    if (record.idp_state.ended === reason) return;
+    let isFirst = false;
+    const remember = (fresh: SessionRecord): SessionRecord => {
+      const verdict = judge(fresh, policy, now());
+      isFirst = verdict.kind === "ended" && verdict.reason === reason && fresh.idp_state.ended !== reason;
+      return isFirst ? { ...fresh, idp_state: { ...fresh.idp_state, ended: reason } } : fresh;
+    };
+    try {
+      const remembered = await session.update(remember);
+      if (isFirst && remembered !== undefined) events.emit("ended", { time: clock.now(), ...identityOf(record.id_info), reason });
+    } catch (error) {
+      // The verdict stands without the event; the next access says it.
+      if (!isOutage(error)) throw error;
+    }
+  }
+
+  return {
+    access,
+    async explain(session) {
+      const verdict = judge(await session.read(), policy, now());
+      if (verdict.kind === "valid") return { authenticated: true, reason: null };
+      return { authenticated: false, reason: verdict.kind === "refresh" ? "id_token_expired" : verdict.reason };
+    },
+    async accessToken(session, minValidity) {
+      const first = await access(session);
+      if (!first.authenticated) return null;
+      const expiresIn = (record: SessionRecord) => (record.idp_state.access_token_expires_at ?? Infinity) - now();
+      const isTooShort = (record: SessionRecord) =>
+        judge(record, policy, now()).kind !== "ended" &&
+        policy.sessionAutoRefresh &&
+        record.credentials?.refresh_token !== undefined &&
+        expiresIn(record) < minValidity;
+      let record: SessionRecord | undefined = first.record;
+      if (isTooShort(record)) {
+        try {
+          record = await refresher.refresh(session, isTooShort);
+        } catch (error) {
+          // An outage takes nothing away that still works.
+          if (!isOutage(error) || expiresIn(first.record) <= 0) throw error;
+        }
+      }
+      if (record === undefined || judge(record, policy, now()).kind === "ended") return null;
+      return expiresIn(record) > 0 ? (record.credentials?.token ?? null) : null;
+    },
+  };
+}
+
+/** Step 4 of the gate ends in credentials: an ID token that lives for less than the refresh took is still a fresh one. */
+function afterRefresh(verdict: Verdict): Verdict {
+  return verdict.kind === "refresh" ? { kind: "valid" } : verdict;
+}

@@ -1,0 +1,240 @@
+import { randomBytes } from "node:crypto";
+import { ProviderRefusedError, ProviderUnavailableError, StoreUnavailableError } from "../core/errors.js";
+import { identityOf, type EventHub } from "../core/events.js";
+import type { Change, Log, Provider, SpentRefresh, VisitorSession } from "../core/ports.js";
+import type { IdInfo, SessionRecord } from "../core/record.js";
+import { epochSeconds, wait, type Clock } from "../core/time.js";
+
+/** Milliseconds that one refresh may take at the provider, in all. */
+const REFRESH_DEADLINE = 30_000;
+
+/** Milliseconds that one store operation may take. */
+const STORE_TIMEOUT = 2_000;
+
+/**
+ * Milliseconds after which a lease that nobody renewed is free to take over. Longer than its holder can possibly live:
+ * the provider's deadline, the store operations around it, and a margin.
+ */
+export const LEASE_DURATION = REFRESH_DEADLINE + 4 * STORE_TIMEOUT + 2_000;
+
+/** Milliseconds between two looks at somebody else's lease; doubled from the first to the second, with jitter. */
+const WATCH_INTERVAL = { first: 50, longest: 1_000 };
+
+export interface RefresherOptions {
+  readonly provider: Provider;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: EventHub;
+  /** Milliseconds that a visitor waits for a refresh; it goes on without them. */
+  readonly visitorPatience: number;
+}
+
+export interface Refresher {
+  /**
+   * Refreshes the session once, however many ask. Gives the freshest record, whether it was refreshed here, elsewhere, or
+   * refused; undefined: the session is gone.
+   *
+   * @param isNeeded whether a record still has to be refreshed; asked of the freshest one, so that a late request never
+   * spends a token again
+   * @throws ProviderUnavailableError an outage, or the visitor's patience is over; the session stays
+   * @throws StoreUnavailableError
+   */
+  refresh(session: VisitorSession, isNeeded: (record: SessionRecord) => boolean): Promise<SessionRecord | undefined>;
+}
+
+type Outcome = SessionRecord | undefined;
+
+export function createRefresher(options: RefresherOptions): Refresher {
+  // Keyed by session, never by client or user: nobody may be given somebody else's tokens.
+  const flights = new Map<string, Promise<Outcome>>();
+  return {
+    async refresh(session, isNeeded) {
+      const key = session.key;
+      if (key === undefined) return undefined;
+      let flight = flights.get(key);
+      if (flight === undefined) {
+        flight = new Refresh(options, session, isNeeded).run().finally(() => flights.delete(key));
+        flights.set(key, flight);
+        // Visitors may all have left when it fails; it has reported that itself.
+        flight.catch(() => undefined);
+      }
+      return withPatience(flight, options);
+    },
+  };
+}
+
+function withPatience(flight: Promise<Outcome>, { clock, visitorPatience }: RefresherOptions): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.timer(visitorPatience, () => {
+      reject(new ProviderUnavailableError("refresh_pending"));
+    });
+    flight.then(resolve, reject).finally(cancel);
+  });
+}
+
+/** One attempt to refresh one session: take the lease, spend the token, verify, write back. */
+class Refresh {
+  readonly #options: RefresherOptions;
+  readonly #session: VisitorSession;
+  readonly #isNeeded: (record: SessionRecord) => boolean;
+  readonly #nonce = randomBytes(16).toString("base64url");
+
+  constructor(options: RefresherOptions, session: VisitorSession, isNeeded: (record: SessionRecord) => boolean) {
+    this.#options = options;
+    this.#session = session;
+    this.#isNeeded = isNeeded;
+  }
+
+  async run(): Promise<Outcome> {
+    const { clock, events, provider } = this.#options;
+    // Before the lease is taken: while the provider is known to be away, an expired session costs the store nothing.
+    provider.assertTokenEndpointReady();
+    const record = await this.#takeLease();
+    if (record === undefined || !this.#holds(record)) return record;
+
+    const started = clock.monotonic();
+    const deadline = new AbortController();
+    const cancelDeadline = clock.timer(REFRESH_DEADLINE, () => {
+      deadline.abort(new DOMException("The refresh took too long.", "TimeoutError"));
+    });
+    const about = () => ({ time: clock.now(), ...identityOf(record.id_info), duration: clock.monotonic() - started });
+    try {
+      const refreshed = await this.#spendThenVerify(record, deadline.signal);
+      if (refreshed !== undefined) events.emit("refresh", about());
+      return refreshed;
+    } catch (error) {
+      const reason = reasonOf(error);
+      events.emit("failure", { ...about(), during: "refresh", reason });
+      if (error instanceof ProviderRefusedError) {
+        this.#options.log({ level: "warn", code: "refresh_rejected", message: `A refresh was refused (${reason}).` });
+        return await this.#write(withoutRefreshToken);
+      }
+      this.#options.log({ level: "error", code: "refresh_failed", message: `A refresh failed (${reason}); the session stays.` });
+      // Best effort: a lease that stays behind is taken over in time.
+      await this.#write(withoutLease).catch(() => undefined);
+      throw error;
+    } finally {
+      cancelDeadline();
+    }
+  }
+
+  /** The record with our lease in it; or, without it, the record that somebody else has refreshed meanwhile. */
+  async #takeLease(): Promise<Outcome> {
+    const { clock } = this.#options;
+    let watched: { nonce: string; since: number } | undefined;
+    let interval = WATCH_INTERVAL.first;
+    for (;;) {
+      const abandoned = watched !== undefined && clock.monotonic() - watched.since >= LEASE_DURATION ? watched.nonce : undefined;
+      const record = await this.#session.update((fresh) => this.#withLease(fresh, abandoned));
+      if (record === undefined || this.#holds(record) || !this.#isNeeded(record)) return record;
+      // Somebody else holds it. Whether they still live is judged by our own clock alone: an unchanged lease for its
+      // whole duration, so that no two machines' clocks are compared.
+      const nonce = record.idp_state.lease?.nonce;
+      if (nonce !== undefined && nonce !== watched?.nonce) watched = { nonce, since: clock.monotonic() };
+      await wait(clock, interval * (0.5 + Math.random()));
+      interval = Math.min(interval * 2, WATCH_INTERVAL.longest);
+    }
+  }
+
+  #withLease(fresh: SessionRecord, abandoned: string | undefined): SessionRecord {
+    if (!this.#isNeeded(fresh)) return fresh;
+    const held = fresh.idp_state.lease?.nonce;
+    if (held !== undefined && held !== abandoned) return fresh;
+    const lease = { nonce: this.#nonce, taken_at: epochSeconds(this.#options.clock) };
+    return { ...fresh, idp_state: { ...fresh.idp_state, lease } };
+  }
+
+  #holds(record: SessionRecord): boolean {
+    return record.idp_state.lease?.nonce === this.#nonce;
+  }
+
+  async #spendThenVerify(record: SessionRecord, signal: AbortSignal): Promise<Outcome> {
+    const { provider } = this.#options;
+    const previous: IdInfo = record.id_info ?? {};
+    const spent = await provider.refresh(record.credentials?.refresh_token ?? "", signal);
+    // From here on the old token is worth nothing. The new one is stored before anything that could fail is tried.
+    if (spent.refreshToken !== undefined && !(await this.#keep(spent, (fresh) => withRefreshToken(fresh, spent.refreshToken)))) {
+      return this.#session.update(same);
+    }
+    const idInfo = await provider.verifyRefreshed(spent, previous, signal);
+    const kept = await this.#keep(spent, (fresh) => withTokens(fresh, spent, idInfo));
+    return kept ?? this.#session.update(same);
+  }
+
+  /** Writes under our lease. When the session is gone or another holder took over, the tokens are ours to revoke. */
+  async #keep(spent: SpentRefresh, change: Change): Promise<Outcome> {
+    let written = false;
+    const record = await this.#write((fresh) => {
+      written = true;
+      return change(fresh);
+    });
+    if (record !== undefined && written) return record;
+    void this.#revoke(spent);
+    return undefined;
+  }
+
+  /** Changes the record only while it carries our lease: an old holder must not overwrite a newer one's tokens. */
+  async #write(change: Change): Promise<Outcome> {
+    const { clock } = this.#options;
+    const giveUpAt = clock.monotonic() + LEASE_DURATION - REFRESH_DEADLINE;
+    for (;;) {
+      try {
+        return await this.#session.update((fresh) => (this.#holds(fresh) ? change(fresh) : fresh));
+      } catch (error) {
+        // The provider has already spent the old token: a store that is away for a moment must not lose the new one.
+        if (!(error instanceof StoreUnavailableError) || clock.monotonic() >= giveUpAt) throw error;
+        await wait(clock, 250);
+      }
+    }
+  }
+
+  async #revoke(spent: SpentRefresh): Promise<void> {
+    if (spent.refreshToken !== undefined) await this.#options.provider.revoke(spent.refreshToken, "refresh_token");
+    else if (spent.accessToken !== undefined) await this.#options.provider.revoke(spent.accessToken, "access_token");
+  }
+}
+
+const same: Change = (record) => record;
+
+function withoutLease(record: SessionRecord): SessionRecord {
+  const { lease: _lease, ...state } = record.idp_state;
+  return { ...record, idp_state: state };
+}
+
+function withRefreshToken(record: SessionRecord, refreshToken: string | undefined): SessionRecord {
+  if (record.credentials === undefined || refreshToken === undefined) return record;
+  return { ...record, credentials: { ...record.credentials, refresh_token: refreshToken } };
+}
+
+function withoutRefreshToken(record: SessionRecord): SessionRecord {
+  const freed = withoutLease(record);
+  if (freed.credentials === undefined) return freed;
+  const { refresh_token: _spent, ...credentials } = freed.credentials;
+  return { ...freed, credentials, idp_state: { ...freed.idp_state, refresh_rejected: true } };
+}
+
+/** `idp_login_at` is left alone: a refresh never lifts a cap. */
+function withTokens(record: SessionRecord, spent: SpentRefresh, idInfo: IdInfo): SessionRecord {
+  const freed = withoutLease(record);
+  if (freed.credentials === undefined || spent.accessToken === undefined) return freed;
+  const { access_token_expires_at: _old, refresh_rejected: _rejected, ended: _ended, ...state } = freed.idp_state;
+  return {
+    ...freed,
+    credentials: {
+      ...freed.credentials,
+      token: spent.accessToken,
+      ...(spent.refreshToken !== undefined && { refresh_token: spent.refreshToken }),
+      ...(spent.scopes !== undefined && { scopes: spent.scopes }),
+    },
+    id_info: idInfo,
+    idp_state: {
+      ...state,
+      ...(spent.accessTokenExpiresAt !== undefined && { access_token_expires_at: spent.accessTokenExpiresAt }),
+    },
+  };
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof ProviderRefusedError || error instanceof ProviderUnavailableError) return error.reason;
+  return error instanceof StoreUnavailableError ? error.code : "unexpected";
+}

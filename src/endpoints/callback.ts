@@ -1,0 +1,145 @@
+import { createHash } from "node:crypto";
+import { ProviderRefusedError } from "../core/errors.js";
+import { identityOf } from "../core/events.js";
+import { queryOf, redirect, single, type Reply } from "../core/http.js";
+import { findLogin, isUsedState, signedIn, withoutLogin } from "../core/logins.js";
+import type { ProviderFacts, SignIn } from "../core/ports.js";
+import type { PendingLogin } from "../core/record.js";
+import { signInErrorCode } from "../core/sign-in-errors.js";
+import { epochSeconds } from "../core/time.js";
+import type { EndpointContext, Visit } from "./context.js";
+import { failureReply, outageReply } from "./failure.js";
+
+export type CallbackEndpoint = (visit: Visit, context: EndpointContext) => Promise<Reply>;
+
+/**
+ * GET {mountPath}login-callback: the way back from the provider. A double click sends the same address twice at once;
+ * both requests carry the same session and the same state, and get the same answer.
+ */
+export function createCallback(): CallbackEndpoint {
+  const underWay = new Map<string, Promise<Reply>>();
+  return async (visit, context) => {
+    const { request, session } = visit;
+    const { mountPath } = context.settings;
+    try {
+      const query = new URLSearchParams(queryOf(request.target));
+      const { value: state, repeated } = single(query, "state");
+      await session.read();
+      if (state === undefined || state === "" || repeated || session.key === undefined) return linkInvalid(visit, context);
+      const id = `${session.key} ${state}`;
+      let answer = underWay.get(id);
+      if (answer === undefined) {
+        answer = finishLogin(visit, context, query, state).finally(() => underWay.delete(id));
+        underWay.set(id, answer);
+      }
+      return await answer;
+    } catch (error) {
+      return outageReply(error, request, mountPath, { label: "Sign in again", href: `${mountPath}login/` });
+    }
+  };
+}
+
+async function finishLogin(visit: Visit, context: EndpointContext, query: URLSearchParams, state: string): Promise<Reply> {
+  const { session } = visit;
+  const { settings, provider, clock, events, log } = context;
+  const now = epochSeconds(clock);
+  const stateHash = createHash("sha256").update(state).digest("base64url");
+
+  const record = await session.read();
+  const login = record && findLogin(record, state, now);
+  if (login === undefined) {
+    // A reload or the back button, by somebody who is signed in already: no harm, and nothing to do again.
+    if (record?.credentials !== undefined && isUsedState(record, stateHash)) {
+      return redirect(record.final_redirect ?? settings.mountPath);
+    }
+    return linkInvalid(visit, context);
+  }
+
+  const failed = (reason: string) => {
+    events.emit("failure", { time: clock.now(), issuer: login.issuer, during: "callback", reason });
+    log({ level: "warn", code: "callback_failed", message: `A sign-in could not be completed (${reason}).` });
+  };
+  const started = clock.monotonic();
+  let signIn: SignIn;
+  try {
+    // While the provider is known to be away the login is kept: "try again" can still succeed.
+    provider.assertTokenEndpointReady();
+    const facts = await provider.facts();
+
+    let isOurs = false;
+    await session.update((fresh) => {
+      const next = withoutLogin(fresh, state, stateHash);
+      isOurs = next !== fresh;
+      return next;
+    });
+    if (!isOurs) return linkInvalid(visit, context);
+
+    const answer = readAuthorizationResponse(query, login, facts);
+    if (answer.kind === "invalid") {
+      failed(answer.reason);
+      return answer.reason === "iss" ? refused(visit, context) : linkInvalid(visit, context);
+    }
+    if (answer.kind === "error") {
+      failed(answer.code);
+      return redirect(`${settings.mountPath}?error=${answer.code}`);
+    }
+    signIn = await provider.exchange({
+      code: answer.code,
+      redirectUri: login.redirect_uri,
+      nonce: login.nonce,
+      verifier: login.verifier,
+    });
+  } catch (error) {
+    failed(error instanceof ProviderRefusedError ? error.reason : "outage");
+    if (error instanceof ProviderRefusedError) return refused(visit, context);
+    throw error;
+  }
+
+  const revoke = () => {
+    const { refresh_token: refreshToken, token } = signIn.credentials;
+    void (refreshToken === undefined ? provider.revoke(token, "access_token") : provider.revoke(refreshToken, "refresh_token"));
+  };
+  const stampActivity = settings.sessionIdleTimeout !== null;
+  const signedInAt = epochSeconds(clock);
+  const stored = await session
+    .regenerate((fresh) => signedIn(fresh, signIn, login, signedInAt, stampActivity))
+    .catch((error: unknown) => {
+      revoke();
+      throw error;
+    });
+  if (stored === undefined) {
+    // A logout came between. It wins, and the tokens nobody will hold are given back.
+    revoke();
+    failed("logged_out_meanwhile");
+    return linkInvalid(visit, context);
+  }
+  events.emit("login", { time: clock.now(), ...identityOf(stored.id_info), duration: clock.monotonic() - started });
+  return { ...redirect(login.final_redirect), setCookies: session.setCookies };
+}
+
+type AuthorizationResponse =
+  | { readonly kind: "code"; readonly code: string }
+  | { readonly kind: "error"; readonly code: string }
+  | { readonly kind: "invalid"; readonly reason: "iss" | "parameters" };
+
+/** Reads the authorization response (RFC 6749 section 4.1.2) of a login whose state is known. */
+function readAuthorizationResponse(query: URLSearchParams, login: PendingLogin, facts: ProviderFacts): AuthorizationResponse {
+  const iss = single(query, "iss");
+  const error = single(query, "error");
+  const code = single(query, "code");
+  // RFC 9207 section 2.4: compared whenever it is there, on errors too; demanded when the provider announces it.
+  const isIssRight = iss.value === undefined ? !facts.sendsIss : iss.value === facts.issuer && !iss.repeated;
+  if (!isIssRight || login.issuer !== facts.issuer) return { kind: "invalid", reason: "iss" };
+  if (error.repeated || code.repeated) return { kind: "invalid", reason: "parameters" };
+  if (error.value !== undefined && error.value !== "") return { kind: "error", code: signInErrorCode(error.value) };
+  if (code.value !== undefined && code.value !== "") return { kind: "code", code: code.value };
+  return { kind: "invalid", reason: "parameters" };
+}
+
+function linkInvalid({ request }: Visit, { settings: { mountPath } }: EndpointContext): Reply {
+  return failureReply({ code: "login_link_invalid" }, request, mountPath, "html");
+}
+
+function refused({ request }: Visit, { settings: { mountPath } }: EndpointContext): Reply {
+  return failureReply({ code: "sign_in_refused" }, request, mountPath, "html");
+}

@@ -1,0 +1,63 @@
+import { json, type Reply } from "../core/http.js";
+import { judge, remaining } from "../core/policy.js";
+import { userPayload, type SessionRecord } from "../core/record.js";
+import { SETTINGS, type SettingName, type Settings } from "../core/settings.js";
+import { epochSeconds } from "../core/time.js";
+import type { EndpointContext, Visit } from "./context.js";
+
+/** GET {mountPath}debug, in debug mode only: what there is, without anything that must stay secret. */
+export async function debug({ session }: Visit, { settings, names, clock, findings }: EndpointContext): Promise<Reply> {
+  const record = await session.read();
+  const now = epochSeconds(clock);
+  return json({
+    session: record === undefined ? null : redacted(record, names),
+    policy: { verdict: judge(record, settings, now), remaining: record === undefined ? null : remaining(record, settings, now), now },
+    settings: describe(settings),
+    checks: findings,
+  });
+}
+
+/** All settings by their environment names; secrets only as present or absent. */
+function describe(settings: Settings): Record<string, unknown> {
+  const names = Object.keys(SETTINGS) as SettingName[];
+  return Object.fromEntries(
+    names.map((name) => [SETTINGS[name].env, "secret" in SETTINGS[name] ? presence(settings[name]) : settings[name]]),
+  );
+}
+
+/** Tokens, secrets and one-time values only as present or absent; the identity only as the user payload. */
+function redacted(record: SessionRecord, names: EndpointContext["names"]): object {
+  const { credentials, idp_state: state } = record;
+  return {
+    [names.credentials]:
+      credentials === undefined
+        ? null
+        : {
+            token: presence(credentials.token),
+            refresh_token: presence(credentials.refresh_token),
+            token_uri: credentials.token_uri,
+            client_id: credentials.client_id,
+            client_secret: presence(credentials.client_secret),
+            scopes: credentials.scopes,
+          },
+    id_info: record.id_info === undefined ? null : userPayload(record.id_info),
+    [names.oauth_state]: presence(record.oauth_state),
+    [names.final_redirect]: record.final_redirect ?? null,
+    debug: record.debug ?? null,
+    idp_login_at: record.idp_login_at ?? null,
+    idp_last_active: record.idp_last_active ?? null,
+    idp_state: {
+      v: state.v,
+      logins: state.logins?.length ?? 0,
+      used: state.used?.length ?? 0,
+      lease: presence(state.lease),
+      refresh_rejected: state.refresh_rejected ?? false,
+      access_token_expires_at: state.access_token_expires_at ?? null,
+      issuer: state.issuer ?? null,
+    },
+  };
+}
+
+function presence(value: unknown): "present" | "absent" {
+  return value === undefined || value === "" || (Array.isArray(value) && value.length === 0) ? "absent" : "present";
+}

@@ -1,0 +1,35 @@
+import { page, queryOf, type Reply } from "../core/http.js";
+import { judge, type EndReason } from "../core/policy.js";
+import { userPayload } from "../core/record.js";
+import { epochSeconds } from "../core/time.js";
+import type { Settings } from "../core/settings.js";
+import { indexPage, type IndexState } from "../pages/index-page.js";
+import type { EndpointContext, Visit } from "./context.js";
+
+/** GET {mountPath}: the landing page. A light look at the session: never asks the provider, never writes. */
+export async function index({ request, session }: Visit, { settings, clock }: EndpointContext): Promise<Reply> {
+  const record = await session.read();
+  const verdict = judge(record, settings, epochSeconds(clock));
+  const user = userPayload(record?.id_info);
+  let state: IndexState;
+  if (record?.credentials === undefined) state = { kind: "signed_out" };
+  else if (verdict.kind !== "ended") state = { kind: "signed_in", user };
+  else state = { kind: "ended", reason: verdict.reason, setting: governingSetting(verdict.reason, settings), user };
+  const error = new URLSearchParams(queryOf(request.target)).get("error");
+  const { html, pictureOrigin } = indexPage({ mountPath: settings.mountPath, state, ...(error !== null && { signInError: error }) });
+  return page(200, html, { pictureOrigin });
+}
+
+/** The setting that ended the session, with its value; undefined where no setting did. */
+function governingSetting(reason: EndReason, settings: Settings): { name: string; value: string } | undefined {
+  switch (reason) {
+    case "max_age":
+      return { name: "IDP_SESSION_MAX_AGE", value: String(settings.sessionMaxAge) };
+    case "idle":
+      return { name: "IDP_SESSION_IDLE_TIMEOUT", value: String(settings.sessionIdleTimeout) };
+    case "auto_refresh_off":
+      return { name: "IDP_SESSION_AUTO_REFRESH", value: "off" };
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,105 @@
+import { randomBytes } from "node:crypto";
+import { isOutage } from "../core/errors.js";
+import { isPrefetch, json, queryOf, redirect, single, type IdpRequest, type Reply } from "../core/http.js";
+import { withLogin } from "../core/logins.js";
+import type { PendingLogin } from "../core/record.js";
+import { LOGIN_RESPONSES, parseUrl, sameOriginUrl, SCHEMES, type Origin, type Scheme } from "../core/redirects.js";
+import { epochSeconds } from "../core/time.js";
+import type { Settings } from "../core/settings.js";
+import type { EndpointContext, Visit } from "./context.js";
+import { failureReply, outageReply } from "./failure.js";
+import { badParameters, choice, type BadParameter } from "./parameters.js";
+
+/** GET {mountPath}login/: sends the visitor to the provider, or tells a script where to navigate. */
+export async function login(visit: Visit, context: EndpointContext): Promise<Reply> {
+  const { request, session, origin } = visit;
+  const { settings, provider, clock, events } = context;
+  const { mountPath } = settings;
+  if (isPrefetch(request)) return failureReply({ code: "prefetch_refused" }, request, mountPath, "json");
+
+  const query = new URLSearchParams(queryOf(request.target));
+  const wanted = readParameters(query);
+  if (!("scheme" in wanted)) return badParameters(wanted.bad, request, mountPath);
+  if (origin === undefined) return failureReply({ code: "host_invalid" }, request, mountPath, "json");
+  if (wanted.response === "redirect" && isOtherHost(request, settings.baseUrl)) {
+    // The cookie and the callback live on BASE_URL's host; a login that starts elsewhere could never finish.
+    return redirect(`${origin}${mountPath}login/${locationQuery(request)}`);
+  }
+
+  const destination = destinationOf(wanted.scheme, query, request, origin, settings);
+  const now = epochSeconds(clock);
+  const pending: PendingLogin = {
+    state: unguessable(),
+    nonce: unguessable(),
+    verifier: unguessable(),
+    final_redirect: destination.url,
+    redirect_uri: `${origin}${mountPath}login-callback`,
+    issuer: settings.issuer,
+    started_at: now,
+  };
+  try {
+    // The provider first: while it is away, nothing is stored.
+    const url = await provider.authorizationUrl({
+      redirectUri: pending.redirect_uri,
+      state: pending.state,
+      nonce: pending.nonce,
+      verifier: pending.verifier,
+    });
+    const debug = settings.debug ? { scheme: wanted.scheme, origin: destination.decision, final_redirect: destination.url } : undefined;
+    await session.begin((record) => withLogin(record, pending, now, debug));
+    const reply = wanted.response === "json" ? json({ redirect_to: url }) : redirect(url);
+    return { ...reply, setCookies: session.setCookies };
+  } catch (error) {
+    if (isOutage(error)) events.emit("failure", { time: clock.now(), during: "login", reason: error.code });
+    return outageReply(error, request, mountPath, { label: "Try again", href: `${mountPath}login/` });
+  }
+}
+
+/** 256 random bits: state (RFC 6749 section 10.10), nonce, and a PKCE verifier of the shortest allowed length (RFC 7636). */
+function unguessable(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+interface Wanted {
+  readonly scheme: Scheme;
+  readonly response: (typeof LOGIN_RESPONSES)[number];
+}
+
+function readParameters(query: URLSearchParams): Wanted | { readonly bad: readonly BadParameter[] } {
+  const scheme = choice(query, "scheme", SCHEMES, "DEFAULT");
+  const response = choice(query, "response", LOGIN_RESPONSES, "redirect");
+  if (typeof scheme === "string" && typeof response === "string") {
+    // A custom header can only be set by a script, and a script cannot follow the redirect to the provider.
+    if (scheme === "PRESERVE_ORIGIN_HP" && response === "redirect") {
+      return { bad: [{ name: "response", options: ["json"], reason: "The scheme PRESERVE_ORIGIN_HP requires response=json" }] };
+    }
+    return { scheme, response };
+  }
+  return { bad: [scheme, response].filter((outcome) => typeof outcome !== "string") };
+}
+
+interface Destination {
+  readonly url: string;
+  /** For the record's debug key. */
+  readonly decision: "accepted" | "rejected" | "not_used";
+}
+
+function destinationOf(scheme: Scheme, query: URLSearchParams, request: IdpRequest, own: Origin, settings: Settings): Destination {
+  const fallback = settings.authFinalRedirectUrl ?? settings.mountPath;
+  if (scheme === "LANDING_PAGE" || scheme === "DEFAULT") return { url: fallback, decision: "not_used" };
+  const asked = scheme === "PRESERVE_ORIGIN_QP" ? single(query, "origin_url") : { value: request.header("x-origin-url"), repeated: false };
+  const accepted = asked.repeated ? undefined : sameOriginUrl(asked.value, own);
+  return accepted === undefined ? { url: fallback, decision: "rejected" } : { url: accepted, decision: "accepted" };
+}
+
+function isOtherHost(request: IdpRequest, baseUrl: string | null): boolean {
+  if (baseUrl === null) return false;
+  const base = new URL(baseUrl);
+  // Only hosts are compared: behind a proxy that ends TLS the schemes differ, and that must not loop.
+  return parseUrl(`${base.protocol}//${request.host ?? ""}`)?.host !== base.host;
+}
+
+function locationQuery(request: IdpRequest): string {
+  const query = queryOf(request.target);
+  return query === "" ? "" : `?${new URLSearchParams(query).toString()}`;
+}

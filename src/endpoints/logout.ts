@@ -1,0 +1,35 @@
+import { identityOf } from "../core/events.js";
+import { isPrefetch, json, queryOf, redirect, type Reply } from "../core/http.js";
+import type { Credentials } from "../core/record.js";
+import { LOGOUT_RESPONSES } from "../core/redirects.js";
+import type { EndpointContext, Visit } from "./context.js";
+import { failureReply, outageReply } from "./failure.js";
+import { badParameters, choice } from "./parameters.js";
+
+/** GET {mountPath}logout/: ends the session, then gives the token back to the provider. */
+export async function logout(visit: Visit, context: EndpointContext): Promise<Reply> {
+  const { request, session } = visit;
+  const { settings, clock, events } = context;
+  const { mountPath } = settings;
+  if (isPrefetch(request)) return failureReply({ code: "prefetch_refused" }, request, mountPath, "json");
+  const response = choice(new URLSearchParams(queryOf(request.target)), "response", LOGOUT_RESPONSES, "redirect");
+  if (typeof response !== "string") return badParameters([response], request, mountPath);
+  try {
+    // Destroyed first: a provider that hangs must not keep a session alive.
+    const record = await session.destroy();
+    const revoked = record?.credentials === undefined ? null : await revoke(record.credentials, context);
+    if (record?.credentials !== undefined) events.emit("logout", { time: clock.now(), ...identityOf(record.id_info), revoked });
+  } catch (error) {
+    return outageReply(error, request, mountPath, { label: "Try again", href: `${mountPath}logout/` });
+  }
+  const reply = response === "json" ? json({ status: "logged_out" }) : redirect(settings.authLogoutRedirectUrl ?? mountPath);
+  return { ...reply, setCookies: session.setCookies };
+}
+
+/** The refresh token where there is one: with it the provider also drops the access tokens made from it (RFC 7009). */
+async function revoke(credentials: Credentials, { settings, provider }: EndpointContext): Promise<boolean | null> {
+  if (!settings.tokenRevokeOnLogout) return null;
+  return credentials.refresh_token === undefined
+    ? provider.revoke(credentials.token, "access_token")
+    : provider.revoke(credentials.refresh_token, "refresh_token");
+}

@@ -1,0 +1,40 @@
+import { single, type IdpRequest, type Reply } from "../core/http.js";
+import { failureReply } from "./failure.js";
+
+/** A query parameter whose value is none of its options. The value itself is never repeated to anyone. */
+export interface BadParameter {
+  readonly name: string;
+  readonly options: readonly string[];
+  /** Why, when it is not simply an unknown value. */
+  readonly reason?: string;
+}
+
+/** One of the options, without regard to letter case; the default when absent. Empty or repeated is bad. */
+export function choice<Option extends string>(
+  query: URLSearchParams,
+  name: string,
+  options: readonly Option[],
+  standard: Option,
+): Option | BadParameter {
+  const { value, repeated } = single(query, name);
+  if (value === undefined) return standard;
+  const chosen = repeated ? undefined : options.find((option) => option.toLowerCase() === value.toLowerCase());
+  return chosen ?? { name, options };
+}
+
+/** 400 that lists the valid options of every bad parameter at once. */
+export function badParameters(bad: readonly BadParameter[], request: IdpRequest, mountPath: string): Reply {
+  const sentences = bad.map(({ name, options, reason }) =>
+    reason === undefined ? `The parameter ${name} must be given at most once, as one of: ${options.join(", ")}.` : `${reason}.`,
+  );
+  return failureReply(
+    {
+      code: "invalid_parameter",
+      detail: sentences.join(" "),
+      validOptions: Object.fromEntries(bad.map(({ name, options }) => [name, options])),
+    },
+    request,
+    mountPath,
+    "json",
+  );
+}

@@ -1,0 +1,55 @@
+import { isOutage } from "../core/errors.js";
+import { jsonText, queryOf, single, type Reply } from "../core/http.js";
+import { remaining } from "../core/policy.js";
+import { userPayload, type SessionRecord } from "../core/record.js";
+import { epochSeconds } from "../core/time.js";
+import type { EndpointContext, Visit } from "./context.js";
+import { retryAfterOf } from "./failure.js";
+
+const SIGNED_OUT = JSON.stringify({ authenticated: false, user: null });
+
+/** GET {mountPath}session: the probe. Runs the whole gate; the policy-aware truth about the visitor. */
+export async function session(visit: Visit, context: EndpointContext): Promise<Reply> {
+  const query = queryOf(visit.request.target);
+  const parameters = query === "" ? undefined : new URLSearchParams(query);
+  try {
+    if (visit.request.method === "HEAD") {
+      await visit.session.read();
+      return jsonText("");
+    }
+    const access = await context.sessions.access(visit.session, !isExactly(parameters, "slide", "false"));
+    const details = isExactly(parameters, "details", "true")
+      ? detailsOf(access.record, access.authenticated ? null : access.reason, context)
+      : undefined;
+    if (access.authenticated) {
+      const body = JSON.stringify({ authenticated: true, user: userPayload(access.record.id_info), ...details });
+      return withCookies(jsonText(body), visit);
+    }
+    return jsonText(details === undefined ? SIGNED_OUT : JSON.stringify({ authenticated: false, user: null, ...details }));
+  } catch (error) {
+    if (!isOutage(error)) throw error;
+    // Whoever reads only the body sees nobody signed in; the status says that this is no verdict.
+    return jsonText(SIGNED_OUT, error.status, { "Retry-After": String(retryAfterOf(error)) });
+  }
+}
+
+function isExactly(parameters: URLSearchParams | undefined, name: string, value: string): boolean {
+  if (parameters === undefined) return false;
+  const given = single(parameters, name);
+  return given.value === value && !given.repeated;
+}
+
+/** Seconds that are left of each limit, for a front end that wants to warn before the end; null: no such limit. */
+function detailsOf(record: SessionRecord | undefined, reason: string | null, { settings, clock }: EndpointContext): object {
+  const left = record?.credentials === undefined ? undefined : remaining(record, settings, epochSeconds(clock));
+  return {
+    reason,
+    expires_in: left?.idToken ?? null,
+    max_age_expires_in: left?.maxAge ?? null,
+    idle_expires_in: left?.idle ?? null,
+  };
+}
+
+function withCookies(reply: Reply, visit: Visit): Reply {
+  return visit.session.setCookies.length === 0 ? reply : { ...reply, setCookies: visit.session.setCookies };
+}

@@ -1,0 +1,142 @@
+import type { Application, NextFunction, Request, RequestHandler, Response, Router } from "express";
+import {
+  createIdpAuth,
+  type BlockedByOutage,
+  type BlockedVisitor,
+  type Finding,
+  type IdpAuth,
+  type IdpAuthOptions,
+  type IdpRequest,
+  type Reply,
+} from "../index.js";
+import { hostSessionOf } from "./express-session.js";
+import { sessionMiddlewareOf } from "./express-middleware.js";
+
+/** Answers one kind of blocked request. Ends the response, or passes it on; the protected handler does not run by itself. */
+export type GuardAnswer<Blocked> = (request: Request, response: Response, blocked: Blocked, next: NextFunction) => void;
+
+/** Answers in place of the guard's own ones. */
+export interface GuardAnswers {
+  /** A page was asked for; default 302 to the login, which comes back to that page. */
+  readonly navigation?: GuardAnswer<BlockedVisitor<"navigation">>;
+  /** Anything else was asked for; default 401 as JSON. */
+  readonly unauthenticated?: GuardAnswer<BlockedVisitor<"unauthenticated">>;
+  /** Provider or store is away; default 503 with Retry-After. */
+  readonly unavailable?: GuardAnswer<BlockedByOutage>;
+}
+
+/** idpauth, at home in Express 4 and 5. */
+export interface ExpressIdpAuth extends Omit<IdpAuth<Request>, "start" | "handle" | "guard"> {
+  /**
+   * Runs the startup checks and mounts the endpoints. Call it after the session middleware, when there is one, and before
+   * the routes that it guards.
+   *
+   * @throws ConfigurationError with every finding at once
+   */
+  mount(app: Application | Router): readonly Finding[];
+  /** The endpoints as middleware, for applications that mount by hand; `mount` uses it. */
+  readonly routes: RequestHandler;
+  /** Lets only visitors through who are signed in within policy. */
+  readonly idpRequired: RequestHandler;
+  /** As `idpRequired`, with answers of the application's own. */
+  idpRequiredWith(answers: GuardAnswers): RequestHandler;
+}
+
+/**
+ * Sign-in for an Express application. Settings come from the environment; options override them.
+ *
+ * @example
+ * const auth = idpAuth();
+ * auth.mount(app);
+ * app.get("/reports", auth.idpRequired, handler);
+ */
+export function idpAuth(options: IdpAuthOptions = {}): ExpressIdpAuth {
+  const { start, handle, guard, ...accessors } = createIdpAuth<Request>(options, {
+    name: "Express",
+    request: (raw) => new ExpressRequest(raw),
+    session: hostSessionOf,
+  });
+
+  const routes: RequestHandler = function idpauth(request, response, next) {
+    handleOrNext(request, response, next);
+  };
+
+  function handleOrNext(request: Request, response: Response, next: NextFunction): void {
+    const answer = handle(request);
+    if (answer === undefined) next();
+    else answer.then((reply) => { write(response, reply); }, next);
+  }
+
+  function idpRequiredWith(answers: GuardAnswers): RequestHandler {
+    return function idpRequired(request, response, next) {
+      guard(request).then((blocked) => {
+        if (blocked === undefined) next();
+        else if (blocked.kind === "navigation" && answers.navigation) answers.navigation(request, response, blocked, next);
+        else if (blocked.kind === "unauthenticated" && answers.unauthenticated) answers.unauthenticated(request, response, blocked, next);
+        else if (blocked.kind === "unavailable" && answers.unavailable) answers.unavailable(request, response, blocked, next);
+        else write(response, blocked.reply);
+      }, next);
+    };
+  }
+
+  return {
+    ...accessors,
+    mount(app) {
+      const findings = start({ sessionMiddleware: sessionMiddlewareOf(app), middlewareRemedy: MIDDLEWARE_REMEDY });
+      app.use(routes);
+      return findings;
+    },
+    routes,
+    idpRequired: idpRequiredWith({}),
+    idpRequiredWith,
+  };
+}
+
+const MIDDLEWARE_REMEDY = 'Call app.use(session({ … })) of express-session before auth.mount(app), or leave out session: "host".';
+
+/** Reads what it is asked for, and only then. */
+class ExpressRequest implements IdpRequest {
+  readonly #raw: Request;
+
+  constructor(raw: Request) {
+    this.#raw = raw;
+  }
+
+  get method(): string {
+    return this.#raw.method;
+  }
+
+  /** Routers and rewriting middleware change `url`; the browser knows only the original one. */
+  get target(): string {
+    return this.#raw.originalUrl;
+  }
+
+  get scheme(): "http" | "https" {
+    return this.#raw.protocol === "https" ? "https" : "http";
+  }
+
+  /** With its port, on Express 4 too, where `req.host` drops it. Forwarded only when `trust proxy` says so. */
+  get host(): string | undefined {
+    const { app, headers, socket } = this.#raw;
+    const isTrusted = app.get("trust proxy fn") as (address: string | undefined, hop: number) => boolean;
+    const forwarded = headers["x-forwarded-host"];
+    if (typeof forwarded === "string" && isTrusted(socket.remoteAddress, 0)) return forwarded.split(",", 1)[0]?.trim();
+    return headers.host;
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#raw.headers[name];
+    return typeof value === "string" ? value : value?.join(", ");
+  }
+}
+
+/** Writes an answer, keeping what earlier middleware has put into Vary and Set-Cookie. */
+function write(response: Response, reply: Reply): void {
+  if (response.headersSent) return;
+  response.statusCode = reply.status;
+  const varyBefore = response.getHeader("Vary");
+  for (const name in reply.headers) response.setHeader(name, reply.headers[name] ?? "");
+  if (varyBefore !== undefined) response.setHeader("Vary", `${String(varyBefore)}, Cookie`);
+  for (const cookie of reply.setCookies ?? []) response.appendHeader("Set-Cookie", cookie);
+  response.end(reply.body);
+}

@@ -1,0 +1,330 @@
+import { runChecks, type HostFacts as CheckedFacts } from "./core/checks.js";
+import { ConfigurationError, isOutage, SessionMissingError, type Finding, type IdpAuthError } from "./core/errors.js";
+import { EventHub, identityOf, type EventName, type Listener } from "./core/events.js";
+import { json, preferredType, redirect, type IdpRequest, type Reply } from "./core/http.js";
+import { isValidIdpUrl } from "./core/idp-url.js";
+import type { EndReason } from "./core/policy.js";
+import type { Log, LogEntry, SessionStore, VisitorSession } from "./core/ports.js";
+import { specifiedKeys, userPayload, type Credentials, type KeyNames, type UserPayload } from "./core/record.js";
+import { requestOrigin, type Origin } from "./core/redirects.js";
+import { readSettings, type SettingOptions, type Settings } from "./core/settings.js";
+import { systemClock, type Clock } from "./core/time.js";
+import { createSessionAccess, type Access, type Explanation, type SessionAccess } from "./credentials/credentials.js";
+import { createRefresher } from "./credentials/refresh.js";
+import type { EndpointContext, Visit } from "./endpoints/context.js";
+import { failureReply, retryAfterOf } from "./endpoints/failure.js";
+import { createRouter, type Router } from "./endpoints/router.js";
+import { createOpenIdProvider } from "./provider/openid.js";
+import type { Provider } from "./core/ports.js";
+import { createBundledSessions } from "./sessions/bundled.js";
+import { openHostSession, type HostSession } from "./sessions/host-session.js";
+import { createSealer } from "./sessions/seal.js";
+import { memoryStore } from "./stores/memory.js";
+
+/** Settings in code, each overriding its environment variable, and what touches the world. */
+export interface IdpAuthOptions extends SettingOptions {
+  /** Where the settings that are not given in code are read from. Default `process.env`. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Where bundled sessions live. Default: this process's memory, with a warning outside debug mode. */
+  readonly store?: SessionStore;
+  /** `"bundled"` (default): the component's own sessions. `"host"`: those of the host's session middleware. */
+  readonly session?: "bundled" | "host";
+  /** Default: warnings and errors as single lines on stderr. False: nothing. */
+  readonly log?: Log | false;
+  /** Default: the system's clock. */
+  readonly clock?: Clock;
+  /** What provider requests go through, for proxies and the like. Default: the runtime's `fetch`. */
+  readonly fetch?: typeof fetch;
+}
+
+/** How a host's requests are read. A host file implements it over its framework; nothing is added to the request. */
+export interface HostAdapter<HostRequest extends object> {
+  /** For messages: `Express`, … */
+  readonly name: string;
+  request(raw: HostRequest): IdpRequest;
+  /** The session of the host's own middleware on this request; undefined when there is none. */
+  session?(raw: HostRequest): HostSession | undefined;
+}
+
+/** Whether the host's own session middleware is installed; see the check E002. */
+export type SessionMiddleware = CheckedFacts["sessionMiddleware"];
+
+/** What a host can tell about itself when it starts. */
+export interface HostFacts {
+  /** Whether the host's own session middleware is installed, decided the host's own way. */
+  readonly sessionMiddleware: SessionMiddleware;
+  /** How to install it, for the remedy of E002. */
+  readonly middlewareRemedy?: string;
+}
+
+/** The guard turned a visitor away who is not signed in. */
+export interface BlockedVisitor<Kind extends "navigation" | "unauthenticated"> {
+  /** `navigation`: a browser asked for a page. `unauthenticated`: anything else. */
+  readonly kind: Kind;
+  readonly reply: Reply;
+  readonly reason: EndReason;
+  /** A path; for a navigation with the query that leads back to the page asked for. */
+  readonly loginUrl: string;
+}
+
+/** Nobody knows whether the visitor is signed in: the provider or the store is away. */
+export interface BlockedByOutage {
+  readonly kind: "unavailable";
+  readonly reply: Reply;
+  readonly error: IdpAuthError;
+}
+
+/** Why the guard turned a request away, and the answer it proposes. */
+export type Blocked = BlockedVisitor<"navigation"> | BlockedVisitor<"unauthenticated"> | BlockedByOutage;
+
+export interface AccessTokenOptions {
+  /** Seconds for which the token must still be good. Default 30. */
+  readonly minValidity?: number;
+}
+
+/** The component, as host files build on it. Applications use a host's own form, such as `idpauth/express`. */
+export interface IdpAuth<HostRequest extends object> {
+  /**
+   * Runs the startup checks. Warnings go to the log and come back.
+   *
+   * @throws ConfigurationError with every finding at once
+   */
+  start(facts?: HostFacts): readonly Finding[];
+  /** Answers a request for one of the component's own endpoints; undefined: the path is not ours. */
+  handle(raw: HostRequest): Promise<Reply> | undefined;
+  /** Undefined: the visitor may pass. The protected handler must not run otherwise. */
+  guard(raw: HostRequest): Promise<Blocked | undefined>;
+
+  /**
+   * The visitor's credentials, refreshed when that is due and allowed; null when nobody is signed in within policy.
+   *
+   * @throws ProviderUnavailableError | StoreUnavailableError an outage (503), which says nothing about the visitor
+   */
+  getCredentials(raw: HostRequest): Promise<Credentials | null>;
+  /** Email, name and picture of the visitor, after the same gate as `getCredentials`; null when signed out. */
+  getUser(raw: HostRequest): Promise<UserPayload | null>;
+  /** The record's specified keys under their configured names, as they are, whatever the gate says; null without a session. */
+  getSession(raw: HostRequest): Promise<Readonly<Record<string, unknown>> | null>;
+  /** As `getCredentials`, but also looks at the access token's own expiry. */
+  getAccessToken(raw: HostRequest, options?: AccessTokenOptions): Promise<string | null>;
+  /** Whether the session counts as authenticated at this moment; an expired id_info does not. No side effects. */
+  checkIdpAuthentication(raw: HostRequest): Promise<boolean>;
+  /** As `checkIdpAuthentication`, with the reason. No side effects. */
+  explainIdpAuthentication(raw: HostRequest): Promise<Explanation>;
+  /** Posts a token to the provider's revocation endpoint (RFC 7009). Resolves to whether that worked; never rejects. */
+  revokeIdpToken(token: string, hint?: "refresh_token" | "access_token"): Promise<boolean>;
+  /** Whether a URL is one of the provider's documents: https, no port, no user info, exactly a document host. */
+  isValidIdpUrl(url: string): boolean;
+
+  /** Listens to an event. @returns a function that ends it */
+  on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void;
+}
+
+/** Everything that needs valid settings; made once, by the first start. */
+interface Running {
+  readonly settings: Settings;
+  readonly names: KeyNames;
+  readonly router: Router;
+  readonly sessions: SessionAccess;
+  readonly provider: Provider;
+  open(raw: object): VisitBase;
+}
+
+type VisitBase = Visit & { readonly openedAt: number };
+
+/**
+ * Milliseconds for which the guard and the accessors share one read of the session. A request that lives longer, such
+ * as an event stream, must see a logout.
+ */
+const SHARED_READ = 1_000;
+
+/** The options that are no settings; known to the check of misspelt ones. */
+const OTHER_OPTIONS = ["env", "store", "session", "log", "clock", "fetch"];
+
+/** Builds the component for one host. Reads no clock, no file and no network until it is started or asked. */
+export function createIdpAuth<HostRequest extends object>(
+  options: IdpAuthOptions,
+  adapter: HostAdapter<HostRequest>,
+): IdpAuth<HostRequest> {
+  const { env, store, session = "bundled", log: logOption, clock = systemClock, fetch, ...settingOptions } = options;
+  const log = logOption === false ? () => undefined : (logOption ?? logToStderr);
+  const events = new EventHub(log);
+  let running: Running | undefined;
+
+  function start(facts: HostFacts = { sessionMiddleware: adapter.session === undefined ? "not-applicable" : "unknown" }): readonly Finding[] {
+    const read = readSettings(settingOptions, env ?? process.env, OTHER_OPTIONS);
+    const findings = runChecks(read, {
+      ...facts,
+      hostName: adapter.name,
+      sessionKind: session,
+      storeGiven: store !== undefined,
+      sessionGiven: options.session !== undefined,
+    });
+    if (read.settings === undefined || findings.some((finding) => finding.severity === "error")) throw new ConfigurationError(findings);
+    for (const finding of findings) {
+      log({ level: "warn", code: finding.code, message: `${finding.message} ${finding.remedy}` });
+    }
+    running = run(read.settings, findings);
+    return findings;
+  }
+
+  function run(settings: Settings, findings: readonly Finding[]): Running {
+    const names: KeyNames = {
+      credentials: settings.credentialsSessionKeyName,
+      oauth_state: settings.stateKeyName,
+      final_redirect: settings.finalRedirectKeyName,
+    };
+    const provider = createOpenIdProvider({ settings, clock, log, ...(fetch && { fetch }) });
+    const refresher = createRefresher({ provider, clock, log, events, visitorPatience: settings.httpTimeout * 1000 });
+    const sessions = createSessionAccess({ policy: settings, refresher, clock, events });
+    const bundled = createBundledSessions({
+      store: store ?? memoryStore({ clock }),
+      sealer: createSealer(settings.secretKey, settings.secretKeyFallbacks),
+      clock,
+      log,
+      names,
+      cookieName: settings.cookieName,
+      sessionTtl: settings.sessionTtl,
+      debug: settings.debug,
+    });
+    const context: EndpointContext = { settings, names, provider, sessions, clock, log, events, findings };
+
+    const sessionOf = (raw: HostRequest, request: IdpRequest, secure: boolean): VisitorSession => {
+      if (session === "bundled") return bundled.open(request.header("cookie"), secure);
+      const hostSession = adapter.session?.(raw);
+      if (hostSession === undefined) throw new SessionMissingError();
+      return openHostSession(hostSession, names, settings.debug);
+    };
+
+    return {
+      settings,
+      names,
+      provider,
+      sessions,
+      router: createRouter(context),
+      open(raw) {
+        const request = adapter.request(raw as HostRequest);
+        const isSecure =
+          settings.baseUrl === null ? seenScheme(request, settings.trustProxy) === "https" : settings.baseUrl.startsWith("https:");
+        return {
+          request,
+          session: sessionOf(raw as HostRequest, request, isSecure),
+          openedAt: clock.monotonic(),
+          // Only a login asks.
+          get origin() {
+            const { trustProxy, baseUrl } = settings;
+            return baseUrl ?? requestOrigin(seenScheme(request, trustProxy), seenHost(request, trustProxy));
+          },
+        };
+      },
+    };
+  }
+
+  const ready = (): Running => {
+    // An application that was never mounted is checked now: a mistake must not look like "signed out".
+    if (running === undefined) start();
+    return running as Running;
+  };
+
+  const visits = new WeakMap<object, VisitBase>();
+  function visitOf(raw: HostRequest): VisitBase {
+    const known = visits.get(raw);
+    if (known !== undefined && clock.monotonic() - known.openedAt < SHARED_READ) return known;
+    const visit = ready().open(raw);
+    visits.set(raw, visit);
+    return visit;
+  }
+  const access = async (raw: HostRequest): Promise<Access> => ready().sessions.access(visitOf(raw).session);
+
+  async function guard(raw: HostRequest): Promise<Blocked | undefined> {
+    const { settings } = ready();
+    try {
+      const visit = visitOf(raw);
+      const outcome = await ready().sessions.access(visit.session);
+      if (outcome.authenticated) return undefined;
+      const { reason, record } = outcome;
+      events.emit("blocked", { time: clock.now(), ...identityOf(record?.id_info), reason });
+      return turnedAway(visit, reason, settings.mountPath);
+    } catch (error) {
+      if (!isOutage(error)) throw error;
+      const request = adapter.request(raw);
+      const reply = failureReply({ code: error.code, retryAfter: retryAfterOf(error) }, request, settings.mountPath, "json");
+      return { kind: "unavailable", reply, error };
+    }
+  }
+
+  return {
+    start,
+    handle(raw) {
+      const { router, open } = ready();
+      return router.handle(adapter.request(raw), () => open(raw));
+    },
+    guard,
+    async getCredentials(raw) {
+      const outcome = await access(raw);
+      return outcome.authenticated ? outcome.record.credentials : null;
+    },
+    async getUser(raw) {
+      const outcome = await access(raw);
+      return outcome.authenticated ? userPayload(outcome.record.id_info) : null;
+    },
+    async getSession(raw) {
+      const record = await visitOf(raw).session.read();
+      return record === undefined ? null : Object.freeze(specifiedKeys(record, ready().names));
+    },
+    async getAccessToken(raw, { minValidity = 30 } = {}) {
+      return ready().sessions.accessToken(visitOf(raw).session, minValidity);
+    },
+    async checkIdpAuthentication(raw) {
+      return (await ready().sessions.explain(visitOf(raw).session)).authenticated;
+    },
+    async explainIdpAuthentication(raw) {
+      return ready().sessions.explain(visitOf(raw).session);
+    },
+    revokeIdpToken: (token, hint = "refresh_token") => ready().provider.revoke(token, hint),
+    isValidIdpUrl: (url) => isValidIdpUrl(url, ready().settings.documentHosts),
+    on: (name, listener) => events.on(name, listener),
+  };
+}
+
+/** A browser that navigates is sent to sign in and back to this page; a script is told so. */
+function turnedAway(visit: Visit, reason: EndReason, mountPath: string): Blocked {
+  const { request, origin } = visit;
+  const loginUrl = `${mountPath}login/`;
+  if (!isNavigation(request)) {
+    const body = { authenticated: false, user: null, error: "login_required", reason, login_url: loginUrl };
+    return { kind: "unauthenticated", reply: json(body, 401), reason, loginUrl };
+  }
+  const query = new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: pageAskedFor(request, origin) });
+  const returning = `${loginUrl}?${query.toString()}`;
+  return { kind: "navigation", reply: redirect(returning), reason, loginUrl: returning };
+}
+
+function isNavigation(request: IdpRequest): boolean {
+  if (request.method !== "GET" && request.method !== "HEAD") return false;
+  return preferredType(request.header("accept")) === "html" || request.header("sec-fetch-mode") === "navigate";
+}
+
+function pageAskedFor({ target }: IdpRequest, origin: Origin | undefined): string {
+  return `${origin ?? ""}${target.startsWith("/") ? target : "/"}`;
+}
+
+// Scheme and host as the visitor used them. Forwarded headers count only when `trustProxy` says so; the nearest proxy's
+// word is the last one in the list.
+
+function seenScheme(request: IdpRequest, trustProxy: boolean): "http" | "https" {
+  const forwarded = trustProxy ? lastOf(request.header("x-forwarded-proto"))?.toLowerCase() : undefined;
+  return forwarded === "https" || forwarded === "http" ? forwarded : request.scheme;
+}
+
+function seenHost(request: IdpRequest, trustProxy: boolean): string | undefined {
+  return (trustProxy ? lastOf(request.header("x-forwarded-host")) : undefined) ?? request.host;
+}
+
+function lastOf(list: string | undefined): string | undefined {
+  return list?.split(",").at(-1)?.trim();
+}
+
+function logToStderr({ level, code, message }: LogEntry): void {
+  if (level !== "info") process.stderr.write(`idpauth ${level} ${code}: ${message}\n`);
+}

@@ -1,0 +1,283 @@
+import { StoreUnavailableError } from "../core/errors.js";
+import type { Change, Entry, Log, SessionStore, Stored, VisitorSession } from "../core/ports.js";
+import {
+  deepFreeze,
+  EMPTY_RECORD,
+  parseRecord,
+  PENDING_LOGIN_SECONDS,
+  storedForm,
+  type KeyNames,
+  type SessionRecord,
+} from "../core/record.js";
+import { epochSeconds, type Clock, type EpochSeconds } from "../core/time.js";
+import { cookieNameFor, cookieValues, hasCookie, setCookie } from "./cookie.js";
+import { newCookieValue, storeKeyOf, type Sealer } from "./seal.js";
+
+/** A session's life is renewed at most this often, in seconds. */
+const RENEWAL_SECONDS = 86_400;
+
+/** A writer that loses this often is not contending, it is looking at a broken store. */
+const MAX_ATTEMPTS = 64;
+
+export interface BundledSessionsOptions {
+  readonly store: SessionStore;
+  readonly sealer: Sealer;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly names: KeyNames;
+  /** Null: by scheme, see {@link cookieNameFor}. */
+  readonly cookieName: string | null;
+  /** Seconds that a signed-in session lives after its last renewal. */
+  readonly sessionTtl: number;
+  /** Outside debug mode a record's `debug` key is dropped. */
+  readonly debug: boolean;
+}
+
+/** The component's own sessions: a cookie, a sealed record, a store that compares and sets. */
+export interface BundledSessions {
+  /**
+   * @param cookieHeader the request's Cookie header
+   * @param secure whether the visitor reaches us over https
+   */
+  open(cookieHeader: string | undefined, secure: boolean): VisitorSession;
+}
+
+export function createBundledSessions(options: BundledSessionsOptions): BundledSessions {
+  return { open: (cookieHeader, secure) => new BundledSession(options, cookieHeader, secure) };
+}
+
+/** A record as it was found, with what is needed to replace it. */
+interface Found {
+  readonly record: SessionRecord;
+  readonly stored: Stored;
+}
+
+/** Which cookie value leads to the session, and under which key it is stored. */
+interface Handle {
+  readonly value: string;
+  readonly key: string;
+}
+
+class BundledSession implements VisitorSession {
+  readonly atomic = true;
+  readonly setCookies: string[] = [];
+  readonly #options: BundledSessionsOptions;
+  readonly #cookieHeader: string | undefined;
+  readonly #secure: boolean;
+  #handle: Handle | undefined;
+  #found: Found | undefined;
+  #read: Promise<SessionRecord | undefined> | undefined;
+
+  constructor(options: BundledSessionsOptions, cookieHeader: string | undefined, secure: boolean) {
+    this.#options = options;
+    this.#cookieHeader = cookieHeader;
+    this.#secure = secure;
+  }
+
+  get key(): string | undefined {
+    return this.#handle?.key;
+  }
+
+  read(): Promise<SessionRecord | undefined> {
+    return (this.#read ??= this.#lookUp());
+  }
+
+  async update(change: Change): Promise<SessionRecord | undefined> {
+    const handle = await this.#known();
+    if (handle === undefined) return undefined;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+      const found = await this.#load(handle);
+      if (found === undefined) return this.#keep(undefined);
+      const next = change(found.record);
+      if (next === found.record) return this.#keep(found);
+      const entry = this.#entry(next, handle, found.stored.expiresAt);
+      if (await this.#ask((store) => store.replace(handle.key, entry, found.stored.version))) {
+        // Another request may already have changed the record again; what is kept here is for this request only.
+        return this.#keep({ record: next, stored: { ...entry, version: "" } });
+      }
+    }
+    throw new StoreUnavailableError("The session store refused every write.");
+  }
+
+  async begin(change: Change): Promise<SessionRecord> {
+    const updated = await this.update(change);
+    if (updated !== undefined) {
+      if (updated.credentials === undefined) this.#renewPending();
+      return updated;
+    }
+    const record = change(EMPTY_RECORD);
+    await this.#create(record);
+    return record;
+  }
+
+  async regenerate(change: Change): Promise<SessionRecord | undefined> {
+    const old = await this.#known();
+    const found = old && (await this.#load(old));
+    if (old === undefined || found === undefined) return this.#keep(undefined);
+    const record = change(found.record);
+    const created = await this.#insert(record);
+    const discard = () => this.#ask((store) => store.delete(created.handle.key));
+    const removed = await this.#ask((store) => store.delete(old.key)).catch(async (error: unknown) => {
+      // Nobody will ever hold the new key's cookie.
+      await discard().catch(() => undefined);
+      throw error;
+    });
+    const last = removed && this.#decode(removed, old);
+    if (removed === undefined || last === undefined) {
+      // A logout came between. It wins: what was just written goes again.
+      await discard();
+      return this.#keep(undefined);
+    }
+    this.#handle = created.handle;
+    this.#sendCookie(created.handle.value, this.#options.sessionTtl);
+    this.#keep({ record, stored: { ...created.entry, version: "" } });
+    // Another writer came between: the change belongs onto what that one left.
+    return removed.version === found.stored.version ? record : this.update(() => change(last));
+  }
+
+  async destroy(): Promise<SessionRecord | undefined> {
+    const handle = await this.#known();
+    const removed = handle && (await this.#ask((store) => store.delete(handle.key)));
+    const record = handle && removed && this.#decode(removed, handle);
+    if (hasCookie(this.#cookieHeader, this.#cookieName)) this.#sendCookie("", 0);
+    this.#handle = undefined;
+    this.#keep(undefined);
+    return record;
+  }
+
+  async touch(lastActive: EpochSeconds | null): Promise<void> {
+    const { sessionTtl, clock } = this.#options;
+    const handle = this.#handle;
+    if (this.#found === undefined || handle === undefined) return;
+    const { record, stored } = this.#found;
+    const fullLife = epochSeconds(clock) + sessionTtl;
+    const isRenewalDue = fullLife - stored.expiresAt >= RENEWAL_SECONDS;
+    const isStampDue = lastActive !== null && !((stored.lastActive ?? -Infinity) >= lastActive);
+    if (!isRenewalDue && !isStampDue) return;
+    const expiresAt = isRenewalDue ? fullLife : stored.expiresAt;
+    const exists = await this.#ask((store) => store.touch(handle.key, isStampDue ? lastActive : null, expiresAt));
+    if (!exists) return;
+    this.#found = { record, stored: { ...stored, expiresAt, ...(isStampDue && { lastActive }) } };
+    if (isRenewalDue) this.#sendCookie(handle.value, sessionTtl);
+  }
+
+  get #cookieName(): string {
+    return cookieNameFor(this.#options.cookieName, this.#secure);
+  }
+
+  /** The session that the cookie leads to; its first look-up is shared by the whole request. */
+  async #known(): Promise<Handle | undefined> {
+    if (this.#handle === undefined) await this.read();
+    return this.#handle;
+  }
+
+  async #lookUp(): Promise<SessionRecord | undefined> {
+    for (const value of cookieValues(this.#cookieHeader, this.#cookieName)) {
+      const handle = { value, key: storeKeyOf(value) };
+      const stored = await this.#ask((store) => store.get(handle.key));
+      if (stored === undefined) continue;
+      // The first value that the store knows decides, even when its record cannot be read.
+      const record = this.#decode(stored, handle);
+      if (record === undefined) return undefined;
+      this.#handle = handle;
+      this.#found = { record, stored };
+      return record;
+    }
+    return undefined;
+  }
+
+  async #load(handle: Handle): Promise<Found | undefined> {
+    const stored = await this.#ask((store) => store.get(handle.key));
+    const record = stored && this.#decode(stored, handle);
+    return stored && record && { record, stored };
+  }
+
+  async #create(record: SessionRecord): Promise<void> {
+    const { handle, entry } = await this.#insert(record);
+    this.#handle = handle;
+    this.#sendCookie(handle.value, this.#options.sessionTtl);
+    this.#keep({ record, stored: { ...entry, version: "" } });
+  }
+
+  async #insert(record: SessionRecord): Promise<{ handle: Handle; entry: Entry }> {
+    const value = newCookieValue();
+    const handle = { value, key: storeKeyOf(value) };
+    const entry = this.#entry(record, handle, 0);
+    // 256 random bits do not collide: a key that exists means a store that is broken.
+    if (!(await this.#ask((store) => store.insert(handle.key, entry)))) {
+      throw new StoreUnavailableError("The session store refused a new key.");
+    }
+    return { handle, entry };
+  }
+
+  /** A login was added to a session that nobody is signed in to: the browser keeps its cookie as long as a new one. */
+  #renewPending(): void {
+    if (this.#handle !== undefined) this.#sendCookie(this.#handle.value, this.#options.sessionTtl);
+  }
+
+  #sendCookie(value: string, maxAge: number): void {
+    this.setCookies.length = 0;
+    this.setCookies.push(setCookie(this.#cookieName, value, maxAge, this.#secure || this.#cookieName.startsWith("__")));
+  }
+
+  #keep(found: Found | undefined): SessionRecord | undefined {
+    this.#found = found;
+    this.#read = Promise.resolve(found?.record);
+    return found?.record;
+  }
+
+  /** The idle stamp lies beside the data: stamping must not conflict with a writer of the data. */
+  #entry(record: SessionRecord, handle: Handle, expiresAt: EpochSeconds): Entry {
+    const { store, sealer, clock, names, sessionTtl, debug } = this.#options;
+    const { idp_last_active: lastActive, debug: decision, ...rest } = record;
+    const kept: SessionRecord = debug && decision !== undefined ? { ...rest, debug: decision } : rest;
+    const iss = record.id_info?.iss;
+    const sub = record.id_info?.sub;
+    const isSignedIn = record.credentials !== undefined;
+    const life = isSignedIn ? sessionTtl : PENDING_LOGIN_SECONDS;
+    return {
+      data:
+        store.inProcess === true
+          ? deepFreeze(kept)
+          : sealer.seal(JSON.stringify(storedForm(kept, names)), handle.value, handle.key),
+      expiresAt: isSignedIn && expiresAt > 0 ? expiresAt : epochSeconds(clock) + life,
+      ...(typeof lastActive === "number" && Number.isFinite(lastActive) && { lastActive }),
+      ...(isSignedIn && { subject: sealer.subjectHash(String(iss), String(sub)) }),
+    };
+  }
+
+  #decode(stored: Stored, handle: Handle): SessionRecord | undefined {
+    const record = this.#open(stored, handle);
+    if (record === undefined) {
+      this.#options.log({
+        level: "warn",
+        code: "session_unreadable",
+        message: "A stored session could not be opened and counts as no session: another key, another format, or tampered with.",
+      });
+      return undefined;
+    }
+    return stored.lastActive === undefined ? record : { ...record, idp_last_active: stored.lastActive };
+  }
+
+  #open(stored: Stored, handle: Handle): SessionRecord | undefined {
+    const { store, sealer, names } = this.#options;
+    if (!(stored.data instanceof Uint8Array)) return store.inProcess === true ? stored.data : undefined;
+    const plain = sealer.open(stored.data, handle.value, handle.key);
+    if (plain === undefined) return undefined;
+    try {
+      return parseRecord(JSON.parse(plain), names);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Whatever a store rejects with, the caller learns one thing: the store could not answer. */
+  async #ask<Answer>(question: (store: SessionStore) => Promise<Answer>): Promise<Answer> {
+    try {
+      return await question(this.#options.store);
+    } catch (error) {
+      if (error instanceof StoreUnavailableError) throw error;
+      throw new StoreUnavailableError(undefined, { cause: error });
+    }
+  }
+}

@@ -1,0 +1,57 @@
+/** The session cookie: RFC 6265bis names, attributes and parsing. */
+
+/** 256 random bits in base64url. Anything else costs no look-up. */
+const COOKIE_VALUE = /^[A-Za-z0-9_-]{43}$/;
+
+/** A subdomain or another path can plant cookies of our name; this many are tried, in the order they were sent. */
+const MAX_CANDIDATES = 4;
+
+/** The well-formed values that a Cookie header holds under a name, in order, at most four. */
+export function cookieValues(header: string | undefined, name: string): readonly string[] {
+  if (header === undefined) return NONE;
+  let values: string[] | undefined;
+  let at = header.indexOf(name);
+  while (at >= 0) {
+    const start = at + name.length;
+    if (header[start] === "=" && isBoundary(header, at)) {
+      let end = header.indexOf(";", start);
+      if (end < 0) end = header.length;
+      const value = header.slice(start + 1, end).trimEnd();
+      if (COOKIE_VALUE.test(value)) {
+        (values ??= []).push(value);
+        if (values.length === MAX_CANDIDATES) return values;
+      }
+      at = header.indexOf(name, end);
+    } else {
+      at = header.indexOf(name, start);
+    }
+  }
+  return values ?? NONE;
+}
+
+const NONE: readonly string[] = [];
+
+function isBoundary(header: string, at: number): boolean {
+  if (at === 0) return true;
+  const before = header[at - 1];
+  if (before === ";") return true;
+  if (before !== " ") return false;
+  // Spaces count only after a separator: "x=a idpauth=…" is one cookie named x.
+  let left = at - 1;
+  while (left > 0 && header[left - 1] === " ") left -= 1;
+  return left === 0 || header[left - 1] === ";";
+}
+
+export function hasCookie(header: string | undefined, name: string): boolean {
+  return header?.includes(`${name}=`) === true;
+}
+
+/** @param maxAge seconds; 0 makes the browser forget the cookie */
+export function setCookie(name: string, value: string, maxAge: number, secure: boolean): string {
+  return `${name}=${value}; Path=/; Max-Age=${String(maxAge)}; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
+}
+
+/** `__Host-` binds the cookie to this very host; browsers take it over https only. */
+export function cookieNameFor(configured: string | null, secure: boolean): string {
+  return configured ?? (secure ? "__Host-idpauth" : "idpauth");
+}
