@@ -2,19 +2,10 @@ import type { SessionRecord } from "./record.js";
 import { hasEpochTimePassed, type EpochSeconds } from "./time.js";
 
 /** Why a session does not count: the code that events, the log, the index and the guard's 401 carry. */
-export type EndReason =
-  | "no_credentials"
-  | "max_age"
-  | "idle"
-  | "auto_refresh_off"
-  | "refresh_rejected"
-  | "no_refresh_token";
+export type EndReason = "no_credentials" | "max_age" | "idle" | "auto_refresh_off" | "refresh_rejected" | "no_refresh_token";
 
 /** What the gate says of a session: good as it is, good after a refresh, or ended. */
-export type Verdict =
-  | { readonly kind: "valid" }
-  | { readonly kind: "refresh" }
-  | { readonly kind: "ended"; readonly reason: EndReason };
+export type Verdict = { readonly kind: "valid" } | { readonly kind: "refresh" } | { readonly kind: "ended"; readonly reason: EndReason };
 
 /** The settings that the gate looks at. Ages in seconds; null: no such cap. */
 export interface PolicySettings {

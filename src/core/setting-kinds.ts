@@ -173,7 +173,7 @@ export const audiences = list({
 export const keyName = string("text", "a name without white space around it or control characters", when(/^(?!\s)\P{Cc}+(?<!\s)$/u));
 
 /** Gives the path with a slash at both ends. "/" alone is refused: every unknown path of the application would be ours. */
-export const mountPath = string(
+export const mountPath: SettingKind<string> = string(
   "path",
   "a path of at least one part, of letters, digits, `-`, `_`, `.` and `~`, such as `/idpauth/`",
   (text) => {

@@ -18,13 +18,12 @@ export interface SettingRow {
   readonly required?: true;
 }
 
-/** THE table of settings. Reading, validation, error texts and docs/settings.md come from it. */
-export const SETTINGS = deepFreeze({
+const ROWS = deepFreeze({
   /** A text that only this application's processes know; at least 32 random bytes. */
   secretKey: {
     env: "SECRET_KEY",
     kind: kind.secret,
-    meaning: "Seals what is stored and signs what is handed out. The same for every process; at least 32 random bytes.",
+    meaning: "Seals the stored sessions. The same for every process; at least 32 random bytes.",
     secret: true,
     required: true,
   },
@@ -220,14 +219,17 @@ export const SETTINGS = deepFreeze({
   },
 } as const satisfies Record<string, SettingRow>);
 
-export type SettingName = keyof typeof SETTINGS;
+export type SettingName = keyof typeof ROWS;
+
+/** THE table of settings. Reading, validation, error texts and docs/settings.md come from it. */
+export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = ROWS;
 
 type ValueOf<Row extends SettingRow> =
   (Row["kind"] extends kind.SettingKind<infer Value> ? Value : never) | (Row extends { readonly default: null } ? null : never);
 
 /** The settings as everybody else sees them: frozen, checked, complete. */
 export type Settings = {
-  readonly [Name in SettingName]: ValueOf<(typeof SETTINGS)[Name]>;
+  readonly [Name in SettingName]: ValueOf<(typeof ROWS)[Name]>;
 } & {
   /** SCOPE was not set, so the default may be extended by what the provider supports. */
   readonly scopeIsDefault: boolean;
@@ -238,7 +240,7 @@ export type Settings = {
  * whatever the environment says. See docs/settings.md.
  */
 export type SettingOptions = {
-  readonly [Name in SettingName]?: (Name extends "scope" ? readonly string[] | string : ValueOf<(typeof SETTINGS)[Name]>) | undefined;
+  readonly [Name in SettingName]?: (Name extends "scope" ? readonly string[] | string : ValueOf<(typeof ROWS)[Name]>) | undefined;
 };
 
 /** What is known of each setting after reading: unset ones have their default, refused ones are missing. */

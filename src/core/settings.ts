@@ -42,7 +42,7 @@ export function readSettings(options: SettingOptions = {}, env: Environment = {}
     if (reading.outcome === "refused") findings.push(reading.finding);
     else if (reading.outcome === "unset") {
       unset.add(name);
-      values[name] = (SETTINGS[name] as SettingRow).default;
+      values[name] = SETTINGS[name].default;
     } else values[name] = reading.value;
   }
   const read = values as Values;
@@ -91,7 +91,7 @@ function suggestion(name: string, otherOptions: readonly string[]): string | und
 
 /** Code decides when it gives anything but undefined, even null; else the environment. */
 function readSetting(name: SettingName, option: unknown, variable: unknown): Reading {
-  const row: SettingRow = SETTINGS[name];
+  const row = SETTINGS[name];
   if (option !== undefined) {
     if (option === null && (row.default === null || row.required)) return UNSET;
     if (row.required && typeof option === "string" && option.trim() === "") return UNSET;
@@ -114,7 +114,7 @@ function reading(name: SettingName, value: unknown, refusal: () => Finding): Rea
 }
 
 function invalid(name: SettingName, thing: string, value: unknown, where: string, allowed: string): Finding {
-  const row: SettingRow = SETTINGS[name];
+  const row = SETTINGS[name];
   const shown = row.secret ? "" : quoted(value);
   return check("E006", `${label(name)} is ${thing}${shown && ` (${shown})`} ${where}; allowed: ${allowed}.`);
 }

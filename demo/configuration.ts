@@ -1,0 +1,76 @@
+/** The demo's own variables. Everything else in the environment is for the package. */
+export interface DemoConfiguration {
+  /** Listens on 127.0.0.1; 0: any free port. */
+  readonly port: number;
+  readonly providerPort: number;
+  readonly idTokenSeconds: number;
+  readonly host: (typeof HOSTS)[number];
+  readonly sessions: (typeof SESSIONS)[number];
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const HOSTS = ["express"] as const;
+const SESSIONS = ["memory", "host"] as const;
+
+/** For development only: a known key keeps nothing secret. Stable, so that a restart of the demo changes nothing else. */
+const DEVELOPMENT_KEY = "idpauth demo: this key is public, use it for nothing else";
+
+const PROVIDER_VARIABLES = ["IDP_ISSUER", "IDP_CLIENT_ID", "IDP_CLIENT_SECRET"] as const;
+
+/** Everything that is wrong with the demo's own variables, one a line. */
+export class DemoConfigurationError extends Error {}
+
+/** @throws DemoConfigurationError */
+export function readConfiguration(env: Environment): DemoConfiguration {
+  const problems: string[] = [];
+  const number = (name: string, fallback: number, least: number, most: number): number => {
+    const text = env[name]?.trim() ?? "";
+    if (text === "") return fallback;
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= least && value <= most) return value;
+    problems.push(`${name} is ${JSON.stringify(text)}; allowed: a whole number from ${least} to ${most}.`);
+    return fallback;
+  };
+  const choice = <Value extends string>(name: string, values: readonly [Value, ...Value[]]): Value => {
+    const text = env[name]?.trim() ?? "";
+    const found = text === "" ? values[0] : values.find((value) => value === text);
+    if (found === undefined) problems.push(`${name} is ${JSON.stringify(text)}; there is: ${values.join(", ")}.`);
+    return found ?? values[0];
+  };
+  const configuration = {
+    port: number("PORT", 3000, 0, 65_535),
+    providerPort: number("DEMO_PROVIDER_PORT", 0, 0, 65_535),
+    idTokenSeconds: number("DEMO_ID_TOKEN_SECONDS", 3600, 1, 86_400),
+    host: choice("DEMO_HOST", HOSTS),
+    sessions: choice("DEMO_SESSIONS", SESSIONS),
+  };
+  if (problems.length > 0) throw new DemoConfigurationError(problems.join("\n"));
+  return configuration;
+}
+
+/** Whether the demo brings its own provider. One variable of a provider is enough to mean another one. */
+export function wantsEmbeddedProvider(env: Environment): boolean {
+  return PROVIDER_VARIABLES.every((name) => env[name] === undefined);
+}
+
+/** What makes the demo run on a fresh machine. A variable that is set, even to nothing, stays, so that the checks speak. */
+export function withDefaults(env: Environment): Environment {
+  return { ...env, SECRET_KEY: env["SECRET_KEY"] ?? DEVELOPMENT_KEY, IDP_DEBUG: env["IDP_DEBUG"] ?? "true" };
+}
+
+/** Where the provider may send a visitor back to: each address under which the demo may be visited. */
+export function redirectUris(env: Environment, port: number): string[] {
+  const path = mountPath(env);
+  const own = [`http://127.0.0.1:${port}`, `http://localhost:${port}`];
+  const base = env["BASE_URL"]?.trim() ?? "";
+  // An unusable BASE_URL is the startup checks' matter.
+  const origins = URL.canParse(base) ? [new URL(base).origin, ...own] : own;
+  return [...new Set(origins)].filter((origin) => origin.startsWith("http")).map((origin) => `${origin}${path}login-callback`);
+}
+
+/** Where the package's endpoints live, with a slash at both ends. */
+export function mountPath(env: Environment): string {
+  const inner = (env["IDP_MOUNT_PATH"] ?? "").trim().replace(/^\/+|\/+$/g, "");
+  return inner === "" || /^(?:none|null)$/i.test(inner) ? "/idpauth/" : `/${inner}/`;
+}

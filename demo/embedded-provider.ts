@@ -1,0 +1,214 @@
+import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Configuration, Provider } from "oidc-provider";
+import { html, page } from "./html.js";
+import { PEOPLE, picture, type Person } from "./people.js";
+import { providerMemory } from "./provider-memory.js";
+import { closeServer, listen } from "./server.js";
+import { STYLE } from "./style.js";
+
+export interface EmbeddedProviderOptions {
+  /** 0: any free one. Loopback only. */
+  readonly port: number;
+  readonly redirectUris: readonly string[];
+  readonly tokenEndpointAuthMethod: "client_secret_post" | "client_secret_basic";
+  /** How long an ID token is good for, in seconds. */
+  readonly idTokenSeconds: number;
+}
+
+export interface EmbeddedProvider {
+  readonly issuer: string;
+  readonly clientId: string;
+  /** A new one with every start. */
+  readonly clientSecret: string;
+  close(): Promise<void>;
+}
+
+/** A standard OpenID provider on a port of its own, with a few people to sign in as by a click. For trying things out only. */
+export async function startEmbeddedProvider(options: EmbeddedProviderOptions): Promise<EmbeddedProvider> {
+  const server = createServer();
+  const issuer = await listen(server, options.port);
+  const client = { id: "idpauth-demo", secret: randomBytes(32).toString("base64url") };
+  const OidcProvider = await quietly(async () => (await import("oidc-provider")).Provider);
+  const provider = new OidcProvider(issuer, configuration(issuer, client, options));
+  const standard = provider.callback();
+
+  server.on("request", (request, response) => {
+    forgetWhoWasHere(request);
+    ownPages(provider, request, response).then(
+      (answered) => {
+        if (!answered) void standard(request, response);
+      },
+      (error: unknown) => answerPage(response, 400, "This sign-in has ended", error instanceof Error ? error.message : ""),
+    );
+  });
+  return { issuer, clientId: client.id, clientSecret: client.secret, close: () => closeServer(server) };
+}
+
+/** The module warns on Node 20, while it is loaded, that it prefers 22. The little that the demo needs of it runs on both. */
+async function quietly<Result>(load: () => Promise<Result>): Promise<Result> {
+  const { warn } = console;
+  console.warn = () => {};
+  try {
+    return await load();
+  } finally {
+    console.warn = warn;
+  }
+}
+
+function configuration(issuer: string, client: { id: string; secret: string }, options: EmbeddedProviderOptions): Configuration {
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  return {
+    adapter: providerMemory(),
+    clients: [
+      {
+        client_id: client.id,
+        client_secret: client.secret,
+        client_name: "the idpauth demo",
+        redirect_uris: [...options.redirectUris],
+        grant_types: ["authorization_code", "refresh_token"],
+        response_types: ["code"],
+        token_endpoint_auth_method: options.tokenEndpointAuthMethod,
+      },
+    ],
+    jwks: { keys: [{ ...privateKey.export({ format: "jwk" }), kid: randomBytes(8).toString("hex"), use: "sig", alg: "RS256" }] },
+    cookies: { keys: [randomBytes(32).toString("base64url")] },
+    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "picture"] },
+    scopes: ["openid", "offline_access", "email", "profile"],
+    // The ID token itself carries email, name and picture, as Google's does.
+    conformIdTokenClaims: false,
+    findAccount(_ctx, id) {
+      const person = PEOPLE.find((one) => one.id === id);
+      return person && { accountId: id, claims: () => claims(issuer, person) };
+    },
+    interactions: { url: (_ctx, interaction) => `/sign-in/${interaction.uid}` },
+    pkce: { required: () => true },
+    // Each refresh token works once; a second use ends the whole grant (RFC 9700 section 4.14.2).
+    rotateRefreshToken: true,
+    expiresWithSession: () => false,
+    features: {
+      devInteractions: { enabled: false },
+      rpInitiatedLogout: { enabled: false },
+      revocation: { enabled: true, allowedPolicy: (_ctx, asking, token) => token.clientId === asking.clientId },
+    },
+    ttl: {
+      IdToken: options.idTokenSeconds,
+      AccessToken: 3600,
+      RefreshToken: 14 * 24 * 3600,
+      Grant: 14 * 24 * 3600,
+      Interaction: 3600,
+      Session: 3600,
+    },
+    renderError(ctx, out) {
+      ctx.type = "html";
+      ctx.body = messagePage(
+        "The provider cannot go on",
+        `${out.error}${out.error_description === undefined ? "" : `: ${out.error_description}`}`,
+      );
+    },
+  };
+}
+
+function claims(issuer: string, person: Person) {
+  return {
+    sub: person.id,
+    email: person.email,
+    email_verified: person.email_verified,
+    name: person.name,
+    picture: `${issuer}/pictures/${person.id}.svg`,
+  };
+}
+
+/**
+ * Every sign-in asks anew who it shall be, in every tab: the provider's own session would answer for the visitor. So its
+ * cookie is dropped on the way in.
+ */
+function forgetWhoWasHere(request: IncomingMessage): void {
+  const cookies = request.headers.cookie?.split("; ").filter((cookie) => !cookie.startsWith("_session"));
+  if (cookies !== undefined) request.headers.cookie = cookies.join("; ");
+}
+
+/** Stylesheet, pictures, and the page that asks who is signing in. False: not one of ours. */
+async function ownPages(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+  const [, first = "", second = "", third] = (request.url ?? "").split(/[/?]/);
+  const wanted = `${request.method ?? ""} /${first}`;
+  if (wanted === "GET /demo.css") {
+    answer(response, 200, "text/css; charset=utf-8", STYLE);
+    return true;
+  }
+  const pictured = PEOPLE.find((person) => second === `${person.id}.svg`);
+  if (wanted === "GET /pictures" && pictured !== undefined) {
+    answer(response, 200, "image/svg+xml; charset=utf-8", picture(pictured));
+    return true;
+  }
+  if (wanted === "GET /sign-in") {
+    const { uid } = await provider.interactionDetails(request, response);
+    answer(response, 200, "text/html; charset=utf-8", choicePage(uid));
+    return true;
+  }
+  if (wanted === "POST /sign-in") {
+    await finish(provider, request, response, third);
+    return true;
+  }
+  return false;
+}
+
+/** The click on a person is the login and the consent at once; anything else is "no". */
+async function finish(provider: Provider, request: IncomingMessage, response: ServerResponse, choice: string | undefined): Promise<void> {
+  const person = PEOPLE.find(({ id }) => id === choice);
+  if (person === undefined) {
+    const refusal = { error: "access_denied", error_description: "The visitor cancelled." };
+    await provider.interactionFinished(request, response, refusal);
+    return;
+  }
+  const { params } = await provider.interactionDetails(request, response);
+  const grant = new provider.Grant({ accountId: person.id, clientId: String(params["client_id"]) });
+  grant.addOIDCScope(String(params["scope"]));
+  const result = { login: { accountId: person.id }, consent: { grantId: await grant.save() } };
+  await provider.interactionFinished(request, response, result);
+}
+
+function choicePage(uid: string): string {
+  const people = PEOPLE.map(
+    (person) =>
+      html`<li>
+        <form method="post" action="/sign-in/${uid}/${person.id}">
+          <button class="person">
+            <img src="/pictures/${person.id}.svg" alt="" width="48" height="48" />
+            <span><span class="name">${person.name}</span><span class="mail">${person.email}</span></span>
+          </button>
+        </form>
+      </li>`,
+  );
+  const body = html`<h1>Who is signing in?</h1>
+    <p>This is the demo's own identity provider. Choose a person; there is no password.</p>
+    <ul class="people">
+      ${people}
+    </ul>
+    <form method="post" action="/sign-in/${uid}/cancel"><button class="quiet">Cancel</button></form>`;
+  return page("Sign in to the idpauth demo", body);
+}
+
+function messagePage(title: string, text: string): string {
+  const body = html`<h1>${title}</h1>
+    <p>${text}</p>
+    <p>Go back to the application and sign in again.</p>`;
+  return page(title, body);
+}
+
+function answerPage(response: ServerResponse, status: number, title: string, text: string): void {
+  if (response.headersSent) response.destroy();
+  else answer(response, status, "text/html; charset=utf-8", messagePage(title, text));
+}
+
+function answer(response: ServerResponse, status: number, type: string, body: string): void {
+  response.writeHead(status, {
+    "Content-Type": type,
+    "Cache-Control": type.startsWith("text/html") ? "no-store" : "max-age=3600",
+    // No form-action here: browsers apply it to the redirect that leads back to the application, too.
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+  });
+  response.end(body);
+}

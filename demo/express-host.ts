@@ -1,0 +1,104 @@
+import { createHash } from "node:crypto";
+import express, { type ErrorRequestHandler, type Express, type Response } from "express";
+import session from "express-session";
+import { isOutage } from "idpauth";
+import { idpAuth } from "idpauth/express";
+import { mountPath, type DemoConfiguration, type Environment } from "./configuration.js";
+import { homePage, messagePage, reportsPage, REPORTS } from "./pages.js";
+import { STYLE } from "./style.js";
+import { fetchUserinfo, UserinfoError } from "./userinfo.js";
+
+/** The demo as an Express application. @throws ConfigurationError when a startup check fails */
+export function expressDemo(configuration: DemoConfiguration, env: Environment): Express {
+  const app = express();
+  app.disable("x-powered-by");
+
+  if (configuration.sessions === "host") {
+    // A key of its own, derived: never one secret for two purposes.
+    const secret = createHash("sha256")
+      .update(`express-session ${env["SECRET_KEY"] ?? ""}`)
+      .digest("base64url");
+    app.use(session({ secret, resave: false, saveUninitialized: false, cookie: { httpOnly: true, sameSite: "lax", secure: "auto" } }));
+  }
+
+  const auth = idpAuth({ env, ...(configuration.sessions === "host" && { session: "host" }) });
+  auth.mount(app);
+  const mounted = mountPath(env);
+
+  app.get("/", (_request, response) => {
+    sendPage(response, 200, homePage(mounted));
+  });
+
+  app.get("/reports", auth.idpRequired, async (request, response) => {
+    const user = await auth.getUser(request);
+    sendPage(response, 200, reportsPage(mounted, user), user?.picture);
+  });
+
+  app.get("/api/reports", auth.idpRequired, async (request, response) => {
+    response.set("Cache-Control", "no-store").json({ user: await auth.getUser(request), reports: REPORTS });
+  });
+
+  app.get("/api/userinfo", auth.idpRequired, async (request, response) => {
+    const credentials = await auth.getCredentials(request);
+    // The guard let the visitor through a moment ago, but a sign-out in another tab may have come between.
+    if (credentials === null) {
+      response.status(401).json({ error: "login_required" });
+      return;
+    }
+    response.set("Cache-Control", "no-store").json(await fetchUserinfo(env["IDP_ISSUER"], credentials.token));
+  });
+
+  app.get("/demo.css", (_request, response) => {
+    response.set("Cache-Control", "max-age=3600").type("css").send(STYLE);
+  });
+
+  app.use((_request, response) => {
+    sendPage(response, 404, messagePage("There is nothing here", "This address leads nowhere."));
+  });
+
+  app.use(onError);
+  return app;
+}
+
+const onError: ErrorRequestHandler = (error: unknown, _request, response, next) => {
+  if (response.headersSent) {
+    next(error);
+  } else if (isOutage(error)) {
+    // Nobody has been signed out: the same request may succeed a moment later.
+    response.status(error.status).set("Retry-After", "1").json({ error: error.code });
+  } else if (error instanceof UserinfoError) {
+    response.status(502).json({ error: "userinfo_failed", detail: error.message });
+  } else {
+    console.error(error);
+    response.status(500).json({ error: "internal_error" });
+  }
+};
+
+function sendPage(response: Response, status: number, page: string, picture?: string | null): void {
+  const images = pictureOrigin(picture);
+  const policy = [
+    "default-src 'none'",
+    "style-src 'self'",
+    ...(images === undefined ? [] : [`img-src ${images}`]),
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ];
+  response
+    .status(status)
+    .set({
+      "Content-Security-Policy": policy.join("; "),
+      "Cache-Control": "no-store",
+      "X-Content-Type-Options": "nosniff",
+      "Referrer-Policy": "no-referrer",
+    })
+    .type("html")
+    .send(page);
+}
+
+/** The one foreign origin that a page needs. What comes from the provider is nobody's promise. */
+function pictureOrigin(picture: string | null | undefined): string | undefined {
+  if (!picture || !URL.canParse(picture)) return undefined;
+  const { protocol, origin } = new URL(picture);
+  return protocol === "https:" || protocol === "http:" ? origin : undefined;
+}

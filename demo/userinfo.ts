@@ -1,0 +1,35 @@
+const GOOGLE = "https://accounts.google.com";
+/** Milliseconds for each of the two requests. */
+const TIMEOUT = 5000;
+
+/** The provider gave no usable answer. The message is ours, never the provider's words. */
+export class UserinfoError extends Error {}
+
+/**
+ * Asks the provider's userinfo endpoint (OpenID Connect Core section 5.3): what an application does with credentials.
+ *
+ * @param issuer default Google, as in the package
+ * @param token the access token; travels in a header only
+ */
+export async function fetchUserinfo(issuer: string | undefined, token: string): Promise<unknown> {
+  const base = (issuer?.trim() || GOOGLE).replace(/\/$/, "");
+  const metadata = await fetchJson(`${base}/.well-known/openid-configuration`);
+  const endpoint = (metadata as { userinfo_endpoint?: unknown } | null)?.userinfo_endpoint;
+  if (typeof endpoint !== "string") throw new UserinfoError("The provider announces no userinfo endpoint.");
+  return fetchJson(endpoint, { authorization: `Bearer ${token}` });
+}
+
+async function fetchJson(url: string, headers: Record<string, string> = {}): Promise<unknown> {
+  try {
+    const answer = await fetch(url, {
+      headers: { accept: "application/json", ...headers },
+      redirect: "error",
+      signal: AbortSignal.timeout(TIMEOUT),
+    });
+    if (answer.ok) return await answer.json();
+    throw new UserinfoError(`The provider answered with status ${answer.status}.`);
+  } catch (error) {
+    if (error instanceof UserinfoError) throw error;
+    throw new UserinfoError("The provider gave no usable answer.", { cause: error });
+  }
+}

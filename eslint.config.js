@@ -1,0 +1,62 @@
+import { defineConfig, globalIgnores } from "eslint/config";
+import tseslint from "typescript-eslint";
+
+export default defineConfig(
+  globalIgnores(["**/dist/", "coverage/"]),
+  tseslint.configs.strictTypeChecked,
+  tseslint.configs.stylisticTypeChecked,
+  {
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    linterOptions: { reportUnusedDisableDirectives: "error" },
+    rules: {
+      eqeqeq: "error",
+      "@typescript-eslint/consistent-type-exports": "error",
+      "@typescript-eslint/consistent-type-imports": "error",
+      "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
+      // A name with a leading underscore says that it is there to be left out.
+      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_", ignoreRestSiblings: true }],
+      // A number in a sentence reads as itself.
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
+      // `() => doIt()` is how a callback is written; the rule would only add braces.
+      "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true, ignoreVoidOperator: true }],
+      "@typescript-eslint/no-unnecessary-condition": ["error", { allowConstantLoopConditions: "only-allowed-literals" }],
+      // A port's method gives a promise even where this one implementation has nothing to wait for.
+      "@typescript-eslint/require-await": "off",
+      // A method without work is how a null implementation looks.
+      "@typescript-eslint/no-empty-function": "off",
+      // Cutting text by code points is what is meant; nobody here splits an emoji's family for display.
+      "@typescript-eslint/no-misused-spread": "off",
+      // `a === undefined || a.b !== c` says what is meant; the chain hides which of the two it is.
+      "@typescript-eslint/prefer-optional-chain": "off",
+      // `||` on purpose where an empty string counts as missing.
+      "@typescript-eslint/prefer-nullish-coalescing": ["error", { ignorePrimitives: { string: true, boolean: true } }],
+      // A type parameter used once can still be what ties a call together for the reader.
+      "@typescript-eslint/no-unnecessary-type-parameters": "off",
+    },
+  },
+  {
+    files: ["src/**"],
+    ignores: ["src/cli/**"],
+    // The package writes through the log hook; only the command line owns its output.
+    rules: { "no-console": "error" },
+  },
+  {
+    files: ["test/**", "scripts/**"],
+    rules: {
+      // A test or a script reads answers whose shape it is about to prove; a wrong guess fails it anyway.
+      "@typescript-eslint/no-non-null-assertion": "off",
+      "@typescript-eslint/no-unsafe-argument": "off",
+      "@typescript-eslint/no-unsafe-assignment": "off",
+      "@typescript-eslint/no-unsafe-call": "off",
+      "@typescript-eslint/no-unsafe-member-access": "off",
+      "@typescript-eslint/no-unsafe-return": "off",
+      "@typescript-eslint/unbound-method": "off",
+    },
+  },
+  {
+    // Plain scripts outside the TypeScript project.
+    files: ["*.js", "bench/**"],
+    extends: [tseslint.configs.disableTypeChecked],
+    languageOptions: { parserOptions: { projectService: false } },
+  },
+);

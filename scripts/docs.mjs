@@ -1,0 +1,40 @@
+// Writes the generated reference pages from the tables of the built package; with --check it only tells whether the pages
+// on disk are up to date, so that documentation cannot drift from the code.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { errorsPage, settingsPage } from "./reference-docs.mjs";
+import { root } from "./run.mjs";
+
+/**
+ * @param {string} file inside dist/, which is there only after a build, so its types come from the source
+ * @returns {Promise<unknown>}
+ */
+async function built(file) {
+  return import(pathToFileURL(path.join(root, "dist", file)).href);
+}
+
+const { SETTINGS } = /** @type {typeof import("../src/core/settings.js")} */ (await built("core/settings.js"));
+const { ERRORS } = /** @type {typeof import("../src/core/errors.js")} */ (await built("core/errors.js"));
+const { CHECKS, CHECK_GROUPS } = /** @type {typeof import("../src/core/checks.js")} */ (await built("core/checks.js"));
+const { REASONS } = /** @type {typeof import("../src/core/reasons.js")} */ (await built("core/reasons.js"));
+
+const pages = {
+  "docs/settings.md": settingsPage(SETTINGS),
+  "docs/errors.md": errorsPage({ errors: ERRORS, checks: CHECKS, groups: CHECK_GROUPS, reasons: REASONS }),
+};
+
+const isCheck = process.argv.includes("--check");
+for (const [name, text] of Object.entries(pages)) {
+  const file = path.join(root, name);
+  if (existsSync(file) && readFileSync(file, "utf8") === text) {
+    console.log(`${name} is up to date`);
+  } else if (isCheck) {
+    console.error(`${name} is not what the tables in src/core say. Run \`npm run docs\`.`);
+    process.exitCode = 1;
+  } else {
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, text);
+    console.log(`${name} written`);
+  }
+}

@@ -1,0 +1,59 @@
+// Every check of the project, in one command, cheapest first; stops at the first that fails.
+// Arguments go to vitest: `npm test -- test/core` runs all checks and those tests.
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { headline, node, readJson, tool } from "./run.mjs";
+
+/** @type {readonly (readonly [headline: string, run: () => number])[]} */
+const steps = [
+  ["Format: prettier --check", () => tool("prettier/bin/prettier.cjs", ["--check", "."])],
+  ["Lint: eslint", () => tool("eslint/bin/eslint.js", ["."])],
+  ["Types: tsc", () => tool("typescript/bin/tsc", ["-p", "tsconfig.json"])],
+  ["Imports: they point down only", () => node(["scripts/check-imports.mjs"])],
+  ["Build: dist/", () => node(["scripts/build.mjs"])],
+  ["Docs: the generated pages are up to date", () => node(["scripts/docs.mjs", "--check"])],
+  ["Build: demo/dist/", () => node(["scripts/build-demo.mjs"])],
+  ["Tests: vitest with coverage", runTests],
+];
+
+for (const [title, run] of steps) {
+  headline(title);
+  const code = run();
+  if (code !== 0) {
+    console.error(`\nFailed: ${title}`);
+    process.exit(code);
+  }
+}
+
+/** Runs the tests and ends with the one line that says how many there were. */
+function runTests() {
+  const folder = mkdtempSync(path.join(tmpdir(), "idpauth-test-"));
+  const report = path.join(folder, "report.json");
+  try {
+    const code = tool("vitest/vitest.mjs", [
+      "run",
+      "--coverage",
+      "--reporter=default",
+      "--reporter=json",
+      `--outputFile.json=${report}`,
+      ...process.argv.slice(2),
+    ]);
+    console.log(`\n${count(report, code)}`);
+    return code;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * @param {string} report vitest's JSON report
+ * @param {number} code vitest's exit code
+ */
+function count(report, code) {
+  if (!existsSync(report)) return "0 passed, 1 failed";
+  const result = /** @type {{ numPassedTests: number, numFailedTests: number }} */ (readJson(report));
+  // A file that could not even be loaded, or an error outside any test, fails the run without a failed test.
+  const failed = Math.max(result.numFailedTests, code === 0 ? 0 : 1);
+  return `${result.numPassedTests} passed, ${failed} failed`;
+}

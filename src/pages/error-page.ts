@@ -1,0 +1,93 @@
+import { ERRORS, type ErrorCode } from "../core/errors.js";
+import { counted } from "./duration.js";
+import { html, type Markup } from "./html.js";
+import { NOTICE, PAUSE } from "./icons.js";
+import { layout } from "./layout.js";
+
+export interface ErrorModel {
+  /** Begins and ends with a slash. */
+  readonly mountPath: string;
+  readonly code: ErrorCode;
+  /** Default: the code's status in the table of errors. */
+  readonly status?: number | undefined;
+  /** Default: the code's title in the table of errors. */
+  readonly title?: string | undefined;
+  /** Our own words only, never the request's or the provider's. Default: a sentence for the code. */
+  readonly detail?: string | undefined;
+  /** For `invalid_parameter`: the valid values by parameter. */
+  readonly validOptions?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** The way on. An address that is neither a path of ours nor http(s) is left out. Default: the one for the code. */
+  readonly action?: Action | undefined;
+  /** Seconds; shown as a hint, the header is the endpoint's. */
+  readonly retryAfter?: number | undefined;
+}
+
+export interface Action {
+  readonly label: string;
+  /** A path with one leading slash, an absolute http(s) URL, or empty for the present address. */
+  readonly href: string;
+}
+
+const DETAILS: Partial<Record<ErrorCode, string>> = {
+  invalid_parameter: "A part of the address has no value that is valid here.",
+  login_link_invalid: "It was used already, took too long, or belongs to another browser. Nothing has changed; you can start again.",
+  sign_in_refused: "The identity provider's answer could not be accepted, so you have not been signed in.",
+  provider_unavailable: "The service that checks who you are does not answer. This is usually over in a moment.",
+  store_unavailable: "The place where sessions are kept does not answer. This is usually over in a moment.",
+  session_missing: "This site could not find out whether you are signed in.",
+  not_found: "The address may be mistyped, or the page has moved.",
+  method_not_allowed: "This address can only be visited, not written to.",
+  prefetch_refused: "Your browser asked for this page ahead of your click. Nothing has happened yet.",
+};
+
+/** Nothing was lost, and the page has to say so: the visitor's session is as good as before. */
+const OUTAGES: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["provider_unavailable", "store_unavailable", "session_missing"]);
+
+/** The page for an error that a person runs into. */
+export function errorPage(model: ErrorModel): string {
+  const { mountPath, code } = model;
+  const title = model.title ?? ERRORS[code].title;
+  const status = model.status ?? ERRORS[code].status;
+  const outage = OUTAGES.has(code);
+  const detail = model.detail ?? DETAILS[code];
+  const action = model.action ?? defaultAction(code, mountPath);
+  const main = html`<section class="card">
+    <div class="emblem">${outage ? PAUSE : NOTICE}</div>
+    <h1>${title}</h1>
+    ${detail === undefined ? undefined : html`<p>${detail}</p>`} ${model.validOptions && optionList(model.validOptions)}
+    ${outage ? html`<p>Nobody has been signed out.${retryHint(model.retryAfter)}</p>` : undefined}
+    ${isSafeAddress(action.href) ? html`<p class="actions"><a class="button" href="${action.href}">${action.label}</a></p>` : undefined}
+    <p class="code">Error ${status} <code>${code}</code></p>
+  </section>`;
+  return layout({ mountPath, title, main });
+}
+
+function defaultAction(code: ErrorCode, mountPath: string): Action {
+  if (code === "login_link_invalid" || code === "sign_in_refused") return { label: "Start again", href: `${mountPath}login/` };
+  if (OUTAGES.has(code)) return { label: "Try again", href: "" };
+  if (code === "prefetch_refused") return { label: "Continue", href: "" };
+  return { label: "Go to the sign-in page", href: mountPath };
+}
+
+function retryHint(retryAfter: number | undefined): string | undefined {
+  return retryAfter === undefined ? undefined : ` Try again in ${counted(Math.max(1, Math.ceil(retryAfter)), "second")}.`;
+}
+
+function optionList(options: Readonly<Record<string, readonly string[]>>): Markup {
+  const rows = Object.entries(options).map(
+    ([parameter, values]) =>
+      html`<div>
+        <dt><code>${parameter}</code></dt>
+        ${values.map((value) => html`<dd><code>${value}</code></dd>`)}
+      </div>`,
+  );
+  return html`<dl class="options">${rows}</dl>`;
+}
+
+/**
+ * Escaping cannot tell `javascript:` from a path, so the kind of address is checked. `//x` and `/\x` lead to other hosts, and
+ * so would a tab or line break between the two, which browsers leave out.
+ */
+function isSafeAddress(href: string): boolean {
+  return href === "" || (!/[\s\\]/.test(href) && (/^\/(?!\/)/.test(href) || /^https?:\/\//i.test(href)));
+}

@@ -1,0 +1,153 @@
+import type { EndReason } from "../core/policy.js";
+import type { UserPayload } from "../core/record.js";
+import { SIGN_IN_ERRORS, signInErrorCode } from "../core/sign-in-errors.js";
+import { counted, spokenDuration } from "./duration.js";
+import { html, type Markup } from "./html.js";
+import { CLOCK, NOTICE, PERSON } from "./icons.js";
+import { layout } from "./layout.js";
+import { avatar, nameAndEmail } from "./person.js";
+import { acceptablePicture, type Picture } from "./picture.js";
+
+/** What the landing page shows of the session. */
+export type IndexState = SignedOut | SignedIn | Ended;
+
+interface SignedOut {
+  readonly kind: "signed_out";
+}
+
+interface SignedIn {
+  readonly kind: "signed_in";
+  readonly user: UserPayload;
+}
+
+interface Ended {
+  readonly kind: "ended";
+  readonly reason: EndReason;
+  /** The governing setting, where there is one; the value of an age is its whole seconds. */
+  readonly setting?: GoverningSetting | undefined;
+  readonly user: UserPayload;
+}
+
+interface GoverningSetting {
+  readonly name: string;
+  readonly value: string;
+}
+
+export interface IndexModel {
+  /** Begins and ends with a slash. */
+  readonly mountPath: string;
+  readonly state: IndexState;
+  /** The raw `error` parameter that the callback put there; words come from the fixed list only. */
+  readonly signInError?: string | undefined;
+}
+
+export interface IndexPage {
+  readonly html: string;
+  /** The one origin that the page's Content-Security-Policy must let pictures come from. */
+  readonly pictureOrigin?: string;
+}
+
+/** The landing page. Pure: it neither judges the session nor knows the time. */
+export function indexPage({ mountPath, state, signInError }: IndexModel): IndexPage {
+  const picture = state.kind === "signed_out" ? undefined : acceptablePicture(state.user.picture);
+  const { title, card } = cardOf(state, mountPath, picture);
+  const main = html`${signInError === undefined ? undefined : signInErrorNotice(signInError)}
+    <section class="card">${card}</section>`;
+  const text = layout({ mountPath, title: signInError === undefined ? title : `Sign-in not completed – ${title}`, main });
+  return picture === undefined ? { html: text } : { html: text, pictureOrigin: picture.origin };
+}
+
+function cardOf(state: IndexState, mountPath: string, picture: Picture | undefined): { title: string; card: Markup } {
+  if (state.kind === "signed_in") return { title: "Signed in", card: signedIn(state.user, mountPath, picture) };
+  // A session that never held credentials has not ended.
+  if (state.kind === "signed_out" || state.reason === "no_credentials") return { title: "Signed out", card: signedOut(mountPath) };
+  return { title: "Session ended", card: ended(state, explanation(state.reason, state.setting), mountPath, picture) };
+}
+
+function signedOut(mountPath: string): Markup {
+  return html` <div class="emblem">${PERSON}</div>
+    <h1>You are signed out</h1>
+    <p>Sign in with your account to continue.</p>
+    <p class="actions"><a class="button" href="${mountPath}login/">Sign in</a></p>`;
+}
+
+function signedIn(user: UserPayload, mountPath: string, picture: Picture | undefined): Markup {
+  return html` ${avatar(user, picture)}
+    <h1>You are signed in</h1>
+    <div class="person">${nameAndEmail(user)}</div>
+    <p class="actions"><a class="button quiet" href="${mountPath}logout/">Sign out</a></p>
+    <nav aria-label="More">
+      <ul class="links">
+        <li><a href="${mountPath}login/">Use another account</a></li>
+        <li><a href="${mountPath}session">Session status (JSON)</a></li>
+      </ul>
+    </nav>`;
+}
+
+function ended({ user }: Ended, { why, rule }: Explanation, mountPath: string, picture: Picture | undefined): Markup {
+  return html` <div class="emblem">${CLOCK}</div>
+    <h1>Your session has ended</h1>
+    <p>${why}</p>
+    ${rule && html`<p class="rule">${rule}</p>`}
+    <p class="actions"><a class="button" href="${mountPath}login/">Sign in again</a></p>
+    <div class="before">
+      ${avatar(user, picture)}
+      <div class="person">
+        <p class="label">You were signed in as</p>
+        ${nameAndEmail(user)}
+      </div>
+      <a href="${mountPath}logout/">Sign out</a>
+    </div>`;
+}
+
+interface Explanation {
+  /** Why it ended, for a person. */
+  readonly why: string;
+  /** The setting that governs it and its value, for whoever operates this. */
+  readonly rule?: Markup;
+}
+
+function explanation(reason: Exclude<EndReason, "no_credentials">, setting: GoverningSetting | undefined): Explanation {
+  switch (reason) {
+    case "max_age":
+      return {
+        why: "It reached the longest time that this site lets a session last. Being active does not extend it.",
+        rule: age("Maximum age", setting?.name ?? "IDP_SESSION_MAX_AGE", setting?.value),
+      };
+    case "idle":
+      return {
+        why: "It was not used for longer than this site allows.",
+        rule: age("Idle timeout", setting?.name ?? "IDP_SESSION_IDLE_TIMEOUT", setting?.value),
+      };
+    case "auto_refresh_off":
+      return {
+        why: "The provider's proof of your identity ran out, and this site does not renew it by itself.",
+        rule: html`<span>Automatic renewal</span> <code>${setting?.name ?? "IDP_SESSION_AUTO_REFRESH"} ${setting?.value ?? "off"}</code>`,
+      };
+    case "no_refresh_token":
+      return { why: "The provider's proof of your identity ran out, and the provider gave no refresh token to renew it with." };
+    case "refresh_rejected":
+      return { why: "The provider's proof of your identity ran out, and the provider refused to renew it." };
+  }
+}
+
+/** Seconds both as they are set and as people say them. */
+function age(label: string, name: string, value: string | undefined): Markup {
+  if (value === undefined) return html`<span>${label}</span> <code>${name}</code>`;
+  if (!/^\d{1,15}$/.test(value)) return html`<span>${label}</span> <code>${name} = ${value}</code>`;
+  const seconds = Number(value);
+  const spoken = spokenDuration(seconds);
+  const written = counted(seconds, "second");
+  return html`<span>${label}${spoken === written ? undefined : html`: ${spoken}`}</span> <code>${name} = ${written}</code>`;
+}
+
+function signInErrorNotice(raw: string): Markup {
+  const code = signInErrorCode(raw);
+  return html`<div class="notice" role="alert">
+    ${NOTICE}
+    <div>
+      <p><strong>The sign-in was not completed.</strong> ${SIGN_IN_ERRORS[code]}</p>
+      <p class="code"><code>${code}</code></p>
+    </div>
+  </div> `;
+}

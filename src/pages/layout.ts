@@ -1,0 +1,26 @@
+import { html, type Markup } from "./html.js";
+
+export interface Layout {
+  /** Begins and ends with a slash. */
+  readonly mountPath: string;
+  readonly title: string;
+  readonly main: Markup;
+}
+
+/** The frame of every page. Nothing inline, no script; the stylesheet is a file under the mount path. */
+export function layout({ mountPath, title, main }: Layout): string {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title}</title>
+        <link rel="stylesheet" href="${mountPath}style.css" />
+      </head>
+      <body>
+        <main>${main}</main>
+      </body>
+    </html> `.toString();
+}

@@ -1,0 +1,37 @@
+import type { UserPayload } from "../core/record.js";
+import { html, type Markup } from "./html.js";
+import { PERSON } from "./icons.js";
+import type { Picture } from "./picture.js";
+import { shownText } from "./shown-text.js";
+
+/** The round picture. Decorative: the name stands beside it, so it has no alternative text. */
+export function avatar(user: UserPayload, picture: Picture | undefined): Markup {
+  const letter = initial(user);
+  // The stylesheet shows `data-initial` when the picture does not load: no script may watch for that.
+  const face = picture
+    ? html`<img
+        src="${picture.src}"
+        alt=""
+        width="72"
+        height="72"
+        referrerpolicy="no-referrer"
+        decoding="async"
+        data-initial="${letter}"
+      />`
+    : html`<span class="initial" aria-hidden="true">${letter ?? PERSON}</span>`;
+  return html`<span class="avatar">${face}</span>`;
+}
+
+/** Name and email, each isolated, so that its writing direction ends with it. */
+export function nameAndEmail(user: UserPayload): Markup {
+  const name = shownText(user.name);
+  const email = shownText(user.email);
+  if (name === undefined && email === undefined) return html`<p class="name">Your provider gave no name</p>`;
+  return html`<p class="name"><bdi>${name ?? email}</bdi></p>
+    ${name !== undefined && email !== undefined ? html`<p class="email"><bdi>${email}</bdi></p>` : undefined}`;
+}
+
+function initial(user: UserPayload): string | undefined {
+  const letter = /[\p{L}\p{N}]/u.exec(shownText(user.name) ?? shownText(user.email) ?? "")?.[0];
+  return letter === undefined ? undefined : [...letter.toUpperCase()][0];
+}

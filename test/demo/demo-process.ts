@@ -1,0 +1,68 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { CookieBrowser, type FollowedAnswer } from "../support/cookie-browser.js";
+
+const ROOT = path.resolve(import.meta.dirname, "../..");
+const MAIN = path.join(ROOT, "demo/dist/main.js");
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The demo as a process of its own, with nothing in its environment but what is given; on a free port unless PORT says another. */
+export class DemoProcess {
+  readonly #child: ChildProcess;
+  readonly ended: Promise<Ended>;
+  stdout = "";
+  stderr = "";
+
+  constructor(env: Readonly<Record<string, string>> = {}) {
+    if (!existsSync(MAIN))
+      throw new Error("The demo is not built: run `node scripts/build.mjs && node scripts/build-demo.mjs`, or `npm test`.");
+    this.#child = spawn(process.execPath, [MAIN], { cwd: ROOT, env: { PORT: "0", ...env }, stdio: ["ignore", "pipe", "pipe"] });
+    this.#child.stdout?.setEncoding("utf8").on("data", (text: string) => (this.stdout += text));
+    this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => (this.stderr += text));
+    this.ended = new Promise((resolve, reject) => {
+      this.#child.on("error", reject);
+      this.#child.on("close", (code, signal) => {
+        resolve({ code, signal, stdout: this.stdout, stderr: this.stderr });
+      });
+    });
+  }
+
+  /** Where the demo says that it is to be clicked. Rejects when the process ends before it says so. */
+  async origin(): Promise<string> {
+    const said = new Promise<string>((resolve) => {
+      const look = () => {
+        const origin = /^Demo: +(http\S+?)\/$/m.exec(this.stdout)?.[1];
+        if (origin !== undefined) resolve(origin);
+      };
+      this.#child.stdout?.on("data", look);
+      look();
+    });
+    const gone = this.ended.then(({ code, stderr }): never => {
+      throw new Error(`the demo ended with ${String(code)}: ${stderr}`);
+    });
+    return Promise.race([said, gone]);
+  }
+
+  async browser(): Promise<CookieBrowser> {
+    return new CookieBrowser({ origin: await this.origin() });
+  }
+
+  kill(signal: NodeJS.Signals = "SIGTERM"): Promise<Ended> {
+    this.#child.kill(signal);
+    return this.ended;
+  }
+}
+
+/** Clicks on somebody on the embedded provider's page, and follows the way back. */
+export async function choose(browser: CookieBrowser, page: FollowedAnswer, person: string): Promise<FollowedAnswer> {
+  const action = new RegExp(`action="(/sign-in/[^"]+/${person})"`).exec(page.text)?.[1];
+  if (action === undefined) throw new Error(`${person} cannot be chosen on ${page.url.href} (${String(page.status)})`);
+  return browser.follow(new URL(action, page.url), { method: "POST" });
+}

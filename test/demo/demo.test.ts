@@ -1,0 +1,217 @@
+import { createServer, type Server, type ServerResponse } from "node:http";
+import { connect, type AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterEach, describe, expect, it } from "vitest";
+import { choose, DemoProcess } from "./demo-process.js";
+
+const running: DemoProcess[] = [];
+const servers: Server[] = [];
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((demo) => demo.kill("SIGKILL")));
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+function start(env?: Readonly<Record<string, string>>): DemoProcess {
+  const demo = new DemoProcess(env);
+  running.push(demo);
+  return demo;
+}
+
+async function listening(server: Server): Promise<number> {
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+describe.each([{ DEMO_SESSIONS: "memory" }, { DEMO_SESSIONS: "host" }])("the demo with %o", (env) => {
+  it("signs a person in who asked for a guarded page, and brings them back to it", async () => {
+    const demo = start(env);
+    const browser = await demo.browser();
+
+    const home = await browser.navigate("/");
+    expect(home.status).toBe(200);
+    for (const link of ["/reports", "/api/reports", "/api/userinfo", "/idpauth/"]) expect(home.text).toContain(`href="${link}"`);
+
+    const choice = await browser.follow("/reports?month=10");
+    expect(choice.text).toContain("Who is signing in?");
+    for (const name of ["Ada Lovelace", "Grace Hopper", "Alan Turing"]) expect(choice.text).toContain(name);
+
+    const reports = await choose(browser, choice, "ada");
+    expect(reports.status).toBe(200);
+    expect(reports.url.href).toBe(`${await demo.origin()}/reports?month=10`);
+    expect(reports.text).toContain("Signed in as Ada Lovelace");
+    expect(reports.text).toContain("ada@example.com");
+
+    const asJson = await browser.get("/api/reports");
+    expect(asJson.status).toBe(200);
+    expect(asJson.json().user).toEqual({
+      email: "ada@example.com",
+      name: "Ada Lovelace",
+      picture: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/pictures\/ada\.svg$/),
+    });
+
+    const userinfo = await browser.get("/api/userinfo");
+    expect(userinfo.status).toBe(200);
+    expect(userinfo.json()).toMatchObject({ sub: "ada", email: "ada@example.com", email_verified: true, name: "Ada Lovelace" });
+
+    expect((await browser.follow("/idpauth/logout/")).status).toBe(200);
+    expect((await browser.get("/api/reports")).status).toBe(401);
+  });
+});
+
+describe("the demo with its embedded provider", () => {
+  it("answers a script without a session with 401 on both guarded interfaces", async () => {
+    const browser = await start().browser();
+    for (const path of ["/api/reports", "/api/userinfo"]) {
+      const answer = await browser.get(path);
+      expect(answer.status).toBe(401);
+      expect(answer.json()).toMatchObject({ authenticated: false, error: "login_required" });
+    }
+  });
+
+  it("prints where to click and nothing that alarms without reason", async () => {
+    const demo = start({ SCOPE: "openid email profile offline_access" });
+    const origin = await demo.origin();
+    expect(demo.stdout).toMatch(/^Provider: http:\/\/127\.0\.0\.1:\d+ /m);
+    expect(demo.stdout).toContain(`Demo:     ${origin}/`);
+    const browser = await demo.browser();
+    await choose(browser, await browser.follow("/reports"), "grace");
+    const { stderr } = await demo.kill();
+    expect(stderr).toBe("");
+  });
+
+  it("asks again who it is at each sign-in, so that another person can come", async () => {
+    const browser = await start().browser();
+    await choose(browser, await browser.follow("/reports"), "ada");
+    await choose(browser, await browser.follow("/idpauth/login/"), "alan");
+    expect((await browser.get("/api/reports")).json().user.name).toBe("Alan Turing");
+  });
+
+  it("comes back with an explanation when the visitor cancels", async () => {
+    const browser = await start().browser();
+    const back = await choose(browser, await browser.follow("/reports"), "cancel");
+    expect(back.status).toBe(200);
+    expect(back.url.pathname + back.url.search).toBe("/idpauth/?error=access_denied");
+  });
+
+  it("renews a short ID token silently, again and again, as the provider rotates", async () => {
+    const browser = await start({ DEMO_ID_TOKEN_SECONDS: "1" }).browser();
+    await choose(browser, await browser.follow("/reports"), "ada");
+    for (let round = 0; round < 3; round++) {
+      const probe = await browser.get("/idpauth/session?details=true");
+      expect(probe.json()).toMatchObject({ authenticated: true });
+      // The provider's clock is the real one: wait for the second that the token names, no longer.
+      await delay((probe.json().expires_in as number) * 1000 + 10);
+    }
+    expect((await browser.get("/api/reports")).status).toBe(200);
+  });
+
+  it("serves the pictures and the stylesheet that its pages name", async () => {
+    const browser = await start().browser();
+    const choice = await browser.follow("/reports");
+    for (const file of ["/demo.css", "/pictures/ada.svg"]) expect((await browser.get(new URL(file, choice.url))).status).toBe(200);
+    expect((await browser.get("/demo.css")).headers["content-type"]).toContain("text/css");
+  });
+
+  it("honours IDP_MOUNT_PATH and IDP_TOKEN_ENDPOINT_AUTH_METHOD", async () => {
+    const browser = await start({ IDP_MOUNT_PATH: "/who/", IDP_TOKEN_ENDPOINT_AUTH_METHOD: "client_secret_basic" }).browser();
+    expect((await choose(browser, await browser.follow("/reports"), "ada")).text).toContain("Signed in as Ada Lovelace");
+  });
+
+  it("works under localhost as well", async () => {
+    const demo = start();
+    const browser = await demo.browser();
+    const choice = await browser.follow(`${(await demo.origin()).replace("127.0.0.1", "localhost")}/reports`);
+    const reports = await choose(browser, choice, "ada");
+    expect(reports.url.hostname).toBe("localhost");
+    expect(reports.text).toContain("Signed in as Ada Lovelace");
+  });
+
+  it("answers an address that leads nowhere with 404", async () => {
+    expect((await (await start().browser()).navigate("/nowhere")).status).toBe(404);
+  });
+});
+
+describe("a check that fails ends the demo with a non-zero code and the whole list on stderr", () => {
+  it.each<[string, Record<string, string>, string[]]>([
+    ["SECRET_KEY is empty: E001", { SECRET_KEY: "" }, ["E001"]],
+    ["a client without its secret: E003", { IDP_CLIENT_ID: "client" }, ["E003"]],
+    ["an issuer alone: E003", { IDP_ISSUER: "https://provider.example" }, ["E003"]],
+    ["everything at once: E001, E003, E005", { SECRET_KEY: "", IDP_CLIENT_ID: "client", SCOPE: "email" }, ["E001", "E003", "E005"]],
+    ["the same with the host's sessions", { SECRET_KEY: "", IDP_CLIENT_ID: "", DEMO_SESSIONS: "host" }, ["E001", "E003"]],
+  ])("%s", async (_, env, codes) => {
+    const { code, stderr } = await start(env).ended;
+    expect(code).toBe(1);
+    for (const expected of codes) expect(stderr).toContain(expected);
+    expect(stderr).not.toContain("    at ");
+  });
+
+  it.each([
+    ["DEMO_HOST", "koa", "there is: express"],
+    ["DEMO_SESSIONS", "redis", "there is: memory, host"],
+    ["PORT", "http", "a whole number from 0 to 65535"],
+    ["DEMO_ID_TOKEN_SECONDS", "0", "a whole number from 1"],
+  ])("%s=%s is refused with what there is instead", async (name, value, expected) => {
+    const { code, stderr } = await start({ [name]: value }).ended;
+    expect(code).toBe(1);
+    expect(stderr).toContain(name);
+    expect(stderr).toContain(expected);
+  });
+
+  it("a port that is taken is said plainly", async () => {
+    const port = await listening(createServer());
+    const { code, stderr } = await start({ PORT: String(port) }).ended;
+    expect(code).toBe(1);
+    expect(stderr).toContain("Set PORT to another one");
+  });
+});
+
+describe("the demo with an outside provider", () => {
+  const client = { IDP_CLIENT_ID: "client", IDP_CLIENT_SECRET: "secret" };
+
+  it("starts while the provider is down: public pages work, the sign-in says 503", async () => {
+    const closed = createServer();
+    const port = await listening(closed);
+    await new Promise((resolve) => closed.close(resolve));
+    const demo = start({ ...client, IDP_ISSUER: `http://127.0.0.1:${port}` });
+    const browser = await demo.browser();
+    expect(demo.stdout).not.toContain("Provider:");
+    expect((await browser.navigate("/")).status).toBe(200);
+    expect((await browser.get("/api/reports")).status).toBe(401);
+    expect((await browser.navigate("/idpauth/login/")).status).toBe(503);
+  });
+
+  it("ends on SIGTERM when the running requests are answered", async () => {
+    const provider = createServer();
+    const asked = new Promise<ServerResponse>((resolve) => provider.once("request", (_request, response) => resolve(response)));
+    const port = await listening(provider);
+    const demo = start({ ...client, IDP_ISSUER: `http://127.0.0.1:${port}` });
+    const browser = await demo.browser();
+    const login = browser.navigate("/idpauth/login/");
+    const discovery = await asked;
+    const ended = demo.kill();
+    discovery.writeHead(500).end();
+    expect((await login).status).toBe(503);
+    expect(await ended).toMatchObject({ code: 0, signal: null });
+  });
+});
+
+describe("SIGTERM and SIGINT", () => {
+  it.each(["SIGTERM", "SIGINT"] as const)("%s ends the demo within a second, though a browser keeps its connection", async (signal) => {
+    const demo = start();
+    const origin = new URL(await demo.origin());
+    const socket = connect(Number(origin.port), "127.0.0.1");
+    const answered = new Promise((resolve) => socket.once("data", resolve));
+    socket.on("error", () => {});
+    socket.write(`GET / HTTP/1.1\r\nHost: ${origin.host}\r\n\r\n`);
+    await answered;
+    const before = performance.now();
+    expect(await demo.kill(signal)).toMatchObject({ code: 0, signal: null });
+    expect(performance.now() - before).toBeLessThan(1000);
+    socket.destroy();
+  });
+});

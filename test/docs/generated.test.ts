@@ -1,0 +1,48 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { errorsPage, settingsPage } from "../../scripts/reference-docs.mjs";
+import { CHECK_GROUPS, CHECKS } from "../../src/core/checks.js";
+import { ERRORS } from "../../src/core/errors.js";
+import { REASONS } from "../../src/core/reasons.js";
+import { SETTINGS } from "../../src/core/settings.js";
+
+const errors = errorsPage({ errors: ERRORS, checks: CHECKS, groups: CHECK_GROUPS, reasons: REASONS });
+const settings = settingsPage(SETTINGS);
+
+function onDisk(name: string): string {
+  return readFileSync(new URL(`../../docs/${name}`, import.meta.url), "utf8");
+}
+
+describe("the generated pages", () => {
+  it("docs/settings.md is what the table of settings says; if not, run `npm run docs`", () => {
+    expect(onDisk("settings.md")).toBe(settings);
+  });
+
+  it("docs/errors.md is what the tables of errors, checks and reasons say; if not, run `npm run docs`", () => {
+    expect(onDisk("errors.md")).toBe(errors);
+  });
+
+  it("docs/settings.md has a section for each setting, with both of its names", () => {
+    for (const [option, { env }] of Object.entries(SETTINGS)) {
+      expect(settings).toContain(`\n## ${env}\n`);
+      expect(settings).toContain(`\n- Option in code: \`${option}\`\n`);
+    }
+  });
+
+  it("docs/errors.md has a heading, and so an anchor of its own, for each code", () => {
+    const codes = [...Object.keys(CHECKS), ...Object.keys(ERRORS), ...Object.keys(REASONS)];
+    const headings = errors.split("\n").filter((line) => /^#{3,4} (?!Group: )/.test(line));
+    expect(headings.map((line) => line.replace(/^#+ /, "")).sort()).toEqual([...codes].sort());
+  });
+
+  it("every link leads to a heading", () => {
+    const anchors = (page: string) => page.split("\n").flatMap((line) => /^#+ (.+)$/.exec(line)?.[1]?.toLowerCase() ?? []);
+    for (const [, target = "", anchor = ""] of settings.matchAll(/\]\(([^)#]*)#([^)]*)\)/g)) {
+      expect(anchors(target === "errors.md" ? errors : settings)).toContain(anchor);
+    }
+  });
+
+  it("nothing in a page is undefined or an object", () => {
+    expect(`${settings}${errors}`).not.toMatch(/undefined\b(?!`)|\[object/);
+  });
+});

@@ -1,0 +1,16 @@
+import { expect, it } from "vitest";
+import { spokenDuration } from "../../src/pages/duration.js";
+
+it.each([
+  [0, "0 seconds"],
+  [1, "1 second"],
+  [59, "59 seconds"],
+  [60, "1 minute"],
+  [1800, "30 minutes"],
+  [5400, "1 hour 30 minutes"],
+  [28_800, "8 hours"],
+  [86_401, "1 day 1 second"],
+  [1_209_600, "14 days"],
+])("%i seconds are said as %s", (seconds, spoken) => {
+  expect(spokenDuration(seconds)).toBe(spoken);
+});

@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import { lifetime, meaningOf, tokensOf, withoutBrokenExtras } from "../../src/provider/answers.js";
+
+const answer = (status: number, body: unknown, type = "application/json") => ({
+  status,
+  headers: new Headers({ "content-type": type }),
+  text: typeof body === "string" ? body : JSON.stringify(body),
+});
+
+describe("what an answer of the token endpoint means", () => {
+  it.each([
+    ["200 with a JSON object", answer(200, { access_token: "a" }), "ok"],
+    ["200 with a JSON object of no declared type", answer(200, { a: 1 }, ""), "ok"],
+    ["400 invalid_grant", answer(400, { error: "invalid_grant" }), "refused invalid_grant"],
+    ["400 with an error of the provider's own", answer(400, { error: "redirect_uri_mismatch" }), "refused redirect_uri_mismatch"],
+    ["400 without a body", answer(400, ""), "refused http_400"],
+    ["400 with a web page", answer(400, "<html>", "text/html"), "refused http_400"],
+    ["400 with an error that is no code", answer(400, { error: "<script>\r\nX" }), "refused http_400"],
+    ["400 with an error that is no string", answer(400, { error: ["invalid_client"] }), "refused http_400"],
+    ["400 with an endless error", answer(400, { error: "a".repeat(65) }), "refused http_400"],
+    ...["invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope"].map(
+      (error) => [`400 ${error}`, answer(400, { error }), `operator ${error}`] as const,
+    ),
+    ["401 invalid_client", answer(401, { error: "invalid_client" }), "operator invalid_client"],
+    ...[401, 403, 404, 405, 410, 418, 422, 451].map(
+      (status) => [`${String(status)}`, answer(status, ""), `operator http_${String(status)}`] as const,
+    ),
+    ...[408, 429, 500, 502, 503, 504, 599, 201, 202, 204].map(
+      (status) => [`${String(status)}`, answer(status, { error: "invalid_grant" }), `outage http_${String(status)}`] as const,
+    ),
+    ...[300, 301, 302, 303, 304, 307, 308].map((status) => [`${String(status)}`, answer(status, ""), "outage redirect"] as const),
+    ...["", "{", "null", "1", "[]", '"x"', "true", "<html></html>", "\uFEFF{}", "{}{}", "access_token=a"].map(
+      (body) => [`200 with the body ${JSON.stringify(body)}`, answer(200, body), "outage not_json"] as const,
+    ),
+    ["200 with JSON in a web page's type", answer(200, { access_token: "a" }, "text/html; charset=utf-8"), "outage not_json"],
+  ])("%s", (_name, given, expected) => {
+    const meaning = meaningOf(given);
+    expect([meaning.kind, ...("reason" in meaning ? [meaning.reason] : [])].join(" ")).toBe(expected);
+  });
+});
+
+describe("the parts of a token answer", () => {
+  it.each(["Bearer", "bearer", "BEARER", "bEaReR"])("token_type %s is a bearer token", (type) => {
+    expect(tokensOf({ token_type: type, access_token: "a" }).accessToken).toBe("a");
+  });
+
+  it.each(["DPoP", "mac", "", undefined, null, 1])(
+    "token_type %s gives no access token, and the rotated refresh token all the same",
+    (type) => {
+      const tokens = tokensOf({ token_type: type, access_token: "a", refresh_token: "next" });
+      expect(tokens).toMatchObject({ accessToken: undefined, refreshToken: "next" });
+    },
+  );
+
+  it.each([
+    ["a b  c", ["a", "b", "c"]],
+    ["", undefined],
+    [["a"], undefined],
+    [undefined, undefined],
+  ])("scope %j", (scope, expected) => {
+    expect(tokensOf({ scope }).scopes).toEqual(expected);
+  });
+
+  it.each([
+    [3600, 3600],
+    ["3600", 3600],
+    [0, 0],
+    [0.5, 0.5],
+    [-1, undefined],
+    ["-1", undefined],
+    ["soon", undefined],
+    [1e30, undefined],
+    [NaN, undefined],
+    [null, undefined],
+    [{}, undefined],
+    [undefined, undefined],
+  ])("expires_in %j lives %j seconds", (value, expected) => {
+    expect(lifetime(value)).toBe(expected);
+  });
+
+  it("what a strict reader would stumble over is left out, the rest stays", () => {
+    const tidy = (body: unknown) => JSON.parse(withoutBrokenExtras(JSON.stringify(body))) as unknown;
+    expect(tidy({ access_token: 1, expires_in: "soon", scope: null, refresh_token: null, id_token: "x" })).toEqual({
+      access_token: 1,
+      id_token: "x",
+    });
+    expect(tidy({ expires_in: "60", scope: "a", refresh_token: "r" })).toEqual({ expires_in: 60, scope: "a", refresh_token: "r" });
+    expect(withoutBrokenExtras("{")).toBe("{");
+    expect(withoutBrokenExtras("[1]")).toBe("[1]");
+  });
+});

@@ -1,0 +1,58 @@
+import { describe, expect, it } from "vitest";
+import { defaultScopesLackRefresh, loginScopes, offlineParameters } from "../../src/provider/google.js";
+import type { ProviderSettings } from "../../src/provider/settings.js";
+
+const DEFAULT_SCOPE = ["openid", "email", "profile"];
+const OFFLINE = [...DEFAULT_SCOPE, "offline_access"];
+
+function settings(changes: Partial<ProviderSettings>): ProviderSettings {
+  return {
+    issuer: "https://idp.example",
+    scope: DEFAULT_SCOPE,
+    scopeIsDefault: true,
+    loginPrompt: null,
+    sessionAutoRefresh: true,
+    ...changes,
+  } as ProviderSettings;
+}
+const GOOGLE = { issuer: "https://accounts.google.com" };
+
+describe("scopes of a login", () => {
+  it.each([
+    ["the default SCOPE where the provider knows offline_access", settings({}), OFFLINE, OFFLINE],
+    ["the default SCOPE where it does not", settings({}), DEFAULT_SCOPE, DEFAULT_SCOPE],
+    ["the default SCOPE where the provider does not say", settings({}), undefined, DEFAULT_SCOPE],
+    ["the default SCOPE at Google", settings(GOOGLE), OFFLINE, DEFAULT_SCOPE],
+    ["an explicit SCOPE is sent exactly", settings({ scope: ["openid"], scopeIsDefault: false }), OFFLINE, ["openid"]],
+  ])("%s", (_name, given, supported, expected) => {
+    expect(loginScopes(given, supported)).toEqual(expected);
+  });
+});
+
+describe("parameters that make the provider give a refresh token", () => {
+  it.each([
+    ["Google", settings(GOOGLE), DEFAULT_SCOPE, { access_type: "offline", prompt: "select_account consent" }],
+    [
+      "Google with a prompt configured",
+      settings({ ...GOOGLE, loginPrompt: "none" }),
+      DEFAULT_SCOPE,
+      { access_type: "offline", prompt: "none" },
+    ],
+    ["another provider with offline_access", settings({}), OFFLINE, { prompt: "consent" }],
+    ["another provider with offline_access and a prompt configured", settings({ loginPrompt: "login" }), OFFLINE, { prompt: "login" }],
+    ["another provider without offline_access", settings({}), DEFAULT_SCOPE, {}],
+  ])("%s", (_name, given, scopes, expected) => {
+    expect(offlineParameters(given, scopes)).toEqual(expected);
+  });
+});
+
+it.each([
+  ["a provider that does not know offline_access", settings({}), DEFAULT_SCOPE, true],
+  ["a provider that knows it", settings({}), OFFLINE, false],
+  ["a provider that does not say", settings({}), undefined, false],
+  ["Google", settings(GOOGLE), DEFAULT_SCOPE, false],
+  ["refresh switched off", settings({ sessionAutoRefresh: false }), DEFAULT_SCOPE, false],
+  ["an explicit SCOPE", settings({ scopeIsDefault: false }), DEFAULT_SCOPE, false],
+])("the default scopes will hardly bring a refresh token: %s", (_name, given, supported, expected) => {
+  expect(defaultScopesLackRefresh(given, supported)).toBe(expected);
+});

@@ -1,0 +1,86 @@
+import type { LogEntry, Provider, SignIn, SpentRefresh } from "../../src/core/ports.js";
+import type { IdInfo } from "../../src/core/record.js";
+import { createOpenIdProvider } from "../../src/provider/openid.js";
+import type { ProviderSettings } from "../../src/provider/settings.js";
+import { startScriptedProvider, type ScriptedProvider, type ScriptedProviderOptions } from "../support/scripted-provider.js";
+import { TestClock } from "../support/test-clock.js";
+
+export const REDIRECT_URI = "http://127.0.0.1:3000/idpauth/login-callback";
+export const VERIFIER = "v".repeat(43);
+export const NONCE = "the-nonce";
+
+/** A client of a scripted provider; both live by one clock that stands still. */
+export interface Rig {
+  readonly idp: ScriptedProvider;
+  readonly clock: TestClock;
+  readonly provider: Provider;
+  readonly logged: LogEntry[];
+  settingsWith(changes: Partial<ProviderSettings>): Provider;
+  /** A browser's way to a code. */
+  code(provider?: Provider): Promise<string>;
+  exchange(provider?: Provider): Promise<SignIn>;
+  refresh(refreshToken: string): Promise<SpentRefresh>;
+  /** Refresh and verification, as the refresher does them. */
+  renew(signedIn: SignIn): Promise<IdInfo>;
+}
+
+export async function startRig(options: ScriptedProviderOptions = {}): Promise<Rig> {
+  const clock = new TestClock();
+  const idp = await startScriptedProvider({ clock, ...options });
+  const logged: LogEntry[] = [];
+  const settingsWith = (changes: Partial<ProviderSettings>) =>
+    createOpenIdProvider({
+      settings: {
+        clientId: idp.clientId,
+        clientSecret: idp.clientSecret,
+        issuer: idp.issuer,
+        scope: ["openid", "email", "profile"],
+        scopeIsDefault: true,
+        debug: false,
+        httpTimeout: 5,
+        tokenEndpointAuthMethod: "client_secret_post",
+        loginPrompt: null,
+        trustedAudiences: [],
+        sessionAutoRefresh: true,
+        ...changes,
+      },
+      clock,
+      log: (entry) => logged.push(entry),
+      random: () => 1,
+    });
+  const provider = settingsWith({});
+  const never = new AbortController().signal;
+  const rig: Rig = {
+    idp,
+    clock,
+    provider,
+    logged,
+    settingsWith,
+    async code(by = provider) {
+      const url = await by.authorizationUrl({ redirectUri: REDIRECT_URI, state: "s", nonce: NONCE, verifier: VERIFIER });
+      return new URL(await idp.signInCode(url)).searchParams.get("code") ?? "";
+    },
+    exchange: async (by = provider) =>
+      by.exchange({ code: await rig.code(by), redirectUri: REDIRECT_URI, nonce: NONCE, verifier: VERIFIER }),
+    refresh: (refreshToken) => provider.refresh(refreshToken, never),
+    async renew({ credentials, idInfo }) {
+      const spent = await provider.refresh(credentials.refresh_token ?? "", never);
+      return provider.verifyRefreshed(spent, idInfo, never);
+    },
+  };
+  return rig;
+}
+
+/** What a rejected call says: kind and reason. */
+export async function rejection(promise: Promise<unknown>): Promise<string> {
+  try {
+    await promise;
+  } catch (error) {
+    const { name, reason, message } = error as { name: string; reason?: string; message: string };
+    return `${name} ${reason ?? message}`;
+  }
+  return "no rejection";
+}
+
+export const refused = (reason: string) => `ProviderRefusedError ${reason}`;
+export const unavailable = (reason: string) => `ProviderUnavailableError ${reason}`;

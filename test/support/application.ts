@@ -1,0 +1,140 @@
+import {
+  createIdpAuth,
+  type HostAdapter,
+  type IdpAuth,
+  type IdpAuthOptions,
+  type IdpRequest,
+  type LogEntry,
+  type Reply,
+} from "../../src/index.js";
+import { startScriptedProvider, type PersonClaims, type ScriptedProvider, type ScriptedProviderOptions } from "./scripted-provider.js";
+import { TestClock } from "./test-clock.js";
+
+/** The simplest host there is: its requests are the component's own plain values. */
+const PLAIN_HOST: HostAdapter<IdpRequest> = { name: "plain", request: (raw) => raw };
+
+/** Where the application under test is reached, unless a request says otherwise. */
+export const OWN_ORIGIN = "http://app.example";
+
+export interface ApplicationOptions extends Omit<IdpAuthOptions, "clock" | "log"> {
+  readonly provider?: ScriptedProviderOptions;
+}
+
+/** A component whose endpoints are called, not served, with a real provider on a socket behind it. One clock for both. */
+export interface Application {
+  readonly auth: IdpAuth<IdpRequest>;
+  readonly provider: ScriptedProvider;
+  readonly clock: TestClock;
+  /** Every log line so far. */
+  readonly log: LogEntry[];
+  /** Another process of the same application: same store, same settings, own memory. Needs a `store` in the options. */
+  another(): IdpAuth<IdpRequest>;
+  visitor(): Visitor;
+  stop(): Promise<void>;
+}
+
+export async function startApplication({ provider: providerOptions, ...options }: ApplicationOptions = {}): Promise<Application> {
+  const clock = new TestClock();
+  const provider = await startScriptedProvider({ clock, ...providerOptions });
+  const log: LogEntry[] = [];
+  const build = (): IdpAuth<IdpRequest> =>
+    createIdpAuth(
+      {
+        env: {},
+        secretKey: "a secret key of at least 32 bytes",
+        clientId: provider.clientId,
+        clientSecret: provider.clientSecret,
+        issuer: provider.issuer,
+        scope: ["openid", "email", "profile", "offline_access"],
+        ...options,
+        clock,
+        log: (entry) => log.push(entry),
+      },
+      PLAIN_HOST,
+    );
+  const auth = build();
+  auth.start();
+  return {
+    auth,
+    provider,
+    clock,
+    log,
+    another: build,
+    visitor: () => new Visitor(auth, provider, clock),
+    stop: () => provider.stop(),
+  };
+}
+
+export interface CallOptions {
+  readonly method?: string;
+  /** Lower-case names. A `cookie` here replaces the visitor's own. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly host?: string;
+  readonly scheme?: "http" | "https";
+}
+
+/** A reply, with what tests ask of one. */
+export interface Answer extends Reply {
+  readonly location: string;
+  json(): any; // eslint-disable-line @typescript-eslint/no-explicit-any -- the test knows what it asked for
+}
+
+/** Somebody with a cookie-keeping browser. */
+export class Visitor {
+  readonly cookies = new Map<string, string>();
+  readonly #auth: IdpAuth<IdpRequest>;
+  readonly #provider: ScriptedProvider;
+  readonly #clock: TestClock;
+
+  constructor(auth: IdpAuth<IdpRequest>, provider: ScriptedProvider, clock: TestClock) {
+    this.#auth = auth;
+    this.#provider = provider;
+    this.#clock = clock;
+  }
+
+  /** The request as a host would hand it over, with the cookies as they are now. */
+  request(target: string, { method = "GET", headers = {}, host = "app.example", scheme = "http" }: CallOptions = {}): IdpRequest {
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    const all: Record<string, string> = { ...(cookie !== "" && { cookie }), ...headers };
+    return { method, target, scheme, host, header: (name) => all[name] };
+  }
+
+  /** Calls an endpoint and keeps the cookies it sets. Throws when the path is not the component's. */
+  async get(target: string, options?: CallOptions): Promise<Answer> {
+    const handled = this.#auth.handle(this.request(target, options));
+    if (handled === undefined) throw new Error(`${target} is not answered by the component`);
+    const reply = await handled;
+    for (const cookie of reply.setCookies ?? []) this.#keep(cookie);
+    return { ...reply, location: reply.headers["Location"] ?? "", json: () => JSON.parse(reply.body ?? "") as unknown };
+  }
+
+  /** As `get`, on another process of the application. */
+  at(auth: IdpAuth<IdpRequest>): Visitor {
+    const elsewhere = new Visitor(auth, this.#provider, this.#clock);
+    for (const [name, value] of this.cookies) elsewhere.cookies.set(name, value);
+    return elsewhere;
+  }
+
+  /** Starts a login and lets the provider approve it. Gives the target of the callback. */
+  async approve(loginTarget = "/idpauth/login/", person?: PersonClaims): Promise<string> {
+    const login = await this.get(loginTarget);
+    const callback = new URL(await this.#provider.signInCode(login.location, person));
+    return `${callback.pathname}${callback.search}`;
+  }
+
+  /** The whole trip. Gives the callback's answer. */
+  async signIn(loginTarget?: string, person?: PersonClaims): Promise<Answer> {
+    return this.get(await this.approve(loginTarget, person));
+  }
+
+  async isSignedIn(): Promise<boolean> {
+    return ((await this.get("/idpauth/session")).json() as { authenticated: boolean }).authenticated;
+  }
+
+  #keep(cookie: string): void {
+    const [pair = "", ...attributes] = cookie.split("; ");
+    const [name = "", value = ""] = pair.split("=");
+    if (attributes.includes("Max-Age=0")) this.cookies.delete(name);
+    else this.cookies.set(name, value);
+  }
+}

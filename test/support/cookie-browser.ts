@@ -1,0 +1,171 @@
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
+import { CookieJar } from "./cookie-jar.js";
+
+export { CookieJar, type KeptCookie } from "./cookie-jar.js";
+export { rawRequest, type RawAnswer } from "./raw-request.js";
+
+export interface CookieBrowserOptions {
+  /** Where a path without an origin leads. */
+  readonly origin?: string;
+  /**
+   * Origins that are reached at another port of 127.0.0.1, as if a proxy stood before it: `{ "https://app.example": 3000 }`.
+   * An https origin is spoken to in plain HTTP with `X-Forwarded-Proto: https`, and its cookies are those of https.
+   */
+  readonly proxied?: Readonly<Record<string, number>>;
+  /** Milliseconds since the epoch, for the age of cookies; default the system clock. */
+  readonly now?: () => number;
+}
+
+export interface BrowserRequestOptions {
+  /** Default GET. */
+  readonly method?: string;
+  /** A Cookie header given here replaces the jar's. */
+  readonly headers?: Readonly<Record<string, string | string[]>>;
+  readonly body?: string;
+  /** The visitor goes away. */
+  readonly signal?: AbortSignal;
+}
+
+export interface BrowserAnswer {
+  /** What was asked for. */
+  readonly url: URL;
+  readonly status: number;
+  /** Names in lower case, as Node parses them. */
+  readonly headers: IncomingHttpHeaders;
+  /** Names and values in turn, as they came over the wire. */
+  readonly rawHeaders: readonly string[];
+  readonly setCookies: readonly string[];
+  /** The Location header, byte for byte. */
+  readonly location: string | undefined;
+  readonly text: string;
+  json(): any; // eslint-disable-line @typescript-eslint/no-explicit-any -- the test knows what it asked for
+}
+
+/** The end of a chain of redirects, and the way there. */
+export interface FollowedAnswer extends BrowserAnswer {
+  /** Every answer from the first to this one. */
+  readonly trail: readonly BrowserAnswer[];
+}
+
+/** What a browser sends along when somebody clicks a link. */
+const NAVIGATION = {
+  accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+  "sec-fetch-mode": "navigate",
+  "sec-fetch-dest": "document",
+  "upgrade-insecure-requests": "1",
+} as const;
+
+const MAX_REDIRECTS = 20;
+
+/** A browser without pages: keeps cookies, asks for URLs, follows redirects when told to. All names lead to 127.0.0.1. */
+export class CookieBrowser {
+  readonly cookies: CookieJar;
+  readonly #origin: string | undefined;
+  readonly #proxied: Readonly<Record<string, number>>;
+
+  constructor(options: CookieBrowserOptions = {}) {
+    this.#origin = options.origin;
+    this.#proxied = options.proxied ?? {};
+    this.cookies = new CookieJar(options.now);
+  }
+
+  /**
+   * One request; a redirect is an answer like any other.
+   *
+   * @param target a URL, or a path of the browser's origin, which goes over the wire as it is written
+   */
+  async get(target: string | URL, options: BrowserRequestOptions = {}): Promise<BrowserAnswer> {
+    const { url, path } = this.#resolve(target);
+    const proxyPort = this.#proxied[url.origin];
+    const cookie = this.cookies.header(url);
+    const answer = await exchange(
+      {
+        port: proxyPort ?? (url.port || 80),
+        path,
+        method: options.method ?? "GET",
+        headers: {
+          host: url.host,
+          ...(cookie === undefined ? {} : { cookie }),
+          ...(proxyPort !== undefined && url.protocol === "https:" ? { "x-forwarded-proto": "https" } : {}),
+          ...lowerCased(options.headers),
+        },
+        signal: options.signal,
+      },
+      options.body,
+    );
+    const setCookies = answer.message.headers["set-cookie"] ?? [];
+    for (const line of setCookies) this.cookies.take(url, line);
+    return {
+      url,
+      status: answer.message.statusCode ?? 0,
+      headers: answer.message.headers,
+      rawHeaders: answer.message.rawHeaders,
+      setCookies,
+      location: answer.message.headers.location,
+      text: answer.text,
+      json: () => JSON.parse(answer.text) as unknown,
+    };
+  }
+
+  /** One request with the headers of a click. */
+  navigate(target: string | URL, options: BrowserRequestOptions = {}): Promise<BrowserAnswer> {
+    return this.get(target, { ...options, headers: { ...NAVIGATION, ...lowerCased(options.headers) } });
+  }
+
+  /** Clicks, and follows redirects, across origins too, to the answer that is none. */
+  async follow(target: string | URL, options: BrowserRequestOptions = {}): Promise<FollowedAnswer> {
+    const trail: BrowserAnswer[] = [];
+    let next: string | URL = target;
+    let request = options;
+    while (trail.length <= MAX_REDIRECTS) {
+      const answer = await this.navigate(next, request);
+      trail.push(answer);
+      if (answer.location === undefined || ![301, 302, 303, 307, 308].includes(answer.status)) return { ...answer, trail };
+      const from = answer.url;
+      next = new URL(answer.location, from);
+      if (next.hash === "" && from.hash !== "") next.hash = from.hash;
+      // Only 307 and 308 repeat the method and the body (RFC 9110 section 15.4).
+      if (answer.status < 307)
+        request = { ...(options.headers && { headers: options.headers }), ...(options.signal && { signal: options.signal }) };
+    }
+    throw new Error(`more than ${String(MAX_REDIRECTS)} redirects: ${trail.map(({ url }) => url.href).join(" -> ")}`);
+  }
+
+  /** A path is kept as it is written; a URL is sent in the parser's own spelling. */
+  #resolve(target: string | URL): { url: URL; path: string } {
+    if (typeof target === "string" && target.startsWith("/")) {
+      if (this.#origin === undefined) throw new TypeError("a path needs the browser's option `origin`");
+      return { url: new URL(this.#origin + target), path: target };
+    }
+    const url = new URL(target);
+    return { url, path: url.pathname + url.search };
+  }
+}
+
+function lowerCased(headers: BrowserRequestOptions["headers"] = {}): Record<string, string | string[]> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+interface Exchange {
+  readonly port: number | string;
+  readonly path: string;
+  readonly method: string;
+  readonly headers: Record<string, string | string[]>;
+  readonly signal: AbortSignal | undefined;
+}
+
+function exchange({ signal, ...request }: Exchange, body: string | undefined): Promise<{ message: IncomingMessage; text: string }> {
+  return new Promise((resolve, reject) => {
+    // A connection of its own for each request: nothing is left open when the test ends.
+    const outgoing = httpRequest({ ...request, hostname: "127.0.0.1", agent: false, ...(signal && { signal }) }, (message) => {
+      const chunks: Buffer[] = [];
+      message.on("data", (chunk: Buffer) => chunks.push(chunk));
+      message.on("error", reject);
+      message.on("end", () => {
+        resolve({ message, text: Buffer.concat(chunks).toString("utf8") });
+      });
+    });
+    outgoing.on("error", reject);
+    outgoing.end(body);
+  });
+}

@@ -1,0 +1,287 @@
+import type { ServerResponse } from "node:http";
+import type { Clock } from "../../../src/core/time.js";
+import type { Answer } from "./answers.js";
+import type { Endpoint, ReceivedRequest } from "./received-requests.js";
+
+interface FaultScope {
+  /**
+   * Whether the fault strikes before the endpoint does its work. With `false` the work is done first: a code is spent, a
+   * refresh token is rotated, and only the answer suffers. Default true, but for the kinds that change the real answer
+   * (`drip`, `wrong-type`, `truncated`, unless they are given a `body`) it is false.
+   */
+  readonly before?: boolean;
+  /** How many requests it strikes; default every one until it is withdrawn. */
+  readonly times?: number;
+  /** Strikes only requests that this accepts. */
+  readonly when?: (request: ReceivedRequest) => boolean;
+}
+
+/** What goes wrong at an endpoint. */
+export type Fault = FaultScope &
+  (
+    | {
+        /** Another status (default 500), headers and body (text, bytes, or a value sent as JSON). */
+        readonly kind: "status";
+        readonly status?: number;
+        readonly body?: unknown;
+        readonly headers?: Readonly<Record<string, string>>;
+      }
+    /** The request is read and never answered. */
+    | { readonly kind: "hang" }
+    /** The connection is reset without an answer. */
+    | { readonly kind: "reset" }
+    /** The endpoint waits, then goes on as usual; `ms` of the provider's clock, default 1000. */
+    | { readonly kind: "delay"; readonly ms?: number }
+    /** 200 and the declared type of JSON, but a body (default `{"garbage`) that is none. */
+    | { readonly kind: "garbage"; readonly body?: string }
+    /** 200 and well-formed JSON of `bytes` bytes (default 2 MiB; Infinity streams until the client leaves). With `before: false` it is the real answer, padded. */
+    | { readonly kind: "oversized"; readonly bytes?: number }
+    /** A redirect with `status` (default 302) to `location`, default a path of the provider where nothing is. */
+    | { readonly kind: "redirect"; readonly status?: number; readonly location?: string }
+    /** One byte of the answer at a time, one each `ms` of the provider's clock, default 1000. */
+    | { readonly kind: "drip"; readonly ms?: number; readonly body?: string }
+    /** The answer under another media type; default `text/html`. */
+    | { readonly kind: "wrong-type"; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
+    /** The connection ends after `bytes` bytes of the body (default half), short of the Content-Length sent. */
+    | { readonly kind: "truncated"; readonly bytes?: number; readonly body?: string }
+  );
+
+export interface HoldOptions {
+  /** Hold before the endpoint does its work (default), or with `false` after the work and before the answer leaves. */
+  readonly before?: boolean;
+  /** How many requests are held; later ones pass. Default every one until the release. */
+  readonly times?: number;
+  /** `arrived` resolves with this many requests held; default 1. */
+  readonly count?: number;
+  readonly when?: (request: ReceivedRequest) => boolean;
+}
+
+/** A barrier at an endpoint: requests that reach it wait there until they are let go. */
+export interface Hold {
+  /** Resolves when the request (or `count` of them) has reached the barrier. */
+  readonly arrived: Promise<void>;
+  /** How many requests wait at the barrier now. */
+  readonly held: number;
+  /** Lets every held request go on and removes the barrier. May be called again without effect. */
+  release(): void;
+}
+
+type Stage = "before" | "after";
+
+/** One command to an endpoint, with how often it may still be obeyed. */
+class Standing<Command extends { readonly times?: number; readonly when?: (request: ReceivedRequest) => boolean }> {
+  readonly command: Command;
+  readonly #stage: Stage;
+  #left: number;
+
+  constructor(command: Command, stage: Stage) {
+    this.command = command;
+    this.#stage = stage;
+    this.#left = command.times ?? Infinity;
+  }
+
+  /** Whether it applies to this request; uses up one time if it does. */
+  claims(request: ReceivedRequest, stage: Stage): boolean {
+    if (stage !== this.#stage || this.#left <= 0 || this.command.when?.(request) === false) return false;
+    this.#left -= 1;
+    return true;
+  }
+}
+
+class Barrier implements Hold {
+  readonly arrived: Promise<void>;
+  readonly #waiting: (() => void)[] = [];
+  readonly #count: number;
+  readonly #withdraw: () => void;
+  #arrive: () => void = () => undefined;
+
+  constructor(count: number, withdraw: () => void) {
+    this.#count = count;
+    this.#withdraw = withdraw;
+    this.arrived = new Promise((resolve) => {
+      this.#arrive = resolve;
+    });
+  }
+
+  get held(): number {
+    return this.#waiting.length;
+  }
+
+  pass(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      if (this.#waiting.length >= this.#count) this.#arrive();
+    });
+  }
+
+  release(): void {
+    this.#withdraw();
+    for (const go of this.#waiting.splice(0)) go();
+  }
+}
+
+/** The faults and barriers that stand at the endpoints, in the order in which they were commanded. */
+export class FaultBoard {
+  readonly #faults: { endpoint: Endpoint; standing: Standing<Fault> }[] = [];
+  readonly #holds: { endpoint: Endpoint; standing: Standing<HoldOptions>; barrier: Barrier }[] = [];
+
+  /** Adds a fault; the function returned withdraws it. Several at one endpoint: the earliest with times left strikes. */
+  add(endpoint: Endpoint, fault: Fault): () => void {
+    const entry = { endpoint, standing: new Standing(fault, stageOf(fault)) };
+    this.#faults.push(entry);
+    return () => {
+      remove(this.#faults, entry);
+    };
+  }
+
+  hold(endpoint: Endpoint, options: HoldOptions): Hold {
+    const standing = new Standing(options, options.before === false ? "after" : "before");
+    const barrier = new Barrier(options.count ?? 1, () => {
+      remove(this.#holds, entry);
+    });
+    const entry = { endpoint, standing, barrier };
+    this.#holds.push(entry);
+    return barrier;
+  }
+
+  /** Withdraws every fault and releases every barrier. */
+  clear(): void {
+    this.#faults.length = 0;
+    for (const { barrier } of [...this.#holds]) barrier.release();
+  }
+
+  async waitAtBarriers(request: ReceivedRequest, stage: Stage): Promise<void> {
+    for (const { endpoint, standing, barrier } of [...this.#holds]) {
+      if (endpoint === request.endpoint && standing.claims(request, stage)) await barrier.pass();
+    }
+  }
+
+  take(request: ReceivedRequest, stage: Stage): Fault | undefined {
+    return this.#faults.find(({ endpoint, standing }) => endpoint === request.endpoint && standing.claims(request, stage))?.standing
+      .command;
+  }
+}
+
+function remove<Entry>(list: Entry[], entry: Entry): void {
+  const index = list.indexOf(entry);
+  if (index >= 0) list.splice(index, 1);
+}
+
+function stageOf(fault: Fault): Stage {
+  const changesAnswer = fault.kind === "drip" || fault.kind === "wrong-type" || fault.kind === "truncated";
+  const before = fault.before ?? !(changesAnswer && fault.body === undefined);
+  return before ? "before" : "after";
+}
+
+/** Writes the answer as it is. */
+export function send(response: ServerResponse, answer: Answer): void {
+  const body = Buffer.from(answer.body);
+  response.writeHead(answer.status, { ...answer.headers, "Content-Length": body.length });
+  response.end(body);
+}
+
+/** What a fault leaves to do: go on as usual, or nothing, because it has dealt with the response. */
+type Outcome = "go-on" | "dealt-with";
+
+/**
+ * Lets a fault strike.
+ *
+ * @param answer the real answer when the work has been done, else undefined
+ */
+export async function strike(fault: Fault, response: ServerResponse, clock: Clock, answer: Answer | undefined): Promise<Outcome> {
+  const real = answer ?? { status: 200, headers: { "Content-Type": "application/json" }, body: "{}" };
+  switch (fault.kind) {
+    case "hang":
+      return "dealt-with";
+    case "reset":
+      response.socket?.resetAndDestroy();
+      return "dealt-with";
+    case "delay":
+      await pause(clock, fault.ms ?? 1000);
+      return "go-on";
+    case "status":
+      sendStatus(response, fault.status ?? 500, fault.headers, fault.body);
+      return "dealt-with";
+    case "garbage":
+      send(response, { ...real, status: 200, headers: { "Content-Type": "application/json" }, body: fault.body ?? '{"garbage' });
+      return "dealt-with";
+    case "redirect":
+      response.writeHead(fault.status ?? 302, { Location: fault.location ?? "/redirected", "Content-Length": 0 });
+      response.end();
+      return "dealt-with";
+    case "wrong-type":
+      send(response, {
+        ...real,
+        headers: { ...real.headers, ...(fault.headers ?? { "Content-Type": "text/html" }) },
+        body: fault.body ?? real.body,
+      });
+      return "dealt-with";
+    case "oversized":
+      await sendOversized(response, real, fault.bytes ?? 2 * 1024 * 1024);
+      return "dealt-with";
+    case "truncated":
+      sendTruncated(response, { ...real, body: fault.body ?? real.body }, fault.bytes);
+      return "dealt-with";
+    case "drip":
+      await drip(response, { ...real, body: fault.body ?? real.body }, clock, fault.ms ?? 1000);
+      return "dealt-with";
+  }
+}
+
+function sendStatus(response: ServerResponse, status: number, headers: Readonly<Record<string, string>> | undefined, body: unknown): void {
+  const raw = typeof body === "string" || body instanceof Uint8Array;
+  const bytes = body === undefined ? Buffer.alloc(0) : raw ? Buffer.from(body as string) : Buffer.from(JSON.stringify(body));
+  const type = body === undefined ? {} : { "Content-Type": raw ? "text/plain" : "application/json" };
+  response.writeHead(status, { ...type, ...headers, "Content-Length": bytes.length });
+  response.end(bytes);
+}
+
+/** The real answer's own members come last, so that only a limit on the size keeps a client from reading them. */
+async function sendOversized(response: ServerResponse, real: Answer, bytes: number): Promise<void> {
+  const members = real.body.startsWith("{") ? real.body.slice(1) : "}";
+  const head = '{"padding":"';
+  const tail = members.trim() === "}" ? '"}' : `",${members}`;
+  response.writeHead(200, { ...real.headers, "Content-Type": "application/json" });
+  response.write(head);
+  const chunk = "x".repeat(64 * 1024);
+  for (let left = bytes - head.length - tail.length; left > 0; left -= chunk.length) {
+    if (response.destroyed) return;
+    if (!response.write(left < chunk.length ? chunk.slice(0, left) : chunk)) await drained(response);
+  }
+  response.end(tail);
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const go = () => {
+      response.off("drain", go).off("close", go);
+      resolve();
+    };
+    response.on("drain", go).on("close", go);
+  });
+}
+
+function sendTruncated(response: ServerResponse, answer: Answer, bytes: number | undefined): void {
+  const body = Buffer.from(answer.body);
+  response.writeHead(answer.status, { ...answer.headers, "Content-Length": body.length });
+  // The socket is closed only once the bytes are on their way, or the client would see no answer at all.
+  response.write(body.subarray(0, bytes ?? Math.floor(body.length / 2)), () => response.socket?.end());
+}
+
+async function drip(response: ServerResponse, answer: Answer, clock: Clock, ms: number): Promise<void> {
+  const body = Buffer.from(answer.body);
+  response.writeHead(answer.status, { ...answer.headers, "Content-Length": body.length });
+  response.flushHeaders();
+  for (const byte of body) {
+    await pause(clock, ms);
+    if (response.destroyed) return;
+    response.write(Buffer.of(byte));
+  }
+  response.end();
+}
+
+function pause(clock: Clock, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    clock.timer(ms, resolve);
+  });
+}

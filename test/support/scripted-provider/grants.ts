@@ -1,0 +1,157 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { PersonClaims } from "./people.js";
+
+/** What a person agreed to, by an authorization request. */
+export interface Approval {
+  readonly person: PersonClaims;
+  readonly scope: string;
+  readonly redirectUri: string;
+  readonly nonce: string | undefined;
+  /** The S256 challenge (RFC 7636 section 4.2); undefined when the request had none. */
+  readonly challenge: string | undefined;
+}
+
+/** All tokens that descend from one sign-in; they fall together. */
+export interface Family {
+  readonly approval: Approval;
+  revoked: boolean;
+}
+
+interface Code {
+  readonly approval: Approval;
+  readonly expiresAt: number;
+  /** Set when the code was redeemed; a second redemption revokes what the first one gave (RFC 6749 section 4.1.2). */
+  family: Family | undefined;
+}
+
+interface RefreshToken {
+  readonly family: Family;
+  /** When it was rotated away, in milliseconds. */
+  usedAt: number | undefined;
+  revoked: boolean;
+}
+
+interface AccessToken {
+  readonly family: Family;
+  readonly expiresAt: number;
+  revoked: boolean;
+}
+
+/** Everything the provider has handed out, for a scan of what must not show up elsewhere. */
+export interface Issued {
+  readonly kind: "code" | "access_token" | "refresh_token" | "id_token";
+  readonly value: string;
+}
+
+/** How refresh tokens behave. */
+export interface RefreshRules {
+  readonly rotation: boolean;
+  readonly reuseDetection: boolean;
+  readonly reuseGraceSeconds: number;
+}
+
+const CODE_LIFE_MS = 60_000;
+
+/** Codes and tokens, and which of them are still good. Times are milliseconds of the provider's clock. */
+export class Grants {
+  readonly issued: Issued[] = [];
+  /** How many times a spent refresh token came back and its family was revoked. */
+  reuses = 0;
+  readonly #codes = new Map<string, Code>();
+  readonly #refreshTokens = new Map<string, RefreshToken>();
+  readonly #accessTokens = new Map<string, AccessToken>();
+
+  note(kind: Issued["kind"], value: string): string {
+    this.issued.push({ kind, value });
+    return value;
+  }
+
+  issueCode(approval: Approval, now: number): string {
+    const code = this.note("code", secret("code"));
+    this.#codes.set(code, { approval, expiresAt: now + CODE_LIFE_MS, family: undefined });
+    return code;
+  }
+
+  /** The family that the code begins, or why there is none. Whatever comes of it, the code is spent. */
+  redeemCode(code: string, request: { redirectUri: string | null; verifier: string | null; pkce: boolean }, now: number): Family | string {
+    const found = this.#codes.get(code);
+    if (found === undefined) return "unknown code";
+    if (found.family !== undefined) {
+      found.family.revoked = true;
+      return "code already used";
+    }
+    const { approval } = found;
+    const family = { approval, revoked: false };
+    found.family = family;
+    if (now >= found.expiresAt) return "code expired";
+    if (request.redirectUri !== approval.redirectUri) return "redirect_uri differs";
+    if (request.pkce && !fits(request.verifier, approval.challenge)) return "code_verifier does not fit";
+    return family;
+  }
+
+  issueAccessToken(family: Family, expiresAt: number): string {
+    const token = this.note("access_token", secret("at"));
+    this.#accessTokens.set(token, { family, expiresAt, revoked: false });
+    return token;
+  }
+
+  issueRefreshToken(family: Family): string {
+    const token = this.note("refresh_token", secret("rt"));
+    this.#refreshTokens.set(token, { family, usedAt: undefined, revoked: false });
+    return token;
+  }
+
+  /** Spends a refresh token: the family it belongs to and, when it is rotated, its successor; or why it is refused. */
+  spendRefreshToken(token: string, rules: RefreshRules, now: number): { family: Family; successor: string | undefined } | string {
+    const found = this.#refreshTokens.get(token);
+    if (found === undefined) return "unknown refresh token";
+    if (found.revoked || found.family.revoked) return "refresh token revoked";
+    if (found.usedAt !== undefined && now >= found.usedAt + rules.reuseGraceSeconds * 1000) {
+      if (rules.reuseDetection) {
+        found.family.revoked = true;
+        this.reuses += 1;
+      }
+      return "refresh token already used";
+    }
+    if (!rules.rotation) return { family: found.family, successor: undefined };
+    found.usedAt ??= now;
+    return { family: found.family, successor: this.issueRefreshToken(found.family) };
+  }
+
+  /** The person behind a usable access token. */
+  personOf(accessToken: string, now: number): PersonClaims | undefined {
+    return this.isActive(accessToken, now) ? this.#accessTokens.get(accessToken)?.family.approval.person : undefined;
+  }
+
+  /** Whether the provider would still honour this token. */
+  isActive(token: string, now: number): boolean {
+    const access = this.#accessTokens.get(token);
+    if (access !== undefined) return !access.revoked && !access.family.revoked && now < access.expiresAt;
+    const refresh = this.#refreshTokens.get(token);
+    return refresh !== undefined && !refresh.revoked && !refresh.family.revoked && refresh.usedAt === undefined;
+  }
+
+  /** RFC 7009 section 2.1: a refresh token takes its family with it, an access token goes alone, an unknown one is no error. */
+  revoke(token: string): void {
+    const refresh = this.#refreshTokens.get(token);
+    if (refresh !== undefined) refresh.family.revoked = true;
+    const access = this.#accessTokens.get(token);
+    if (access !== undefined) access.revoked = true;
+  }
+
+  /** Refuses every refresh token from now on, as when a person withdraws consent. */
+  revokeAll(): void {
+    for (const { family } of this.#refreshTokens.values()) family.revoked = true;
+    for (const { family } of this.#accessTokens.values()) family.revoked = true;
+  }
+}
+
+function fits(verifier: string | null, challenge: string | undefined): boolean {
+  if (challenge === undefined || verifier === null || !/^[A-Za-z0-9._~-]{43,128}$/.test(verifier)) return false;
+  return createHash("sha256").update(verifier).digest("base64url") === challenge;
+}
+
+/** The prefix makes a leaked value easy to recognise. */
+function secret(prefix: string): string {
+  return `${prefix}_${randomBytes(24).toString("base64url")}`;
+}

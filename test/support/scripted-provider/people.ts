@@ -1,0 +1,24 @@
+import { createHash } from "node:crypto";
+
+/** The claims of a person, as they go into ID token and userinfo. Without `sub`, one is derived from the other claims. */
+export type PersonClaims = Readonly<Record<string, unknown>>;
+
+export const ADA: PersonClaims = Object.freeze({
+  sub: "ada-1815",
+  email: "ada@example.com",
+  email_verified: true,
+  name: "Ada Lovelace",
+  picture: "https://pictures.example.com/ada.png",
+});
+
+/** The same person gets the same `sub` at every sign-in. A `sub` that was given is kept, whatever it is. */
+export function withSubject(person: PersonClaims): PersonClaims {
+  if ("sub" in person) return person;
+  const seed = typeof person["email"] === "string" ? person["email"] : JSON.stringify(person);
+  return { sub: createHash("sha256").update(seed).digest("hex").slice(0, 21), ...person };
+}
+
+/** The person an authorization request hints at by `sub` or `email` (OpenID Connect Core section 3.1.2.1, `login_hint`). */
+export function hintedPerson(people: readonly PersonClaims[], hint: string | null): PersonClaims | undefined {
+  return hint === null ? undefined : people.find((person) => person["sub"] === hint || person["email"] === hint);
+}

@@ -1,0 +1,68 @@
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+
+export const ENDPOINTS = ["discovery", "authorize", "token", "jwks", "userinfo", "revoke"] as const;
+export type Endpoint = (typeof ENDPOINTS)[number];
+
+/** One request as it reached the provider, recorded before anything is done about it. */
+export interface ReceivedRequest {
+  /** `unknown`: no endpoint lives at that path. */
+  readonly endpoint: Endpoint | "unknown";
+  /** Upper case. */
+  readonly method: string;
+  /** The request target as it was sent: path and query. */
+  readonly url: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  /** The body as text, whatever its type; empty when there is none. */
+  readonly body: string;
+  /** The body's form parameters; empty when the body is no form. */
+  readonly params: URLSearchParams;
+  /** When it arrived: milliseconds of the provider's clock. */
+  readonly at: number;
+}
+
+/** A request body beyond this many bytes ends the connection. */
+const MAX_BODY_BYTES = 1024 * 1024;
+
+export async function readBody(message: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of message) {
+    chunks.push(chunk as Buffer);
+    size += (chunk as Buffer).length;
+    if (size > MAX_BODY_BYTES) throw new Error("request body too large");
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+export function isForm(headers: IncomingHttpHeaders): boolean {
+  return /^application\/x-www-form-urlencoded(?:\s*;|$)/i.test(headers["content-type"] ?? "");
+}
+
+/** What must never stand in a URL that reaches the provider (RFC 9700 section 4.3.2). */
+const NEVER_IN_A_URL = ["access_token", "refresh_token", "id_token", "client_secret", "code_verifier"];
+
+/** What no client may ever do, whatever the provider did before: one sentence for each, naming no value. */
+export function violationsOf(request: ReceivedRequest): string[] {
+  const found: string[] = [];
+  const where = `${request.method} ${request.endpoint}`;
+  for (const name of NEVER_IN_A_URL) {
+    if (request.query.has(name)) found.push(`${where}: ${name} in the URL`);
+  }
+  for (const [kind, parameters] of [
+    ["query", request.query],
+    ["body", request.params],
+  ] as const) {
+    for (const name of new Set(parameters.keys())) {
+      if (parameters.getAll(name).length > 1) found.push(`${where}: ${name} more than once in the ${kind}`);
+    }
+  }
+  if (request.headers.authorization !== undefined) {
+    if (request.params.has("client_secret")) found.push(`${where}: two client authentication methods`);
+    if (request.params.has("access_token")) found.push(`${where}: access_token in header and body`);
+  }
+  if ((request.endpoint === "token" || request.endpoint === "revoke") && request.url.includes("?")) {
+    found.push(`${where}: parameters in the URL`);
+  }
+  return found;
+}

@@ -1,0 +1,160 @@
+import { createHmac, createPublicKey, generateKeyPair, randomBytes, sign, constants, type JsonWebKey, type KeyObject } from "node:crypto";
+import { promisify } from "node:util";
+
+const generate = promisify(generateKeyPair);
+
+/** A JOSE header or claims set; text stands for itself, byte for byte (duplicate members, no object at all). */
+export type JsonPart = Readonly<Record<string, unknown>> | string;
+
+interface SigningKey {
+  readonly kid: string;
+  readonly privateKey: KeyObject;
+  readonly publicJwk: JsonWebKey;
+}
+
+async function createSigningKey(kid: string): Promise<SigningKey> {
+  const { privateKey, publicKey } = await generate("rsa", { modulusLength: 2048 });
+  return { kid, privateKey, publicJwk: publicKey.export({ format: "jwk" }) };
+}
+
+/**
+ * Signs with whatever algorithm the header names (RFC 7518 section 3), without judging header or claims: that is what the
+ * side under test is for. `none` in any letter case, and a header given as text without a key, give an empty signature.
+ *
+ * @param key a private key, or for HS256, HS384 and HS512 the secret's bytes
+ */
+export function compactJws(header: JsonPart, claims: JsonPart, key: KeyObject | Uint8Array): string {
+  const input = `${encode(header)}.${encode(claims)}`;
+  const alg = typeof header === "string" ? headerAlg(header) : header["alg"];
+  return `${input}.${signature(typeof alg === "string" ? alg : "none", Buffer.from(input), key).toString("base64url")}`;
+}
+
+function encode(part: JsonPart): string {
+  return Buffer.from(typeof part === "string" ? part : JSON.stringify(part)).toString("base64url");
+}
+
+function headerAlg(header: string): unknown {
+  try {
+    return (JSON.parse(header) as Record<string, unknown>)["alg"];
+  } catch {
+    return undefined;
+  }
+}
+
+function signature(alg: string, input: Buffer, key: KeyObject | Uint8Array): Buffer {
+  if (alg.toLowerCase() === "none") return Buffer.alloc(0);
+  const hash = `sha${alg.slice(-3)}`;
+  if (alg.startsWith("HS")) return createHmac(hash, key).update(input).digest();
+  if (key instanceof Uint8Array) throw new TypeError(`${alg} needs a private key`);
+  if (alg.startsWith("PS"))
+    return sign(hash, input, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST });
+  if (alg.startsWith("ES")) return sign(hash, input, { key, dsaEncoding: "ieee-p1363" });
+  if (alg === "EdDSA") return sign(null, input, key);
+  return sign(hash, input, key);
+}
+
+/** What the JWKS endpoint publishes; every method takes effect with the next request. */
+export interface JwksControls {
+  /** The document as it is published by default, for a test that builds its own from it. */
+  document(): { keys: JsonWebKey[] };
+  /** Publishes this instead: a value as JSON, text as it is. */
+  publish(document: unknown): void;
+  /** A 200 whose body is no JSON. */
+  publishGarbage(): void;
+  /** `{"keys":[]}` */
+  publishEmpty(): void;
+  /** The keys lose their `kid`, and so does the header of ID tokens. */
+  publishWithoutKid(): void;
+  /** Publishes `count` further keys, which sign nothing, before the current one. Default 1. */
+  publishSeveral(count?: number): Promise<void>;
+  /** Back to the default: the current key, and old ones that were kept. */
+  reset(): void;
+}
+
+/** The provider's keys: one signs, it and those kept from before are published. */
+export class SigningKeys {
+  #current: SigningKey;
+  #others: SigningKey[] = [];
+  #published: { readonly value: unknown } | undefined;
+  #kidless = false;
+
+  private constructor(first: SigningKey) {
+    this.#current = first;
+  }
+
+  static async create(): Promise<SigningKeys> {
+    return new SigningKeys(await createSigningKey(newKid()));
+  }
+
+  get privateKey(): KeyObject {
+    return this.#current.privateKey;
+  }
+
+  get publicKeyPem(): string {
+    return createPublicKey(this.#current.privateKey).export({ type: "spki", format: "pem" }).toString();
+  }
+
+  get publicJwk(): JsonWebKey {
+    return this.#current.publicJwk;
+  }
+
+  /** The header that ID tokens get by default. */
+  get header(): Record<string, unknown> {
+    return { alg: "RS256", typ: "JWT", ...(this.#kidless ? {} : { kid: this.#current.kid }) };
+  }
+
+  async rotate(options: { keepOld?: boolean; kid?: string } = {}): Promise<void> {
+    const next = await createSigningKey(options.kid ?? newKid());
+    this.#others = options.keepOld === false ? [] : [this.#current, ...this.#others];
+    this.#current = next;
+  }
+
+  /** The text that the JWKS endpoint answers with. */
+  published(): string {
+    if (this.#published !== undefined) {
+      const { value } = this.#published;
+      return typeof value === "string" ? value : JSON.stringify(value);
+    }
+    return JSON.stringify(this.#document());
+  }
+
+  readonly controls: JwksControls = {
+    document: () => this.#document(),
+    publish: (value) => {
+      this.#published = { value };
+    },
+    publishGarbage: () => {
+      this.#published = { value: '{"keys":[' };
+    },
+    publishEmpty: () => {
+      this.#published = { value: { keys: [] } };
+    },
+    publishWithoutKid: () => {
+      this.#kidless = true;
+    },
+    publishSeveral: async (count = 1) => {
+      const decoys = await Promise.all(Array.from({ length: count }, () => createSigningKey(newKid())));
+      this.#others = [...decoys, ...this.#others];
+    },
+    reset: () => {
+      this.#published = undefined;
+      this.#kidless = false;
+    },
+  };
+
+  // The current key comes last, so that a client which takes the first one fails.
+  #document(): { keys: JsonWebKey[] } {
+    return {
+      keys: [...this.#others, this.#current].map(({ kid, publicJwk }) => ({
+        ...publicJwk,
+        ...(this.#kidless ? {} : { kid }),
+        use: "sig",
+        alg: "RS256",
+      })),
+    };
+  }
+}
+
+function newKid(): string {
+  return randomBytes(8).toString("hex");
+}
