@@ -136,6 +136,10 @@ async function ownPages(provider: Provider, request: IncomingMessage, response: 
     answer(response, 200, "text/css; charset=utf-8", STYLE);
     return true;
   }
+  if (wanted === "GET /favicon.ico") {
+    answer(response, 204, "image/x-icon", "");
+    return true;
+  }
   const pictured = PEOPLE.find((person) => second === `${person.id}.svg`);
   if (wanted === "GET /pictures" && pictured !== undefined) {
     answer(response, 200, "image/svg+xml; charset=utf-8", picture(pictured));

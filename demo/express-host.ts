@@ -52,6 +52,11 @@ export function expressDemo(configuration: DemoConfiguration, env: Environment):
     response.set("Cache-Control", "max-age=3600").type("css").send(STYLE);
   });
 
+  // Browsers ask for it unasked.
+  app.get("/favicon.ico", (_request, response) => {
+    response.status(204).set("Cache-Control", "max-age=3600").end();
+  });
+
   app.use((_request, response) => {
     sendPage(response, 404, messagePage("There is nothing here", "This address leads nowhere."));
   });
@@ -65,7 +70,8 @@ const onError: ErrorRequestHandler = (error: unknown, _request, response, next) 
     next(error);
   } else if (isOutage(error)) {
     // Nobody has been signed out: the same request may succeed a moment later.
-    response.status(error.status).set("Retry-After", "1").json({ error: error.code });
+    const retryAfter = "retryAfter" in error ? error.retryAfter : 1;
+    response.status(error.status).set("Retry-After", String(retryAfter)).json({ error: error.code });
   } else if (error instanceof UserinfoError) {
     response.status(502).json({ error: "userinfo_failed", detail: error.message });
   } else {

@@ -62,12 +62,18 @@ function startProvider(configuration: DemoConfiguration, env: Environment, port:
   });
 }
 
+/** Milliseconds within which a second signal is the first one again: a terminal tells the demo, and npm passes it on. */
+const SAME_SIGNAL = 500;
+
 /** Running requests are finished first; a second signal does not wait for them. */
 function endOnSignal(close: () => Promise<void>): void {
-  let isEnding = false;
+  let endingSince: number | undefined;
   const end = () => {
-    if (isEnding) process.exit(1);
-    isEnding = true;
+    if (endingSince !== undefined) {
+      if (performance.now() - endingSince > SAME_SIGNAL) process.exit(1);
+      return;
+    }
+    endingSince = performance.now();
     void close().then(() => process.exit(0));
   };
   process.on("SIGTERM", end);

@@ -1,4 +1,5 @@
-// Builds the package and the demo, then runs the demo in this very process, so that npm's signals reach it.
+// Builds the package and the demo, then runs the demo in this very process. With `exec` before it in package.json no shell
+// stands between npm and the demo, which would swallow the signals that npm passes on.
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { node, root } from "./run.mjs";

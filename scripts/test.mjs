@@ -17,16 +17,21 @@ const steps = [
   ["Tests: vitest with coverage", runTests],
 ];
 
+// The last line of every run that came as far as the tests: how many there were.
+let summary = "";
+
 for (const [title, run] of steps) {
   headline(title);
   const code = run();
   if (code !== 0) {
     console.error(`\nFailed: ${title}`);
-    process.exit(code);
+    process.exitCode = code;
+    break;
   }
 }
+if (summary !== "") console.log(`\n${summary}`);
 
-/** Runs the tests and ends with the one line that says how many there were. */
+/** Runs the tests and counts them. */
 function runTests() {
   const folder = mkdtempSync(path.join(tmpdir(), "idpauth-test-"));
   const report = path.join(folder, "report.json");
@@ -39,7 +44,7 @@ function runTests() {
       `--outputFile.json=${report}`,
       ...process.argv.slice(2),
     ]);
-    console.log(`\n${count(report, code)}`);
+    summary = count(report, code);
     return code;
   } finally {
     rmSync(folder, { recursive: true, force: true });

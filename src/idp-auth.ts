@@ -215,6 +215,9 @@ export function createIdpAuth<HostRequest extends object>(
             const { trustProxy, baseUrl } = settings;
             return baseUrl ?? requestOrigin(seenScheme(request, trustProxy), seenHost(request, trustProxy));
           },
+          get host() {
+            return seenHost(request, settings.trustProxy);
+          },
         };
       },
     };

@@ -102,11 +102,15 @@ export function oneOf<const Value extends string>(...values: readonly Value[]): 
 const PROMPTS: readonly string[] = ["none", "login", "consent", "select_account"];
 
 /** OpenID Connect Core section 3.1.2.1: values separated by spaces; `none` stands alone. */
-export const prompt = string("text", "`login`, `consent` and `select_account`, separated by spaces, or `none` alone", (text) => {
-  const values = text.split(" ").filter((value) => value !== "");
-  const known = values.length > 0 && values.every((value) => PROMPTS.includes(value));
-  return known && (values.length === 1 || !values.includes("none")) ? values.join(" ") : undefined;
-});
+export const prompt: SettingKind<string> = {
+  ...string("text", "`login`, `consent` and `select_account`, separated by spaces", (text) => {
+    const values = text.split(" ").filter((value) => value !== "");
+    const known = values.length > 0 && values.every((value) => PROMPTS.includes(value));
+    return known && (values.length === 1 || !values.includes("none")) ? values.join(" ") : undefined;
+  }),
+  // Only here: the environment reads `none` as unset.
+  allowedInCode: "`login`, `consent` and `select_account`, separated by spaces, or `none` alone",
+};
 
 // RFC 6749 section 3.3; in the environment the comma is a separator.
 const scopes = list({

@@ -44,6 +44,12 @@ export interface Refresher {
 
 type Outcome = SessionRecord | undefined;
 
+interface Written {
+  readonly record: Outcome;
+  /** Whether the change was made. False: the lease was no longer ours, and the record is as it was found. */
+  readonly isOurs: boolean;
+}
+
 export function createRefresher(options: RefresherOptions): Refresher {
   // Keyed by session, never by client or user: nobody may be given somebody else's tokens.
   const flights = new Map<string, Promise<Outcome>>();
@@ -51,13 +57,16 @@ export function createRefresher(options: RefresherOptions): Refresher {
     async refresh(session, isNeeded) {
       const key = session.key;
       if (key === undefined) return undefined;
-      let flight = flights.get(key);
-      if (flight === undefined) {
-        flight = new Refresh(options, session, isNeeded).run().finally(() => flights.delete(key));
-        flights.set(key, flight);
-        // Visitors may all have left when it fails; it has reported that itself.
-        flight.catch(() => undefined);
+      const underWay = flights.get(key);
+      if (underWay !== undefined) {
+        await withPatience(underWay, options);
+        // Somebody else's session object was brought up to date; this request's own copy has to follow.
+        return session.update(same);
       }
+      const flight = new Refresh(options, session, isNeeded).run().finally(() => flights.delete(key));
+      flights.set(key, flight);
+      // Visitors may all have left when it fails; it has reported that itself.
+      flight.catch(() => undefined);
       return withPatience(flight, options);
     },
   };
@@ -107,7 +116,7 @@ class Refresh {
       events.emit("failure", { ...about(), during: "refresh", reason });
       if (error instanceof ProviderRefusedError) {
         this.#options.log({ level: "warn", code: "refresh_rejected", message: `A refresh was refused (${reason}).` });
-        return await this.#write(withoutRefreshToken);
+        return this.#settled((await this.#write(withoutRefreshToken)).record);
       }
       this.#options.log({ level: "error", code: "refresh_failed", message: `A refresh failed (${reason}); the session stays.` });
       // Best effort: a lease that stays behind is taken over in time.
@@ -153,33 +162,42 @@ class Refresh {
     const previous: IdInfo = record.id_info ?? {};
     const spent = await provider.refresh(record.credentials?.refresh_token ?? "", signal);
     // From here on the old token is worth nothing. The new one is stored before anything that could fail is tried.
-    if (spent.refreshToken !== undefined && !(await this.#keep(spent, (fresh) => withRefreshToken(fresh, spent.refreshToken)))) {
-      return this.#session.update(same);
+    if (spent.refreshToken !== undefined) {
+      const kept = await this.#keep(spent, (fresh) => withRefreshToken(fresh, spent.refreshToken));
+      if (!kept.isOurs) return this.#settled(kept.record);
     }
     const idInfo = await provider.verifyRefreshed(spent, previous, signal);
     const kept = await this.#keep(spent, (fresh) => withTokens(fresh, spent, idInfo));
-    return kept ?? this.#session.update(same);
+    return kept.isOurs ? kept.record : this.#settled(kept.record);
   }
 
   /** Writes under our lease. When the session is gone or another holder took over, the tokens are ours to revoke. */
-  async #keep(spent: SpentRefresh, change: Change): Promise<Outcome> {
-    let written = false;
-    const record = await this.#write((fresh) => {
-      written = true;
-      return change(fresh);
-    });
-    if (record !== undefined && written) return record;
+  async #keep(spent: SpentRefresh, change: Change): Promise<Written> {
+    const { record, isOurs } = await this.#write(change);
+    // A store that failed after it had written gives our own tokens back, without the lease.
+    if (record !== undefined && (isOurs || record.credentials?.token === spent.accessToken)) return { record, isOurs: true };
     void this.#revoke(spent);
-    return undefined;
+    return { record, isOurs: false };
+  }
+
+  /** What somebody else has left. An ID token that they have not refreshed yet is no answer. */
+  #settled(record: Outcome): Outcome {
+    if (record !== undefined && this.#isNeeded(record)) throw new ProviderUnavailableError("refresh_pending");
+    return record;
   }
 
   /** Changes the record only while it carries our lease: an old holder must not overwrite a newer one's tokens. */
-  async #write(change: Change): Promise<Outcome> {
+  async #write(change: Change): Promise<Written> {
     const { clock } = this.#options;
     const giveUpAt = clock.monotonic() + LEASE_DURATION - REFRESH_DEADLINE;
     for (;;) {
       try {
-        return await this.#session.update((fresh) => (this.#holds(fresh) ? change(fresh) : fresh));
+        let isOurs = false;
+        const record = await this.#session.update((fresh) => {
+          isOurs = this.#holds(fresh);
+          return isOurs ? change(fresh) : fresh;
+        });
+        return { record, isOurs };
       } catch (error) {
         // The provider has already spent the old token: a store that is away for a moment must not lose the new one.
         if (!(error instanceof StoreUnavailableError) || clock.monotonic() >= giveUpAt) throw error;

@@ -28,4 +28,6 @@ export interface Visit {
   readonly session: VisitorSession;
   /** Our own origin as the visitor sees it; undefined when neither BASE_URL nor a usable Host header tells. */
   readonly origin: Origin | undefined;
+  /** Host and port as the visitor used them, whatever BASE_URL says. */
+  readonly host: string | undefined;
 }

@@ -21,7 +21,7 @@ export async function login(visit: Visit, context: EndpointContext): Promise<Rep
   const wanted = readParameters(query);
   if (!("scheme" in wanted)) return badParameters(wanted.bad, request, mountPath);
   if (origin === undefined) return failureReply({ code: "host_invalid" }, request, mountPath, "json");
-  if (wanted.response === "redirect" && isOtherHost(request, settings.baseUrl)) {
+  if (wanted.response === "redirect" && isOtherHost(visit.host, settings.baseUrl)) {
     // The cookie and the callback live on BASE_URL's host; a login that starts elsewhere could never finish.
     return redirect(`${origin}${mountPath}login/${locationQuery(request)}`);
   }
@@ -92,11 +92,11 @@ function destinationOf(scheme: Scheme, query: URLSearchParams, request: IdpReque
   return accepted === undefined ? { url: fallback, decision: "rejected" } : { url: accepted, decision: "accepted" };
 }
 
-function isOtherHost(request: IdpRequest, baseUrl: string | null): boolean {
+function isOtherHost(host: string | undefined, baseUrl: string | null): boolean {
   if (baseUrl === null) return false;
   const base = new URL(baseUrl);
   // Only hosts are compared: behind a proxy that ends TLS the schemes differ, and that must not loop.
-  return parseUrl(`${base.protocol}//${request.host ?? ""}`)?.host !== base.host;
+  return parseUrl(`${base.protocol}//${host ?? ""}`)?.host !== base.host;
 }
 
 function locationQuery(request: IdpRequest): string {

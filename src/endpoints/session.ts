@@ -1,8 +1,9 @@
 import { isOutage } from "../core/errors.js";
 import { jsonText, queryOf, single, type Reply } from "../core/http.js";
 import { remaining } from "../core/policy.js";
-import { userPayload, type SessionRecord } from "../core/record.js";
+import { userPayload } from "../core/record.js";
 import { epochSeconds } from "../core/time.js";
+import type { Access } from "../credentials/credentials.js";
 import type { EndpointContext, Visit } from "./context.js";
 import { retryAfterOf } from "./failure.js";
 
@@ -17,10 +18,9 @@ export async function session(visit: Visit, context: EndpointContext): Promise<R
       await visit.session.read();
       return jsonText("");
     }
-    const access = await context.sessions.access(visit.session, !isExactly(parameters, "slide", "false"));
-    const details = isExactly(parameters, "details", "true")
-      ? detailsOf(access.record, access.authenticated ? null : access.reason, context)
-      : undefined;
+    const slide = !isExactly(parameters, "slide", "false");
+    const access = await context.sessions.access(visit.session, slide);
+    const details = isExactly(parameters, "details", "true") ? detailsOf(access, slide, context) : undefined;
     if (access.authenticated) {
       const body = JSON.stringify({ authenticated: true, user: userPayload(access.record.id_info), ...details });
       return withCookies(jsonText(body), visit);
@@ -40,10 +40,14 @@ function isExactly(parameters: URLSearchParams | undefined, name: string, value:
 }
 
 /** Seconds that are left of each limit, for a front end that wants to warn before the end; null: no such limit. */
-function detailsOf(record: SessionRecord | undefined, reason: string | null, { settings, clock }: EndpointContext): object {
-  const left = record?.credentials === undefined ? undefined : remaining(record, settings, epochSeconds(clock));
+function detailsOf(access: Access, slide: boolean, { settings, clock }: EndpointContext): object {
+  const now = epochSeconds(clock);
+  // The record was read before this very access moved the stamp.
+  const hasSlid = access.authenticated && slide && settings.sessionIdleTimeout !== null;
+  const record = hasSlid ? { ...access.record, idp_last_active: now } : access.record;
+  const left = record?.credentials === undefined ? undefined : remaining(record, settings, now);
   return {
-    reason,
+    reason: access.authenticated ? null : access.reason,
     expires_in: left?.idToken ?? null,
     max_age_expires_in: left?.maxAge ?? null,
     idle_expires_in: left?.idle ?? null,

@@ -53,6 +53,10 @@ class ExpressSession implements HostSession {
     });
   }
 
+  mirror(keys: Readonly<Record<string, unknown>>): void {
+    put(this.#session, keys);
+  }
+
   async save(keys: Readonly<Record<string, unknown>>): Promise<void> {
     put(this.#session, keys);
     if (this.#request.res?.writableEnded !== true) {

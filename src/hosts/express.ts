@@ -1,6 +1,7 @@
 import type { Application, NextFunction, Request, RequestHandler, Response, Router } from "express";
 import {
   createIdpAuth,
+  type Blocked,
   type BlockedByOutage,
   type BlockedVisitor,
   type Finding,
@@ -13,7 +14,7 @@ import { hostSessionOf } from "./express-session.js";
 import { sessionMiddlewareOf } from "./express-middleware.js";
 
 /** Answers one kind of blocked request. Ends the response, or passes it on; the protected handler does not run by itself. */
-export type GuardAnswer<Blocked> = (request: Request, response: Response, blocked: Blocked, next: NextFunction) => void;
+export type GuardAnswer<Blocked> = (request: Request, response: Response, blocked: Blocked, next: NextFunction) => void | Promise<void>;
 
 /** Answers in place of the guard's own ones. */
 export interface GuardAnswers {
@@ -64,18 +65,25 @@ export function idpAuth(options: IdpAuthOptions = {}): ExpressIdpAuth {
   function handleOrNext(request: Request, response: Response, next: NextFunction): void {
     const answer = handle(request);
     if (answer === undefined) next();
-    else answer.then((reply) => { write(response, reply); }, next);
+    else answer.then((reply) => { write(response, reply); }).catch(next);
   }
 
   function idpRequiredWith(answers: GuardAnswers): RequestHandler {
+    async function turnAway(request: Request, response: Response, blocked: Blocked, next: NextFunction): Promise<void> {
+      if (blocked.kind === "navigation" && answers.navigation) await answers.navigation(request, response, blocked, next);
+      else if (blocked.kind === "unauthenticated" && answers.unauthenticated) await answers.unauthenticated(request, response, blocked, next);
+      else if (blocked.kind === "unavailable" && answers.unavailable) await answers.unavailable(request, response, blocked, next);
+      else write(response, blocked.reply);
+    }
+
     return function idpRequired(request, response, next) {
-      guard(request).then((blocked) => {
-        if (blocked === undefined) next();
-        else if (blocked.kind === "navigation" && answers.navigation) answers.navigation(request, response, blocked, next);
-        else if (blocked.kind === "unauthenticated" && answers.unauthenticated) answers.unauthenticated(request, response, blocked, next);
-        else if (blocked.kind === "unavailable" && answers.unavailable) answers.unavailable(request, response, blocked, next);
-        else write(response, blocked.reply);
-      }, next);
+      guard(request)
+        .then(async (blocked) => {
+          if (blocked === undefined) next();
+          else await turnAway(request, response, blocked, next);
+        })
+        // Also what an answer of the application's own throws, or rejects with.
+        .catch(next);
     };
   }
 

@@ -1,4 +1,4 @@
-import { allowInsecureRequests, customFetch, discovery, None, type ServerMetadata } from "openid-client";
+import { allowInsecureRequests, customFetch, discovery, None, type Configuration, type ServerMetadata } from "openid-client";
 import { ProviderUnavailableError } from "../core/errors.js";
 import { isLoopback } from "../core/loopback.js";
 import type { Log } from "../core/ports.js";
@@ -97,7 +97,7 @@ export function allowsHttp({ issuer, debug }: Pick<ProviderSettings, "issuer" | 
 
 /** Lifts the library's own insistence on https. Marked deprecated there only to be noticed; it is recognised by identity. */
 // eslint-disable-next-line @typescript-eslint/no-deprecated
-export const permitHttp = allowInsecureRequests;
+export const permitHttp: (config: Configuration) => void = allowInsecureRequests;
 
 async function fetchDocument(settings: ProviderSettings, backchannel: Backchannel): Promise<Answer> {
   const { answer } = await askThrough(backchannel, (fetch) =>

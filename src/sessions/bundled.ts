@@ -65,6 +65,8 @@ class BundledSession implements VisitorSession {
   readonly #cookieHeader: string | undefined;
   readonly #secure: boolean;
   #handle: Handle | undefined;
+  /** Where the cookie leads to a record that cannot be read: no session, but a logout still ends it for everybody. */
+  #unreadable: Handle | undefined;
   #found: Found | undefined;
   #read: Promise<SessionRecord | undefined> | undefined;
 
@@ -136,7 +138,7 @@ class BundledSession implements VisitorSession {
   }
 
   async destroy(): Promise<SessionRecord | undefined> {
-    const handle = await this.#known();
+    const handle = (await this.#known()) ?? this.#unreadable;
     const removed = handle && (await this.#ask((store) => store.delete(handle.key)));
     const record = handle && removed && this.#decode(removed, handle);
     if (hasCookie(this.#cookieHeader, this.#cookieName)) this.#sendCookie("", 0);
@@ -178,7 +180,10 @@ class BundledSession implements VisitorSession {
       if (stored === undefined) continue;
       // The first value that the store knows decides, even when its record cannot be read.
       const record = this.#decode(stored, handle);
-      if (record === undefined) return undefined;
+      if (record === undefined) {
+        this.#unreadable = handle;
+        return undefined;
+      }
       this.#handle = handle;
       this.#found = { record, stored };
       return record;

@@ -11,6 +11,8 @@ export interface HostSession {
   readonly data: Readonly<Record<string, unknown>>;
   /** The freshest data, from the middleware's own store; undefined: the session is not there, or is there no longer. */
   load(): Promise<Readonly<Record<string, unknown>> | undefined>;
+  /** Puts these keys into the request's copy alone; an undefined value removes the key. */
+  mirror(keys: Readonly<Record<string, unknown>>): void;
   /** Writes these keys, to the request's copy and to the store; an undefined value removes the key. Other keys stay. */
   save(keys: Readonly<Record<string, unknown>>): Promise<void>;
   /** Gives the session a new id with these keys, and destroys the old one. */
@@ -82,7 +84,10 @@ class SessionInHost implements VisitorSession {
   }
 
   async #load(): Promise<SessionRecord | undefined> {
-    return parseRecord(await this.#ask(() => this.#host.load()), this.#names);
+    const record = parseRecord(await this.#ask(() => this.#host.load()), this.#names);
+    // Middleware writes the request's copy as a whole: an old one would bring spent tokens back, and handlers read it.
+    if (record !== undefined) this.#host.mirror(this.#keys(record));
+    return record;
   }
 
   async #write(before: SessionRecord, next: SessionRecord): Promise<SessionRecord> {

@@ -44,8 +44,8 @@ export class DemoProcess {
       this.#child.stdout?.on("data", look);
       look();
     });
-    const gone = this.ended.then(({ code, stderr }): never => {
-      throw new Error(`the demo ended with ${String(code)}: ${stderr}`);
+    const gone = this.ended.then(({ code, signal, stderr }): never => {
+      throw new Error(`the demo ended with ${String(code ?? signal)}: ${stderr}`);
     });
     return Promise.race([said, gone]);
   }

@@ -193,6 +193,8 @@ describe("the demo with an outside provider", () => {
     const browser = await demo.browser();
     const login = browser.navigate("/idpauth/login/");
     const discovery = await asked;
+    // Twice at once, as when a terminal tells npm and the demo, and npm tells the demo.
+    void demo.kill();
     const ended = demo.kill();
     discovery.writeHead(500).end();
     expect((await login).status).toBe(503);

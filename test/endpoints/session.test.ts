@@ -1,12 +1,509 @@
-import { afterEach, expect, it } from "vitest";
-import { startApplication, type Application } from "../support/application.js";
-let app: Application;
-afterEach(() => app.stop());
-it("smoke", async () => {
-  app = await startApplication();
-  const v = app.visitor();
-  const a = await v.signIn();
-  console.log(a, v.cookies);
-  console.log(await v.get("/idpauth/session?details=true"), app.log);
-  console.log(await app.auth.getSession(v.request("/x")));
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { startApplication, type Answer, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
+import type { Fault } from "../support/scripted-provider.js";
+import { TestClock } from "../support/test-clock.js";
+import { watchedStore, type WatchedStore } from "../support/watched-store.js";
+
+const PROBE = "/idpauth/session";
+const HOUR = 3600;
+const ADA = { email: "ada@example.com", name: "Ada Lovelace", picture: "https://pictures.example.com/ada.png" };
+const SIGNED_IN = JSON.stringify({ authenticated: true, user: ADA });
+const SIGNED_OUT = JSON.stringify({ authenticated: false, user: null });
+
+let application: Application;
+let store: WatchedStore;
+
+async function start(options: ApplicationOptions = {}): Promise<Visitor> {
+  const clock = new TestClock();
+  store = watchedStore(clock);
+  application = await startApplication({ ...options, clock, store });
+  return application.visitor();
+}
+
+async function signedIn(options: ApplicationOptions = {}): Promise<Visitor> {
+  const visitor = await start(options);
+  await visitor.signIn();
+  return visitor;
+}
+
+const pass = (seconds: number) => {
+  application.clock.advance(seconds * 1000);
+};
+const refreshes = () => application.provider.requestsTo("token", { grant_type: "refresh_token" }).length;
+const sessionOf = (visitor: Visitor) => application.auth.getSession(visitor.request("/"));
+
+describe("the probe's bodies", () => {
+  beforeAll(async () => {
+    await start();
+  });
+  afterAll(() => application.stop());
+
+  it("signed in: 200, authenticated true and exactly email, name and picture", async () => {
+    const visitor = application.visitor();
+    await visitor.signIn();
+    const answer = await visitor.get(PROBE);
+    expect([answer.status, answer.body]).toEqual([200, SIGNED_IN]);
+    expect(answer.headers["Content-Type"]).toBe("application/json; charset=utf-8");
+  });
+
+  it("signed out: 200, authenticated false and user null", async () => {
+    const answer = await application.visitor().get(PROBE);
+    expect([answer.status, answer.body]).toEqual([200, SIGNED_OUT]);
+  });
+
+  it("with only a login in progress: signed out", async () => {
+    const visitor = application.visitor();
+    await visitor.get("/idpauth/login/");
+    expect((await visitor.get(PROBE)).body).toBe(SIGNED_OUT);
+  });
+
+  it.each([
+    [{ sub: "nobody" }, { email: null, name: null, picture: null }],
+    [{ sub: "odd", email: 5, name: { first: "A" }, picture: ["x"] }, { email: null, name: null, picture: null }],
+    [{ sub: "some", email: "some@example.com" }, { email: "some@example.com", name: null, picture: null }],
+    [{ sub: "empty", email: "", name: "", picture: "" }, { email: "", name: "", picture: "" }],
+    [{ sub: "more", name: "M", phone_number: "1", hd: "example.com" }, { email: null, name: "M", picture: null }],
+  ])("claims %j give user %j", async (person, user) => {
+    const visitor = application.visitor();
+    application.provider.userinfoAnswer = () => ({});
+    await visitor.signIn("/idpauth/login/", person);
+    application.provider.userinfoAnswer = undefined;
+    expect((await visitor.get(PROBE)).body).toBe(JSON.stringify({ authenticated: true, user }));
+  });
+
+  it.each(["slide=true", "details=false", "slide=false&slide=false", "details=true&details=true", "details=TRUE", "details=1", "slide=", "x=1", "__proto__=1"])(
+    "?%s is ignored",
+    async (query) => {
+      const visitor = application.visitor();
+      await visitor.signIn();
+      expect((await visitor.get(`${PROBE}?${query}`)).body).toBe(SIGNED_IN);
+      expect((await application.visitor().get(`${PROBE}?${query}`)).body).toBe(SIGNED_OUT);
+    },
+  );
+
+  it("an anonymous probe leaves no cookie and no entry in the store", async () => {
+    const [before, cost] = [store.operations.length, (await store.entries()).length];
+    const visitor = application.visitor();
+    for (let probe = 0; probe < 20; probe += 1) expect((await visitor.get(PROBE)).setCookies ?? []).toEqual([]);
+    expect(store.operations.length).toBe(before);
+    expect((await store.entries()).length).toBe(cost);
+  });
+
+  it("an unknown cookie is looked up and costs no more", async () => {
+    const before = store.writes.length;
+    const visitor = application.visitor();
+    visitor.cookies.set("idpauth", "A".repeat(43));
+    const answer = await visitor.get(PROBE);
+    expect([answer.body, answer.setCookies ?? []]).toEqual([SIGNED_OUT, []]);
+    expect(store.writes.length).toBe(before);
+  });
+});
+
+describe("refresh by the probe", () => {
+  afterEach(() => application.stop());
+
+  it.each([
+    [-1, 0],
+    [0, 1],
+    [1, 1],
+  ])("%i s from the ID token's expiry: %i refreshes, signed in all the same", async (offset, count) => {
+    const visitor = await signedIn();
+    pass(HOUR + offset);
+    expect((await visitor.get(PROBE)).body).toBe(SIGNED_IN);
+    expect(refreshes()).toBe(count);
+  });
+
+  it("writes credentials and id_info back, moves exp forward, and not the login's stamp", async () => {
+    const visitor = await signedIn();
+    const before = await sessionOf(visitor);
+    pass(HOUR);
+    await visitor.get(PROBE);
+    const after = await sessionOf(visitor);
+    const exp = (session: typeof after) => (session?.["id_info"] as { exp: number }).exp;
+    expect(exp(after)).toBe(exp(before) + HOUR);
+    const credentials = (session: typeof after) => session?.["credentials"] as { token: string; refresh_token: string };
+    expect(credentials(after).token).not.toBe(credentials(before).token);
+    expect(credentials(after).refresh_token).not.toBe(credentials(before).refresh_token);
+    expect(after?.["idp_login_at"]).toBe(before?.["idp_login_at"]);
+  });
+
+  it("happens once per expiry, however often and in parallel it is asked", async () => {
+    const visitor = await signedIn();
+    pass(HOUR);
+    const answers = await Promise.all(Array.from({ length: 50 }, () => visitor.get(PROBE)));
+    expect(new Set(answers.map(({ body }) => body))).toEqual(new Set([SIGNED_IN]));
+    for (let probe = 0; probe < 10; probe += 1) await visitor.get(PROBE);
+    expect(refreshes()).toBe(1);
+    expect(application.provider.reuses).toBe(0);
+  });
+
+  it("does not happen with IDP_SESSION_AUTO_REFRESH off: the session ends at the ID token's expiry", async () => {
+    const visitor = await signedIn({ sessionAutoRefresh: false });
+    pass(HOUR - 1);
+    expect((await visitor.get(PROBE)).body).toBe(SIGNED_IN);
+    pass(1);
+    expect((await visitor.get(`${PROBE}?details=true`)).json()).toMatchObject({ authenticated: false, user: null, reason: "auto_refresh_off" });
+    expect(refreshes()).toBe(0);
+  });
+
+  it("does not happen without a refresh token", async () => {
+    const visitor = await signedIn({ provider: { issueRefreshToken: false } });
+    pass(HOUR);
+    expect((await visitor.get(`${PROBE}?details=true`)).json()).toMatchObject({ authenticated: false, user: null, reason: "no_refresh_token" });
+    expect(refreshes()).toBe(0);
+  });
+
+  it("refused by the provider ends the session, and the provider is not asked again", async () => {
+    const visitor = await signedIn();
+    application.provider.revokeAll();
+    pass(HOUR);
+    for (let probe = 0; probe < 10; probe += 1) expect((await visitor.get(PROBE)).body).toBe(SIGNED_OUT);
+    expect((await visitor.get(`${PROBE}?details=true`)).json().reason).toBe("refresh_rejected");
+    expect(refreshes()).toBe(1);
+  });
+
+  it("of another person's ID token is refused: nobody is switched", async () => {
+    const visitor = await signedIn();
+    application.provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, sub: "eve", email: "eve@example.com" } });
+    pass(HOUR);
+    expect((await visitor.get(PROBE)).body).toBe(SIGNED_OUT);
+    expect(JSON.stringify(await sessionOf(visitor))).not.toContain("eve");
+  });
+
+  it("a session that has ended does not recover by probing, but by a new login", async () => {
+    const visitor = await signedIn({ sessionAutoRefresh: false });
+    pass(HOUR);
+    for (let probe = 0; probe < 3; probe += 1) expect((await visitor.get(PROBE)).body).toBe(SIGNED_OUT);
+    await visitor.signIn();
+    expect((await visitor.get(PROBE)).body).toBe(SIGNED_IN);
+  });
+});
+
+describe("IDP_SESSION_MAX_AGE", () => {
+  afterEach(() => application.stop());
+
+  it.each([
+    [-1, true],
+    [0, true],
+    [1, false],
+  ])("%i s from the cap: %s", async (offset, authenticated) => {
+    const visitor = await signedIn({ sessionMaxAge: 1800 });
+    pass(1800 + offset);
+    const answer = (await visitor.get(`${PROBE}?details=true`)).json();
+    expect(answer.authenticated).toBe(authenticated);
+    expect(answer.reason).toBe(authenticated ? null : "max_age");
+  });
+
+  it("is lifted by no refresh and no activity", async () => {
+    const visitor = await signedIn({ sessionMaxAge: 1800, provider: { idTokenSeconds: 300 } });
+    for (let waited = 0; waited < 1800; waited += 300) {
+      pass(300);
+      expect((await visitor.get(PROBE)).body).toBe(SIGNED_IN);
+    }
+    expect(refreshes()).toBe(6);
+    pass(1);
+    expect((await visitor.get(PROBE)).body).toBe(SIGNED_OUT);
+    expect(refreshes()).toBe(6);
+  });
+
+  it("decides before the refresh: no token request is made beyond it", async () => {
+    const visitor = await signedIn({ sessionMaxAge: 1800, provider: { idTokenSeconds: 300 } });
+    pass(1801);
+    expect((await visitor.get(PROBE)).body).toBe(SIGNED_OUT);
+    expect(refreshes()).toBe(0);
+  });
+
+  it("that is reached during a refresh is not lifted by it", async () => {
+    const visitor = await signedIn({ sessionMaxAge: 1800, httpTimeout: 20, provider: { idTokenSeconds: 1795 } });
+    pass(1799);
+    const hold = application.provider.hold("token");
+    const answer = visitor.get(PROBE);
+    await hold.arrived;
+    pass(3);
+    hold.release();
+    expect((await answer).body).toBe(SIGNED_OUT);
+  });
+
+  it.each([
+    [0, true],
+    [1, false],
+  ])("of 0 is taken literally: after %i s %s", async (seconds, authenticated) => {
+    const visitor = await signedIn({ sessionMaxAge: 0 });
+    pass(seconds);
+    expect(await visitor.isSignedIn()).toBe(authenticated);
+  });
+});
+
+describe("IDP_SESSION_IDLE_TIMEOUT", () => {
+  afterEach(() => application.stop());
+  const TIMEOUT = 600;
+  const idle = (options: ApplicationOptions = {}) => signedIn({ sessionIdleTimeout: TIMEOUT, ...options });
+
+  it.each([
+    [-1, true],
+    [0, true],
+    [1, false],
+  ])("%i s from the cap: %s", async (offset, authenticated) => {
+    const visitor = await idle();
+    pass(TIMEOUT + offset);
+    const answer = (await visitor.get(`${PROBE}?details=true`)).json();
+    expect(answer.authenticated).toBe(authenticated);
+    expect(answer.reason).toBe(authenticated ? null : "idle");
+  });
+
+  it("slides with each successful access, and only with those", async () => {
+    const visitor = await idle();
+    for (let access = 0; access < 5; access += 1) {
+      pass(TIMEOUT);
+      expect((await visitor.get(PROBE)).body).toBe(SIGNED_IN);
+    }
+    pass(TIMEOUT + 1);
+    expect((await visitor.get(PROBE)).body).toBe(SIGNED_OUT);
+    expect((await visitor.get(PROBE)).body).toBe(SIGNED_OUT);
+  });
+
+  it.each<[string, (visitor: Visitor) => Promise<unknown>]>([
+    ["?slide=false", (visitor) => visitor.get(`${PROBE}?slide=false`)],
+    ["HEAD", (visitor) => visitor.get(PROBE, { method: "HEAD" })],
+    ["the index", (visitor) => visitor.get("/idpauth/")],
+    ["checkIdpAuthentication", (visitor) => application.auth.checkIdpAuthentication(visitor.request("/"))],
+    ["getSession", (visitor) => sessionOf(visitor)],
+  ])("%s does not move the stamp", async (_name, look) => {
+    const visitor = await idle();
+    const before = (await sessionOf(visitor))?.["idp_last_active"];
+    pass(TIMEOUT);
+    await look(visitor);
+    expect((await sessionOf(visitor))?.["idp_last_active"]).toBe(before);
+    pass(1);
+    expect((await visitor.get(PROBE)).body).toBe(SIGNED_OUT);
+  });
+
+  it("?slide=false still judges and still refreshes", async () => {
+    const visitor = await idle({ sessionIdleTimeout: 2 * HOUR });
+    const before = (await sessionOf(visitor))?.["idp_last_active"];
+    pass(HOUR);
+    expect((await visitor.get(`${PROBE}?slide=false`)).body).toBe(SIGNED_IN);
+    expect(refreshes()).toBe(1);
+    expect((await sessionOf(visitor))?.["idp_last_active"]).toBe(before);
+    pass(HOUR + 1);
+    expect((await visitor.get(`${PROBE}?slide=false`)).body).toBe(SIGNED_OUT);
+  });
+
+  it("is not lifted by a refresh", async () => {
+    const visitor = await idle({ provider: { idTokenSeconds: 300 } });
+    pass(TIMEOUT + 1);
+    expect((await visitor.get(PROBE)).body).toBe(SIGNED_OUT);
+    expect(refreshes()).toBe(0);
+  });
+
+  it("a refresh stamps activity", async () => {
+    const visitor = await idle({ provider: { idTokenSeconds: 300 } });
+    pass(TIMEOUT);
+    await visitor.get(PROBE);
+    expect((await sessionOf(visitor))?.["idp_last_active"]).toBe(Math.floor(application.clock.now() / 1000));
+  });
+
+  it("a stamp never moves back when the clock does", async () => {
+    const visitor = await idle();
+    pass(300);
+    await visitor.get(PROBE);
+    const stamp = (await sessionOf(visitor))?.["idp_last_active"];
+    application.clock.setNow(application.clock.now() - 200_000);
+    await visitor.get(PROBE);
+    expect((await sessionOf(visitor))?.["idp_last_active"]).toBe(stamp);
+  });
+
+  it("without a timeout nothing is stamped", async () => {
+    const visitor = await signedIn();
+    await visitor.get(PROBE);
+    expect(await sessionOf(visitor)).not.toHaveProperty("idp_last_active");
+  });
+
+  it("together with the maximum age: each ends the session by itself, and the maximum age is named first", async () => {
+    const visitor = await idle({ sessionMaxAge: 900 });
+    pass(TIMEOUT);
+    expect((await visitor.get(PROBE)).body).toBe(SIGNED_IN);
+    pass(301);
+    expect((await visitor.get(`${PROBE}?details=true`)).json().reason).toBe("max_age");
+    pass(TIMEOUT);
+    expect((await visitor.get(`${PROBE}?details=true`)).json().reason).toBe("max_age");
+  });
+});
+
+describe("HEAD", () => {
+  afterEach(() => application.stop());
+
+  it("is 200 without a body, refresh or write, whatever the session is", async () => {
+    const visitor = await signedIn({ sessionIdleTimeout: 2 * HOUR });
+    pass(HOUR);
+    const writes = store.writes.length;
+    const answer = await visitor.get(PROBE, { method: "HEAD" });
+    expect([answer.status, answer.body ?? ""]).toEqual([200, ""]);
+    expect(answer.headers["Content-Type"]).toBe("application/json; charset=utf-8");
+    expect(refreshes()).toBe(0);
+    expect(store.writes.length).toBe(writes);
+    expect((await application.visitor().get(PROBE, { method: "HEAD" })).status).toBe(200);
+  });
+});
+
+describe("?details=true", () => {
+  afterEach(() => application.stop());
+  const details = async (visitor: Visitor) => (await visitor.get(`${PROBE}?details=true`)).json() as Record<string, unknown>;
+
+  it("adds the seconds that are left", async () => {
+    const visitor = await signedIn({ sessionMaxAge: 1800, sessionIdleTimeout: 600 });
+    pass(100);
+    expect(await details(visitor)).toEqual({
+      authenticated: true,
+      user: ADA,
+      reason: null,
+      expires_in: 3500,
+      max_age_expires_in: 1700,
+      // The probe is an access: it slides the stamp.
+      idle_expires_in: 600,
+    });
+    pass(50);
+    expect((await visitor.get(`${PROBE}?details=true&slide=false`)).json()).toMatchObject({ expires_in: 3450, max_age_expires_in: 1650, idle_expires_in: 550 });
+  });
+
+  it("null where there is no such limit", async () => {
+    expect(await details(await signedIn())).toEqual({
+      authenticated: true,
+      user: ADA,
+      reason: null,
+      expires_in: 3600,
+      max_age_expires_in: null,
+      idle_expires_in: null,
+    });
+  });
+
+  it("after a refresh tells of the fresh ID token", async () => {
+    const visitor = await signedIn();
+    pass(HOUR + 10);
+    expect((await details(visitor))["expires_in"]).toBe(3600);
+  });
+
+  it("signed out", async () => {
+    expect(await details(await start({ sessionMaxAge: 1800 }))).toEqual({
+      authenticated: false,
+      user: null,
+      reason: "no_credentials",
+      expires_in: null,
+      max_age_expires_in: null,
+      idle_expires_in: null,
+    });
+  });
+
+  it("ended by a cap: the reason, and never below zero", async () => {
+    const visitor = await signedIn({ sessionMaxAge: 1800, sessionIdleTimeout: 600 });
+    pass(2000);
+    expect(await details(visitor)).toEqual({
+      authenticated: false,
+      user: null,
+      reason: "max_age",
+      expires_in: 1600,
+      max_age_expires_in: 0,
+      idle_expires_in: 0,
+    });
+  });
+});
+
+describe("an outage", () => {
+  afterEach(() => application.stop());
+
+  function expectNoVerdict(answer: Answer): void {
+    expect([answer.status, answer.body]).toEqual([503, SIGNED_OUT]);
+    expect(answer.headers["Retry-After"]).toMatch(/^[1-9]\d*$/);
+    expect(answer.headers["Content-Type"]).toBe("application/json; charset=utf-8");
+    expect(answer.setCookies ?? []).toEqual([]);
+  }
+
+  it.each<Fault>([
+    { kind: "reset" },
+    { kind: "status", status: 500 },
+    { kind: "status", status: 429 },
+    { kind: "status", status: 401, body: { error: "invalid_client" } },
+    { kind: "garbage" },
+    { kind: "redirect" },
+  ])("of the provider during a refresh is 503, and the session stays: %j", async (fault) => {
+    const visitor = await signedIn();
+    pass(HOUR);
+    application.provider.fault("token", fault);
+    expectNoVerdict(await visitor.get(PROBE));
+    expectNoVerdict(await visitor.get(`${PROBE}?details=true`, { headers: { accept: "text/html" } }));
+    application.provider.clearFaults();
+    pass(61);
+    expect((await visitor.get(PROBE)).body).toBe(SIGNED_IN);
+  });
+
+  it("changes nothing while the ID token is valid", async () => {
+    const visitor = await signedIn();
+    await application.provider.pause();
+    expect((await visitor.get(PROBE)).body).toBe(SIGNED_IN);
+    await application.provider.resume();
+  });
+
+  it("backs off: while it lasts the provider is not asked again", async () => {
+    const visitor = await signedIn();
+    pass(HOUR);
+    application.provider.fault("token", { kind: "status", status: 503, headers: { "Retry-After": "30" } });
+    expect((await visitor.get(PROBE)).headers["Retry-After"]).toBe("30");
+    for (let probe = 0; probe < 5; probe += 1) expectNoVerdict(await visitor.get(PROBE));
+    expect(refreshes()).toBe(1);
+  });
+
+  it("a visitor waits at most IDP_HTTP_TIMEOUT, while the refresh goes on and is stored", async () => {
+    const visitor = await signedIn();
+    pass(HOUR);
+    const hold = application.provider.hold("token");
+    const answer = visitor.get(PROBE);
+    await hold.arrived;
+    pass(5);
+    expectNoVerdict(await answer);
+    hold.release();
+    expect((await visitor.get(PROBE)).body).toBe(SIGNED_IN);
+    expect(refreshes()).toBe(1);
+  });
+
+  it("of the store is 503, no cookie is touched, and the session is there again with the store", async () => {
+    const visitor = await signedIn();
+    store.isDown = true;
+    expectNoVerdict(await visitor.get(PROBE));
+    expect((await visitor.get(PROBE, { method: "HEAD" })).status).toBe(503);
+    store.isDown = false;
+    expect((await visitor.get(PROBE)).body).toBe(SIGNED_IN);
+  });
+
+  it("of the store does not concern visitors without a cookie", async () => {
+    const visitor = await start();
+    store.isDown = true;
+    expect((await visitor.get(PROBE)).status).toBe(200);
+  });
+});
+
+describe("the life of a session", () => {
+  afterEach(() => application.stop());
+  const DAY = 86_400;
+
+  it("is renewed on access at most once a day, and the cookie is sent again then", async () => {
+    const visitor = await signedIn();
+    pass(DAY - 1);
+    expect((await visitor.get(PROBE)).setCookies ?? []).toEqual([]);
+    pass(1);
+    expect((await visitor.get(PROBE)).setCookies).toEqual([expect.stringMatching(/^idpauth=[\w-]{43}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Lax$/)]);
+    expect((await visitor.get(PROBE)).setCookies ?? []).toEqual([]);
+  });
+
+  it("is 14 days after its last renewal", async () => {
+    const visitor = await signedIn();
+    pass(14 * DAY);
+    expect((await visitor.get(PROBE)).body).toBe(SIGNED_OUT);
+    expect(await store.entries()).toEqual([]);
+  });
+
+  it("outlives its caps, so that the reason can be told", async () => {
+    const visitor = await signedIn({ sessionMaxAge: 20 * DAY });
+    pass(20 * DAY + 1);
+    expect((await visitor.get(`${PROBE}?details=true`)).json().reason).toBe("max_age");
+  });
 });

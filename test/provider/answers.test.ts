@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Answer } from "../../src/provider/backchannel.js";
 import { lifetime, meaningOf, tokensOf, withoutBrokenExtras } from "../../src/provider/answers.js";
 
 const answer = (status: number, body: unknown, type = "application/json") => ({
@@ -8,7 +9,7 @@ const answer = (status: number, body: unknown, type = "application/json") => ({
 });
 
 describe("what an answer of the token endpoint means", () => {
-  it.each([
+  const ROWS: [string, Answer, string][] = [
     ["200 with a JSON object", answer(200, { access_token: "a" }), "ok"],
     ["200 with a JSON object of no declared type", answer(200, { a: 1 }, ""), "ok"],
     ["400 invalid_grant", answer(400, { error: "invalid_grant" }), "refused invalid_grant"],
@@ -18,22 +19,33 @@ describe("what an answer of the token endpoint means", () => {
     ["400 with an error that is no code", answer(400, { error: "<script>\r\nX" }), "refused http_400"],
     ["400 with an error that is no string", answer(400, { error: ["invalid_client"] }), "refused http_400"],
     ["400 with an endless error", answer(400, { error: "a".repeat(65) }), "refused http_400"],
-    ...["invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope"].map(
-      (error) => [`400 ${error}`, answer(400, { error }), `operator ${error}`] as const,
-    ),
+    ...["invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope"].map((error): [string, Answer, string] => [
+      `400 ${error}`,
+      answer(400, { error }),
+      `operator ${error}`,
+    ]),
     ["401 invalid_client", answer(401, { error: "invalid_client" }), "operator invalid_client"],
-    ...[401, 403, 404, 405, 410, 418, 422, 451].map(
-      (status) => [`${String(status)}`, answer(status, ""), `operator http_${String(status)}`] as const,
-    ),
-    ...[408, 429, 500, 502, 503, 504, 599, 201, 202, 204].map(
-      (status) => [`${String(status)}`, answer(status, { error: "invalid_grant" }), `outage http_${String(status)}`] as const,
-    ),
-    ...[300, 301, 302, 303, 304, 307, 308].map((status) => [`${String(status)}`, answer(status, ""), "outage redirect"] as const),
+    ...[401, 403, 404, 405, 410, 418, 422, 451].map((status): [string, Answer, string] => [
+      String(status),
+      answer(status, ""),
+      `operator http_${String(status)}`,
+    ]),
+    ...[408, 429, 500, 502, 503, 504, 599, 201, 202, 204].map((status): [string, Answer, string] => [
+      String(status),
+      answer(status, { error: "invalid_grant" }),
+      `outage http_${String(status)}`,
+    ]),
+    ...[300, 301, 302, 303, 304, 307, 308].map((status): [string, Answer, string] => [
+      String(status),
+      answer(status, ""),
+      "outage redirect",
+    ]),
     ...["", "{", "null", "1", "[]", '"x"', "true", "<html></html>", "\uFEFF{}", "{}{}", "access_token=a"].map(
-      (body) => [`200 with the body ${JSON.stringify(body)}`, answer(200, body), "outage not_json"] as const,
+      (body): [string, Answer, string] => [`200 with the body ${JSON.stringify(body)}`, answer(200, body), "outage not_json"],
     ),
     ["200 with JSON in a web page's type", answer(200, { access_token: "a" }, "text/html; charset=utf-8"), "outage not_json"],
-  ])("%s", (_name, given, expected) => {
+  ];
+  it.each(ROWS)("%s", (_name, given, expected) => {
     const meaning = meaningOf(given);
     expect([meaning.kind, ...("reason" in meaning ? [meaning.reason] : [])].join(" ")).toBe(expected);
   });

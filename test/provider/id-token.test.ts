@@ -209,7 +209,7 @@ describe("an ID token is accepted, at callback and refresh,", () => {
     ["IDT-10 with a fractional exp", relative("exp", 10.5)],
     ["IDT-11 with an iat within the tolerance", relative("iat", 5)],
     ["IDT-12 with an nbf within the tolerance", relative("nbf", 5)],
-    ["IDT-14 with a sub of 255 characters", (draft) => draft],
+    ["IDT-14 with a sub of 255 characters", claim("sub", "x".repeat(255))],
     ["IDT-15 without at_hash", without("at_hash")],
     [
       "IDT-17 with duplicate members, of which the last one counts",
@@ -259,16 +259,17 @@ describe("pure parts", () => {
     }).toThrow("id_token_exp");
   });
 
-  // The example of OpenID Connect Core appendix A.3 for RS256; the others by the same rule with their own hash.
   it.each([
-    ["RS256", "jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y", "77QmUPtjPfzWtF2AnpK9RQ"],
-    ["ES384", "a", "VKWbnzKwDAhyiIMpBdjVgZGxl9oQ_RR7"],
-    ["EdDSA", "a", "H0D8ktokFpR1CXnubPWCqaFM4mBadcBEesz2e5H09sg"],
-  ])("at_hash by %s takes the left half of the algorithm's hash", (alg, accessToken, hash) => {
+    ["RS256", "ca978112ca1bbdcafac231b39a23dc4d"],
+    ["ES384", "54a59b9f22b0b80880d8427e548b7c23abd873486e1f035d"],
+    ["PS512", "1f40fc92da241694750979ee6cf582f2d5d7d28e18335de05abc54d0560e0f53"],
+    ["EdDSA", "1f40fc92da241694750979ee6cf582f2d5d7d28e18335de05abc54d0560e0f53"],
+  ])("at_hash by %s is the left half of the algorithm's own hash", (alg, half) => {
+    const at_hash = Buffer.from(half, "hex").toString("base64url");
+    checkAccessTokenHash({ at_hash }, alg, "a");
     expect(() => {
-      checkAccessTokenHash({ at_hash: "x" }, alg, accessToken);
+      checkAccessTokenHash({ at_hash }, alg, "b");
     }).toThrow("id_token_at_hash");
-    if (alg === "RS256") checkAccessTokenHash({ at_hash: hash }, alg, accessToken);
   });
 
   it("identity that a refreshed token lacks keeps its old values, all else is replaced", () => {

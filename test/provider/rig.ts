@@ -26,7 +26,20 @@ export interface Rig {
 
 export async function startRig(options: ScriptedProviderOptions = {}): Promise<Rig> {
   const clock = new TestClock();
-  const idp = await startScriptedProvider({ clock, ...options });
+  return rigAround(await startScriptedProvider({ clock, ...options }), clock);
+}
+
+/** The same scripted provider as if it had just been started, and a client that knows nothing of it. Making keys is slow. */
+export function renewed({ idp, clock }: Rig, settings: ScriptedProvider["settings"]): Rig {
+  Object.assign(idp.settings, settings);
+  idp.clearFaults();
+  idp.jwks.reset();
+  idp.mutateIdToken = idp.tokenAnswer = idp.authorizationAnswer = idp.discoveryDocument = idp.userinfoAnswer = undefined;
+  idp.requests.length = 0;
+  return rigAround(idp, clock);
+}
+
+function rigAround(idp: ScriptedProvider, clock: TestClock): Rig {
   const logged: LogEntry[] = [];
   const settingsWith = (changes: Partial<ProviderSettings>) =>
     createOpenIdProvider({

@@ -18,6 +18,8 @@ export const OWN_ORIGIN = "http://app.example";
 
 export interface ApplicationOptions extends Omit<IdpAuthOptions, "clock" | "log"> {
   readonly provider?: ScriptedProviderOptions;
+  /** Where a test needs the clock before the application, for a store. */
+  readonly clock?: TestClock;
 }
 
 /** A component whose endpoints are called, not served, with a real provider on a socket behind it. One clock for both. */
@@ -33,8 +35,11 @@ export interface Application {
   stop(): Promise<void>;
 }
 
-export async function startApplication({ provider: providerOptions, ...options }: ApplicationOptions = {}): Promise<Application> {
-  const clock = new TestClock();
+export async function startApplication({
+  provider: providerOptions,
+  clock = new TestClock(),
+  ...options
+}: ApplicationOptions = {}): Promise<Application> {
   const provider = await startScriptedProvider({ clock, ...providerOptions });
   const log: LogEntry[] = [];
   const build = (): IdpAuth<IdpRequest> =>

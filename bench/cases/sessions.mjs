@@ -1,0 +1,65 @@
+// The probe with few, many and very many sessions in the memory store, visitors spread over all of them; and what one costs.
+import { startChild } from "../children.mjs";
+import { inWords, median, ratio, throughput } from "../rounds.mjs";
+import { numberRow, ratioRow } from "../report.mjs";
+import { clientOf, signIn } from "../sign-in.mjs";
+
+/** Different visitors that take part in a round; enough that no cache of the processor holds their sessions. */
+const VISITORS = 20_000;
+
+export async function sessions({ load, provider, settings }) {
+  const servers = [];
+  try {
+    const targets = [];
+    const filled = {};
+    for (const count of settings.sessionCounts) {
+      const server = await startChild("server.mjs", { kind: "idpauth", provider: clientOf(provider), maxSessions: count + 10 });
+      servers.push(server);
+      const port = await server.call("port");
+      await signIn(`http://127.0.0.1:${port}`, provider);
+      const { cookies, ...cost } = await server.call("fill", { count, cookies: Math.min(count, VISITORS) });
+      const name = count.toLocaleString("en-US");
+      filled[name] = cost;
+      targets.push({ name, server, port, path: "/idpauth/session", cookies: shuffled(cookies) });
+    }
+    const measured = await throughput(load, targets, settings);
+    const { values, cpu } = measured;
+    const names = Object.keys(values);
+    const byMedian = [...names].sort((one, other) => median(values[one]) - median(values[other]));
+    const [slowest, fastest] = [byMedian[0], byMedian.at(-1)];
+    const largest = names.at(-1);
+    const { memoryPerSession, jsonPerSession, slowestInsert } = filled[largest];
+    return {
+      values,
+      cpu,
+      filled,
+      rows: [
+        ratioRow(
+          `The probe with ${names.join(", ")} sessions: slowest of fastest`,
+          ratio(values[slowest], values[fastest]),
+          { atLeast: 0.85 },
+          `slowest: ${slowest}, fastest: ${fastest}; ${inWords(measured, slowest, fastest)}`,
+        ),
+        numberRow(
+          `Memory per session over its record's own JSON, at ${largest}, bytes`,
+          memoryPerSession - jsonPerSession,
+          { atMost: 1024 },
+          `${Math.round(memoryPerSession)} bytes in all, ${Math.round(jsonPerSession)} of them JSON; slowest insert ${slowestInsert.toFixed(0)} ms`,
+        ),
+      ],
+    };
+  } finally {
+    for (const server of servers) server.stop();
+  }
+}
+
+/** Visitors come in no order; the same one each run. */
+function shuffled(cookies) {
+  let seed = 1;
+  for (let last = cookies.length - 1; last > 0; last -= 1) {
+    seed = (seed * 48_271) % 2_147_483_647;
+    const other = seed % (last + 1);
+    [cookies[last], cookies[other]] = [cookies[other], cookies[last]];
+  }
+  return cookies;
+}

@@ -1,0 +1,56 @@
+// Child processes that are called like functions: one process, one job, so that no measurement shares a heap, a garbage
+// collection or an event loop with what it is compared to.
+import { fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+/**
+ * Starts a script of this folder.
+ *
+ * @param {string} script file name
+ * @param {Record<string, unknown>} [options] handed to the script as JSON
+ */
+export async function startChild(script, options = {}) {
+  const child = fork(fileURLToPath(new URL(script, import.meta.url)), [JSON.stringify(options)], {
+    execArgv: ["--expose-gc", "--max-old-space-size=6144"],
+    env: { ...process.env, NODE_ENV: "production" },
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+    serialization: "advanced",
+  });
+  const waiting = new Map();
+  let calls = 0;
+  child.on("message", ({ id, answer, error }) => {
+    const { resolve, reject } = waiting.get(id);
+    waiting.delete(id);
+    if (error === undefined) resolve(answer);
+    else reject(new Error(`${script}: ${error}`));
+  });
+  child.on("exit", (code) => {
+    for (const { reject } of waiting.values()) reject(new Error(`${script} ended with code ${code}`));
+  });
+  const call = (method, argument) =>
+    new Promise((resolve, reject) => {
+      calls += 1;
+      waiting.set(calls, { resolve, reject });
+      child.send({ id: calls, method, argument });
+    });
+  await call("ready");
+  return { call, stop: () => child.disconnect() };
+}
+
+/** The child's side: answers calls until the parent goes away. */
+export function answerCalls(methods) {
+  process.on("disconnect", () => process.exit(0));
+  process.on("message", ({ id, method, argument }) => {
+    Promise.resolve()
+      .then(() => (method === "ready" ? undefined : methods[method](argument)))
+      .then(
+        (answer) => process.send({ id, answer }),
+        (error) => process.send({ id, error: String(error?.stack ?? error) }),
+      );
+  });
+}
+
+/** What the parent handed over. */
+export function childOptions() {
+  return JSON.parse(process.argv[2] ?? "{}");
+}

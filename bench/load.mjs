@@ -1,0 +1,114 @@
+// The load generator: a fixed number of keep-alive connections, each with one request under way, over plain sockets. It
+// prepares every request beforehand and looks at each answer only as far as it must, so that the server is the bottleneck;
+// its own share of a core is reported, to show that it was.
+import { connect } from "node:net";
+import { answerCalls } from "./children.mjs";
+
+/** name -> { port, requests } */
+const targets = new Map();
+
+function requestFor(path, cookie) {
+  const lines = [`GET ${path} HTTP/1.1`, "Host: 127.0.0.1", "Accept: */*", "User-Agent: bench", ...(cookie ? [`Cookie: ${cookie}`] : [])];
+  return Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1");
+}
+
+function open(port) {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: "127.0.0.1", noDelay: true });
+    socket.once("connect", () => {
+      socket.off("error", reject);
+      resolve(socket);
+    });
+    socket.once("error", reject);
+  });
+}
+
+/** Gives each whole answer of a connection to `onAnswer`. Every server here sends Content-Length. */
+function readAnswers(socket, onAnswer) {
+  let text = "";
+  socket.on("data", (chunk) => {
+    text += chunk.latin1Slice();
+    for (;;) {
+      const head = text.indexOf("\r\n\r\n");
+      if (head < 0) return;
+      const length = /\r\ncontent-length: *(\d+)/i.exec(text.slice(0, head + 2));
+      if (length === null) throw new Error(`an answer without Content-Length:\n${text.slice(0, head)}`);
+      const end = head + 4 + Number(length[1]);
+      if (text.length < end) return;
+      const answer = text.slice(0, end);
+      text = text.slice(end);
+      onAnswer(answer);
+    }
+  });
+}
+
+/** What every answer of every compared route contains when all is well. */
+const isGood = (answer) => answer.startsWith("HTTP/1.1 200 ") && answer.includes('"authenticated":true');
+
+answerCalls({
+  /** Prepares a target; `cookies` are used in turn. */
+  target({ name, port, path, cookies }) {
+    targets.set(name, { port, next: 0, requests: (cookies ?? [undefined]).map((cookie) => requestFor(path, cookie)) });
+  },
+
+  /** Loads one target for a while. */
+  async round({ name, connections, milliseconds }) {
+    const target = targets.get(name);
+    const sockets = await Promise.all(Array.from({ length: connections }, () => open(target.port)));
+    let answered = 0;
+    let failed = 0;
+    let sample;
+    let isOver = false;
+    const ask = (socket) => {
+      target.next = (target.next + 1) % target.requests.length;
+      socket.write(target.requests[target.next]);
+    };
+    const cpuBefore = process.cpuUsage();
+    const started = performance.now();
+    await new Promise((resolve, reject) => {
+      for (const socket of sockets) {
+        socket.on("error", reject);
+        socket.on("close", () => {
+          if (!isOver) reject(new Error(`${name}: the server closed a connection`));
+        });
+        readAnswers(socket, (answer) => {
+          if (isOver) return;
+          answered += 1;
+          if (!isGood(answer)) {
+            failed += 1;
+            sample ??= answer;
+          }
+          ask(socket);
+        });
+        ask(socket);
+      }
+      setTimeout(resolve, milliseconds);
+    });
+    isOver = true;
+    const elapsed = performance.now() - started;
+    const cpu = process.cpuUsage(cpuBefore);
+    for (const socket of sockets) socket.destroy();
+    return { answered, perSecond: (answered / elapsed) * 1000, failed, sample, clientCpu: (cpu.user + cpu.system) / 1000 / elapsed };
+  },
+
+  /** Many requests at the same moment, each on a connection of its own. */
+  async burst({ port, path, cookie, count }) {
+    const sockets = await Promise.all(Array.from({ length: count }, () => open(port)));
+    const request = requestFor(path, cookie);
+    const started = performance.now();
+    const answers = await Promise.all(
+      sockets.map(
+        (socket) =>
+          new Promise((resolve) => {
+            socket.on("error", (error) => resolve(String(error)));
+            readAnswers(socket, resolve);
+            socket.write(request);
+          }),
+      ),
+    );
+    const elapsed = performance.now() - started;
+    for (const socket of sockets) socket.destroy();
+    const bad = answers.filter((answer) => !isGood(answer));
+    return { failures: bad.length, sample: bad[0], elapsed };
+  },
+});

@@ -1,0 +1,85 @@
+// Measures what the project promises about speed and size; `npm run bench` builds first. Nothing here is asserted: a busy
+// machine would fail an honest build. Ratios come from interleaved rounds in one run; do nothing else on the machine meanwhile.
+//
+//   node bench/run.mjs [--quick] [--only=probe,guard,sessions,refresh,imports] [--rounds=11] [--milliseconds=1500] [--connections=32]
+import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { cpus, loadavg } from "node:os";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { parseArgs } from "node:util";
+import { guard } from "./cases/guard.mjs";
+import { imports } from "./cases/imports.mjs";
+import { probe } from "./cases/probe.mjs";
+import { refresh } from "./cases/refresh.mjs";
+import { sessions } from "./cases/sessions.mjs";
+import { startChild } from "./children.mjs";
+import { markdown } from "./report.mjs";
+
+const CASES = { probe, guard, sessions, refresh, imports };
+
+const { values: flags } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    only: { type: "string", default: Object.keys(CASES).join() },
+    rounds: { type: "string" },
+    milliseconds: { type: "string" },
+    connections: { type: "string", default: "32" },
+  },
+});
+
+const settings = {
+  rounds: Number(flags.rounds ?? (flags.quick ? 5 : 11)),
+  milliseconds: Number(flags.milliseconds ?? (flags.quick ? 500 : 1_500)),
+  connections: Number(flags.connections),
+  importRounds: flags.quick ? 5 : 21,
+  sessionCounts: flags.quick ? [1_000, 10_000] : [1_000, 100_000, 1_000_000],
+};
+
+const names = flags.only.split(",");
+for (const name of names) if (!(name in CASES)) throw new Error(`there is no case "${name}"; there are ${Object.keys(CASES).join(", ")}`);
+
+/** The scripted provider of the tests is TypeScript; it is compiled beside this file, where it finds the project's packages. */
+async function startProvider() {
+  const out = fileURLToPath(new URL("dist/", import.meta.url));
+  const root = fileURLToPath(new URL("../", import.meta.url));
+  rmSync(out, { recursive: true, force: true });
+  const project = `${out}tsconfig.json`;
+  mkdirSync(out, { recursive: true });
+  const compilerOptions = { noEmit: false, rootDir: root, outDir: out };
+  writeFileSync(
+    project,
+    JSON.stringify({ extends: "../../tsconfig.json", compilerOptions, include: ["../../test/support/scripted-provider.ts"], exclude: [] }),
+  );
+  const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
+  execFileSync(process.execPath, [tsc, "-p", project], { stdio: "inherit" });
+  const { startScriptedProvider } = await import(pathToFileURL(`${out}test/support/scripted-provider.js`).href);
+  return startScriptedProvider({ idTokenSeconds: 86_400 });
+}
+
+const machine = { node: process.version, cpu: cpus()[0]?.model, cores: cpus().length, loadBefore: loadavg()[0] };
+const provider = await startProvider();
+const load = await startChild("load.mjs");
+const results = { at: new Date().toISOString(), machine, settings, cases: {} };
+const rows = [];
+try {
+  for (const name of names) {
+    console.error(`measuring: ${name}`);
+    const { rows: measured, ...raw } = await CASES[name]({ load, provider, settings });
+    rows.push(...measured);
+    results.cases[name] = { rows: measured, ...raw };
+  }
+} finally {
+  load.stop();
+  await provider.stop();
+}
+
+const how = `${settings.rounds} interleaved rounds of ${settings.milliseconds} ms, ${settings.connections} connections`;
+console.log(`Node ${machine.node}, ${machine.cores} × ${machine.cpu}, load ${machine.loadBefore.toFixed(2)} before; ${how}.\n`);
+console.log(markdown(rows));
+
+const folder = new URL("results/", import.meta.url);
+mkdirSync(folder, { recursive: true });
+const file = new URL(`${results.at.replaceAll(":", "-")}.json`, folder);
+writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
+console.error(`\nAll values: bench/results/${file.pathname.split("/").at(-1)}`);

@@ -1,0 +1,776 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { startApplication, OWN_ORIGIN, type Answer, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
+import type { Fault, IdTokenDraft, MutatedIdToken } from "../support/scripted-provider.js";
+import { SIGN_IN_ERRORS } from "../../src/core/sign-in-errors.js";
+import { TestClock } from "../support/test-clock.js";
+import { watchedStore, type WatchedStore } from "../support/watched-store.js";
+
+const CALLBACK = "/idpauth/login-callback";
+const PAGE = `${OWN_ORIGIN}/reports?year=2024#q3`;
+const FROM_PAGE = `/idpauth/login/?${new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: PAGE }).toString()}`;
+const GRACE = { sub: "grace-1906", email: "grace@example.com", name: "Grace Hopper" };
+
+let application: Application;
+let store: WatchedStore;
+
+async function start(options: ApplicationOptions = {}): Promise<Visitor> {
+  const clock = new TestClock();
+  store = watchedStore(clock);
+  application = await startApplication({ ...options, clock, store });
+  return application.visitor();
+}
+
+/** One application for the whole block; hooks, faults and back-offs of a test end with it. */
+function sharedApplication(options: ApplicationOptions = {}): void {
+  beforeAll(async () => {
+    await start(options);
+  });
+  afterEach(() => {
+    const { provider, clock } = application;
+    provider.clearFaults();
+    Object.assign(provider, { mutateIdToken: undefined, tokenAnswer: undefined, authorizationAnswer: undefined, userinfoAnswer: undefined });
+    clock.advance(61_000);
+  });
+  afterAll(() => application.stop());
+}
+
+/** The target of a callback with other parameters; undefined takes one away. */
+function changed(target: string, changes: Readonly<Record<string, string | undefined>>): string {
+  const url = new URL(target, OWN_ORIGIN);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined) url.searchParams.delete(name);
+    else url.searchParams.set(name, value);
+  }
+  return `${url.pathname}${url.search}`;
+}
+
+/** The specified record as it is now. */
+const sessionOf = (visitor: Visitor) => application.auth.getSession(visitor.request("/"));
+const tokenRequests = () => application.provider.requestsTo("token").length;
+
+/** How many requests to the token endpoint `action` leads to. */
+async function tokenRequestsDuring(action: () => Promise<unknown>): Promise<number> {
+  const before = tokenRequests();
+  await action();
+  return tokenRequests() - before;
+}
+
+function expectLinkInvalid(answer: Answer): void {
+  expect(answer.status).toBe(400);
+  expect(answer.headers["Content-Type"]).toMatch(/^text\/html/);
+  expect(answer.body).toContain("This sign-in link is no longer valid");
+  expect(answer.body).toContain('href="/idpauth/login/"');
+  expect(answer.setCookies ?? []).toEqual([]);
+}
+
+function expectRefused(answer: Answer): void {
+  expect(answer.status).toBe(400);
+  expect(answer.body).toContain("sign_in_refused");
+  expect(answer.setCookies ?? []).toEqual([]);
+}
+
+describe("a sign-in that succeeds", () => {
+  sharedApplication();
+
+  it("answers 302 to exactly that login's final_redirect and signs the visitor in", async () => {
+    const visitor = application.visitor();
+    const answer = await visitor.signIn(FROM_PAGE);
+    expect([answer.status, answer.location]).toEqual([302, PAGE]);
+    expect(answer.body).toBeUndefined();
+    expect(await visitor.isSignedIn()).toBe(true);
+  });
+
+  it("stores credentials, id_info, final_redirect and the stamp of the login, and nothing of the login in progress", async () => {
+    const visitor = application.visitor();
+    await visitor.signIn(FROM_PAGE);
+    const session = await sessionOf(visitor);
+    const { provider, clock } = application;
+    const newest = (kind: string) => provider.issued.filter((issued) => issued.kind === kind).at(-1)?.value;
+    expect(session).toEqual({
+      credentials: {
+        token: newest("access_token"),
+        refresh_token: newest("refresh_token"),
+        token_uri: `${provider.issuer}/token`,
+        client_id: provider.clientId,
+        client_secret: provider.clientSecret,
+        scopes: ["openid", "email", "profile", "offline_access"],
+      },
+      id_info: expect.objectContaining({
+        email: "ada@example.com",
+        name: "Ada Lovelace",
+        picture: "https://pictures.example.com/ada.png",
+        email_verified: true,
+        sub: "ada-1815",
+        iss: provider.issuer,
+        aud: provider.clientId,
+        azp: provider.clientId,
+        exp: Math.floor(clock.now() / 1000) + 3600,
+      }) as unknown,
+      final_redirect: PAGE,
+      idp_login_at: Math.floor(clock.now() / 1000),
+    });
+  });
+
+  it("tolerates parameters that it does not know", async () => {
+    const visitor = application.visitor();
+    const target = changed(await visitor.approve(), { scope: "x", authuser: "0", hd: "example.com", session_state: "y", access_token: "z", id_token: "z" });
+    expect((await visitor.get(target)).status).toBe(302);
+  });
+
+  it("gives a new session key; the old cookie is dead", async () => {
+    const visitor = application.visitor();
+    const target = await visitor.approve();
+    const old = visitor.cookies.get("idpauth") ?? "";
+    const thief = application.visitor();
+    thief.cookies.set("idpauth", old);
+    await visitor.get(target);
+    expect(visitor.cookies.get("idpauth")).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    expect(visitor.cookies.get("idpauth")).not.toBe(old);
+    expect(await thief.isSignedIn()).toBe(false);
+    expect(await sessionOf(thief)).toBeNull();
+  });
+
+  it("never adopts a key that somebody else chose", async () => {
+    const visitor = application.visitor();
+    const chosen = "A".repeat(43);
+    visitor.cookies.set("idpauth", chosen);
+    await visitor.get("/idpauth/login/");
+    expect(visitor.cookies.get("idpauth")).not.toBe(chosen);
+    await visitor.signIn();
+    visitor.cookies.set("idpauth", chosen);
+    expect(await visitor.isSignedIn()).toBe(false);
+  });
+
+  it("signing in again gives a new key too, and the old session is dead", async () => {
+    const visitor = application.visitor();
+    await visitor.signIn();
+    const old = application.visitor();
+    for (const [name, value] of visitor.cookies) old.cookies.set(name, value);
+    await visitor.signIn();
+    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await old.isSignedIn()).toBe(false);
+  });
+
+  it("as somebody else leaves nothing of the person before", async () => {
+    const visitor = application.visitor();
+    await visitor.signIn(FROM_PAGE);
+    const before = (await sessionOf(visitor)) as { credentials: { token: string; refresh_token: string } };
+    const old = application.visitor();
+    for (const [name, value] of visitor.cookies) old.cookies.set(name, value);
+    await visitor.signIn("/idpauth/login/", GRACE);
+    expect((await visitor.get("/idpauth/session")).json()).toEqual({
+      authenticated: true,
+      user: { email: "grace@example.com", name: "Grace Hopper", picture: null },
+    });
+    const text = JSON.stringify(await sessionOf(visitor));
+    for (const trace of [before.credentials.token, before.credentials.refresh_token, "ada", PAGE]) expect(text).not.toContain(trace);
+    expect(await old.isSignedIn()).toBe(false);
+    const stored = JSON.stringify((await store.entries()).map(({ data }) => data));
+    expect(stored).not.toContain(before.credentials.token);
+  });
+
+  it("is claimed by the account chosen, not by parameters of the callback", async () => {
+    const visitor = application.visitor();
+    await visitor.get(changed(await visitor.approve(), { email: "grace@example.com", sub: "grace-1906", id_info: "{}" }));
+    expect((await visitor.get("/idpauth/session")).json().user.email).toBe("ada@example.com");
+  });
+});
+
+describe("stamps", () => {
+  afterEach(() => application.stop());
+
+  it("idp_last_active is stamped when an idle timeout is configured", async () => {
+    const visitor = await start({ sessionIdleTimeout: 600 });
+    await visitor.signIn();
+    const now = Math.floor(application.clock.now() / 1000);
+    expect(await sessionOf(visitor)).toMatchObject({ idp_login_at: now, idp_last_active: now });
+  });
+
+  it("a new sign-in stamps both anew", async () => {
+    const visitor = await start({ sessionIdleTimeout: 600 });
+    await visitor.signIn();
+    application.clock.advance(500_000);
+    await visitor.signIn();
+    const now = Math.floor(application.clock.now() / 1000);
+    expect(await sessionOf(visitor)).toMatchObject({ idp_login_at: now, idp_last_active: now });
+  });
+});
+
+describe("the userinfo endpoint", () => {
+  sharedApplication({ provider: { claimsInIdToken: false } });
+
+  it("fills in who it is when the ID token carries only sub", async () => {
+    const visitor = application.visitor();
+    await visitor.signIn();
+    expect((await visitor.get("/idpauth/session")).json().user).toEqual({
+      email: "ada@example.com",
+      name: "Ada Lovelace",
+      picture: "https://pictures.example.com/ada.png",
+    });
+  });
+
+  it.each([
+    ["fails", () => application.provider.fault("userinfo", { kind: "reset" })],
+    ["names another sub", () => (application.provider.userinfoAnswer = (claims) => ({ ...claims, sub: "somebody-else" }))],
+  ])("that %s leaves the claims empty, and the sign-in stands", async (_name, spoil) => {
+    const visitor = application.visitor();
+    spoil();
+    expect((await visitor.signIn()).status).toBe(302);
+    expect((await visitor.get("/idpauth/session")).json()).toEqual({ authenticated: true, user: { email: null, name: null, picture: null } });
+  });
+});
+
+describe("a state", () => {
+  sharedApplication();
+
+  const invalid: [string, (target: string) => string][] = [
+    ["missing", (target) => changed(target, { state: undefined })],
+    ["empty", (target) => changed(target, { state: "" })],
+    ["unknown", (target) => changed(target, { state: "A".repeat(43) })],
+    ["longer by one character", (target) => `${changed(target, {})}`.replace(/state=([^&]+)/, "state=$1A")],
+    ["in another letter case", (target) => target.replace(/state=([^&]+)/, (_whole, state: string) => `state=${swapCase(state)}`)],
+    ["repeated", (target) => `${target}&state=${new URL(target, OWN_ORIGIN).searchParams.get("state") ?? ""}`],
+    ["repeated with another value", (target) => `${target}&state=x`],
+    ["huge", (target) => changed(target, { state: "A".repeat(100_000) })],
+    ["the name of an object's member", (target) => changed(target, { state: "__proto__" })],
+  ];
+
+  it.each(invalid)("that is %s is 400; the session is unchanged and the login still works", async (_name, spoil) => {
+    const visitor = application.visitor();
+    const target = await visitor.approve(FROM_PAGE);
+    const before = await sessionOf(visitor);
+    expect(await tokenRequestsDuring(async () => expectLinkInvalid(await visitor.get(spoil(target))))).toBe(0);
+    expect(await sessionOf(visitor)).toEqual(before);
+    expect((await visitor.get(target)).location).toBe(PAGE);
+  });
+
+  it.each(invalid)("that is %s leaves a signed-in visitor signed in", async (_name, spoil) => {
+    const visitor = application.visitor();
+    await visitor.signIn();
+    const before = await sessionOf(visitor);
+    expectLinkInvalid(await visitor.get(spoil(`${CALLBACK}?code=x&state=y`)));
+    expect(await sessionOf(visitor)).toEqual(before);
+    expect(await visitor.isSignedIn()).toBe(true);
+  });
+
+  it("of another browser is 400 there, whether or not it has a session, and still works at home", async () => {
+    const victim = application.visitor();
+    const target = await victim.approve(FROM_PAGE);
+    const stranger = application.visitor();
+    const starting = application.visitor();
+    await starting.get("/idpauth/login/");
+    const signedIn = application.visitor();
+    await signedIn.signIn("/idpauth/login/", GRACE);
+    for (const other of [stranger, starting, signedIn]) {
+      expect(await tokenRequestsDuring(async () => expectLinkInvalid(await other.get(target)))).toBe(0);
+    }
+    expect(await stranger.isSignedIn()).toBe(false);
+    expect(await starting.isSignedIn()).toBe(false);
+    expect((await signedIn.get("/idpauth/session")).json().user.email).toBe("grace@example.com");
+    expect((await victim.get(target)).location).toBe(PAGE);
+  });
+
+  it("without any session costs no write", async () => {
+    const writes = store.writes.length;
+    expectLinkInvalid(await application.visitor().get(`${CALLBACK}?code=x&state=y`));
+    expect(store.writes).toHaveLength(writes);
+  });
+
+  it("that has expired is 400", async () => {
+    const visitor = application.visitor();
+    await visitor.signIn();
+    const { location } = await visitor.get("/idpauth/login/");
+    application.clock.advance(600_000);
+    const callback = new URL(await application.provider.signInCode(location));
+    expect(await tokenRequestsDuring(async () => expectLinkInvalid(await visitor.get(`${CALLBACK}${callback.search}`)))).toBe(0);
+    expect(await visitor.isSignedIn()).toBe(true);
+  });
+
+  it.each<[string, Record<string, string | undefined>]>([
+    ["without code and error", { code: undefined }],
+    ["with an empty code", { code: "" }],
+  ])("that is known, %s, is 400 and that login is used up", async (_name, changes) => {
+    const visitor = application.visitor();
+    const target = await visitor.approve();
+    expect(
+      await tokenRequestsDuring(async () => {
+        expectLinkInvalid(await visitor.get(changed(target, changes)));
+        expectLinkInvalid(await visitor.get(target));
+      }),
+    ).toBe(0);
+    expect(await visitor.isSignedIn()).toBe(false);
+  });
+
+  it.each(["code", "error"])("that is known with a repeated %s is 400 without a token request, and used up", async (name) => {
+    const visitor = application.visitor();
+    const target = await visitor.approve();
+    expect(
+      await tokenRequestsDuring(async () => {
+        expectLinkInvalid(await visitor.get(`${target}&${name}=a&${name}=b`));
+        expectLinkInvalid(await visitor.get(target));
+      }),
+    ).toBe(0);
+  });
+
+  it("is used up before the token request, whatever comes of it", async () => {
+    const visitor = application.visitor();
+    const target = await visitor.approve();
+    const hold = application.provider.hold("token");
+    const answer = visitor.get(target);
+    await hold.arrived;
+    const stored = (await store.entries()).map(({ data }) => JSON.stringify(data));
+    const state = new URL(target, OWN_ORIGIN).searchParams.get("state") ?? "";
+    expect(stored.filter((data) => data.includes(state))).toEqual([]);
+    hold.release();
+    await answer;
+  });
+
+  it("that this session used already while signed in leads to final_redirect without a token request", async () => {
+    const visitor = application.visitor();
+    const target = await visitor.approve(FROM_PAGE);
+    await visitor.get(target);
+    const before = await sessionOf(visitor);
+    for (const again of [target, changed(target, { code: "other" }), changed(target, { code: undefined, error: "access_denied" })]) {
+      const requests = await tokenRequestsDuring(async () => {
+        const answer = await visitor.get(again);
+        expect([answer.status, answer.location]).toEqual([302, PAGE]);
+      });
+      expect(requests).toBe(0);
+    }
+    expect(await sessionOf(visitor)).toEqual(before);
+  });
+
+  it("used already is 400 after logout, and for everybody else", async () => {
+    const visitor = application.visitor();
+    const target = await visitor.approve();
+    await visitor.get(target);
+    expectLinkInvalid(await application.visitor().get(target));
+    await visitor.get("/idpauth/logout/");
+    expect(await tokenRequestsDuring(async () => expectLinkInvalid(await visitor.get(target)))).toBe(0);
+    expect(await visitor.isSignedIn()).toBe(false);
+  });
+
+  it("is remembered with the last eight", async () => {
+    const visitor = application.visitor();
+    const targets: string[] = [];
+    for (let login = 0; login < 9; login += 1) {
+      targets.push(await visitor.approve());
+      expect((await visitor.get(targets[login] ?? "")).status).toBe(302);
+    }
+    expectLinkInvalid(await visitor.get(targets[0] ?? ""));
+    for (const target of targets.slice(1)) expect((await visitor.get(target)).status).toBe(302);
+    expect(await visitor.isSignedIn()).toBe(true);
+  });
+
+  it("is answered as problem+json where Accept asks for JSON", async () => {
+    const answer = await application.visitor().get(`${CALLBACK}?code=x&state=y`, { headers: { accept: "application/json" } });
+    expect(answer.status).toBe(400);
+    expect(answer.json()).toMatchObject({ code: "login_link_invalid", status: 400, title: "This sign-in link is no longer valid" });
+  });
+});
+
+describe("the same callback several times at once", () => {
+  sharedApplication();
+
+  it.each([2, 10])("%i times is one token request, and everybody gets the same answer", async (times) => {
+    const visitor = application.visitor();
+    const target = await visitor.approve(FROM_PAGE);
+    const copies = Array.from({ length: times }, () => {
+      const copy = application.visitor();
+      for (const [name, value] of visitor.cookies) copy.cookies.set(name, value);
+      return copy;
+    });
+    const hold = application.provider.hold("token");
+    const requests = await tokenRequestsDuring(async () => {
+      const answers = Promise.all(copies.map((copy) => copy.get(target)));
+      await hold.arrived;
+      hold.release();
+      for (const { status, location, setCookies } of await answers) {
+        expect([status, location, setCookies]).toEqual([302, PAGE, [expect.stringContaining("idpauth=")]]);
+      }
+    });
+    expect(requests).toBe(1);
+    expect(new Set(copies.map(({ cookies }) => cookies.get("idpauth"))).size).toBe(1);
+    for (const copy of copies) expect(await copy.isSignedIn()).toBe(true);
+  });
+
+  it("in another process is 400 there and disturbs nothing", async () => {
+    const visitor = application.visitor();
+    const target = await visitor.approve(FROM_PAGE);
+    const elsewhere = visitor.at(application.another());
+    const hold = application.provider.hold("token");
+    const requests = await tokenRequestsDuring(async () => {
+      const first = visitor.get(target);
+      await hold.arrived;
+      expectLinkInvalid(await elsewhere.get(target));
+      hold.release();
+      expect((await first).location).toBe(PAGE);
+    });
+    expect(requests).toBe(1);
+    expect(await visitor.isSignedIn()).toBe(true);
+  });
+});
+
+describe("iss (RFC 9207)", () => {
+  const issuer = () => application.provider.issuer;
+  const wrong: [string, () => string][] = [
+    ["of somebody else", () => "https://evil.example"],
+    ["in another letter case", () => issuer().toUpperCase()],
+    ["with a slash at the end", () => `${issuer()}/`],
+    ["over https", () => issuer().replace("http:", "https:")],
+    ["empty", () => ""],
+    ["with white space", () => ` ${issuer()}`],
+  ];
+
+  async function expectNoToken(spoil: (target: string) => string): Promise<void> {
+    const visitor = application.visitor();
+    const target = await visitor.approve();
+    expect(
+      await tokenRequestsDuring(async () => {
+        expectRefused(await visitor.get(spoil(target)));
+        expectLinkInvalid(await visitor.get(target));
+      }),
+    ).toBe(0);
+    expect(await visitor.isSignedIn()).toBe(false);
+  }
+
+  describe("announced by the provider", () => {
+    sharedApplication();
+    const errorAnswer = { code: undefined, error: "access_denied" };
+
+    it.each(wrong)("that is %s is refused before any token request, on error answers too", async (_name, iss) => {
+      await expectNoToken((target) => changed(target, { iss: iss() }));
+      await expectNoToken((target) => changed(target, { ...errorAnswer, iss: iss() }));
+    });
+
+    it("that is missing is refused, on error answers too", async () => {
+      await expectNoToken((target) => changed(target, { iss: undefined }));
+      await expectNoToken((target) => changed(target, { ...errorAnswer, iss: undefined }));
+    });
+
+    it("that is repeated is refused", async () => {
+      await expectNoToken((target) => `${target}&iss=${encodeURIComponent(issuer())}`);
+      await expectNoToken((target) => `${target}&iss=https%3A%2F%2Fevil.example`);
+    });
+  });
+
+  describe("not announced by the provider", () => {
+    sharedApplication({ provider: { announceIss: false } });
+
+    it("may be missing", async () => {
+      const visitor = application.visitor();
+      const target = await visitor.approve();
+      expect(target).not.toContain("iss=");
+      expect((await visitor.get(target)).status).toBe(302);
+    });
+
+    it("may be there", async () => {
+      const visitor = application.visitor();
+      expect((await visitor.get(changed(await visitor.approve(), { iss: issuer() }))).status).toBe(302);
+    });
+
+    it.each(wrong)("is compared all the same: %s", async (_name, iss) => {
+      await expectNoToken((target) => changed(target, { iss: iss() }));
+    });
+  });
+});
+
+describe("an error of the provider", () => {
+  sharedApplication();
+  const HOSTILE = '"><script>alert(1)</script>\r\nSet-Cookie: a=b';
+
+  it.each<[string, string]>([
+    ...Object.keys(SIGN_IN_ERRORS).map((code): [string, string] => [code, code]),
+    ["something_else", "provider_error"],
+    ["ACCESS_DENIED", "provider_error"],
+    ["access_denied ", "provider_error"],
+    ["__proto__", "provider_error"],
+    ["constructor", "provider_error"],
+    [HOSTILE, "provider_error"],
+    ["x".repeat(20_000), "provider_error"],
+  ])("%s leads to the index as %s, and nothing of it is repeated", async (error, code) => {
+    const visitor = application.visitor();
+    const target = changed(await visitor.approve(), { code: undefined, error, error_description: HOSTILE, error_uri: "https://evil.example" });
+    const requests = await tokenRequestsDuring(async () => {
+      const answer = await visitor.get(target);
+      expect([answer.status, answer.location]).toEqual([302, `/idpauth/?error=${code}`]);
+      expect(answer.body).toBeUndefined();
+    });
+    expect(requests).toBe(0);
+    expect(JSON.stringify(application.log)).not.toContain("script");
+  });
+
+  it("beside a code is an error", async () => {
+    const visitor = application.visitor();
+    const answer = await visitor.get(changed(await visitor.approve(), { error: "server_error" }));
+    expect(answer.location).toBe("/idpauth/?error=server_error");
+  });
+
+  it("drops that login; a signed-in session stays", async () => {
+    const visitor = application.visitor();
+    await visitor.signIn();
+    const before = await sessionOf(visitor);
+    const target = await visitor.approve();
+    await visitor.get(changed(target, { code: undefined, error: "access_denied" }));
+    const after = await sessionOf(visitor);
+    for (const key of ["credentials", "id_info", "idp_login_at"]) expect(after?.[key]).toEqual(before?.[key]);
+    expect(await tokenRequestsDuring(() => visitor.get(target))).toBe(0);
+    expect(await visitor.isSignedIn()).toBe(true);
+  });
+
+  it("without a known state is 400 like any other", async () => {
+    expectLinkInvalid(await application.visitor().get(`${CALLBACK}?error=access_denied&state=x`));
+    expectLinkInvalid(await application.visitor().get(`${CALLBACK}?error=access_denied`));
+  });
+});
+
+describe("a refusal", () => {
+  sharedApplication();
+  const swapped = (claims: Record<string, unknown>) => (draft: IdTokenDraft) => ({ claims: { ...draft.claims, ...claims } });
+  const without = (name: string) => (draft: IdTokenDraft) => ({ claims: { ...draft.claims, [name]: undefined } });
+  const mutations: [string, (draft: IdTokenDraft) => MutatedIdToken | Promise<MutatedIdToken>][] = [
+    ["another nonce", swapped({ nonce: "other" })],
+    ["no nonce", without("nonce")],
+    ["another issuer", swapped({ iss: "https://evil.example" })],
+    ["another audience", swapped({ aud: "other-client" })],
+    ["an expiry in the past", swapped({ exp: 1 })],
+    ["no expiry", without("exp")],
+    ["no subject", without("sub")],
+    ["alg none", (draft) => draft.sign({ ...draft.header, alg: "none" }, draft.claims)],
+    ["HS256 under the public key", (draft) => draft.sign({ ...draft.header, alg: "HS256" }, draft.claims, Buffer.from(draft.publicKeyPem))],
+    ["a flipped signature", (draft) => flipped(draft.sign(draft.header, draft.claims))],
+    ["no form of a token at all", () => "garbage"],
+  ];
+
+  it.each(mutations)("ID token with %s: 400, nobody is signed in, and the code is never sent again", async (_name, mutate) => {
+    const visitor = application.visitor();
+    const target = await visitor.approve();
+    const before = await sessionOf(visitor);
+    application.provider.mutateIdToken = mutate;
+    const requests = await tokenRequestsDuring(async () => {
+      expectRefused(await visitor.get(target));
+      expectLinkInvalid(await visitor.get(target));
+    });
+    expect(requests).toBe(1);
+    expect(await visitor.isSignedIn()).toBe(false);
+    const after = await sessionOf(visitor);
+    expect(after?.["credentials"]).toBeUndefined();
+    expect(after?.["final_redirect"]).toBe(before?.["final_redirect"]);
+  });
+
+  it.each<[string, Fault]>([
+    ["invalid_grant", { kind: "status", status: 400, body: { error: "invalid_grant", error_description: "EVIL words" } }],
+    ["no body", { kind: "status", status: 400 }],
+    ["an unknown error", { kind: "status", status: 400, body: { error: "EVIL_error" } }],
+  ])("of the code with 400 and %s: 400, in our own words", async (_name, fault) => {
+    const visitor = application.visitor();
+    const target = await visitor.approve();
+    application.provider.fault("token", fault);
+    const requests = await tokenRequestsDuring(async () => {
+      const answer = await visitor.get(target);
+      expectRefused(answer);
+      expect(JSON.stringify(answer)).not.toContain("EVIL");
+      expectLinkInvalid(await visitor.get(target));
+    });
+    expect(requests).toBe(1);
+    expect(JSON.stringify(application.log)).not.toContain("EVIL");
+  });
+
+  it.each<[string, (answer: Record<string, unknown>) => unknown]>([
+    ["no ID token", ({ id_token: _gone, ...rest }) => rest],
+    ["no access token", ({ access_token: _gone, ...rest }) => rest],
+    ["another kind of token", (answer) => ({ ...answer, token_type: "DPoP" })],
+  ])("with %s in the answer: 400", async (_name, change) => {
+    const visitor = application.visitor();
+    const target = await visitor.approve();
+    application.provider.tokenAnswer = change;
+    expectRefused(await visitor.get(target));
+    expect(await visitor.isSignedIn()).toBe(false);
+  });
+
+  it("leaves somebody who is signed in as they were", async () => {
+    const visitor = application.visitor();
+    await visitor.signIn();
+    const target = await visitor.approve("/idpauth/login/", GRACE);
+    application.provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, nonce: "other" } });
+    expectRefused(await visitor.get(target));
+    expect((await visitor.get("/idpauth/session")).json().user.email).toBe("ada@example.com");
+  });
+
+  it("is answered as problem+json where Accept asks for JSON", async () => {
+    const visitor = application.visitor();
+    const target = await visitor.approve();
+    application.provider.mutateIdToken = () => "garbage";
+    const answer = await visitor.get(target, { headers: { accept: "application/json" } });
+    expect([answer.status, answer.json().code]).toEqual([400, "sign_in_refused"]);
+  });
+
+  it("of a code that belongs to another login", async () => {
+    const visitor = application.visitor();
+    const first = new URL(await visitor.approve(), OWN_ORIGIN).searchParams;
+    const second = await visitor.approve();
+    expectRefused(await visitor.get(changed(second, { code: first.get("code") ?? "" })));
+    expect(await visitor.isSignedIn()).toBe(false);
+  });
+});
+
+describe("an outage", () => {
+  sharedApplication();
+
+  function expectOutage(answer: Answer): void {
+    expect(answer.status).toBe(503);
+    expect(answer.headers["Retry-After"]).toMatch(/^[1-9]\d*$/);
+    expect(answer.body).toContain("provider_unavailable");
+    expect(answer.setCookies ?? []).toEqual([]);
+  }
+
+  it.each<[string, "token" | "jwks", Fault]>([
+    ["token endpoint resets", "token", { kind: "reset" }],
+    ["token endpoint resets after its work", "token", { kind: "reset", before: false }],
+    ["token endpoint says 500", "token", { kind: "status", status: 500 }],
+    ["token endpoint says 429", "token", { kind: "status", status: 429, headers: { "Retry-After": "9" } }],
+    ["token endpoint redirects", "token", { kind: "redirect", status: 307 }],
+    ["token endpoint sends no JSON", "token", { kind: "garbage" }],
+    ["token endpoint sends too much", "token", { kind: "oversized", before: false }],
+    ["token endpoint stops in the middle", "token", { kind: "truncated" }],
+    ["operator's mistake", "token", { kind: "status", status: 401, body: { error: "invalid_client" } }],
+  ])("%s: 503 with Retry-After, nothing stored, and the code is sent once", async (_name, endpoint, fault) => {
+    const visitor = application.visitor();
+    const target = await visitor.approve();
+    application.provider.fault(endpoint, fault);
+    const requests = await tokenRequestsDuring(async () => {
+      expectOutage(await visitor.get(target));
+      application.provider.clearFaults();
+      application.clock.advance(61_000);
+      expectLinkInvalid(await visitor.get(target));
+    });
+    expect(requests).toBe(1);
+    expect(await visitor.isSignedIn()).toBe(false);
+    expect((await visitor.signIn()).status).toBe(302);
+  });
+
+  it("the JWKS cannot be had: 503, nothing stored", async () => {
+    const elsewhere = application.another();
+    const visitor = application.visitor().at(elsewhere);
+    const target = await visitor.approve();
+    application.provider.fault("jwks", { kind: "reset" });
+    expectOutage(await visitor.get(target));
+    expect(await visitor.isSignedIn()).toBe(false);
+  });
+
+  it("the provider hangs: 503 after IDP_HTTP_TIMEOUT", async () => {
+    const visitor = application.visitor();
+    const target = await visitor.approve();
+    const hold = application.provider.hold("token");
+    const answer = visitor.get(target);
+    await hold.arrived;
+    application.clock.advance(5_000);
+    expectOutage(await answer);
+    hold.release();
+  });
+
+  it("the provider's document cannot be had by this process: 503, and the login is kept", async () => {
+    const visitor = application.visitor();
+    const target = await visitor.approve(FROM_PAGE);
+    const elsewhere = visitor.at(application.another());
+    application.provider.fault("discovery", { kind: "reset" });
+    expect(await tokenRequestsDuring(async () => expectOutage(await elsewhere.get(target)))).toBe(0);
+    application.provider.clearFaults();
+    application.clock.advance(5_000);
+    expect((await elsewhere.get(target)).location).toBe(PAGE);
+  });
+
+  it("while this process backs off from the token endpoint nothing is asked, and the login is kept", async () => {
+    const unlucky = application.visitor();
+    const visitor = application.visitor();
+    const first = await unlucky.approve();
+    const second = await visitor.approve(FROM_PAGE);
+    application.provider.fault("token", { kind: "status", status: 503, headers: { "Retry-After": "20" }, times: 1 });
+    expectOutage(await unlucky.get(first));
+    expect(await tokenRequestsDuring(async () => expectOutage(await visitor.get(second)))).toBe(0);
+    application.clock.advance(20_000);
+    expect((await visitor.get(second)).location).toBe(PAGE);
+  });
+
+  it("leaves somebody who is signed in as they were", async () => {
+    const visitor = application.visitor();
+    await visitor.signIn();
+    const target = await visitor.approve("/idpauth/login/", GRACE);
+    application.provider.fault("token", { kind: "reset" });
+    expectOutage(await visitor.get(target));
+    expect((await visitor.get("/idpauth/session")).json().user.email).toBe("ada@example.com");
+  });
+
+  it("of the store is 503, and the tokens that nobody will hold are given back", async () => {
+    const visitor = application.visitor();
+    const target = await visitor.approve();
+    const hold = application.provider.hold("token", { before: false });
+    const answer = visitor.get(target);
+    await hold.arrived;
+    store.isDown = true;
+    hold.release();
+    const { status, body, setCookies } = await answer;
+    expect(status).toBe(503);
+    expect(body).toContain("store_unavailable");
+    expect(setCookies ?? []).toEqual([]);
+    store.isDown = false;
+    const refreshToken = application.provider.issued.filter(({ kind }) => kind === "refresh_token").at(-1)?.value ?? "";
+    await vi.waitFor(() => expect(application.provider.isActive(refreshToken)).toBe(false));
+  });
+
+  it("is answered as problem+json where Accept asks for JSON", async () => {
+    const visitor = application.visitor();
+    const target = await visitor.approve();
+    application.provider.fault("token", { kind: "reset" });
+    const answer = await visitor.get(target, { headers: { accept: "application/json" } });
+    expect([answer.status, answer.json().code]).toEqual([503, "provider_unavailable"]);
+  });
+});
+
+describe("a logout while the callback is under way", () => {
+  sharedApplication();
+
+  it.each([
+    ["before the provider has answered", true],
+    ["after the provider has issued the tokens", false],
+  ])("wins, %s: nobody is signed in and the tokens are revoked", async (_name, before) => {
+    const visitor = application.visitor();
+    const target = await visitor.approve();
+    const leaving = application.visitor();
+    for (const [name, value] of visitor.cookies) leaving.cookies.set(name, value);
+    const hold = application.provider.hold("token", { before });
+    const answer = visitor.get(target);
+    await hold.arrived;
+    expect((await leaving.get("/idpauth/logout/?response=json")).json()).toEqual({ status: "logged_out" });
+    hold.release();
+    expectLinkInvalid(await answer);
+    expect(await visitor.isSignedIn()).toBe(false);
+    const refreshToken = application.provider.issued.filter(({ kind }) => kind === "refresh_token").at(-1)?.value ?? "";
+    await vi.waitFor(() => expect(application.provider.isActive(refreshToken)).toBe(false));
+    expect((await store.entries()).filter(({ subject }) => subject !== undefined)).toEqual([]);
+  });
+
+  it("wins over a sign-in of somebody who was signed in", async () => {
+    const visitor = application.visitor();
+    await visitor.signIn();
+    const target = await visitor.approve("/idpauth/login/", GRACE);
+    const leaving = application.visitor();
+    for (const [name, value] of visitor.cookies) leaving.cookies.set(name, value);
+    const hold = application.provider.hold("token");
+    const answer = visitor.get(target);
+    await hold.arrived;
+    await leaving.get("/idpauth/logout/");
+    hold.release();
+    expectLinkInvalid(await answer);
+    expect(await visitor.isSignedIn()).toBe(false);
+  });
+});
+
+function swapCase(text: string): string {
+  return [...text].map((letter) => (letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase())).join("");
+}
+
+function flipped(token: string): string {
+  const at = token.lastIndexOf(".") + 5;
+  return `${token.slice(0, at)}${token[at] === "A" ? "B" : "A"}${token.slice(at + 1)}`;
+}

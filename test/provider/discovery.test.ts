@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { ProviderUnavailableError } from "../../src/core/errors.js";
+import { createOpenIdProvider } from "../../src/provider/openid.js";
+import { allowsHttp } from "../../src/provider/discovery.js";
+import type { ProviderSettings } from "../../src/provider/settings.js";
+import type { Fault } from "../support/scripted-provider.js";
+import { TestClock } from "../support/test-clock.js";
+import { rejection, renewed, startRig, unavailable, type Rig } from "./rig.js";
+
+let rig: Rig;
+let settings: Rig["idp"]["settings"];
+beforeAll(async () => {
+  rig = await startRig();
+  settings = { ...rig.idp.settings };
+});
+afterAll(() => rig.idp.stop());
+beforeEach(() => {
+  rig = renewed(rig, settings);
+});
+
+const fetches = () => rig.idp.requestsTo("discovery").length;
+
+describe("the discovery document", () => {
+  it.each([[true], [false]])("tells the issuer and whether it sends iss (%s)", async (announceIss) => {
+    rig.idp.settings.announceIss = announceIss;
+    expect(await rig.provider.facts()).toEqual({ issuer: rig.idp.issuer, sendsIss: announceIss });
+  });
+
+  it("is not asked for before it is needed, then once for many", async () => {
+    expect(fetches()).toBe(0);
+    await Promise.all(Array.from({ length: 10 }, () => rig.provider.facts()));
+    await rig.provider.facts();
+    expect(fetches()).toBe(1);
+  });
+
+  it("is fetched again in the background when it is older than an hour; nobody waits", async () => {
+    await rig.provider.facts();
+    rig.clock.advance(3600_000);
+    const hold = rig.idp.hold("discovery");
+    await rig.provider.facts();
+    await hold.arrived;
+    await rig.provider.facts();
+    expect(fetches()).toBe(2);
+    hold.release();
+  });
+
+  it("serves on while the provider is down, however long", async () => {
+    await rig.provider.facts();
+    rig.idp.fault("discovery", { kind: "status", status: 503 });
+    for (let day = 0; day < 3; day++) {
+      rig.clock.advance(24 * 3600_000);
+      await expect(rig.provider.facts()).resolves.toBeDefined();
+    }
+  });
+
+  it("a wrong one never replaces a good one", async () => {
+    await rig.provider.facts();
+    rig.idp.discoveryDocument = () => ({ issuer: "https://evil.example" });
+    rig.clock.advance(3600_000);
+    const before = rig.logged.length;
+    await rig.provider.facts();
+    await expect.poll(() => rig.logged.length).toBeGreaterThan(before);
+    expect(await rig.provider.facts()).toMatchObject({ issuer: rig.idp.issuer });
+  });
+
+  const outage = (fault: Fault, reason: string): [string, Fault, string] => [reason, fault, reason];
+  it.each([
+    outage({ kind: "status", status: 500 }, "http_500"),
+    outage({ kind: "status", status: 429 }, "http_429"),
+    outage({ kind: "garbage" }, "not_json"),
+    outage({ kind: "wrong-type" }, "not_json"),
+    outage({ kind: "reset" }, "network"),
+    outage({ kind: "oversized" }, "too_large"),
+    outage({ kind: "redirect" }, "redirect"),
+  ])("outage: %s, and this process backs off", async (_name, fault, reason) => {
+    rig.idp.fault("discovery", { ...fault, times: 1 });
+    expect(await rejection(rig.provider.facts())).toBe(unavailable(reason));
+    expect(await rejection(rig.provider.facts())).toBe(unavailable("backing_off"));
+    expect(fetches()).toBe(1);
+    rig.clock.advance(1000);
+    await expect(rig.provider.facts()).resolves.toBeDefined();
+  });
+
+  it("no answer within IDP_HTTP_TIMEOUT: outage", async () => {
+    const hold = rig.idp.hold("discovery");
+    const facts = rejection(rig.provider.facts());
+    await hold.arrived;
+    rig.clock.advance(5000);
+    expect(await facts).toBe(unavailable("timeout"));
+    hold.release();
+  });
+
+  it.each([
+    ["another issuer", { issuer: "https://evil.example" }, "issuer_mismatch"],
+    ["a trailing slash too much", { issuer: "SLASH" }, "issuer_mismatch"],
+    ["no issuer", { issuer: undefined }, "issuer_mismatch"],
+    ["no token endpoint", { token_endpoint: undefined }, "discovery_endpoint"],
+    ["no authorization endpoint", { authorization_endpoint: "" }, "discovery_endpoint"],
+    ["no keys", { jwks_uri: 1 }, "discovery_endpoint"],
+    ["a relative address", { jwks_uri: "/jwks" }, "discovery_endpoint"],
+    ["an address that no request can reach", { token_endpoint: "file:///etc/passwd" }, "discovery_endpoint"],
+    ["an address with user info", { token_endpoint: "https://a:b@idp.example/" }, "discovery_endpoint"],
+  ])("operator's mistake, loud in the log: %s", async (_name, changes, reason) => {
+    const changed = "issuer" in changes && changes.issuer === "SLASH" ? { issuer: `${rig.idp.issuer}/` } : changes;
+    rig.idp.discoveryDocument = (document) => ({ ...document, ...changed });
+    expect(await rejection(rig.provider.facts())).toBe(unavailable(reason));
+    expect(rig.logged).toEqual([expect.objectContaining({ level: "error" })]);
+  });
+
+  it("operator's mistake: there is no such document", async () => {
+    rig.idp.fault("discovery", { kind: "status", status: 404 });
+    expect(await rejection(rig.provider.facts())).toBe(unavailable("http_404"));
+    expect(rig.logged).toEqual([expect.objectContaining({ level: "error" })]);
+  });
+
+  it("an issuer with a path, or with a trailing slash, is found where the standard says", async () => {
+    for (const issuerPath of ["/tenant", "/tenant/", "/"]) {
+      const other = await startRig({ issuerPath });
+      expect(await other.provider.facts()).toMatchObject({ issuer: other.idp.issuer });
+      await other.idp.stop();
+    }
+  });
+});
+
+describe("http", () => {
+  it.each([
+    ["http://127.0.0.1:9000", false, true],
+    ["http://localhost", false, true],
+    ["http://idp.example", false, false],
+    ["http://idp.example", true, true],
+    ["https://idp.example", false, false],
+  ])("to %s (debug mode: %s) is allowed: %s", (issuer, debug, expected) => {
+    expect(allowsHttp({ issuer, debug })).toBe(expected);
+  });
+
+  it.each(["authorization_endpoint", "token_endpoint", "jwks_uri"])("an https provider may not send us to http: %s", async (name) => {
+    const document: Record<string, unknown> = {
+      issuer: "https://idp.example",
+      authorization_endpoint: "https://idp.example/a",
+      token_endpoint: "https://idp.example/t",
+      jwks_uri: "https://idp.example/j",
+    };
+    const provider = (changes: object) =>
+      createOpenIdProvider({
+        settings: { issuer: "https://idp.example", clientId: "c", clientSecret: "s", httpTimeout: 5, debug: false } as ProviderSettings,
+        clock: new TestClock(),
+        log: () => undefined,
+        fetch: () => Promise.resolve(Response.json({ ...document, ...changes })),
+      });
+    await expect(provider({}).facts()).resolves.toEqual({ issuer: "https://idp.example", sendsIss: false });
+    await expect(provider({ [name]: "http://idp.example/x" }).facts()).rejects.toBeInstanceOf(ProviderUnavailableError);
+  });
+});

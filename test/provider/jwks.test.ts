@@ -1,0 +1,224 @@
+import { generateKeyPairSync } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { SignIn } from "../../src/core/ports.js";
+import { refused, rejection, renewed, startRig, unavailable, type Rig } from "./rig.js";
+
+let rig: Rig;
+let settings: Rig["idp"]["settings"];
+let signedIn: SignIn;
+
+beforeAll(async () => {
+  rig = await startRig();
+  settings = { ...rig.idp.settings };
+});
+afterAll(() => rig.idp.stop());
+beforeEach(async () => {
+  rig = renewed(rig, settings);
+  signedIn = await rig.exchange();
+  rig.idp.requests.length = 0;
+});
+
+const fetches = () => rig.idp.requestsTo("jwks").length;
+const accepted = expect.objectContaining({ sub: "ada-1815" }) as unknown;
+const signInAgain = async () => (await rig.exchange()).idInfo;
+
+describe("the life of the provider's keys", () => {
+  it("they are fetched once, however many tokens come", async () => {
+    await Promise.all([signInAgain(), signInAgain(), rig.renew(signedIn)]);
+    expect(fetches()).toBe(0);
+  });
+
+  it("many first tokens at once share one fetch", async () => {
+    const cold = rig.settingsWith({});
+    await Promise.all(Array.from({ length: 10 }, () => rig.exchange(cold)));
+    expect(fetches()).toBe(1);
+    expect(rig.idp.requestsTo("discovery")).toHaveLength(1);
+  });
+
+  it.each([[true], [false]])("F8 a rotation is followed with one fetch (old key kept: %s)", async (keepOld) => {
+    await rig.idp.rotateKeys({ keepOld });
+    expect(await rig.renew(signedIn)).toEqual(accepted);
+    expect(fetches()).toBe(1);
+  });
+
+  it("F8 an old key that was removed signs nothing any more", async () => {
+    const { sign } = await draftOf(rig);
+    await rig.idp.rotateKeys({ keepOld: false });
+    await signInAgain();
+    rig.idp.mutateIdToken = ({ claims }) => sign(claims);
+    expect(await rejection(signInAgain())).toBe(unavailable("jwks"));
+  });
+
+  it("F8 a kid that is used again for another key is followed with one fetch", async () => {
+    await rig.idp.rotateKeys({ keepOld: false, kid: rig.idp.jwks.document().keys[0]?.["kid"] as string });
+    expect(await rig.renew(signedIn)).toEqual(accepted);
+    expect(fetches()).toBe(1);
+  });
+
+  it("F8 without any kid every key that fits is tried", async () => {
+    rig.idp.jwks.publishWithoutKid();
+    await rig.idp.jwks.publishSeveral(3);
+    const cold = rig.settingsWith({});
+    await expect(rig.exchange(cold)).resolves.toBeDefined();
+    await rig.idp.rotateKeys({ keepOld: false });
+    await expect(rig.exchange(cold)).resolves.toBeDefined();
+    expect(fetches()).toBe(2);
+  });
+
+  it("without any kid, a signature under none of the newest keys is refused", async () => {
+    rig.idp.jwks.publishWithoutKid();
+    const cold = rig.settingsWith({});
+    await rig.exchange(cold);
+    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    rig.idp.mutateIdToken = ({ header, claims, sign }) => sign(header, claims, privateKey);
+    expect(await rejection(rig.exchange(cold))).toBe(refused("id_token_signature"));
+    // Within the interval nothing newer can be had: no verdict.
+    expect(await rejection(rig.exchange(cold))).toBe(unavailable("jwks"));
+    expect(fetches()).toBe(2);
+  });
+
+  it("F9 a flood of unknown kids forces one fetch per 30 s", async () => {
+    rig.idp.mutateIdToken = (draft) => ({ header: { ...draft.header, kid: "nobody-knows" } });
+    const reasons = await Promise.all(Array.from({ length: 50 }, () => rejection(rig.exchange())));
+    expect(new Set(reasons)).toEqual(new Set([unavailable("jwks")]));
+    expect(fetches()).toBe(1);
+    rig.clock.advance(29_999);
+    await rejection(rig.exchange());
+    expect(fetches()).toBe(1);
+    rig.clock.advance(1);
+    await rejection(rig.exchange());
+    expect(fetches()).toBe(2);
+  });
+
+  it("F9 also while the endpoint is down", async () => {
+    rig.idp.fault("jwks", { kind: "status", status: 500 });
+    rig.idp.mutateIdToken = (draft) => ({ header: { ...draft.header, kid: "nobody-knows" } });
+    for (let second = 0; second < 30; second++) {
+      expect(await rejection(rig.exchange())).toBe(unavailable("jwks"));
+      rig.clock.advance(1000);
+    }
+    expect(fetches()).toBe(1);
+  });
+
+  it("F10 while the endpoint is down the keys at hand serve, for up to 24 h", async () => {
+    rig.idp.fault("jwks", { kind: "status", status: 500 });
+    rig.clock.advance(24 * 3600_000);
+    expect(await signInAgain()).toEqual(accepted);
+    await expect.poll(() => rig.logged.length).toBe(1);
+    rig.clock.advance(60_000);
+    expect(await rejection(signInAgain())).toBe(unavailable("jwks"));
+    rig.idp.clearFaults();
+    rig.clock.advance(60_000);
+    expect(await signInAgain()).toEqual(accepted);
+  });
+
+  it("they are renewed in the background, without anybody waiting", async () => {
+    rig.clock.advance(10 * 60_000);
+    const hold = rig.idp.hold("jwks");
+    expect(await signInAgain()).toEqual(accepted);
+    await hold.arrived;
+    hold.release();
+    expect(fetches()).toBe(1);
+  });
+
+  it.each([
+    [
+      "an empty set",
+      () => {
+        rig.idp.jwks.publishEmpty();
+      },
+    ],
+    [
+      "garbage",
+      () => {
+        rig.idp.jwks.publishGarbage();
+      },
+    ],
+    [
+      "a list",
+      () => {
+        rig.idp.jwks.publish([]);
+      },
+    ],
+    [
+      "keys that are no list",
+      () => {
+        rig.idp.jwks.publish({ keys: {} });
+      },
+    ],
+    [
+      "keys that are no keys",
+      () => {
+        rig.idp.jwks.publish({ keys: [null, 1, "x", {}, { kty: "RSA", n: "!", e: 1 }] });
+      },
+    ],
+    [
+      "a redirect",
+      () => {
+        rig.idp.fault("jwks", { kind: "redirect" });
+      },
+    ],
+    [
+      "an oversized set",
+      () => {
+        rig.idp.fault("jwks", { kind: "oversized" });
+      },
+    ],
+  ])("F11 %s never replaces a good set", async (_name, spoil) => {
+    spoil();
+    const { mutateIdToken } = rig.idp;
+    rig.idp.mutateIdToken = (draft) => ({ header: { ...draft.header, kid: "forces-a-fetch" } });
+    expect(await rejection(signInAgain())).toBe(unavailable("jwks"));
+    expect(fetches()).toBe(1);
+    rig.idp.mutateIdToken = mutateIdToken;
+    expect(await signInAgain()).toEqual(accepted);
+  });
+
+  it("keys of unknown kinds, broken, private, too short or for encryption are skipped", async () => {
+    const good = rig.idp.jwks.document().keys;
+    const short = generateKeyPairSync("rsa", { modulusLength: 1024 }).publicKey.export({ format: "jwk" });
+    const secret = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ format: "jwk" });
+    rig.idp.jwks.publish({
+      keys: [
+        { kty: "AKP", alg: "ML-DSA-99", pub: "x" },
+        null,
+        { kty: "RSA" },
+        { kty: "oct", k: "AAAA" },
+        short,
+        secret,
+        { ...good[0], use: "enc" },
+        ...good,
+      ],
+    });
+    await expect(rig.exchange(rig.settingsWith({}))).resolves.toBeDefined();
+  });
+
+  it("no more than 100 keys are looked at", async () => {
+    const [good] = rig.idp.jwks.document().keys;
+    const decoys = Array.from({ length: 100 }, (_, index) => ({ ...good, kid: `decoy-${String(index)}` }));
+    rig.idp.jwks.publish({ keys: [...decoys, good] });
+    expect(await rejection(rig.exchange(rig.settingsWith({})))).toBe(unavailable("jwks"));
+    rig.idp.jwks.publish({ keys: [...decoys.slice(1), good] });
+    await expect(rig.exchange(rig.settingsWith({}))).resolves.toBeDefined();
+  });
+
+  it("a bad signature is refused also while the endpoint is down, since its key is known", async () => {
+    rig.idp.fault("jwks", { kind: "reset" });
+    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    rig.idp.mutateIdToken = ({ header, claims, sign }) => sign(header, claims, privateKey);
+    expect(await rejection(rig.renew(signedIn))).toBe(refused("id_token_signature"));
+  });
+});
+
+/** Signs with the key of now, also after a rotation. */
+async function draftOf({ idp, exchange }: Rig): Promise<{ sign: (claims: Record<string, unknown>) => string }> {
+  let sign: ((claims: Record<string, unknown>) => string) | undefined;
+  idp.mutateIdToken = (draft) => {
+    sign = (claims) => draft.sign(draft.header, claims, draft.privateKey);
+    return draft;
+  };
+  await exchange();
+  idp.mutateIdToken = undefined;
+  if (sign === undefined) throw new Error("no ID token was made");
+  return { sign };
+}

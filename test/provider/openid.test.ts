@@ -1,0 +1,464 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { ProviderUnavailableError } from "../../src/core/errors.js";
+import type { SignIn } from "../../src/core/ports.js";
+import type { Fault } from "../support/scripted-provider.js";
+import { NONCE, REDIRECT_URI, refused, rejection, renewed, startRig, unavailable, VERIFIER, type Rig } from "./rig.js";
+
+let rig: Rig;
+let settings: Rig["idp"]["settings"];
+let elsewhere: Server | undefined;
+
+beforeAll(async () => {
+  rig = await startRig();
+  settings = { ...rig.idp.settings };
+});
+beforeEach(() => {
+  rig = renewed(rig, settings);
+});
+afterEach(() => elsewhere?.close());
+afterAll(async () => {
+  rig.idp.clearFaults();
+  await rig.idp.stop();
+});
+
+const SOMEBODY_ELSE = { sub: "somebody-else" };
+const never = new AbortController().signal;
+const at = (rig: Rig, seconds: number) => Math.floor(rig.clock.now() / 1000) + seconds;
+
+describe("the authorization request", () => {
+  it("has exactly the known parameters, each once", async () => {
+    // The example of RFC 7636 appendix B.
+    const verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+    const url = new URL(await rig.provider.authorizationUrl({ redirectUri: REDIRECT_URI, state: "s", nonce: NONCE, verifier }));
+    expect(url.origin + url.pathname).toBe(`${rig.idp.issuer}/authorize`);
+    expect([...url.searchParams.keys()].sort()).toEqual(
+      ["client_id", "code_challenge", "code_challenge_method", "nonce", "prompt", "redirect_uri", "response_type", "scope", "state"].sort(),
+    );
+    expect(Object.fromEntries(url.searchParams)).toMatchObject({
+      response_type: "code",
+      client_id: rig.idp.clientId,
+      redirect_uri: REDIRECT_URI,
+      scope: "openid email profile offline_access",
+      prompt: "consent",
+      code_challenge_method: "S256",
+      code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+    });
+  });
+
+  it("an explicit SCOPE is sent exactly", async () => {
+    const provider = rig.settingsWith({ scope: ["openid", "email"], scopeIsDefault: false });
+    const url = new URL(await provider.authorizationUrl({ redirectUri: REDIRECT_URI, state: "s", nonce: NONCE, verifier: VERIFIER }));
+    expect(url.searchParams.get("scope")).toBe("openid email");
+    expect(url.searchParams.has("prompt")).toBe(false);
+  });
+
+  it("a warning, once, when the default scopes will hardly bring a refresh token", async () => {
+    rig.idp.settings.scopesSupported = ["openid"];
+    await rig.code();
+    await rig.code();
+    expect(rig.logged.map(({ code }) => code)).toEqual(["W004"]);
+  });
+});
+
+describe("the code exchange", () => {
+  it("gives credentials and verified claims", async () => {
+    const { credentials, idInfo, accessTokenExpiresAt } = await rig.exchange();
+    expect(credentials).toEqual({
+      token: expect.stringMatching(/^at_/) as string,
+      refresh_token: expect.stringMatching(/^rt_/) as string,
+      token_uri: `${rig.idp.issuer}/token`,
+      client_id: rig.idp.clientId,
+      client_secret: rig.idp.clientSecret,
+      scopes: ["openid", "email", "profile", "offline_access"],
+    });
+    expect(idInfo).toMatchObject({ sub: "ada-1815", email: "ada@example.com", iss: rig.idp.issuer, aud: rig.idp.clientId, nonce: NONCE });
+    expect(accessTokenExpiresAt).toBe(at(rig, 3600));
+    expect(rig.idp.requestsTo("userinfo")).toHaveLength(0);
+  });
+
+  it.each(["client_secret_post", "client_secret_basic"] as const)(
+    "client authentication by %s, whatever the secret is made of",
+    async (method) => {
+      rig.idp.settings.tokenEndpointAuthMethods = [method];
+      rig.idp.settings.clientSecret = "a:b+c%d e\u00fc&=";
+      await rig.exchange(rig.settingsWith({ tokenEndpointAuthMethod: method, clientSecret: rig.idp.clientSecret }));
+      const [request] = rig.idp.requestsTo("token");
+      expect(request?.params.get("code_verifier")).toBe(VERIFIER);
+      expect(request?.params.get("redirect_uri")).toBe(REDIRECT_URI);
+      expect(request?.headers.authorization?.startsWith("Basic ") ?? false).toBe(method === "client_secret_basic");
+    },
+  );
+
+  it("the scopes asked for, where the provider does not name the granted ones", async () => {
+    rig.idp.tokenAnswer = ({ scope: _scope, ...answer }) => answer;
+    expect((await rig.exchange()).credentials.scopes).toEqual(["openid", "email", "profile", "offline_access"]);
+  });
+
+  it.each([[undefined], ["soon"], [-1], [1e30], [null], [[]]])("expires_in %j is as good as none", async (expires_in) => {
+    rig.idp.tokenAnswer = (answer) => ({ ...answer, expires_in });
+    expect((await rig.exchange()).accessTokenExpiresAt).toBeUndefined();
+  });
+
+  it("a refresh token that is null is as good as none", async () => {
+    rig.idp.tokenAnswer = (answer) => ({ ...answer, refresh_token: null });
+    expect((await rig.exchange()).credentials).not.toHaveProperty("refresh_token");
+  });
+
+  it.each([
+    ["a code that was used", { kind: "status", status: 400, body: { error: "invalid_grant" } }, refused("invalid_grant")],
+    ["400 without a body", { kind: "status", status: 400 }, refused("http_400")],
+    ["invalid_client", { kind: "status", status: 401, body: { error: "invalid_client" } }, unavailable("invalid_client")],
+    ["403", { kind: "status", status: 403 }, unavailable("http_403")],
+    ["404", { kind: "status", status: 404 }, unavailable("http_404")],
+    ["500", { kind: "status", status: 500 }, unavailable("http_500")],
+    ["no JSON", { kind: "garbage" }, unavailable("not_json")],
+    ["a JSON list", { kind: "garbage", body: "[]" }, unavailable("not_json")],
+    ["a reset connection", { kind: "reset" }, unavailable("network")],
+    ["an answer cut off", { kind: "truncated" }, unavailable("network")],
+    ["an oversized answer", { kind: "oversized", before: false }, unavailable("too_large")],
+    ["a redirect", { kind: "redirect" }, unavailable("redirect")],
+  ] satisfies [string, Fault, string][])("is never tried twice: %s", async (_name, fault, expected) => {
+    const code = await rig.code();
+    rig.idp.fault("token", fault);
+    expect(await rejection(rig.provider.exchange({ code, redirectUri: REDIRECT_URI, nonce: NONCE, verifier: VERIFIER }))).toBe(expected);
+    expect(rig.idp.requestsTo("token")).toHaveLength(1);
+    expect(rig.idp.requestsTo("unknown")).toHaveLength(0);
+  });
+
+  it.each([
+    ["no ID token", { id_token: undefined }, "id_token_missing"],
+    ["an ID token that is no string", { id_token: 1 }, "id_token_missing"],
+    ["no access token", { access_token: undefined }, "access_token_missing"],
+    ["an access token that is no string", { access_token: { a: 1 } }, "access_token_missing"],
+    ["another token type", { token_type: "DPoP" }, "access_token_missing"],
+    ["no token type", { token_type: undefined }, "access_token_missing"],
+  ])("is refused: %s", async (_name, changes, reason) => {
+    rig.idp.tokenAnswer = (answer) => ({ ...answer, ...changes });
+    expect(await rejection(rig.exchange())).toBe(refused(reason));
+  });
+
+  it("an empty code is refused without a request", async () => {
+    expect(await rejection(rig.provider.exchange({ code: "", redirectUri: REDIRECT_URI, nonce: NONCE, verifier: VERIFIER }))).toBe(
+      refused("code_missing"),
+    );
+    expect(rig.idp.requestsTo("token")).toHaveLength(0);
+  });
+
+  it("F20 an access token of 64 KB is taken as it is", async () => {
+    rig.idp.tokenAnswer = (answer) => ({ ...answer, access_token: "x".repeat(65_536) });
+    rig.idp.mutateIdToken = ({ claims }) => ({ claims: Object.fromEntries(Object.entries(claims).filter(([name]) => name !== "at_hash")) });
+    expect((await rig.exchange()).credentials.token).toHaveLength(65_536);
+  });
+});
+
+describe("userinfo, when the ID token says only which account it is", () => {
+  beforeEach(() => {
+    rig.idp.settings.claimsInIdToken = false;
+  });
+
+  it("fills in email, name, picture and email_verified, and nothing else", async () => {
+    rig.idp.userinfoAnswer = (claims) => ({ ...claims, hd: "example.com", iss: "https://evil.example", exp: 1 });
+    const { idInfo } = await rig.exchange();
+    expect(idInfo).toMatchObject({ email: "ada@example.com", name: "Ada Lovelace", email_verified: true, iss: rig.idp.issuer });
+    expect(idInfo).not.toHaveProperty("hd");
+    expect(rig.idp.requestsTo("userinfo")).toHaveLength(1);
+    expect(rig.idp.requestsTo("userinfo")[0]?.headers.authorization).toMatch(/^Bearer at_/);
+  });
+
+  it.each([
+    ["names another sub", () => (rig.idp.userinfoAnswer = (claims) => ({ ...claims, sub: "somebody-else" }))],
+    [
+      "names no sub",
+      () => (rig.idp.userinfoAnswer = (claims) => Object.fromEntries(Object.entries(claims).filter(([name]) => name !== "sub"))),
+    ],
+    ["is no JSON", () => rig.idp.fault("userinfo", { kind: "garbage" })],
+    [
+      "is a token",
+      () => rig.idp.fault("userinfo", { kind: "status", status: 200, headers: { "content-type": "application/jwt" }, body: "a.b.c" }),
+    ],
+    ["is an outage", () => rig.idp.fault("userinfo", { kind: "status", status: 500 })],
+    ["is a refusal", () => rig.idp.fault("userinfo", { kind: "status", status: 401 })],
+    ["never comes", () => rig.idp.fault("userinfo", { kind: "reset" })],
+    ["is oversized", () => rig.idp.fault("userinfo", { kind: "oversized" })],
+    ["is a redirect", () => rig.idp.fault("userinfo", { kind: "redirect" })],
+  ])("the sign-in stands with empty claims when the answer %s", async (_name, spoil) => {
+    spoil();
+    const { idInfo } = await rig.exchange();
+    expect(idInfo).toMatchObject({ sub: "ada-1815" });
+    expect(idInfo).not.toHaveProperty("email");
+    expect(rig.idp.requestsTo("unknown")).toHaveLength(0);
+  });
+
+  it("is not asked where there is no such endpoint", async () => {
+    rig.idp.discoveryDocument = ({ userinfo_endpoint: _endpoint, ...document }) => document;
+    expect((await rig.exchange()).idInfo).not.toHaveProperty("email");
+    expect(rig.idp.requestsTo("userinfo")).toHaveLength(0);
+  });
+});
+
+describe("the answer to a refresh", () => {
+  let signedIn: SignIn;
+  let refreshToken: string;
+  beforeEach(async () => {
+    signedIn = await rig.exchange();
+    refreshToken = signedIn.credentials.refresh_token ?? "";
+    rig.idp.requests.length = 0;
+  });
+
+  it("200 with a verified ID token: refreshed; missing identity keeps its old values", async () => {
+    rig.idp.settings.claimsInIdToken = false;
+    rig.clock.advance(3600_000);
+    const spent = await rig.refresh(refreshToken);
+    expect(spent.refreshToken).not.toBe(refreshToken);
+    expect(spent.accessTokenExpiresAt).toBe(at(rig, 3600));
+    const idInfo = await rig.provider.verifyRefreshed(spent, signedIn.idInfo, never);
+    expect(idInfo).toMatchObject({ email: "ada@example.com", name: "Ada Lovelace", email_verified: true, exp: at(rig, 3600) });
+    expect(idInfo).not.toHaveProperty("nonce");
+  });
+
+  it("200 with a wrong ID token: refused, and the rotated refresh token was given first", async () => {
+    rig.idp.mutateIdToken = (draft) => ({ claims: { ...draft.claims, ...SOMEBODY_ELSE } });
+    const spent = await rig.refresh(refreshToken);
+    expect(spent.refreshToken).toMatch(/^rt_/);
+    expect(await rejection(rig.provider.verifyRefreshed(spent, signedIn.idInfo, never))).toBe(refused("id_token_sub"));
+  });
+
+  it.each([
+    ["without an ID token", { id_token: undefined }, "id_token_missing"],
+    ["without an access token", { access_token: undefined }, "access_token_missing"],
+    ["with another token type", { token_type: "mac" }, "access_token_missing"],
+    ["with an ID token that is no token", { id_token: "x" }, "id_token_format"],
+  ])("200 %s: refused, and the rotated refresh token was given first", async (_name, changes, reason) => {
+    rig.idp.tokenAnswer = (answer) => ({ ...answer, ...changes });
+    const spent = await rig.refresh(refreshToken);
+    expect(spent.refreshToken).toMatch(/^rt_/);
+    expect(await rejection(rig.provider.verifyRefreshed(spent, signedIn.idInfo, never))).toBe(refused(reason));
+  });
+
+  it("200 while the keys are unreachable: outage, and the rotated refresh token was given first", async () => {
+    const spent = await rig.refresh(refreshToken);
+    const cold = rig.settingsWith({});
+    rig.idp.fault("jwks", { kind: "status", status: 503 });
+    expect(spent.refreshToken).toMatch(/^rt_/);
+    expect(await rejection(cold.verifyRefreshed(spent, signedIn.idInfo, never))).toBe(unavailable("jwks"));
+    // And no further refresh token is spent while nothing could be verified.
+    expect(await rejection(cold.refresh(spent.refreshToken ?? "", never))).toBe(unavailable("backing_off"));
+    expect(rig.idp.requestsTo("token")).toHaveLength(1);
+    rig.idp.clearFaults();
+    rig.clock.advance(1000);
+    await expect(cold.verifyRefreshed(spent, signedIn.idInfo, never)).resolves.toBeDefined();
+  });
+
+  it("200 with a key that is unknown even after one forced fetch: outage", async () => {
+    rig.idp.mutateIdToken = (draft) => ({ header: { ...draft.header, kid: "nobody-knows" } });
+    expect(await rejection(rig.renew(signedIn))).toBe(unavailable("jwks"));
+    expect(rig.idp.requestsTo("jwks")).toHaveLength(1);
+  });
+
+  const REFUSED: [string, Fault, string][] = [
+    ["400 invalid_grant", { kind: "status", status: 400, body: { error: "invalid_grant" } }, "invalid_grant"],
+    ["400 with a web page", { kind: "status", status: 400, body: "<p>no" }, "http_400"],
+    ["400 without a body", { kind: "status", status: 400 }, "http_400"],
+  ];
+  it.each(REFUSED)("%s: refused, and the endpoint counts as well", async (_name, fault, reason) => {
+    rig.idp.fault("token", fault);
+    expect(await rejection(rig.refresh(refreshToken))).toBe(refused(reason));
+    rig.provider.assertTokenEndpointReady();
+  });
+
+  const operator = (status: number, error?: string): [string, Fault, string] => [
+    `${String(status)} ${error ?? "without an error code"}`,
+    { kind: "status", status, body: { error, error_description: "secret words" } },
+    error ?? `http_${String(status)}`,
+  ];
+  it.each([
+    operator(400, "invalid_client"),
+    operator(400, "unauthorized_client"),
+    operator(400, "unsupported_grant_type"),
+    operator(400, "invalid_scope"),
+    operator(401, "invalid_client"),
+    operator(401),
+    operator(403),
+    operator(404),
+    operator(422),
+  ])("%s: the operator's mistake, loud in the log, otherwise an outage", async (_name, fault, reason) => {
+    rig.idp.fault("token", fault);
+    expect(await rejection(rig.refresh(refreshToken))).toBe(unavailable(reason));
+    expect(rig.logged).toEqual([expect.objectContaining({ level: "error", details: expect.objectContaining({ reason }) as object })]);
+    expect(JSON.stringify(rig.logged)).not.toContain("secret words");
+  });
+
+  const OUTAGES: [string, Fault, string][] = [
+    ["a reset connection", { kind: "reset" }, "network"],
+    ["an answer cut off", { kind: "truncated" }, "network"],
+    ["408", { kind: "status", status: 408 }, "http_408"],
+    ["429", { kind: "status", status: 429 }, "http_429"],
+    ["500", { kind: "status", status: 500, body: { error: "invalid_grant" } }, "http_500"],
+    ["502", { kind: "status", status: 502, body: "<html>" }, "http_502"],
+    ["503", { kind: "status", status: 503 }, "http_503"],
+    ["a redirect", { kind: "redirect", status: 307 }, "redirect"],
+    ["no JSON", { kind: "garbage" }, "not_json"],
+    ["a web page", { kind: "wrong-type" }, "not_json"],
+    ["null", { kind: "garbage", body: "null" }, "not_json"],
+    ["an empty body", { kind: "garbage", body: "" }, "not_json"],
+    ["more than 1 MiB", { kind: "oversized", before: false }, "too_large"],
+    ["an endless answer", { kind: "oversized", bytes: Infinity }, "too_large"],
+  ];
+  it.each(OUTAGES)("%s: outage", async (_name, fault, reason) => {
+    rig.idp.fault("token", fault);
+    expect(await rejection(rig.refresh(refreshToken))).toBe(unavailable(reason));
+    expect(rig.idp.requestsTo("token")).toHaveLength(1);
+    expect(rig.idp.requestsTo("unknown")).toHaveLength(0);
+  });
+
+  it("nobody listening: outage", async () => {
+    await rig.idp.pause();
+    expect(await rejection(rig.refresh(refreshToken))).toBe(unavailable("network"));
+    await rig.idp.resume();
+  });
+
+  it.each(["hang", "drip"] as const)("no whole answer by the refresher's deadline (%s): outage", async (kind) => {
+    rig.idp.fault("token", { kind });
+    expect(await rejection(rig.provider.refresh(refreshToken, AbortSignal.timeout(50)))).toBe(unavailable("timeout"));
+  });
+
+  it("IDP_HTTP_TIMEOUT does not end a refresh: that has a deadline of its own", async () => {
+    const hold = rig.idp.hold("token");
+    const spent = rig.refresh(refreshToken);
+    await hold.arrived;
+    rig.clock.advance(29_000);
+    hold.release();
+    await expect(spent).resolves.toBeDefined();
+  });
+
+  it("an outage keeps this process away for a while, then the session can be refreshed again", async () => {
+    const withdraw = rig.idp.fault("token", { kind: "status", status: 503, headers: { "retry-after": "7" } });
+    await expect(rig.refresh(refreshToken)).rejects.toMatchObject({ reason: "http_503", retryAfter: 7, status: 503 });
+    expect(() => {
+      rig.provider.assertTokenEndpointReady();
+    }).toThrow(ProviderUnavailableError);
+    rig.clock.advance(6000);
+    await expect(rig.refresh(refreshToken)).rejects.toMatchObject({ reason: "backing_off", retryAfter: 1 });
+    expect(rig.idp.requestsTo("token")).toHaveLength(1);
+    withdraw();
+    rig.clock.advance(1000);
+    rig.provider.assertTokenEndpointReady();
+    await expect(rig.refresh(refreshToken)).resolves.toBeDefined();
+  });
+
+  it("F17 invalid_client backs off longer each time, until the secret is repaired", async () => {
+    rig.idp.fault("token", { kind: "status", status: 401, body: { error: "invalid_client" }, times: 3 });
+    const waits: number[] = [];
+    for (let round = 0; round < 3; round++) {
+      const error = await rig.refresh(refreshToken).catch((error: unknown) => error);
+      const { retryAfter } = error as ProviderUnavailableError;
+      waits.push(retryAfter);
+      rig.clock.advance(retryAfter * 1000);
+    }
+    expect(waits).toEqual([1, 2, 4]);
+    await expect(rig.refresh(refreshToken)).resolves.toBeDefined();
+  });
+
+  it("REV-4 a token is never sent again to where a redirect points", async () => {
+    let strays = 0;
+    elsewhere = createServer((_request, response) => {
+      strays += 1;
+      response.end();
+    });
+    await new Promise<void>((resolve) => elsewhere?.listen(0, "127.0.0.1", resolve));
+    const location = `http://127.0.0.1:${String((elsewhere.address() as AddressInfo).port)}/`;
+    for (const status of [301, 302, 303, 307, 308]) {
+      for (const endpoint of ["token", "revoke", "jwks", "discovery"] as const)
+        rig.idp.fault(endpoint, { kind: "redirect", status, location, times: 1 });
+      await rejection(rig.refresh(refreshToken));
+      await rig.provider.revoke(refreshToken, "refresh_token");
+      await rejection(rig.settingsWith({}).facts());
+      rig.clock.advance(60_000);
+    }
+    expect(strays).toBe(0);
+    expect(rig.idp.requestsTo("token")).toHaveLength(5);
+    expect(rig.idp.requestsTo("revoke")).toHaveLength(5);
+  });
+
+  it("neither log nor error ever holds a token, a secret or the provider's words", async () => {
+    const faults: Fault[] = [...REFUSED, ...OUTAGES].map(([, fault]) => ({ ...fault, times: 1 }));
+    const errors: unknown[] = [];
+    for (const fault of faults) {
+      rig.idp.fault("token", fault);
+      await rig.refresh(refreshToken).catch((error: unknown) => errors.push(error));
+      rig.clock.advance(60_000);
+    }
+    rig.idp.mutateIdToken = (draft) => ({ claims: { ...draft.claims, exp: 1 } });
+    const { inspect } = await import("node:util");
+    const code = await rig.code();
+    await rig.provider
+      .exchange({ code, redirectUri: REDIRECT_URI, nonce: NONCE, verifier: VERIFIER })
+      .catch((error: unknown) => errors.push(error));
+    const seen = inspect(errors, { depth: 20 }) + JSON.stringify(rig.logged);
+    for (const secret of [...rig.idp.issued.map(({ value }) => value), rig.idp.clientSecret, NONCE, VERIFIER])
+      expect(seen).not.toContain(secret);
+  });
+});
+
+describe("revocation", () => {
+  it.each(["refresh_token", "access_token"] as const)("REV-1 posts the token with client authentication and its hint: %s", async (hint) => {
+    const { credentials } = await rig.exchange();
+    const token = hint === "refresh_token" ? (credentials.refresh_token ?? "") : credentials.token;
+    expect(await rig.provider.revoke(token, hint)).toBe(true);
+    expect(rig.idp.isActive(token)).toBe(false);
+    const [request] = rig.idp.requestsTo("revoke");
+    expect(request?.method).toBe("POST");
+    expect(Object.fromEntries(request?.params ?? [])).toEqual({
+      token,
+      token_type_hint: hint,
+      client_id: rig.idp.clientId,
+      client_secret: rig.idp.clientSecret,
+    });
+  });
+
+  it("REV-3 a token that the provider does not know counts as revoked", async () => {
+    expect(await rig.provider.revoke("unknown", "refresh_token")).toBe(true);
+  });
+
+  it.each([
+    ["400", { kind: "status", status: 400, body: { error: "unsupported_token_type" } }],
+    ["401", { kind: "status", status: 401 }],
+    ["429", { kind: "status", status: 429 }],
+    ["500", { kind: "status", status: 500 }],
+    ["503", { kind: "status", status: 503 }],
+    ["204", { kind: "status", status: 204 }],
+    ["a reset connection", { kind: "reset" }],
+    ["a huge body", { kind: "oversized", bytes: Infinity }],
+    ["a redirect", { kind: "redirect", status: 307 }],
+  ] satisfies [string, Fault][])("REV-3 false and one line in the log, never a rejection: %s", async (_name, fault) => {
+    await rig.provider.facts();
+    rig.idp.fault("revoke", fault);
+    expect(await rig.provider.revoke("the-token", "refresh_token")).toBe(false);
+    expect(rig.logged).toEqual([expect.objectContaining({ level: "warn" })]);
+    expect(JSON.stringify(rig.logged)).not.toContain("the-token");
+  });
+
+  it("false when the answer does not come within IDP_HTTP_TIMEOUT", async () => {
+    await rig.provider.facts();
+    const hold = rig.idp.hold("revoke");
+    const revoked = rig.provider.revoke("t", "refresh_token");
+    await hold.arrived;
+    rig.clock.advance(5000);
+    expect(await revoked).toBe(false);
+  });
+
+  it("false without a call where the provider has no revocation endpoint", async () => {
+    rig.idp.discoveryDocument = ({ revocation_endpoint: _endpoint, ...document }) => document;
+    expect(await rig.provider.revoke("t", "refresh_token")).toBe(false);
+    expect(rig.idp.requestsTo("revoke")).toHaveLength(0);
+    expect(rig.logged).toEqual([]);
+  });
+
+  it("false when the provider cannot even be discovered", async () => {
+    await rig.idp.pause();
+    expect(await rig.provider.revoke("t", "refresh_token")).toBe(false);
+    await rig.idp.resume();
+  });
+});
