@@ -6,7 +6,8 @@ import { isValidIdpUrl } from "./core/idp-url.js";
 import type { EndReason } from "./core/policy.js";
 import type { Log, LogEntry, SessionStore, VisitorSession } from "./core/ports.js";
 import { specifiedKeys, userPayload, type Credentials, type KeyNames, type UserPayload } from "./core/record.js";
-import { requestOrigin, type Origin } from "./core/redirects.js";
+import { isSecure, ownOrigin, seenHost } from "./core/own-address.js";
+import type { Origin } from "./core/redirects.js";
 import { readSettings, type SettingOptions, type Settings } from "./core/settings.js";
 import { systemClock, type Clock } from "./core/time.js";
 import { createSessionAccess, type Access, type Explanation, type SessionAccess } from "./credentials/credentials.js";
@@ -14,7 +15,7 @@ import { createRefresher } from "./credentials/refresh.js";
 import type { EndpointContext, Visit } from "./endpoints/context.js";
 import { failureReply, retryAfterOf } from "./endpoints/failure.js";
 import { createRouter, type Router } from "./endpoints/router.js";
-import { createOpenIdProvider } from "./provider/openid.js";
+import { loadedWhenNeeded } from "./provider/loaded-when-needed.js";
 import type { Provider } from "./core/ports.js";
 import { createBundledSessions } from "./sessions/bundled.js";
 import { openHostSession, type HostSession } from "./sessions/host-session.js";
@@ -127,16 +128,40 @@ interface Running {
   readonly router: Router;
   readonly sessions: SessionAccess;
   readonly provider: Provider;
-  open(raw: object): VisitBase;
+  sessionOf(raw: object, request: IdpRequest): VisitorSession;
 }
-
-type VisitBase = Visit & { readonly openedAt: number };
 
 /**
  * Milliseconds for which the guard and the accessors share one read of the session. A request that lives longer, such
  * as an event stream, must see a logout.
  */
 const SHARED_READ = 1_000;
+
+/** One request with its session. A class, not a literal with a getter: this is made for every request. */
+class OpenVisit implements Visit {
+  readonly request: IdpRequest;
+  readonly session: VisitorSession;
+  /** The clock's `monotonic()`. */
+  readonly openedAt: number;
+  readonly #settings: Settings;
+
+  constructor(request: IdpRequest, session: VisitorSession, openedAt: number, settings: Settings) {
+    this.request = request;
+    this.session = session;
+    this.openedAt = openedAt;
+    this.#settings = settings;
+  }
+
+  // Both are worked out when they are asked for, which only a login and a guard that blocks do.
+
+  get origin(): Origin | undefined {
+    return ownOrigin(this.request, this.#settings);
+  }
+
+  get host(): string | undefined {
+    return seenHost(this.request, this.#settings.trustProxy);
+  }
+}
 
 /** The options that are no settings; known to the check of misspelt ones. */
 const OTHER_OPTIONS = ["env", "store", "session", "log", "clock", "fetch"];
@@ -151,7 +176,9 @@ export function createIdpAuth<HostRequest extends object>(
   const events = new EventHub(log);
   let running: Running | undefined;
 
-  function start(facts: HostFacts = { sessionMiddleware: adapter.session === undefined ? "not-applicable" : "unknown" }): readonly Finding[] {
+  function start(
+    facts: HostFacts = { sessionMiddleware: adapter.session === undefined ? "not-applicable" : "unknown" },
+  ): readonly Finding[] {
     const read = readSettings(settingOptions, env ?? process.env, OTHER_OPTIONS);
     const findings = runChecks(read, {
       ...facts,
@@ -164,7 +191,8 @@ export function createIdpAuth<HostRequest extends object>(
     for (const finding of findings) {
       log({ level: "warn", code: finding.code, message: `${finding.message} ${finding.remedy}` });
     }
-    running = run(read.settings, findings);
+    // Mounted twice is still one component, with one set of sessions.
+    running ??= run(read.settings, findings);
     return findings;
   }
 
@@ -174,7 +202,7 @@ export function createIdpAuth<HostRequest extends object>(
       oauth_state: settings.stateKeyName,
       final_redirect: settings.finalRedirectKeyName,
     };
-    const provider = createOpenIdProvider({ settings, clock, log, ...(fetch && { fetch }) });
+    const provider = loadedWhenNeeded({ settings, clock, log, ...(fetch && { fetch }) });
     const refresher = createRefresher({ provider, clock, log, events, visitorPatience: settings.httpTimeout * 1000 });
     const sessions = createSessionAccess({ policy: settings, refresher, clock, events });
     const bundled = createBundledSessions({
@@ -189,36 +217,17 @@ export function createIdpAuth<HostRequest extends object>(
     });
     const context: EndpointContext = { settings, names, provider, sessions, clock, log, events, findings };
 
-    const sessionOf = (raw: HostRequest, request: IdpRequest, secure: boolean): VisitorSession => {
-      if (session === "bundled") return bundled.open(request.header("cookie"), secure);
-      const hostSession = adapter.session?.(raw);
-      if (hostSession === undefined) throw new SessionMissingError();
-      return openHostSession(hostSession, names, settings.debug);
-    };
-
     return {
       settings,
       names,
       provider,
       sessions,
       router: createRouter(context),
-      open(raw) {
-        const request = adapter.request(raw as HostRequest);
-        const isSecure =
-          settings.baseUrl === null ? seenScheme(request, settings.trustProxy) === "https" : settings.baseUrl.startsWith("https:");
-        return {
-          request,
-          session: sessionOf(raw as HostRequest, request, isSecure),
-          openedAt: clock.monotonic(),
-          // Only a login asks.
-          get origin() {
-            const { trustProxy, baseUrl } = settings;
-            return baseUrl ?? requestOrigin(seenScheme(request, trustProxy), seenHost(request, trustProxy));
-          },
-          get host() {
-            return seenHost(request, settings.trustProxy);
-          },
-        };
+      sessionOf(raw, request) {
+        if (session === "bundled") return bundled.open(request.header("cookie"), isSecure(request, settings));
+        const hostSession = adapter.session?.(raw as HostRequest);
+        if (hostSession === undefined) throw new SessionMissingError();
+        return openHostSession(hostSession, names, settings.debug);
       },
     };
   }
@@ -229,14 +238,20 @@ export function createIdpAuth<HostRequest extends object>(
     return running as Running;
   };
 
-  const visits = new WeakMap<object, VisitBase>();
-  function visitOf(raw: HostRequest): VisitBase {
+  function open(raw: HostRequest, request: IdpRequest): OpenVisit {
+    const { settings, sessionOf } = ready();
+    return new OpenVisit(request, sessionOf(raw, request), clock.monotonic(), settings);
+  }
+
+  const visits = new WeakMap<object, OpenVisit>();
+  function visitOf(raw: HostRequest): OpenVisit {
     const known = visits.get(raw);
     if (known !== undefined && clock.monotonic() - known.openedAt < SHARED_READ) return known;
-    const visit = ready().open(raw);
+    const visit = open(raw, adapter.request(raw));
     visits.set(raw, visit);
     return visit;
   }
+  // Async, so that what opening a session throws is a rejection like any other.
   const access = async (raw: HostRequest): Promise<Access> => ready().sessions.access(visitOf(raw).session);
 
   async function guard(raw: HostRequest): Promise<Blocked | undefined> {
@@ -259,8 +274,7 @@ export function createIdpAuth<HostRequest extends object>(
   return {
     start,
     handle(raw) {
-      const { router, open } = ready();
-      return router.handle(adapter.request(raw), () => open(raw));
+      return ready().router.handle(adapter.request(raw), (request) => open(raw, request));
     },
     guard,
     async getCredentials(raw) {
@@ -310,22 +324,6 @@ function isNavigation(request: IdpRequest): boolean {
 
 function pageAskedFor({ target }: IdpRequest, origin: Origin | undefined): string {
   return `${origin ?? ""}${target.startsWith("/") ? target : "/"}`;
-}
-
-// Scheme and host as the visitor used them. Forwarded headers count only when `trustProxy` says so; the nearest proxy's
-// word is the last one in the list.
-
-function seenScheme(request: IdpRequest, trustProxy: boolean): "http" | "https" {
-  const forwarded = trustProxy ? lastOf(request.header("x-forwarded-proto"))?.toLowerCase() : undefined;
-  return forwarded === "https" || forwarded === "http" ? forwarded : request.scheme;
-}
-
-function seenHost(request: IdpRequest, trustProxy: boolean): string | undefined {
-  return (trustProxy ? lastOf(request.header("x-forwarded-host")) : undefined) ?? request.host;
-}
-
-function lastOf(list: string | undefined): string | undefined {
-  return list?.split(",").at(-1)?.trim();
 }
 
 function logToStderr({ level, code, message }: LogEntry): void {

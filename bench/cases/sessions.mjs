@@ -1,4 +1,8 @@
 // The probe with few, many and very many sessions in the memory store, visitors spread over all of them; and what one costs.
+//
+// A bare route of the same processes is measured beside it. Express gives each request another prototype, and what V8 makes
+// of that outlives young garbage collections in a process with a large heap, whoever owns that heap; so every route
+// slows down there, and only the comparison with the bare one shows what the store adds.
 import { startChild } from "../children.mjs";
 import { inWords, median, ratio, throughput } from "../rounds.mjs";
 import { numberRow, ratioRow } from "../report.mjs";
@@ -21,10 +25,11 @@ export async function sessions({ load, provider, settings }) {
       const name = count.toLocaleString("en-US");
       filled[name] = cost;
       targets.push({ name, server, port, path: "/idpauth/session", cookies: shuffled(cookies) });
+      targets.push({ name: `${name}, bare`, server, port, path: "/open" });
     }
     const measured = await throughput(load, targets, settings);
     const { values, cpu } = measured;
-    const names = Object.keys(values);
+    const names = Object.keys(filled);
     const byMedian = [...names].sort((one, other) => median(values[one]) - median(values[other]));
     const [slowest, fastest] = [byMedian[0], byMedian.at(-1)];
     const largest = names.at(-1);
@@ -39,6 +44,20 @@ export async function sessions({ load, provider, settings }) {
           ratio(values[slowest], values[fastest]),
           { atLeast: 0.85 },
           `slowest: ${slowest}, fastest: ${fastest}; ${inWords(measured, slowest, fastest)}`,
+        ),
+        ratioRow(
+          `The same for a bare route of the same processes, which asks no store: ${largest} of ${names[0]}`,
+          ratio(values[`${largest}, bare`], values[`${names[0]}, bare`]),
+          undefined,
+          inWords(measured, `${largest}, bare`, `${names[0]}, bare`),
+        ),
+        ...names.map((name) =>
+          ratioRow(
+            `With ${name} sessions: the probe, of the bare route in the same process`,
+            ratio(values[name], values[`${name}, bare`]),
+            undefined,
+            inWords(measured, name, `${name}, bare`),
+          ),
         ),
         numberRow(
           `Memory per session over its record's own JSON, at ${largest}, bytes`,

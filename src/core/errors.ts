@@ -32,7 +32,8 @@ export const ERRORS = {
     status: 400,
     title: "This sign-in link is no longer valid",
     cause: "The callback's state is missing, repeated, unknown, expired, already used, or belongs to another browser.",
-    remedy: "Start the sign-in again. If it happens every time, check that the cookie reaches the callback: same host as BASE_URL, and no proxy that drops cookies.",
+    remedy:
+      "Start the sign-in again. If it happens every time, check that the cookie reaches the callback: same host as BASE_URL, and no proxy that drops cookies.",
   },
   sign_in_refused: {
     status: 400,
@@ -79,13 +80,15 @@ export const ERRORS = {
   session_missing: {
     status: 503,
     title: "The session middleware did not run",
-    cause: "`session: \"host\"` is configured, but this request carries no session of the host: the middleware is missing, comes later, or has lost its store.",
+    cause:
+      '`session: "host"` is configured, but this request carries no session of the host: the middleware is missing, comes later, or has lost its store.',
     remedy: "Install the host's session middleware before idpauth, and look at its store's health.",
   },
   provider_refused: {
     status: 400,
     title: "The identity provider said no",
-    cause: "The provider refused a code or a refresh token, or the ID token did not pass verification. Seen by host authors only: endpoints answer `sign_in_refused`, a refresh ends the session with `refresh_rejected`.",
+    cause:
+      "The provider refused a code or a refresh token, or the ID token did not pass verification. Seen by host authors only: endpoints answer `sign_in_refused`, a refresh ends the session with `refresh_rejected`.",
     remedy: "A new sign-in.",
   },
 } as const satisfies Record<string, ErrorRow>;

@@ -39,7 +39,10 @@ export function withoutLogin(record: SessionRecord, state: string, stateHash: st
   return withoutUndefined({
     ...record,
     oauth_state: logins.at(-1)?.state,
-    idp_state: { ...stateWithLogins(record.idp_state, logins), used: [...(record.idp_state.used ?? []), stateHash].slice(-MAX_USED_STATES) },
+    idp_state: {
+      ...stateWithLogins(record.idp_state, logins),
+      used: [...(record.idp_state.used ?? []), stateHash].slice(-MAX_USED_STATES),
+    },
   });
 }
 

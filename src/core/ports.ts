@@ -42,8 +42,9 @@ export interface VisitorSession {
    * never carries anything else: a stamp that wrote the whole record would bring back old tokens.
    *
    * @param lastActive null: leave the stamp, only renew the life
+   * @returns undefined when neither was due, which is nearly always
    */
-  touch(lastActive: EpochSeconds | null): Promise<void>;
+  touch(lastActive: EpochSeconds | null): Promise<void> | undefined;
   /** The Set-Cookie values that the calls above made necessary, for the component's own answers. */
   readonly setCookies: readonly string[];
 }

@@ -11,7 +11,6 @@ export const LOGOUT_RESPONSES = ["json", "redirect"] as const;
 export type Origin = string;
 
 // White space, control characters (C0, DEL, C1) and the backslash, which browsers read as a slash.
-// eslint-disable-next-line no-control-regex
 const FORBIDDEN = /[\s\\\u0000-\u001f\u007f-\u009f]/;
 
 /**

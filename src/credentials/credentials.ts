@@ -58,14 +58,15 @@ export function createSessionAccess({ policy, refresher, clock, events }: Sessio
       if (record?.credentials !== undefined) await announceEnd(session, record, verdict.reason);
       return { authenticated: false, reason: verdict.reason, record };
     }
-    await session.touch(slide && policy.sessionIdleTimeout !== null ? now() : null);
+    const touched = session.touch(slide && policy.sessionIdleTimeout !== null ? now() : null);
+    if (touched !== undefined) await touched;
     return { authenticated: true, record: record as AuthenticatedRecord };
   }
 
   /** Once per session and reason, whoever sees it first; only the one whose write succeeds says it. */
   async function announceEnd(session: VisitorSession, record: SessionRecord, reason: EndReason): Promise<void> {
     if (record.idp_state.ended === reason) return;
-    let isFirst = false;
+    let isFirst = false as boolean;
     const remember = (fresh: SessionRecord): SessionRecord => {
       const verdict = judge(fresh, policy, now());
       isFirst = verdict.kind === "ended" && verdict.reason === reason && fresh.idp_state.ended !== reason;
@@ -95,7 +96,7 @@ export function createSessionAccess({ policy, refresher, clock, events }: Sessio
         judge(record, policy, now()).kind !== "ended" &&
         policy.sessionAutoRefresh &&
         record.credentials?.refresh_token !== undefined &&
-        expiresIn(record) < minValidity;
+        (expiresIn(record) <= 0 || expiresIn(record) < minValidity);
       let record: SessionRecord | undefined = first.record;
       if (isTooShort(record)) {
         try {

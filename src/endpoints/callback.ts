@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { ProviderRefusedError } from "../core/errors.js";
+import { isOutage, ProviderRefusedError, ProviderUnavailableError } from "../core/errors.js";
 import { identityOf } from "../core/events.js";
 import { queryOf, redirect, single, type Reply } from "../core/http.js";
 import { findLogin, isUsedState, signedIn, withoutLogin } from "../core/logins.js";
@@ -24,7 +24,10 @@ export function createCallback(): CallbackEndpoint {
     try {
       const query = new URLSearchParams(queryOf(request.target));
       const { value: state, repeated } = single(query, "state");
-      await session.read();
+      await session.read().catch((error: unknown) => {
+        reportFailure(context, reasonOf(error));
+        throw error;
+      });
       if (state === undefined || state === "" || repeated || session.key === undefined) return linkInvalid(visit, context);
       const id = `${session.key} ${state}`;
       let answer = underWay.get(id);
@@ -41,7 +44,7 @@ export function createCallback(): CallbackEndpoint {
 
 async function finishLogin(visit: Visit, context: EndpointContext, query: URLSearchParams, state: string): Promise<Reply> {
   const { session } = visit;
-  const { settings, provider, clock, events, log } = context;
+  const { settings, provider, clock, events } = context;
   const now = epochSeconds(clock);
   const stateHash = createHash("sha256").update(state).digest("base64url");
 
@@ -56,8 +59,7 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
   }
 
   const failed = (reason: string) => {
-    events.emit("failure", { time: clock.now(), issuer: login.issuer, during: "callback", reason });
-    log({ level: "warn", code: "callback_failed", message: `A sign-in could not be completed (${reason}).` });
+    reportFailure(context, reason, login.issuer);
   };
   const started = clock.monotonic();
   let signIn: SignIn;
@@ -66,7 +68,7 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
     provider.assertTokenEndpointReady();
     const facts = await provider.facts();
 
-    let isOurs = false;
+    let isOurs = false as boolean;
     await session.update((fresh) => {
       const next = withoutLogin(fresh, state, stateHash);
       isOurs = next !== fresh;
@@ -90,7 +92,7 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
       verifier: login.verifier,
     });
   } catch (error) {
-    failed(error instanceof ProviderRefusedError ? error.reason : "outage");
+    failed(reasonOf(error));
     if (error instanceof ProviderRefusedError) return refused(visit, context);
     throw error;
   }
@@ -105,6 +107,7 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
     .regenerate((fresh) => signedIn(fresh, signIn, login, signedInAt, stampActivity))
     .catch((error: unknown) => {
       revoke();
+      failed(reasonOf(error));
       throw error;
     });
   if (stored === undefined) {
@@ -115,6 +118,16 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
   }
   events.emit("login", { time: clock.now(), ...identityOf(stored.id_info), duration: clock.monotonic() - started });
   return { ...redirect(login.final_redirect), setCookies: session.setCookies };
+}
+
+function reportFailure({ clock, events, log }: EndpointContext, reason: string, issuer?: string): void {
+  events.emit("failure", { time: clock.now(), ...(issuer !== undefined && { issuer }), during: "callback", reason });
+  log({ level: "warn", code: "callback_failed", message: `A sign-in could not be completed (${reason}).` });
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof ProviderRefusedError || error instanceof ProviderUnavailableError) return error.reason;
+  return isOutage(error) ? error.code : "unexpected";
 }
 
 type AuthorizationResponse =

@@ -17,7 +17,7 @@ interface Route {
 
 export interface Router {
   /** Undefined: the path is not ours, and the host goes on. Otherwise every answer is given here, failures too. */
-  handle(request: IdpRequest, openVisit: () => Visit): Promise<Reply> | undefined;
+  handle(request: IdpRequest, open: (request: IdpRequest) => Visit): Promise<Reply> | undefined;
 }
 
 /** Finds the endpoint for a request. Paths are compared as they were sent: nothing is decoded, folded or normalised. */
@@ -27,7 +27,7 @@ export function createRouter(context: EndpointContext): Router {
   const routes = endpoints();
   if (!context.settings.debug) for (const path of ["debug", "debug/"]) routes.delete(path);
 
-  async function answer(request: IdpRequest, openVisit: () => Visit, path: string): Promise<Reply> {
+  async function answer(path: string, request: IdpRequest, open: (request: IdpRequest) => Visit): Promise<Reply> {
     const route = routes.get(path);
     if (route === undefined) return failureReply({ code: "not_found" }, request, mountPath, "json");
     const { method } = request;
@@ -36,18 +36,20 @@ export function createRouter(context: EndpointContext): Router {
       return failureReply({ code: "method_not_allowed", headers }, request, mountPath, "json");
     }
     try {
-      return await route.answer(openVisit(), context);
+      return await route.answer(open(request), context);
     } catch (error) {
       return outageReply(error, request, mountPath);
     }
   }
 
   return {
-    handle(request, openVisit) {
-      const path = pathOf(request.target);
-      if (path.startsWith(mountPath)) return answer(request, openVisit, path.slice(mountPath.length));
-      if (path === mountWithoutSlash && path !== "") return answer(request, openVisit, "");
-      return undefined;
+    handle(request, open) {
+      const { target } = request;
+      // Most requests of a host are not ours; they are told apart by their first characters.
+      if (target.startsWith("/") && !target.startsWith(mountWithoutSlash)) return undefined;
+      const path = pathOf(target);
+      if (path.startsWith(mountPath)) return answer(path.slice(mountPath.length), request, open);
+      return path === mountWithoutSlash ? answer("", request, open) : undefined;
     },
   };
 }

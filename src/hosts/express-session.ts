@@ -25,7 +25,8 @@ interface SessionRequest {
 /** The session of express-session on this request. A session without a store lies in a cookie, and is none for us. */
 export function hostSessionOf(raw: Request): HostSession | undefined {
   const request = raw as unknown as SessionRequest;
-  if (request.session === undefined || request.sessionStore === undefined || typeof request.session.regenerate !== "function") return undefined;
+  if (request.session === undefined || request.sessionStore === undefined || typeof request.session.regenerate !== "function")
+    return undefined;
   return new ExpressSession(request);
 }
 

@@ -59,31 +59,33 @@ export function idpAuth(options: IdpAuthOptions = {}): ExpressIdpAuth {
   });
 
   const routes: RequestHandler = function idpauth(request, response, next) {
-    handleOrNext(request, response, next);
-  };
-
-  function handleOrNext(request: Request, response: Response, next: NextFunction): void {
     const answer = handle(request);
-    if (answer === undefined) next();
-    else answer.then((reply) => { write(response, reply); }).catch(next);
-  }
+    if (answer === undefined) {
+      next();
+      return;
+    }
+    answer
+      .then((reply) => {
+        write(response, reply);
+      })
+      .catch(next);
+  };
 
   function idpRequiredWith(answers: GuardAnswers): RequestHandler {
     async function turnAway(request: Request, response: Response, blocked: Blocked, next: NextFunction): Promise<void> {
       if (blocked.kind === "navigation" && answers.navigation) await answers.navigation(request, response, blocked, next);
-      else if (blocked.kind === "unauthenticated" && answers.unauthenticated) await answers.unauthenticated(request, response, blocked, next);
+      else if (blocked.kind === "unauthenticated" && answers.unauthenticated)
+        await answers.unauthenticated(request, response, blocked, next);
       else if (blocked.kind === "unavailable" && answers.unavailable) await answers.unavailable(request, response, blocked, next);
       else write(response, blocked.reply);
     }
 
     return function idpRequired(request, response, next) {
-      guard(request)
-        .then(async (blocked) => {
-          if (blocked === undefined) next();
-          else await turnAway(request, response, blocked, next);
-        })
+      guard(request).then((blocked) => {
+        if (blocked === undefined) next();
         // Also what an answer of the application's own throws, or rejects with.
-        .catch(next);
+        else turnAway(request, response, blocked, next).catch(next);
+      }, next);
     };
   }
 

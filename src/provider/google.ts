@@ -1,6 +1,5 @@
+import { isGoogleIssuer } from "../core/idp-url.js";
 import type { ProviderSettings } from "./settings.js";
-
-const GOOGLE_ISSUER = "https://accounts.google.com";
 
 /** The scope that asks for a refresh token (OpenID Connect Core section 11). Google has a parameter of its own instead. */
 const OFFLINE_ACCESS = "offline_access";
@@ -35,5 +34,5 @@ export function defaultScopesLackRefresh(settings: ProviderSettings, scopesSuppo
 }
 
 function isGoogle({ issuer }: LoginSettings): boolean {
-  return issuer === GOOGLE_ISSUER;
+  return isGoogleIssuer(issuer);
 }

@@ -1,5 +1,8 @@
 import { createPublicKey } from "node:crypto";
-import { compactVerify, createLocalJWKSet, errors, type CompactJWSHeaderParameters, type CryptoKey, type JWK } from "jose";
+import type { CompactJWSHeaderParameters, CryptoKey, JWK } from "jose";
+import { JWKSMultipleMatchingKeys } from "jose/errors";
+import { createLocalJWKSet } from "jose/jwks/local";
+import { compactVerify } from "jose/jws/compact/verify";
 import { ProviderUnavailableError } from "../core/errors.js";
 import type { Log } from "../core/ports.js";
 import { isObject } from "../core/record.js";
@@ -155,7 +158,7 @@ class KeySet {
     try {
       yield await this.#find({ alg, ...(kid !== undefined && { kid }) });
     } catch (error) {
-      if (error instanceof errors.JWKSMultipleMatchingKeys) yield* error;
+      if (error instanceof JWKSMultipleMatchingKeys) yield* error;
     }
   }
 }

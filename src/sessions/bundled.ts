@@ -58,9 +58,11 @@ interface Handle {
   readonly key: string;
 }
 
+const NO_COOKIES: readonly string[] = [];
+
 class BundledSession implements VisitorSession {
   readonly atomic = true;
-  readonly setCookies: string[] = [];
+  setCookies: readonly string[] = NO_COOKIES;
   readonly #options: BundledSessionsOptions;
   readonly #cookieHeader: string | undefined;
   readonly #secure: boolean;
@@ -147,20 +149,29 @@ class BundledSession implements VisitorSession {
     return record;
   }
 
-  async touch(lastActive: EpochSeconds | null): Promise<void> {
-    const { sessionTtl, clock } = this.#options;
+  touch(lastActive: EpochSeconds | null): Promise<void> | undefined {
     const handle = this.#handle;
-    if (this.#found === undefined || handle === undefined) return;
-    const { record, stored } = this.#found;
-    const fullLife = epochSeconds(clock) + sessionTtl;
-    const isRenewalDue = fullLife - stored.expiresAt >= RENEWAL_SECONDS;
-    const isStampDue = lastActive !== null && !((stored.lastActive ?? -Infinity) >= lastActive);
-    if (!isRenewalDue && !isStampDue) return;
-    const expiresAt = isRenewalDue ? fullLife : stored.expiresAt;
-    const exists = await this.#ask((store) => store.touch(handle.key, isStampDue ? lastActive : null, expiresAt));
+    const found = this.#found;
+    if (found === undefined || handle === undefined) return undefined;
+    const { expiresAt, lastActive: stamped } = found.stored;
+    const fullLife = epochSeconds(this.#options.clock) + this.#options.sessionTtl;
+    const renewedLife = fullLife - expiresAt >= RENEWAL_SECONDS ? fullLife : undefined;
+    const stamp = lastActive !== null && (stamped === undefined || stamped < lastActive) ? lastActive : null;
+    if (renewedLife === undefined && stamp === null) return undefined;
+    return this.#stamp(handle, found, stamp, renewedLife);
+  }
+
+  async #stamp(
+    handle: Handle,
+    { record, stored }: Found,
+    stamp: EpochSeconds | null,
+    renewedLife: EpochSeconds | undefined,
+  ): Promise<void> {
+    const expiresAt = renewedLife ?? stored.expiresAt;
+    const exists = await this.#ask((store) => store.touch(handle.key, stamp, expiresAt));
     if (!exists) return;
-    this.#found = { record, stored: { ...stored, expiresAt, ...(isStampDue && { lastActive }) } };
-    if (isRenewalDue) this.#sendCookie(handle.value, sessionTtl);
+    this.#found = { record, stored: { ...stored, expiresAt, ...(stamp !== null && { lastActive: stamp }) } };
+    if (renewedLife !== undefined) this.#sendCookie(handle.value, this.#options.sessionTtl);
   }
 
   get #cookieName(): string {
@@ -176,7 +187,13 @@ class BundledSession implements VisitorSession {
   async #lookUp(): Promise<SessionRecord | undefined> {
     for (const value of cookieValues(this.#cookieHeader, this.#cookieName)) {
       const handle = { value, key: storeKeyOf(value) };
-      const stored = await this.#ask((store) => store.get(handle.key));
+      // On every request: no closure, and no promise but the store's own.
+      let stored: Stored | undefined;
+      try {
+        stored = await this.#options.store.get(handle.key);
+      } catch (error) {
+        throw asUnavailable(error);
+      }
       if (stored === undefined) continue;
       // The first value that the store knows decides, even when its record cannot be read.
       const record = this.#decode(stored, handle);
@@ -221,8 +238,7 @@ class BundledSession implements VisitorSession {
   }
 
   #sendCookie(value: string, maxAge: number): void {
-    this.setCookies.length = 0;
-    this.setCookies.push(setCookie(this.#cookieName, value, maxAge, this.#secure || this.#cookieName.startsWith("__")));
+    this.setCookies = [setCookie(this.#cookieName, value, maxAge, this.#secure || this.#cookieName.startsWith("__"))];
   }
 
   #keep(found: Found | undefined): SessionRecord | undefined {
@@ -241,10 +257,7 @@ class BundledSession implements VisitorSession {
     const isSignedIn = record.credentials !== undefined;
     const life = isSignedIn ? sessionTtl : PENDING_LOGIN_SECONDS;
     return {
-      data:
-        store.inProcess === true
-          ? deepFreeze(kept)
-          : sealer.seal(JSON.stringify(storedForm(kept, names)), handle.value, handle.key),
+      data: store.inProcess === true ? deepFreeze(kept) : sealer.seal(JSON.stringify(storedForm(kept, names)), handle.value, handle.key),
       expiresAt: isSignedIn && expiresAt > 0 ? expiresAt : epochSeconds(clock) + life,
       ...(typeof lastActive === "number" && Number.isFinite(lastActive) && { lastActive }),
       ...(isSignedIn && { subject: sealer.subjectHash(String(iss), String(sub)) }),
@@ -281,8 +294,11 @@ class BundledSession implements VisitorSession {
     try {
       return await question(this.#options.store);
     } catch (error) {
-      if (error instanceof StoreUnavailableError) throw error;
-      throw new StoreUnavailableError(undefined, { cause: error });
+      throw asUnavailable(error);
     }
   }
+}
+
+function asUnavailable(error: unknown): StoreUnavailableError {
+  return error instanceof StoreUnavailableError ? error : new StoreUnavailableError(undefined, { cause: error });
 }

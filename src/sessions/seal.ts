@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync, randomBytes } from "node:crypto";
 
 /** The first byte of sealed data. Another value cannot be opened. */
 const SEAL_VERSION = 1;
@@ -27,7 +27,7 @@ export function newCookieValue(): string {
 
 /** The key under which a store keeps the session of a cookie. */
 export function storeKeyOf(cookieValue: string): string {
-  return createHash("sha256").update(cookieValue).digest("base64url");
+  return hash("sha256", cookieValue, "base64url");
 }
 
 /**

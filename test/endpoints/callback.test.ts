@@ -1,5 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { startApplication, OWN_ORIGIN, type Answer, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
+import {
+  startApplication,
+  OWN_ORIGIN,
+  type Answer,
+  type Application,
+  type ApplicationOptions,
+  type Visitor,
+} from "../support/application.js";
 import type { Fault, IdTokenDraft, MutatedIdToken } from "../support/scripted-provider.js";
 import { SIGN_IN_ERRORS } from "../../src/core/sign-in-errors.js";
 import { TestClock } from "../support/test-clock.js";
@@ -28,7 +35,12 @@ function sharedApplication(options: ApplicationOptions = {}): void {
   afterEach(() => {
     const { provider, clock } = application;
     provider.clearFaults();
-    Object.assign(provider, { mutateIdToken: undefined, tokenAnswer: undefined, authorizationAnswer: undefined, userinfoAnswer: undefined });
+    Object.assign(provider, {
+      mutateIdToken: undefined,
+      tokenAnswer: undefined,
+      authorizationAnswer: undefined,
+      userinfoAnswer: undefined,
+    });
     clock.advance(61_000);
   });
   afterAll(() => application.stop());
@@ -113,7 +125,14 @@ describe("a sign-in that succeeds", () => {
 
   it("tolerates parameters that it does not know", async () => {
     const visitor = application.visitor();
-    const target = changed(await visitor.approve(), { scope: "x", authuser: "0", hd: "example.com", session_state: "y", access_token: "z", id_token: "z" });
+    const target = changed(await visitor.approve(), {
+      scope: "x",
+      authuser: "0",
+      hd: "example.com",
+      session_state: "y",
+      access_token: "z",
+      id_token: "z",
+    });
     expect((await visitor.get(target)).status).toBe(302);
   });
 
@@ -216,7 +235,10 @@ describe("the userinfo endpoint", () => {
     const visitor = application.visitor();
     spoil();
     expect((await visitor.signIn()).status).toBe(302);
-    expect((await visitor.get("/idpauth/session")).json()).toEqual({ authenticated: true, user: { email: null, name: null, picture: null } });
+    expect((await visitor.get("/idpauth/session")).json()).toEqual({
+      authenticated: true,
+      user: { email: null, name: null, picture: null },
+    });
   });
 });
 
@@ -227,7 +249,7 @@ describe("a state", () => {
     ["missing", (target) => changed(target, { state: undefined })],
     ["empty", (target) => changed(target, { state: "" })],
     ["unknown", (target) => changed(target, { state: "A".repeat(43) })],
-    ["longer by one character", (target) => `${changed(target, {})}`.replace(/state=([^&]+)/, "state=$1A")],
+    ["longer by one character", (target) => changed(target, {}).replace(/state=([^&]+)/, "state=$1A")],
     ["in another letter case", (target) => target.replace(/state=([^&]+)/, (_whole, state: string) => `state=${swapCase(state)}`)],
     ["repeated", (target) => `${target}&state=${new URL(target, OWN_ORIGIN).searchParams.get("state") ?? ""}`],
     ["repeated with another value", (target) => `${target}&state=x`],
@@ -490,7 +512,12 @@ describe("an error of the provider", () => {
     ["x".repeat(20_000), "provider_error"],
   ])("%s leads to the index as %s, and nothing of it is repeated", async (error, code) => {
     const visitor = application.visitor();
-    const target = changed(await visitor.approve(), { code: undefined, error, error_description: HOSTILE, error_uri: "https://evil.example" });
+    const target = changed(await visitor.approve(), {
+      code: undefined,
+      error,
+      error_description: HOSTILE,
+      error_uri: "https://evil.example",
+    });
     const requests = await tokenRequestsDuring(async () => {
       const answer = await visitor.get(target);
       expect([answer.status, answer.location]).toEqual([302, `/idpauth/?error=${code}`]);

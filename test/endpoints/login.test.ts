@@ -220,7 +220,10 @@ describe("origins", () => {
   ];
   const places = (raw: string): [string, (visitor: Visitor) => Promise<unknown>][] => [
     ["origin_url", (visitor) => visitor.get(query({ scheme: "PRESERVE_ORIGIN_QP", origin_url: raw }))],
-    ["X-ORIGIN-URL", (visitor) => visitor.get(query({ scheme: "PRESERVE_ORIGIN_HP", response: "json" }), { headers: { "x-origin-url": raw } })],
+    [
+      "X-ORIGIN-URL",
+      (visitor) => visitor.get(query({ scheme: "PRESERVE_ORIGIN_HP", response: "json" }), { headers: { "x-origin-url": raw } }),
+    ],
   ];
 
   it.each(BAD.flatMap((raw) => places(raw).map(([place, login]) => [place, raw, login] as const)))(
@@ -334,7 +337,9 @@ describe("the server's own origin", () => {
   it("response=json at another host is answered there", async () => {
     const visitor = await start({ baseUrl: "https://app.example" });
     const answer = await visitor.get(`${LOGIN}?response=json`, { host: "other.example" });
-    expect(new URL(answer.json().redirect_to as string).searchParams.get("redirect_uri")).toBe("https://app.example/idpauth/login-callback");
+    expect(new URL(answer.json().redirect_to as string).searchParams.get("redirect_uri")).toBe(
+      "https://app.example/idpauth/login-callback",
+    );
   });
 
   it.each([undefined, "", "a b", "evil.example/path", "user@host", "x".repeat(300), "a,b", "[::1", "host:port", "-x-\r\n"])(
@@ -351,7 +356,9 @@ describe("the server's own origin", () => {
   const FORWARDED = { "x-forwarded-host": "evil.example", "x-forwarded-proto": "https", forwarded: "host=evil.example;proto=https" };
   it("forwarded headers do not count", async () => {
     const visitor = await start();
-    const answer = await visitor.get(LOGIN, { headers: { ...FORWARDED, "x-original-url": "/x", "x-rewrite-url": "/x", "x-forwarded-port": "1" } });
+    const answer = await visitor.get(LOGIN, {
+      headers: { ...FORWARDED, "x-original-url": "/x", "x-rewrite-url": "/x", "x-forwarded-port": "1" },
+    });
     expect(new URL(answer.location).searchParams.get("redirect_uri")).toBe(`${OWN_ORIGIN}/idpauth/login-callback`);
     expect(answer.setCookies?.[0]).not.toContain("Secure");
   });
@@ -366,7 +373,10 @@ describe("the server's own origin", () => {
 
   it("behind a trusted proxy a login at BASE_URL's host causes no loop", async () => {
     const visitor = await start({ trustProxy: true, baseUrl: "https://app.example" });
-    const answer = await visitor.get(LOGIN, { host: "10.0.0.7:3000", headers: { "x-forwarded-host": "app.example", "x-forwarded-proto": "https" } });
+    const answer = await visitor.get(LOGIN, {
+      host: "10.0.0.7:3000",
+      headers: { "x-forwarded-host": "app.example", "x-forwarded-proto": "https" },
+    });
     expect(answer.location).toMatch(`${application.provider.issuer}/authorize?`);
   });
 });
@@ -439,7 +449,10 @@ describe("the authorization URL", () => {
     "http://evil.example/&scope=admin&redirect_uri=https://evil.example/",
   ])("is not changed by an origin_url of %s", async (originUrl) => {
     const visitor = await start();
-    for (const target of [query({ scheme: "PRESERVE_ORIGIN_QP", origin_url: originUrl }), `${LOGIN}?scheme=PRESERVE_ORIGIN_QP&origin_url=${originUrl}`]) {
+    for (const target of [
+      query({ scheme: "PRESERVE_ORIGIN_QP", origin_url: originUrl }),
+      `${LOGIN}?scheme=PRESERVE_ORIGIN_QP&origin_url=${originUrl}`,
+    ]) {
       const { location } = await visitor.get(target);
       const parameters = [...new URL(location).searchParams];
       expect(new Set(parameters.map(([name]) => name)).size).toBe(9);

@@ -42,12 +42,18 @@ const SIGNED_IN: SessionRecord = {
 
 const withLogin = (record: SessionRecord): SessionRecord => ({ ...record, idp_state: { ...record.idp_state, logins: [LOGIN] } });
 const signIn = (record: SessionRecord): SessionRecord => ({ ...record, ...SIGNED_IN });
-const withToken = (token: string) => (record: SessionRecord): SessionRecord => ({
-  ...record,
-  credentials: { ...CREDENTIALS, ...record.credentials, token },
-});
-const withRedirect = (finalRedirect: string) => (record: SessionRecord): SessionRecord => ({ ...record, final_redirect: finalRedirect });
-const withActivity = (lastActive: number) => (record: SessionRecord): SessionRecord => ({ ...record, idp_last_active: lastActive });
+const withToken =
+  (token: string) =>
+  (record: SessionRecord): SessionRecord => ({
+    ...record,
+    credentials: { ...CREDENTIALS, ...record.credentials, token },
+  });
+const withRedirect =
+  (finalRedirect: string) =>
+  (record: SessionRecord): SessionRecord => ({ ...record, final_redirect: finalRedirect });
+const withActivity =
+  (lastActive: number) =>
+  (record: SessionRecord): SessionRecord => ({ ...record, idp_last_active: lastActive });
 
 let clock: TestClock;
 let store: SealingStore;
@@ -390,7 +396,10 @@ describe("update", () => {
   it("of many at once none is lost", async () => {
     await signedIn(withActivity(0));
     const numbers = Array.from({ length: 20 }, (_, index) => String(index));
-    const add = (number: string) => (record: SessionRecord): SessionRecord => withRedirect(`${record.final_redirect ?? ""} ${number}`)(record);
+    const add =
+      (number: string) =>
+      (record: SessionRecord): SessionRecord =>
+        withRedirect(`${record.final_redirect ?? ""} ${number}`)(record);
     await Promise.all(numbers.map((number) => request().update(add(number))));
     const list = (await request().read())?.final_redirect?.trim().split(" ");
     expect(list?.toSorted()).toEqual(numbers.toSorted());

@@ -19,7 +19,11 @@ describe("the session cookie of a request", () => {
     ["many spaces after the separator", `theme=dark;    idpauth=${A}`, [A]],
     ["spaces before the header's first cookie", `  idpauth=${A}`, [A]],
     ["spaces after the value", `idpauth=${A}  ; theme=dark`, [A]],
-    ["letters of both cases, digits, dash and underscore", "idpauth=abcdefghijklmnopqrstuvwxyzABCDEFGHIJ0123_-9", ["abcdefghijklmnopqrstuvwxyzABCDEFGHIJ0123_-9"]],
+    [
+      "letters of both cases, digits, dash and underscore",
+      "idpauth=abcdefghijklmnopqrstuvwxyzABCDEFGHIJ0123_-9",
+      ["abcdefghijklmnopqrstuvwxyzABCDEFGHIJ0123_-9"],
+    ],
     ["two of the name", `idpauth=${A}; idpauth=${B}`, [A, B]],
     ["two of the name the other way round", `idpauth=${B}; idpauth=${A}`, [B, A]],
     ["two of the name with another between", `idpauth=${A}; theme=dark; idpauth=${B}`, [A, B]],

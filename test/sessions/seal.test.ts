@@ -25,7 +25,11 @@ describe("a sealed record", () => {
       const text = sealed.toString(form);
       for (const word of ["very_secret", "ada@example.com", "refresh_token", cookie, SECRET]) {
         expect(text).not.toContain(word);
-        expect(text).not.toContain(Buffer.from(word).toString(form === "latin1" ? "utf8" : form).slice(0, 16));
+        expect(text).not.toContain(
+          Buffer.from(word)
+            .toString(form === "latin1" ? "utf8" : form)
+            .slice(0, 16),
+        );
       }
     }
   });
@@ -120,7 +124,9 @@ describe("the subject hash", () => {
   });
 
   it("tells nothing without the key", () => {
-    expect(createSealer(OLD_SECRET, []).subjectHash("https://issuer.example", "ada")).not.toBe(sealer.subjectHash("https://issuer.example", "ada"));
+    expect(createSealer(OLD_SECRET, []).subjectHash("https://issuer.example", "ada")).not.toBe(
+      sealer.subjectHash("https://issuer.example", "ada"),
+    );
     expect(sealer.subjectHash("https://issuer.example", "ada")).not.toContain("ada");
   });
 

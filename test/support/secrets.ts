@@ -5,11 +5,7 @@ const SECRET_KEY = "a secret key of at least 32 bytes";
 
 /** Everything that a run has made and that nobody may read: by what it is, so that a failure says what leaked. */
 export function secretsOf({ provider }: Application): { readonly kind: string; readonly value: string }[] {
-  const found = [
-    { kind: "client secret", value: provider.clientSecret },
-    { kind: "SECRET_KEY", value: SECRET_KEY },
-    ...provider.issued,
-  ];
+  const found = [{ kind: "client secret", value: provider.clientSecret }, { kind: "SECRET_KEY", value: SECRET_KEY }, ...provider.issued];
   for (const { query, params } of provider.requests) {
     for (const name of ["state", "nonce"]) {
       const value = query.get(name);
@@ -24,6 +20,8 @@ export function secretsOf({ provider }: Application): { readonly kind: string; r
 /** The kinds of secrets that stand in a text, whether as they are or written for a URL. */
 export function leaksIn(text: string, secrets: readonly { readonly kind: string; readonly value: string }[]): string[] {
   return secrets
-    .filter(({ value }) => text.includes(value) || text.includes(encodeURIComponent(value)) || text.includes(JSON.stringify(value).slice(1, -1)))
+    .filter(
+      ({ value }) => text.includes(value) || text.includes(encodeURIComponent(value)) || text.includes(JSON.stringify(value).slice(1, -1)),
+    )
     .map(({ kind }) => kind);
 }

@@ -1,0 +1,143 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { chromiumForTests } from "../support/chromium.js";
+import { startScriptedProvider, type ScriptedProvider } from "../support/scripted-provider.js";
+import { useStage } from "./stage.js";
+import { choose, expectUsable, heading, indexSays } from "./visitor.js";
+
+const executablePath = await chromiumForTests();
+
+// Real processes live in real seconds: the limits here are one or two of them.
+describe.skipIf(executablePath === undefined)("how a session ends, in a browser", () => {
+  const stage = useStage(executablePath);
+  const providers: ScriptedProvider[] = [];
+  afterEach(() => Promise.all(providers.splice(0).map((provider) => provider.stop())));
+
+  it.each([
+    {
+      state: "the maximum age",
+      env: { IDP_SESSION_MAX_AGE: "1" },
+      says: ["Being active does not extend it", "IDP_SESSION_MAX_AGE = 1 second"],
+    },
+    { state: "the idle timeout", env: { IDP_SESSION_IDLE_TIMEOUT: "1" }, says: ["It was not used", "IDP_SESSION_IDLE_TIMEOUT = 1 second"] },
+    {
+      state: "automatic renewal being off",
+      env: { IDP_SESSION_AUTO_REFRESH: "off", DEMO_ID_TOKEN_SECONDS: "1" },
+      says: ["does not renew it by itself", "IDP_SESSION_AUTO_REFRESH off"],
+    },
+    {
+      state: "a provider that gave no refresh token",
+      env: { SCOPE: "openid email profile", DEMO_ID_TOKEN_SECONDS: "1" },
+      says: ["the provider gave no refresh token"],
+    },
+    { state: "the maximum age, in the host's sessions", env: { IDP_SESSION_MAX_AGE: "1", DEMO_SESSIONS: "host" }, says: ["= 1 second"] },
+  ])("$state ends it: the landing page names the reason, the guard asks to sign in, the probe says so", async ({ env, says }) => {
+    const { visitor } = await stage.open(env);
+    const tab = await visitor.signIn();
+    await indexSays(visitor, tab, "Your session has ended");
+    const text = await tab.innerText("main");
+    for (const words of says) expect(text).toContain(words);
+    expect(text).toContain("You were signed in as");
+    expect(text).toContain("Ada Lovelace");
+    await expectUsable(tab);
+
+    await tab.goto(visitor.url("/idpauth/session"));
+    expect(JSON.parse(await tab.innerText("pre"))).toEqual({ authenticated: false, user: null });
+
+    // The guarded page is not shown; the way back in is the full one, and it leads to the page that was asked for.
+    await tab.goto(visitor.url("/reports?ended=1"));
+    expect(await heading(tab)).toBe("Who is signing in?");
+    await choose(tab, "ada");
+    expect(new URL(tab.url()).searchParams.get("ended") ?? tab.url()).toBe("1");
+  });
+
+  it("a provider that refuses to renew ends it, and is not asked again", async () => {
+    const provider = await startScriptedProvider({
+      idTokenSeconds: 1,
+      person: { sub: "ada", name: "Ada Lovelace", email: "ada@example.com" },
+    });
+    providers.push(provider);
+    const { visitor } = await stage.open({
+      IDP_ISSUER: provider.issuer,
+      IDP_CLIENT_ID: provider.clientId,
+      IDP_CLIENT_SECRET: provider.clientSecret,
+    });
+    const tab = await visitor.askFor("/idpauth/login/");
+    expect(await heading(tab)).toBe("You are signed in");
+    provider.revokeAll();
+    const probe = async () => {
+      await tab.goto(visitor.url("/idpauth/session"));
+      return (JSON.parse(await tab.innerText("pre")) as { authenticated: boolean }).authenticated;
+    };
+    await expect.poll(probe, { timeout: 8_000 }).toBe(false);
+    await tab.goto(visitor.url("/idpauth/"));
+    expect(await heading(tab)).toBe("Your session has ended");
+    expect(await tab.innerText("main")).toContain("the provider refused to renew it");
+    await expectUsable(tab);
+    expect(await probe()).toBe(false);
+    expect(provider.requestsTo("token", { grant_type: "refresh_token" })).toHaveLength(1);
+
+    await tab.goto(visitor.url("/idpauth/"));
+    await tab.getByRole("link", { name: "Sign in again" }).click();
+    expect(await heading(tab)).toBe("You are signed in");
+  });
+
+  it("a provider that is away keeps the session: the page says 503 and that nobody was signed out, and later all is well", async () => {
+    const provider = await startScriptedProvider({ idTokenSeconds: 1, person: { sub: "ada", name: "Ada Lovelace" } });
+    providers.push(provider);
+    const { visitor } = await stage.open({
+      IDP_ISSUER: provider.issuer,
+      IDP_CLIENT_ID: provider.clientId,
+      IDP_CLIENT_SECRET: provider.clientSecret,
+    });
+    const tab = await visitor.askFor("/reports");
+    expect(await tab.innerText("main")).toContain("Signed in as Ada Lovelace");
+    await provider.pause();
+    const status = async () => (await tab.goto(visitor.url("/reports")))?.status();
+    await expect.poll(status, { timeout: 8_000 }).toBe(503);
+    expect(await tab.innerText("main")).toContain("Nobody has been signed out");
+    await expectUsable(tab);
+    await tab.goto(visitor.url("/idpauth/"));
+    expect(await heading(tab)).toBe("You are signed in");
+    await provider.resume();
+    await expect.poll(status, { timeout: 8_000 }).toBe(200);
+    expect(await tab.innerText("main")).toContain("Signed in as Ada Lovelace");
+  });
+
+  it("a provider that is away cannot sign anybody in: a page that says so and leads on", async () => {
+    const provider = await startScriptedProvider();
+    providers.push(provider);
+    const { visitor } = await stage.open({
+      IDP_ISSUER: provider.issuer,
+      IDP_CLIENT_ID: provider.clientId,
+      IDP_CLIENT_SECRET: provider.clientSecret,
+    });
+    await provider.pause();
+    const tab = await visitor.tab();
+    expect((await tab.goto(visitor.url("/reports")))?.status()).toBe(503);
+    expect(await heading(tab)).toBe("The identity provider cannot be reached right now");
+    await expectUsable(tab);
+    expect(await visitor.context.cookies()).toEqual([]);
+  });
+
+  it.each([{ DEMO_SESSIONS: "memory" }, { DEMO_SESSIONS: "host" }])(
+    "an ID token that runs out is renewed silently, in two tabs, with %o",
+    async (env) => {
+      const { visitor } = await stage.open({ ...env, DEMO_ID_TOKEN_SECONDS: "2" });
+      const first = await visitor.signIn("/reports");
+      const second = await visitor.askFor("/reports");
+      const expiry = async () => {
+        await second.goto(visitor.url("/idpauth/session?details=true&slide=false"));
+        return JSON.parse(await second.innerText("pre")) as { authenticated: boolean; expires_in: number };
+      };
+      for (let renewal = 0; renewal < 2; renewal += 1) {
+        const { expires_in: seconds } = await expiry();
+        await first.waitForTimeout(seconds * 1000 + 20);
+        await Promise.all([first.reload(), second.goto(visitor.url("/reports"))]);
+        for (const tab of [first, second]) expect(await tab.innerText("main")).toContain("Signed in as Ada Lovelace");
+        await first.goto(visitor.url("/api/userinfo"));
+        expect(JSON.parse(await first.innerText("pre"))).toMatchObject({ sub: "ada" });
+        await first.goto(visitor.url("/reports"));
+      }
+    },
+  );
+});

@@ -1,0 +1,99 @@
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { chromiumForTests } from "../support/chromium.js";
+import { useStage } from "./stage.js";
+import { choose, type Visitor } from "./visitor.js";
+
+const executablePath = await chromiumForTests();
+
+describe.skipIf(executablePath === undefined)("a single-page front end, in a browser", () => {
+  const stage = useStage(executablePath);
+
+  it("finds out with the probe who is there, without any redirect and without a cookie", async () => {
+    const { visitor } = await stage.open();
+    const tab = await frontEnd(visitor);
+    expect(await call(tab, "/idpauth/session")).toEqual({ status: 200, type: "basic", body: { authenticated: false, user: null } });
+    expect(await visitor.context.cookies()).toEqual([]);
+    await visitor.signIn();
+    expect(await call(tab, "/idpauth/session")).toMatchObject({ body: { authenticated: true, user: { name: "Ada Lovelace" } } });
+  });
+
+  it("gets 401 with the way to the login from a guarded interface, never a redirect", async () => {
+    const { visitor } = await stage.open();
+    const tab = await frontEnd(visitor);
+    expect(await call(tab, "/api/reports")).toEqual({
+      status: 401,
+      type: "basic",
+      body: { authenticated: false, user: null, error: "login_required", reason: "no_credentials", login_url: "/idpauth/login/" },
+    });
+  });
+
+  it("sends X-ORIGIN-URL, navigates to redirect_to, and is loaded again at its very address, fragment and all", async () => {
+    const { visitor } = await stage.open();
+    const tab = await frontEnd(visitor, "/app?view=table&q=a%26b#row-7");
+    const answer = await call(tab, "/idpauth/login/?scheme=PRESERVE_ORIGIN_HP&response=json", { "X-ORIGIN-URL": tab.url() });
+    expect(answer).toMatchObject({ status: 200, body: { redirect_to: expect.stringContaining("code_challenge_method=S256") } });
+    await tab.goto((answer.body as { redirect_to: string }).redirect_to);
+    await choose(tab, "ada");
+    expect(tab.url()).toBe(visitor.url("/app?view=table&q=a%26b#row-7"));
+    // The stand-in for the front end is not served at the end of a redirect.
+    await tab.reload();
+    expect(await call(tab, "/api/userinfo")).toMatchObject({ status: 200, body: { sub: "ada" } });
+  });
+
+  it("the same with origin_url in the query", async () => {
+    const { visitor } = await stage.open();
+    const tab = await frontEnd(visitor, "/app?view=list#top");
+    const query = new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", response: "json", origin_url: tab.url() }).toString();
+    const { body } = await call(tab, `/idpauth/login/?${query}`);
+    await tab.goto((body as { redirect_to: string }).redirect_to);
+    await choose(tab, "alan");
+    expect(tab.url()).toBe(visitor.url("/app?view=list#top"));
+  });
+
+  it("an address of another site is not honoured: the trip ends on the landing page", async () => {
+    const { visitor } = await stage.open();
+    const tab = await visitor.signIn("/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=https://elsewhere.example/");
+    expect(tab.url()).toBe(visitor.url("/idpauth/"));
+    expect([...visitor.asked.keys()].join()).not.toContain("elsewhere");
+  });
+
+  it("signs out with a fetch", async () => {
+    const { visitor } = await stage.open();
+    await visitor.signIn();
+    const tab = await frontEnd(visitor);
+    expect(await call(tab, "/idpauth/logout/?response=json")).toEqual({ status: 200, type: "basic", body: { status: "logged_out" } });
+    expect(await call(tab, "/idpauth/session")).toMatchObject({ body: { authenticated: false } });
+  });
+
+  it("another site cannot read the probe, not even with the visitor's cookies", async () => {
+    const { visitor } = await stage.open();
+    await visitor.signIn();
+    // The same host under another name is another site for the browser.
+    const elsewhere = visitor.origin.replace("127.0.0.1", "localhost");
+    const tab = await frontEnd(visitor, `${elsewhere}/app`);
+    expect(await call(tab, visitor.url("/idpauth/session"))).toEqual({ failed: true });
+    // Chromium tells whoever looks into the console why; nothing else was refused.
+    expect(visitor.complaints.splice(0).join("\n")).toContain("CORS policy");
+  });
+});
+
+/** A front end of the application's own origin; only its page is made up here, all that it calls is real. */
+async function frontEnd(visitor: Visitor, address = "/app"): Promise<Page> {
+  await visitor.context.route(
+    (url) => url.pathname === "/app",
+    (route) => route.fulfill({ contentType: "text/html", body: "<!doctype html><html lang=en><title>App</title><h1>App</h1></html>" }),
+  );
+  return visitor.askFor(address);
+}
+
+type Outcome =
+  { readonly status: number; readonly type: string; readonly body: unknown } | { readonly failed: true; readonly body?: never };
+
+/** A fetch by the page's own script. */
+function call(tab: Page, url: string, headers: Readonly<Record<string, string>> = {}): Promise<Outcome> {
+  const [address, options] = [JSON.stringify(url), JSON.stringify({ headers })];
+  return tab.evaluate<Outcome>(
+    `fetch(${address}, ${options}).then(async (r) => ({ status: r.status, type: r.type, body: await r.json() }), () => ({ failed: true }))`,
+  );
+}

@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import { chromiumForTests } from "../support/chromium.js";
+import { useStage } from "./stage.js";
+import { expectUsable, heading } from "./visitor.js";
+
+const executablePath = await chromiumForTests();
+
+describe.skipIf(executablePath === undefined)("signing out, in a browser", () => {
+  const stage = useStage(executablePath);
+
+  describe.each([{ DEMO_SESSIONS: "memory" }, { DEMO_SESSIONS: "host" }])("with %o", (env) => {
+    it("the landing page says signed out, and the back button shows nothing of the visit", async () => {
+      const { visitor } = await stage.open(env);
+      const tab = await visitor.signIn("/idpauth/login/");
+      await tab.goto(visitor.url("/reports"));
+      await tab.getByRole("link", { name: "Sign out" }).click();
+      expect(tab.url()).toBe(visitor.url("/idpauth/"));
+      expect(await heading(tab)).toBe("You are signed out");
+      await expectUsable(tab);
+      await tab.goBack();
+      expect(await heading(tab)).toBe("Who is signing in?");
+      await tab.goBack();
+      expect(tab.url()).toBe(visitor.url("/idpauth/"));
+      expect(await heading(tab)).toBe("You are signed out");
+    });
+
+    it("ends the visit in every tab, and takes the cookie away or makes it worthless", async () => {
+      const { visitor } = await stage.open(env);
+      const first = await visitor.signIn("/reports");
+      const second = await visitor.askFor("/reports");
+      expect(await second.innerText("main")).toContain("Signed in as Ada Lovelace");
+      const before = await visitor.context.cookies();
+      await first.getByRole("link", { name: "Sign out" }).click();
+      await second.reload();
+      expect(await heading(second)).toBe("Who is signing in?");
+      // Who has kept the cookie has nothing.
+      const thief = await stage.visitor(visitor.origin);
+      await thief.context.addCookies(before);
+      const tab = await thief.askFor("/idpauth/session");
+      expect(JSON.parse(await tab.innerText("pre"))).toEqual({ authenticated: false, user: null });
+    });
+
+    it("the address of the old callback is harmless: a page that explains, and nobody is signed in", async () => {
+      const { visitor } = await stage.open(env);
+      const tab = await visitor.signIn("/reports");
+      const callback = visitor.callbacks[0] ?? "";
+      await tab.getByRole("link", { name: "Sign out" }).click();
+      expect((await tab.goto(callback))?.status()).toBe(400);
+      expect(await heading(tab)).toBe("This sign-in link is no longer valid");
+      await expectUsable(tab);
+      await tab.goto(visitor.url("/idpauth/"));
+      expect(await heading(tab)).toBe("You are signed out");
+    });
+  });
+
+  it("the cookie is gone afterwards", async () => {
+    const { visitor } = await stage.open();
+    const tab = await visitor.signIn("/reports");
+    await tab.getByRole("link", { name: "Sign out" }).click();
+    expect((await visitor.context.cookies()).map(({ name }) => name)).not.toContain("idpauth");
+  });
+
+  it("leads where IDP_AUTH_LOGOUT_REDIRECT_URL says", async () => {
+    const { visitor } = await stage.open({ IDP_AUTH_LOGOUT_REDIRECT_URL: "/" });
+    const tab = await visitor.signIn("/reports");
+    await tab.getByRole("link", { name: "Sign out" }).click();
+    expect(tab.url()).toBe(visitor.url("/"));
+  });
+
+  it("signing out while signed out is harmless", async () => {
+    const { visitor } = await stage.open();
+    const tab = await visitor.askFor("/idpauth/logout/");
+    expect(tab.url()).toBe(visitor.url("/idpauth/"));
+    expect(await heading(tab)).toBe("You are signed out");
+    expect(await visitor.context.cookies()).toEqual([]);
+  });
+});

@@ -1,0 +1,171 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { SIGN_IN_ERRORS } from "../../src/core/sign-in-errors.js";
+import { startApplication, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
+import { leaksIn, secretsOf } from "../support/secrets.js";
+import { TestClock } from "../support/test-clock.js";
+import { watchedStore, type WatchedStore } from "../support/watched-store.js";
+
+const INDEX = "/idpauth/";
+const HOUR = 3600;
+
+let application: Application;
+let store: WatchedStore;
+
+afterEach(() => application.stop());
+
+async function start(options: ApplicationOptions = {}): Promise<Visitor> {
+  const clock = new TestClock();
+  store = watchedStore(clock);
+  application = await startApplication({ ...options, clock, store });
+  return application.visitor();
+}
+
+async function signedIn(options: ApplicationOptions = {}): Promise<Visitor> {
+  const visitor = await start(options);
+  await visitor.signIn();
+  return visitor;
+}
+
+const pass = (seconds: number) => {
+  application.clock.advance(seconds * 1000);
+};
+
+/** The page's text without markup. */
+async function textOf(visitor: Visitor, target = INDEX): Promise<string> {
+  const answer = await visitor.get(target);
+  expect(answer.status).toBe(200);
+  expect(answer.headers["Content-Type"]).toBe("text/html; charset=utf-8");
+  return (answer.body ?? "")
+    .replace(/<style[\s\S]*?<\/style>/g, "")
+    .replace(/<[^>]*>/g, " ")
+    .replace(/\s+/g, " ");
+}
+
+describe("the index", () => {
+  it("signed out offers to sign in, and leaves no cookie and no store entry", async () => {
+    const visitor = await start();
+    expect(await textOf(visitor)).toContain("You are signed out");
+    const answer = await visitor.get(INDEX);
+    expect(answer.body).toContain('href="/idpauth/login/"');
+    expect(answer.setCookies ?? []).toEqual([]);
+    expect(store.operations).toEqual([]);
+  });
+
+  it("with only a login in progress is signed out", async () => {
+    const visitor = await start();
+    await visitor.get("/idpauth/login/");
+    expect(await textOf(visitor)).toContain("You are signed out");
+  });
+
+  it("signed in shows who, and offers to sign out", async () => {
+    const visitor = await signedIn();
+    const text = await textOf(visitor);
+    for (const part of ["You are signed in", "Ada Lovelace", "ada@example.com"]) expect(text).toContain(part);
+    const answer = await visitor.get(INDEX);
+    expect(answer.body).toContain('href="/idpauth/logout/"');
+    expect(answer.headers["Content-Security-Policy"]).toContain("img-src https://pictures.example.com;");
+    for (const claim of ["ada-1815", application.provider.issuer, application.provider.clientId]) expect(answer.body).not.toContain(claim);
+  });
+
+  it("expired but refreshable is signed in: a light look at the token's presence", async () => {
+    const visitor = await signedIn();
+    pass(HOUR);
+    expect(await textOf(visitor)).toContain("You are signed in");
+  });
+
+  it.each<[string, ApplicationOptions, number, string[]]>([
+    ["the maximum age", { sessionMaxAge: 1800 }, 1801, ["IDP_SESSION_MAX_AGE", "1,800 seconds|1800 seconds"]],
+    ["the idle timeout", { sessionIdleTimeout: 600 }, 601, ["IDP_SESSION_IDLE_TIMEOUT", "600 seconds"]],
+    ["automatic refresh being off", { sessionAutoRefresh: false }, HOUR, ["IDP_SESSION_AUTO_REFRESH", "off"]],
+    ["no refresh token", { provider: { issueRefreshToken: false } }, HOUR, ["gave no refresh token"]],
+  ])("ended by %s names it", async (_name, options, seconds, parts) => {
+    const visitor = await signedIn(options);
+    pass(seconds - 1);
+    expect(await textOf(visitor)).toContain("You are signed in");
+    pass(1);
+    const text = await textOf(visitor);
+    expect(text).toContain("Your session has ended");
+    for (const part of parts) expect(text).toMatch(new RegExp(part));
+    expect((await visitor.get(INDEX)).body).toContain('href="/idpauth/login/"');
+  });
+
+  it("ended by a refusal of the provider says so", async () => {
+    const visitor = await signedIn();
+    application.provider.revokeAll();
+    pass(HOUR);
+    await visitor.get("/idpauth/session");
+    expect(await textOf(visitor)).toContain("the provider refused to renew it");
+  });
+
+  it("never asks the provider and never writes, whatever the state", async () => {
+    const visitor = await signedIn({ sessionIdleTimeout: 3 * HOUR });
+    for (const seconds of [0, HOUR, 2 * HOUR, 86_400]) {
+      pass(seconds);
+      const [writes, requests] = [store.writes.length, application.provider.requests.length];
+      expect((await visitor.get(INDEX)).setCookies ?? []).toEqual([]);
+      await visitor.get(INDEX, { method: "HEAD" });
+      expect([store.writes.length, application.provider.requests.length]).toEqual([writes, requests]);
+    }
+  });
+
+  it.each(Object.entries(SIGN_IN_ERRORS))("explains the sign-in error %s in fixed words", async (code, words) => {
+    const text = await textOf(await start(), `${INDEX}?error=${code}`);
+    expect(text.replaceAll("&#39;", "'")).toContain(words);
+    expect(text).toContain(code);
+  });
+
+  it.each(["", "EVIL", "<script>EVIL</script>", "access_denied&error=EVIL", "__proto__", "x".repeat(9000)])(
+    "an unknown error %j is told as provider_error or not at all, and never repeated",
+    async (error) => {
+      const answer = await (await start()).get(`${INDEX}?error=${error.startsWith("access") ? error : encodeURIComponent(error)}`);
+      expect(answer.status).toBe(200);
+      expect(JSON.stringify(answer)).not.toMatch(/EVIL|__proto__|xxxx/);
+    },
+  );
+
+  it("shows a sign-in error beside the signed-in state", async () => {
+    const text = await textOf(await signedIn(), `${INDEX}?error=access_denied`);
+    expect(text).toContain("You are signed in");
+    expect(text).toContain("access_denied");
+  });
+
+  it("escapes what the provider says about a person", async () => {
+    const visitor = await start();
+    await visitor.signIn("/idpauth/login/", {
+      sub: "x",
+      name: '<img src=x onerror="alert(1)">',
+      email: "</p><script>alert(1)</script>",
+      picture: "javascript:alert(1)",
+    });
+    const { body, headers } = await visitor.get(INDEX);
+    expect(body).not.toContain("<script");
+    expect(body).not.toContain("<img");
+    expect(body).not.toContain("javascript:");
+    expect(body).toContain("&lt;img src=x");
+    expect(headers["Content-Security-Policy"]).not.toContain("img-src");
+  });
+
+  it("lets no picture write into the policy", async () => {
+    const visitor = await start();
+    await visitor.signIn("/idpauth/login/", { sub: "x", name: "X", picture: "https://a.example;script-src *;/x.png" });
+    expect((await visitor.get(INDEX)).headers["Content-Security-Policy"]).not.toContain("script-src");
+  });
+
+  it("holds no secret in any state", async () => {
+    const visitor = await signedIn({ sessionMaxAge: 1800 });
+    const pages = [await visitor.get(INDEX)];
+    pass(1801);
+    pages.push(await visitor.get(INDEX));
+    expect(leaksIn(JSON.stringify(pages), secretsOf(application))).toEqual([]);
+  });
+
+  it("with the store away is 503, not signed out", async () => {
+    const visitor = await signedIn();
+    store.isDown = true;
+    const answer = await visitor.get(INDEX);
+    expect(answer.status).toBe(503);
+    expect(answer.headers["Retry-After"]).toMatch(/^[1-9]\d*$/);
+    expect(answer.body).toContain("store_unavailable");
+    expect(answer.body).not.toContain("You are signed out");
+  });
+});

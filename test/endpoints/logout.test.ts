@@ -1,0 +1,336 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { startApplication, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
+import type { Fault } from "../support/scripted-provider.js";
+import { TestClock } from "../support/test-clock.js";
+import { watchedStore, type WatchedStore } from "../support/watched-store.js";
+
+const LOGOUT = "/idpauth/logout/";
+const HTML = { accept: "text/html" };
+
+let application: Application;
+let store: WatchedStore;
+
+async function start(options: ApplicationOptions = {}): Promise<Visitor> {
+  const clock = new TestClock();
+  store = watchedStore(clock);
+  application = await startApplication({ ...options, clock, store });
+  return application.visitor();
+}
+
+async function signedIn(options: ApplicationOptions = {}): Promise<Visitor> {
+  const visitor = await start(options);
+  await visitor.signIn();
+  return visitor;
+}
+
+const revocations = () => application.provider.requestsTo("revoke");
+const newest = (kind: string) => application.provider.issued.filter((issued) => issued.kind === kind).at(-1)?.value ?? "";
+
+/** A second browser with the same cookies. */
+function copyOf(visitor: Visitor): Visitor {
+  const copy = application.visitor();
+  for (const [name, value] of visitor.cookies) copy.cookies.set(name, value);
+  return copy;
+}
+
+describe("logout", () => {
+  afterEach(() => application.stop());
+
+  it.each([LOGOUT, `${LOGOUT}?response=redirect`, `${LOGOUT}?response=REDIRECT`, `${LOGOUT}?other=json`])(
+    "%s answers 302 to the index",
+    async (target) => {
+      const answer = await (await signedIn()).get(target);
+      expect([answer.status, answer.location, answer.body]).toEqual([302, "/idpauth/", undefined]);
+    },
+  );
+
+  it.each(["/bye", "https://elsewhere.example/bye?x=1"])(
+    "answers 302 to IDP_AUTH_LOGOUT_REDIRECT_URL %s",
+    async (authLogoutRedirectUrl) => {
+      const answer = await (await signedIn({ authLogoutRedirectUrl })).get(LOGOUT);
+      expect([answer.status, answer.location]).toEqual([302, authLogoutRedirectUrl]);
+    },
+  );
+
+  it.each(["json", "JSON", "Json"])("response=%s answers 200 with status logged_out", async (response) => {
+    const answer = await (await signedIn({ authLogoutRedirectUrl: "/bye" })).get(`${LOGOUT}?response=${response}`);
+    expect([answer.status, answer.body]).toEqual([200, '{"status":"logged_out"}']);
+    expect(answer.headers["Content-Type"]).toBe("application/json; charset=utf-8");
+  });
+
+  it("ends the session: the visitor is signed out and the old cookie is dead", async () => {
+    const visitor = await signedIn();
+    const thief = copyOf(visitor);
+    await visitor.get(LOGOUT);
+    expect(visitor.cookies.size).toBe(0);
+    expect(await visitor.isSignedIn()).toBe(false);
+    expect(await thief.isSignedIn()).toBe(false);
+    expect(await application.auth.getSession(thief.request("/"))).toBeNull();
+    expect(await store.entries()).toEqual([]);
+  });
+
+  it("clears pending logins too: their callbacks are no longer valid", async () => {
+    const visitor = await signedIn();
+    const target = await visitor.approve();
+    const copy = copyOf(visitor);
+    await visitor.get(LOGOUT);
+    expect((await copy.get(target)).status).toBe(400);
+    expect(application.provider.requestsTo("token")).toHaveLength(1);
+  });
+
+  it("of somebody who has only started a login clears that, without a call to the provider", async () => {
+    const visitor = await start();
+    const target = await visitor.approve();
+    const copy = copyOf(visitor);
+    expect((await visitor.get(`${LOGOUT}?response=json`)).body).toBe('{"status":"logged_out"}');
+    expect((await copy.get(target)).status).toBe(400);
+    expect(await store.entries()).toEqual([]);
+    expect(revocations()).toEqual([]);
+  });
+
+  it.each([
+    ["http", "http://app.example", {}, "idpauth=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax"],
+    ["https", "https://app.example", {}, "__Host-idpauth=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure"],
+    [
+      "a name of one's own",
+      "https://app.example",
+      { cookieName: "__Secure-x" },
+      "__Secure-x=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure",
+    ],
+  ])("over %s deletes the cookie with the attributes it was set with", async (_name, baseUrl, options, deletion) => {
+    const visitor = await start({ baseUrl, ...options });
+    const set = (await visitor.signIn()).setCookies?.[0] ?? "";
+    const answer = await visitor.get(LOGOUT);
+    expect(answer.setCookies).toEqual([deletion]);
+    expect(set.replace(/=[^;]+/, "=").replace(/Max-Age=\d+/, "Max-Age=0")).toBe(deletion);
+  });
+
+  it("with a cookie that leads nowhere deletes it and calls nobody", async () => {
+    const visitor = await start();
+    visitor.cookies.set("idpauth", "A".repeat(43));
+    const answer = await visitor.get(LOGOUT);
+    expect([answer.status, answer.setCookies]).toEqual([302, ["idpauth=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax"]]);
+    expect(application.provider.requests).toEqual([]);
+  });
+
+  it.each([LOGOUT, `${LOGOUT}?response=json`])(
+    "of an anonymous visitor, %s: the same answer, no call, no cookie, no store entry",
+    async (target) => {
+      const visitor = await start();
+      const answer = await visitor.get(target);
+      expect([answer.status, answer.setCookies ?? []]).toEqual([target === LOGOUT ? 302 : 200, []]);
+      expect(application.provider.requests).toEqual([]);
+      expect(store.operations).toEqual([]);
+    },
+  );
+
+  it("twice is as good as once, and revokes once", async () => {
+    const visitor = await signedIn();
+    const copy = copyOf(visitor);
+    const answers = await Promise.all([visitor.get(LOGOUT), copy.get(LOGOUT)]);
+    expect(answers.map(({ status }) => status)).toEqual([302, 302]);
+    expect((await copy.get(LOGOUT)).status).toBe(302);
+    expect(revocations()).toHaveLength(1);
+  });
+});
+
+describe("an invalid response value", () => {
+  beforeAll(async () => {
+    await start();
+  });
+  afterAll(() => application.stop());
+
+  it.each([
+    "response=xml",
+    "response=",
+    "response",
+    "response=json&response=json",
+    "response=json&response=redirect",
+    "response=%20json",
+    "response=__proto__",
+  ])("%s is 400 and nothing changes", async (query) => {
+    const visitor = application.visitor();
+    await visitor.signIn();
+    const before = store.writes.length;
+    const answer = await visitor.get(`${LOGOUT}?${query}`);
+    expect(answer.status).toBe(400);
+    expect(answer.headers["Content-Type"]).toBe("application/problem+json; charset=utf-8");
+    expect(answer.json()).toMatchObject({
+      code: "invalid_parameter",
+      valid_options: { response: expect.arrayContaining(["json", "redirect"]) as unknown },
+    });
+    expect(answer.setCookies ?? []).toEqual([]);
+    expect(store.writes.length).toBe(before);
+    expect(await visitor.isSignedIn()).toBe(true);
+    expect(revocations()).toEqual([]);
+  });
+
+  it("is told as a page where Accept prefers HTML", async () => {
+    const answer = await application.visitor().get(`${LOGOUT}?response=xml`, { headers: HTML });
+    expect(answer.status).toBe(400);
+    expect(answer.headers["Content-Type"]).toMatch(/^text\/html/);
+    expect(answer.body).toContain("invalid_parameter");
+  });
+
+  it.each([{ "sec-purpose": "prefetch" }, { purpose: "prefetch" }, { "next-router-prefetch": "1" }])(
+    "a prefetch (%j) is 503 and the visitor stays signed in",
+    async (headers) => {
+      const visitor = application.visitor();
+      await visitor.signIn();
+      const answer = await visitor.get(LOGOUT, { headers: headers as unknown as Record<string, string> });
+      expect([answer.status, answer.json().code]).toEqual([503, "prefetch_refused"]);
+      expect(answer.setCookies ?? []).toEqual([]);
+      expect(await visitor.isSignedIn()).toBe(true);
+    },
+  );
+});
+
+describe("revocation", () => {
+  afterEach(() => application.stop());
+
+  it("posts the refresh token, with its hint and client authentication, and takes the access token along", async () => {
+    const visitor = await signedIn();
+    await visitor.get(LOGOUT);
+    expect(revocations()).toHaveLength(1);
+    expect(Object.fromEntries(revocations()[0]?.params ?? [])).toEqual({
+      token: newest("refresh_token"),
+      token_type_hint: "refresh_token",
+      client_id: application.provider.clientId,
+      client_secret: application.provider.clientSecret,
+    });
+    expect(application.provider.isActive(newest("access_token"))).toBe(false);
+  });
+
+  it("posts the access token when there is no refresh token", async () => {
+    const visitor = await signedIn({ provider: { issueRefreshToken: false } });
+    await visitor.get(LOGOUT);
+    expect(Object.fromEntries(revocations()[0]?.params ?? [])).toMatchObject({
+      token: newest("access_token"),
+      token_type_hint: "access_token",
+    });
+    expect(application.provider.isActive(newest("access_token"))).toBe(false);
+  });
+
+  it("posts the newest refresh token after a rotation", async () => {
+    const visitor = await signedIn();
+    application.clock.advance(3_600_000);
+    expect(await visitor.isSignedIn()).toBe(true);
+    await visitor.get(LOGOUT);
+    expect(revocations()[0]?.params.get("token")).toBe(newest("refresh_token"));
+  });
+
+  it("also happens for a session that a cap has ended", async () => {
+    const visitor = await signedIn({ sessionMaxAge: 60 });
+    application.clock.advance(61_000);
+    await visitor.get(LOGOUT);
+    expect(application.provider.isActive(newest("refresh_token"))).toBe(false);
+  });
+
+  it("with IDP_TOKEN_REVOKE_ON_LOGOUT off makes no call; the local session is cleared", async () => {
+    const visitor = await signedIn({ tokenRevokeOnLogout: false });
+    const before = application.provider.requests.length;
+    expect((await visitor.get(LOGOUT)).status).toBe(302);
+    expect(await visitor.isSignedIn()).toBe(false);
+    expect(application.provider.requests.length).toBe(before);
+    expect(application.provider.isActive(newest("refresh_token"))).toBe(true);
+  });
+
+  it("is skipped where the provider has no revocation endpoint", async () => {
+    const visitor = await start();
+    application.provider.discoveryDocument = ({ revocation_endpoint: _gone, ...rest }) => rest;
+    await visitor.signIn();
+    expect((await visitor.get(`${LOGOUT}?response=json`)).body).toBe('{"status":"logged_out"}');
+    expect(revocations()).toEqual([]);
+  });
+
+  const FAULTS: Fault[] = [
+    { kind: "reset" },
+    { kind: "status", status: 400, body: { error: "invalid_token" } },
+    { kind: "status", status: 401, body: { error: "invalid_client" } },
+    { kind: "status", status: 500 },
+    { kind: "status", status: 503 },
+    { kind: "garbage" },
+    { kind: "redirect", status: 307 },
+    { kind: "oversized" },
+    { kind: "truncated", body: "cut short" },
+    { kind: "wrong-type" },
+  ];
+  it.each(FAULTS.flatMap((fault) => [["redirect", fault] as const, ["json", fault] as const]))(
+    "that fails is swallowed, response=%s: %j",
+    async (response, fault) => {
+      const visitor = await signedIn();
+      application.provider.fault("revoke", fault);
+      const answer = await visitor.get(`${LOGOUT}?response=${response}`);
+      if (response === "json") expect([answer.status, answer.body]).toEqual([200, '{"status":"logged_out"}']);
+      else expect([answer.status, answer.location]).toEqual([302, "/idpauth/"]);
+      expect(visitor.cookies.size).toBe(0);
+      expect(await visitor.isSignedIn()).toBe(false);
+      expect(revocations()).toHaveLength(1);
+    },
+  );
+
+  it("that hangs is given up after IDP_HTTP_TIMEOUT, while the session is dead at once", async () => {
+    const visitor = await signedIn();
+    const copy = copyOf(visitor);
+    const hold = application.provider.hold("revoke");
+    const answer = visitor.get(`${LOGOUT}?response=json`);
+    await hold.arrived;
+    expect(await copy.isSignedIn()).toBe(false);
+    application.clock.advance(5_000);
+    expect((await answer).body).toBe('{"status":"logged_out"}');
+  });
+
+  it("with the provider gone altogether does not keep anybody signed in", async () => {
+    const visitor = await signedIn();
+    await application.provider.pause();
+    expect((await visitor.get(LOGOUT)).status).toBe(302);
+    expect(await visitor.isSignedIn()).toBe(false);
+    await application.provider.resume();
+  });
+
+  it("that failed is logged without the token", async () => {
+    const visitor = await signedIn();
+    application.provider.fault("revoke", { kind: "status", status: 503 });
+    await visitor.get(LOGOUT);
+    const lines = application.log.filter(({ details }) => details?.["endpoint"] === "revocation");
+    expect(lines).toHaveLength(1);
+    expect(JSON.stringify(lines)).not.toContain(newest("refresh_token"));
+  });
+});
+
+describe("a logout during a refresh", () => {
+  afterEach(() => application.stop());
+
+  it("wins: the session is not written back, and the late tokens are revoked", async () => {
+    const visitor = await signedIn();
+    const copy = copyOf(visitor);
+    application.clock.advance(3_600_000);
+    const hold = application.provider.hold("token", { before: false });
+    const probe = copy.get("/idpauth/session");
+    await hold.arrived;
+    await visitor.get(LOGOUT);
+    hold.release();
+    expect((await probe).json()).toEqual({ authenticated: false, user: null });
+    expect(await copy.isSignedIn()).toBe(false);
+    expect(await store.entries()).toEqual([]);
+    await vi.waitFor(() => expect(application.provider.isActive(newest("refresh_token"))).toBe(false));
+  });
+});
+
+describe("while the store is away", () => {
+  afterEach(() => application.stop());
+
+  it.each([LOGOUT, `${LOGOUT}?response=json`])("%s is 503, never logged out, and no cookie is touched", async (target) => {
+    const visitor = await signedIn();
+    store.isDown = true;
+    const answer = await visitor.get(target);
+    expect(answer.status).toBe(503);
+    expect(answer.headers["Retry-After"]).toMatch(/^[1-9]\d*$/);
+    expect(answer.body).not.toContain("logged_out");
+    expect(answer.body).toContain("store_unavailable");
+    expect(answer.setCookies ?? []).toEqual([]);
+    expect(revocations()).toEqual([]);
+    store.isDown = false;
+    expect(await visitor.isSignedIn()).toBe(true);
+  });
+});

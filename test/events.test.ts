@@ -1,0 +1,345 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { EndReason, EventName } from "../src/index.js";
+import { startApplication, type Application, type ApplicationOptions, type Visitor } from "./support/application.js";
+import { leaksIn, secretsOf } from "./support/secrets.js";
+import { TestClock } from "./support/test-clock.js";
+import { watchedStore, type WatchedStore } from "./support/watched-store.js";
+
+const HOUR = 3600;
+const NAMES: readonly EventName[] = ["login", "refresh", "logout", "blocked", "ended", "failure"];
+
+let application: Application;
+let store: WatchedStore;
+let events: { name: EventName; event: Record<string, unknown> }[];
+
+async function start(options: ApplicationOptions = {}): Promise<Visitor> {
+  const clock = new TestClock();
+  store = watchedStore(clock);
+  application = await startApplication({ ...options, clock, store });
+  events = [];
+  for (const name of NAMES) application.auth.on(name, (event) => events.push({ name, event: { ...event } }));
+  return application.visitor();
+}
+
+async function signedIn(options: ApplicationOptions = {}): Promise<Visitor> {
+  const visitor = await start(options);
+  await visitor.signIn();
+  events.length = 0;
+  return visitor;
+}
+
+const pass = (seconds: number) => {
+  application.clock.advance(seconds * 1000);
+};
+const identity = () => ({ issuer: application.provider.issuer, subject: "ada-1815" });
+
+afterEach(() => application.stop());
+
+describe("events", () => {
+  it("login: time, issuer, subject and duration", async () => {
+    const visitor = await start();
+    await visitor.signIn();
+    expect(events).toEqual([{ name: "login", event: { time: application.clock.now(), ...identity(), duration: 0 } }]);
+  });
+
+  it("login measures how long the provider took", async () => {
+    const visitor = await start();
+    const target = await visitor.approve();
+    const hold = application.provider.hold("token");
+    const answer = visitor.get(target);
+    await hold.arrived;
+    pass(2);
+    hold.release();
+    await answer;
+    expect(events[0]?.event["duration"]).toBe(2000);
+  });
+
+  it("login once for a double click, and none for a reload", async () => {
+    const visitor = await start();
+    const target = await visitor.approve();
+    const copy = application.visitor();
+    for (const [name, value] of visitor.cookies) copy.cookies.set(name, value);
+    await Promise.all([visitor.get(target), copy.get(target)]);
+    await visitor.get(target);
+    expect(events.map(({ name }) => name)).toEqual(["login"]);
+  });
+
+  it("refresh: once, however many ask", async () => {
+    const visitor = await signedIn();
+    pass(HOUR);
+    await Promise.all(Array.from({ length: 10 }, () => visitor.get("/idpauth/session")));
+    expect(events).toEqual([{ name: "refresh", event: { time: application.clock.now(), ...identity(), duration: 0 } }]);
+  });
+
+  it.each<[string, ApplicationOptions, boolean | null]>([
+    ["revoked", {}, true],
+    ["revocation off", { tokenRevokeOnLogout: false }, null],
+  ])("logout: %s", async (_name, options, revoked) => {
+    const visitor = await signedIn(options);
+    await visitor.get("/idpauth/logout/");
+    expect(events).toEqual([{ name: "logout", event: { time: application.clock.now(), ...identity(), revoked } }]);
+  });
+
+  it("logout: the revocation failed", async () => {
+    const visitor = await signedIn();
+    application.provider.fault("revoke", { kind: "reset" });
+    await visitor.get("/idpauth/logout/");
+    expect(events.find(({ name }) => name === "logout")?.event).toMatchObject({ revoked: false });
+  });
+
+  it("none for a logout of somebody who was not signed in", async () => {
+    const visitor = await start();
+    await visitor.get("/idpauth/logout/");
+    await visitor.get("/idpauth/login/");
+    await visitor.get("/idpauth/logout/");
+    expect(events).toEqual([]);
+  });
+
+  it("blocked: with the reason, and who where that is known", async () => {
+    const visitor = await signedIn({ sessionMaxAge: 60 });
+    await application.auth.guard(application.visitor().request("/reports"));
+    expect(events).toEqual([{ name: "blocked", event: { time: application.clock.now(), reason: "no_credentials" } }]);
+    pass(61);
+    await application.auth.guard(visitor.request("/reports"));
+    expect(events.at(-1)).toEqual({ name: "blocked", event: { time: application.clock.now(), ...identity(), reason: "max_age" } });
+  });
+
+  it.each<[string, ApplicationOptions, number]>([
+    ["max_age", { sessionMaxAge: 60 }, 61],
+    ["idle", { sessionIdleTimeout: 60 }, 61],
+    ["auto_refresh_off", { sessionAutoRefresh: false }, HOUR],
+    ["no_refresh_token", { provider: { issueRefreshToken: false } }, HOUR],
+  ])("ended by %s: once per session, whoever and however many ask", async (reason, options, seconds) => {
+    const visitor = await signedIn(options);
+    pass(seconds);
+    await Promise.all(Array.from({ length: 5 }, () => visitor.get("/idpauth/session")));
+    await application.auth.getCredentials(visitor.request("/"));
+    await application.auth.getCredentials(visitor.at(application.another()).request("/"));
+    await visitor.get("/idpauth/");
+    pass(60);
+    await visitor.get("/idpauth/session");
+    expect(events).toEqual([{ name: "ended", event: { time: application.clock.now() - 60_000, ...identity(), reason } }]);
+  });
+
+  it("ended by a refusal: a failure, then ended once", async () => {
+    const visitor = await signedIn();
+    application.provider.revokeAll();
+    pass(HOUR);
+    for (let probe = 0; probe < 3; probe += 1) await visitor.get("/idpauth/session");
+    expect(events.map(({ name, event }) => [name, event["reason"]])).toEqual([
+      ["failure", "invalid_grant"],
+      ["ended", "refresh_rejected"],
+    ]);
+    expect(events[0]?.event).toMatchObject({ during: "refresh", ...identity() });
+  });
+
+  it("ended again after a new sign-in", async () => {
+    const visitor = await signedIn({ sessionMaxAge: 60 });
+    for (let round = 0; round < 2; round += 1) {
+      pass(61);
+      await visitor.get("/idpauth/session");
+      await visitor.signIn();
+    }
+    expect(events.map(({ name }) => name)).toEqual(["ended", "login", "ended", "login"]);
+  });
+
+  it.each<[string, (visitor: Visitor) => Promise<unknown>, Record<string, unknown>]>([
+    [
+      "login while the provider is away",
+      (visitor) => {
+        application.provider.fault("discovery", { kind: "reset" });
+        return visitor.get("/idpauth/login/");
+      },
+      { during: "login", reason: "provider_unavailable" },
+    ],
+    [
+      "callback with an error of the provider",
+      async (visitor) => visitor.get((await visitor.approve()).replace(/code=[^&]*/, "error=access_denied")),
+      { during: "callback", reason: "access_denied" },
+    ],
+    [
+      "callback with another issuer",
+      async (visitor) => visitor.get((await visitor.approve()).replace(/iss=[^&]*/, "iss=x")),
+      { during: "callback", reason: "iss" },
+    ],
+    [
+      "code refused",
+      async (visitor) => visitor.get((await visitor.approve()).replace(/code=[^&]*/, "code=x")),
+      { during: "callback", reason: "invalid_grant" },
+    ],
+    [
+      "ID token refused",
+      async (visitor) => {
+        application.provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, nonce: "x" } });
+        return visitor.signIn();
+      },
+      { during: "callback", reason: "id_token_nonce" },
+    ],
+    [
+      "provider away at the exchange",
+      async (visitor) => {
+        application.provider.fault("token", { kind: "reset" });
+        return visitor.signIn();
+      },
+      { during: "callback", reason: "network" },
+    ],
+    [
+      "store away at the callback",
+      async (visitor) => {
+        const target = await visitor.approve();
+        store.isDown = true;
+        return visitor.get(target);
+      },
+      { during: "callback", reason: "store_unavailable" },
+    ],
+    [
+      "store away once the tokens are there",
+      async (visitor) => {
+        const target = await visitor.approve();
+        const hold = application.provider.hold("token", { before: false });
+        const answer = visitor.get(target);
+        await hold.arrived;
+        store.isDown = true;
+        hold.release();
+        return answer;
+      },
+      { during: "callback", reason: "store_unavailable" },
+    ],
+    [
+      "store away at login",
+      async (visitor) => {
+        store.isDown = true;
+        return visitor.get("/idpauth/login/");
+      },
+      { during: "login", reason: "store_unavailable" },
+    ],
+    [
+      "store away at logout",
+      async (visitor) => {
+        await visitor.get("/idpauth/login/");
+        store.isDown = true;
+        return visitor.get("/idpauth/logout/");
+      },
+      { during: "logout", reason: "store_unavailable" },
+    ],
+    [
+      "logout while the callback was under way",
+      async (visitor) => {
+        const target = await visitor.approve();
+        const leaving = application.visitor();
+        for (const [name, value] of visitor.cookies) leaving.cookies.set(name, value);
+        const hold = application.provider.hold("token");
+        const answer = visitor.get(target);
+        await hold.arrived;
+        await leaving.get("/idpauth/logout/");
+        hold.release();
+        return answer;
+      },
+      { during: "callback", reason: "logged_out_meanwhile" },
+    ],
+  ])("failure: %s", async (_name, act, event) => {
+    const visitor = await start();
+    await act(visitor);
+    expect(events.map(({ name }) => name)).toEqual(["failure"]);
+    expect(events[0]?.event).toMatchObject({ time: application.clock.now(), ...event });
+  });
+
+  it("failure: an outage during a refresh", async () => {
+    const visitor = await signedIn();
+    pass(HOUR);
+    application.provider.fault("token", { kind: "status", status: 500 });
+    await visitor.get("/idpauth/session");
+    expect(events).toEqual([
+      { name: "failure", event: expect.objectContaining({ during: "refresh", reason: "http_500", ...identity() }) as unknown },
+    ]);
+  });
+
+  it("a listener that throws is logged and disturbs nobody", async () => {
+    const visitor = await start();
+    application.auth.on("login", () => {
+      throw new TypeError("EVIL");
+    });
+    let heard = 0;
+    application.auth.on("login", () => (heard += 1));
+    expect((await visitor.signIn()).status).toBe(302);
+    expect(heard).toBe(1);
+    const lines = application.log.filter(({ code }) => code === "listener_failed");
+    expect(lines).toHaveLength(1);
+    expect(JSON.stringify(lines)).not.toContain("EVIL");
+  });
+
+  it("are typed by name", async () => {
+    await start();
+    const { auth } = application;
+    auth.on("ended", ({ reason, issuer, subject, time }) => {
+      const typed: [EndReason, string | undefined, string | undefined, number] = [reason, issuer, subject, time];
+      return typed;
+    });
+    auth.on("logout", ({ revoked }) => revoked satisfies boolean | null);
+    auth.on("failure", ({ during }) => during satisfies string);
+    // @ts-expect-error -- a login has no reason
+    auth.on("login", ({ reason }) => reason as string);
+    // @ts-expect-error -- there is no such event
+    expect(auth.on("signed-in", () => undefined)).toBeTypeOf("function");
+  });
+
+  it("a listener that was removed hears nothing", async () => {
+    const visitor = await start();
+    let heard = 0;
+    const stop = application.auth.on("login", () => (heard += 1));
+    stop();
+    await visitor.signIn();
+    expect(heard).toBe(0);
+  });
+});
+
+describe("the log", () => {
+  it("and the events of a whole run, with every kind of failure, hold no secret", async () => {
+    const visitor = await start({ sessionMaxAge: 3 * HOUR, debug: true });
+    const { provider, log } = application;
+    const failing = application.visitor();
+    await failing.get((await failing.approve()).replace(/code=[^&]*/, "error=access_denied"));
+    await failing.get((await failing.approve()).replace(/iss=[^&]*/, "iss=x"));
+    await failing.get((await failing.approve()).replace(/code=[^&]*/, "code=unknown"));
+    provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, nonce: "other" } });
+    await failing.signIn();
+    provider.mutateIdToken = (draft) => draft.sign({ ...draft.header, alg: "none" }, draft.claims);
+    await failing.signIn();
+    provider.mutateIdToken = undefined;
+    await visitor.signIn();
+    await visitor.get("/idpauth/debug");
+    // The provider says every secret back to us, as careless ones do.
+    const careless = () =>
+      secretsOf(application)
+        .map(({ value }) => value)
+        .join(" ");
+    pass(HOUR);
+    for (const status of [500, 401, 404, 429]) {
+      provider.fault("token", { kind: "status", status, times: 1, body: { error: careless(), error_description: careless() } });
+      await visitor.get("/idpauth/session");
+      pass(61);
+    }
+    expect(await visitor.isSignedIn()).toBe(true);
+    provider.fault("revoke", { kind: "status", status: 400, body: { error: careless() } });
+    await application.auth.revokeIdpToken(provider.issued.at(-1)?.value ?? "");
+    const doomed = application.visitor();
+    await doomed.signIn();
+    pass(HOUR);
+    provider.fault("token", { kind: "status", status: 400, times: 1, body: { error: "invalid_grant", error_description: careless() } });
+    await doomed.get("/idpauth/session");
+    await visitor.get("/idpauth/logout/");
+    await application.auth.guard(visitor.request("/reports"));
+    store.isDown = true;
+    await doomed.get("/idpauth/session");
+
+    expect(new Set(events.map(({ name }) => name))).toEqual(new Set(NAMES));
+    expect(log.length).toBeGreaterThan(10);
+    const secrets = [
+      ...secretsOf(application),
+      ...[...visitor.cookies.values(), ...doomed.cookies.values()].map((value) => ({ kind: "cookie", value })),
+    ];
+    expect(leaksIn(JSON.stringify(log), secrets)).toEqual([]);
+    expect(leaksIn(JSON.stringify(events), secrets)).toEqual([]);
+    for (const { message } of log) expect(message).not.toMatch(/[\r\n]/);
+  });
+});
