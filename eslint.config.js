@@ -2,7 +2,7 @@ import { defineConfig, globalIgnores } from "eslint/config";
 import tseslint from "typescript-eslint";
 
 export default defineConfig(
-  globalIgnores(["**/dist/", "coverage/"]),
+  globalIgnores(["**/dist/", "build/", "coverage/"]),
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,
   {

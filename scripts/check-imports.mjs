@@ -23,7 +23,11 @@ export const ROOMS = {
   "src/core": { rooms: [], packages: [], builtins: false },
   "src/pages": { rooms: ["src/core"], packages: [], builtins: false },
   "src/stores": { rooms: ["src/core"], packages: [], builtins: true },
-  "src/provider": { rooms: ["src/core"], packages: ["openid-client", "jose"], builtins: true },
+  "src/provider": {
+    rooms: ["src/core"],
+    packages: ["openid-client", "jose", "jose/errors", "jose/jwks/local", "jose/jws/compact/verify"],
+    builtins: true,
+  },
   "src/credentials": { rooms: ["src/core"], packages: [], builtins: true },
   "src/sessions": { rooms: ["src/core"], packages: [], builtins: true },
   "src/endpoints": { rooms: ["src/core", "src/credentials", "src/pages"], packages: [], builtins: true },

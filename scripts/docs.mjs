@@ -7,11 +7,11 @@ import { errorsPage, settingsPage } from "./reference-docs.mjs";
 import { root } from "./run.mjs";
 
 /**
- * @param {string} file inside dist/, which is there only after a build, so its types come from the source
+ * @param {string} file inside build/, which is there only after a build, so its types come from the source
  * @returns {Promise<unknown>}
  */
 async function built(file) {
-  return import(pathToFileURL(path.join(root, "dist", file)).href);
+  return import(pathToFileURL(path.join(root, "build", file)).href);
 }
 
 const { SETTINGS } = /** @type {typeof import("../src/core/settings.js")} */ (await built("core/settings.js"));

@@ -1,39 +1,172 @@
-// Takes docs/screenshots/: the landing page in every state and the commonest error pages, light and dark, as a browser
-// shows them under the component's own headers. Run after `npm run build`; another build folder as the argument.
-import { mkdir } from "node:fs/promises";
-import { resolve } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+// Takes docs/screenshots/, light and dark: the landing page in every state, the commonest error pages, and the demo. They come
+// from the built demo, visited by a browser; the few states that the demo cannot reach come from the list that the page tests use.
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 import { startPageServer } from "../test/pages/page-server.mjs";
+import { root } from "./run.mjs";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
-const target = resolve(root, "docs/screenshots");
-const build = resolve(root, process.argv[2] ?? "dist");
-// Every state of the index, except where only a name is out of the ordinary, and the three errors that people do meet.
-const shown = (/** @type {string} */ state) =>
-  (state.startsWith("index-") && !/-(long|nameless)$/.test(state)) ||
-  /^error-(login-link-invalid|invalid-parameter|provider-unavailable)$/.test(state);
+/**
+ * @typedef {import("playwright-core").Page} Page
+ * @typedef {import("playwright-core").Browser} Browser
+ *
+ * @typedef {object} Shot
+ * @property {string} name
+ * @property {Readonly<Record<string, string>>} [env] of the demo
+ * @property {(tab: Page, origin: string) => Promise<unknown>} reach leads the tab to the page
+ */
 
-/** @param {string} path */
-const load = (path) => import(pathToFileURL(resolve(build, path)).href);
-const [{ indexPage }, { errorPage }, { STYLE }, { page, stylesheet }] = await Promise.all(
-  ["pages/index-page.js", "pages/error-page.js", "pages/style.js", "core/http.js"].map(load),
-);
+const INDEX = "/idpauth/";
+const TARGET = path.join(root, "docs/screenshots");
 
-await mkdir(target, { recursive: true });
-const server = await startPageServer({ indexPage, errorPage, STYLE, page, stylesheet });
+/** @type {readonly Shot[]} */
+const SHOTS = [
+  { name: "demo-home", reach: (tab, origin) => tab.goto(`${origin}/`) },
+  { name: "demo-sign-in", reach: (tab, origin) => tab.goto(`${origin}/reports`) },
+  { name: "demo-reports", reach: (tab, origin) => signIn(tab, `${origin}/reports`) },
+  { name: "index-signed-out", reach: (tab, origin) => tab.goto(origin + INDEX) },
+  { name: "index-signed-in", reach: (tab, origin) => signIn(tab, `${origin}${INDEX}login/`) },
+  { name: "index-sign-in-error", reach: (tab, origin) => signIn(tab, `${origin}${INDEX}login/`, "Cancel") },
+  {
+    name: "index-signed-in-sign-in-error",
+    async reach(tab, origin) {
+      await signIn(tab, `${origin}${INDEX}login/`);
+      await signIn(tab, `${origin}${INDEX}login/`, "Cancel");
+    },
+  },
+  { name: "index-ended-max-age", env: { IDP_SESSION_MAX_AGE: "2" }, reach: untilEnded },
+  { name: "index-ended-idle", env: { IDP_SESSION_IDLE_TIMEOUT: "2" }, reach: untilEnded },
+  { name: "index-ended-auto-refresh-off", env: { IDP_SESSION_AUTO_REFRESH: "off", DEMO_ID_TOKEN_SECONDS: "2" }, reach: untilEnded },
+  { name: "index-ended-no-refresh-token", env: { SCOPE: "openid email profile", DEMO_ID_TOKEN_SECONDS: "2" }, reach: untilEnded },
+  { name: "error-login-link-invalid", reach: (tab, origin) => tab.goto(`${origin}${INDEX}login-callback`) },
+  { name: "error-invalid-parameter", reach: (tab, origin) => tab.goto(`${origin}${INDEX}login/?scheme=here&response=xml`) },
+  {
+    name: "error-provider-unavailable",
+    // Nobody listens on the port of the discard protocol.
+    env: { IDP_ISSUER: "http://127.0.0.1:9", IDP_CLIENT_ID: "demo", IDP_CLIENT_SECRET: "demo" },
+    reach: (tab, origin) => tab.goto(`${origin}${INDEX}login/`),
+  },
+];
+
+/** States of the page tests that the demo cannot reach. */
+const FROM_LIST = ["index-signed-in-no-picture", "index-ended-refresh-rejected"];
+
+mkdirSync(TARGET, { recursive: true });
+/** @type {Set<string>} */
+const taken = new Set();
 const browser = await chromium.launch({ executablePath: process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
 try {
-  for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
-    const context = await browser.newContext({ colorScheme, viewport: { width: 900, height: 620 } });
-    const tab = await context.newPage();
-    for (const state of server.states.filter(shown)) {
-      await tab.goto(server.url(state), { waitUntil: "load" });
-      await tab.screenshot({ path: resolve(target, `${state}-${colorScheme}.png`), fullPage: true });
-    }
-    await context.close();
-  }
+  for (const shot of SHOTS) await takeFromDemo(browser, shot);
+  await takeFromList(browser);
 } finally {
   await browser.close();
-  await server.close();
+}
+// What an earlier run took of a state that is no more.
+for (const file of readdirSync(TARGET)) if (file.endsWith(".png") && !taken.has(file)) rmSync(path.join(TARGET, file));
+
+/**
+ * @param {Browser} browser
+ * @param {Shot} shot
+ */
+async function takeFromDemo(browser, { name, env = {}, reach }) {
+  const demo = await startDemo(env);
+  try {
+    const tab = await browser.newPage({ viewport: { width: 900, height: 620 } });
+    await reach(tab, demo.origin);
+    await take(tab, name);
+    await tab.close();
+  } finally {
+    await demo.end();
+  }
+}
+
+/** @param {Browser} browser */
+async function takeFromList(browser) {
+  /** @param {string} file */
+  const built = (file) => import(pathToFileURL(path.join(root, "build", file)).href);
+  const files = ["pages/index-page.js", "pages/error-page.js", "pages/style.js", "core/http.js"];
+  const [{ indexPage }, { errorPage }, { STYLE }, { page, stylesheet }] = await Promise.all(files.map(built));
+  const server = await startPageServer({ indexPage, errorPage, STYLE, page, stylesheet });
+  try {
+    const tab = await browser.newPage({ viewport: { width: 900, height: 620 } });
+    for (const state of FROM_LIST) {
+      await tab.goto(server.url(state), { waitUntil: "load" });
+      await take(tab, state);
+    }
+  } finally {
+    await server.close();
+  }
+}
+
+/**
+ * @param {Page} tab
+ * @param {string} name
+ */
+async function take(tab, name) {
+  for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
+    await tab.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    const file = `${name}-${colorScheme}.png`;
+    await tab.screenshot({ path: path.join(TARGET, file), fullPage: true });
+    taken.add(file);
+  }
+}
+
+/**
+ * @param {Page} tab
+ * @param {string} address
+ * @param {string} button
+ */
+async function signIn(tab, address, button = "Ada Lovelace") {
+  await tab.goto(address);
+  const provider = new URL(tab.url()).origin;
+  await tab.getByRole("button", { name: button }).click();
+  await tab.waitForURL((url) => url.origin !== provider, { waitUntil: "load" });
+}
+
+/**
+ * @param {Page} tab
+ * @param {string} origin
+ */
+async function untilEnded(tab, origin) {
+  await signIn(tab, `${origin}${INDEX}login/`);
+  const ended = tab.getByRole("heading", { name: "Your session has ended" });
+  for (let attempt = 0; (await ended.count()) === 0; attempt += 1) {
+    if (attempt > 50) throw new Error(`The session does not end: ${origin}`);
+    await tab.waitForTimeout(200);
+    await tab.reload();
+  }
+}
+
+/**
+ * The demo as a process of its own on a free port.
+ *
+ * @param {Readonly<Record<string, string>>} env
+ * @returns {Promise<{ origin: string, end: () => Promise<void> }>}
+ */
+async function startDemo(env) {
+  const main = path.join(root, "demo/dist/main.js");
+  if (!existsSync(main)) throw new Error("The demo is not built: run `npm run screenshots`.");
+  const child = spawn(process.execPath, [main], { env: { PORT: "0", ...env }, stdio: ["ignore", "pipe", "ignore"] });
+  const ended = new Promise((resolve) => child.once("close", resolve));
+  let said = "";
+  /** @type {Promise<string>} */
+  const origin = new Promise((resolve, reject) => {
+    child.stdout.setEncoding("utf8").on("data", (text) => {
+      said += String(text);
+      const found = /^Demo: +(http\S+?)\/$/m.exec(said)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    void ended.then(() => {
+      reject(new Error("The demo ended instead of starting."));
+    });
+  });
+  return {
+    origin: await origin,
+    async end() {
+      child.kill();
+      await ended;
+    },
+  };
 }

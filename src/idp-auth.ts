@@ -43,6 +43,11 @@ export interface HostAdapter<HostRequest extends object> {
   /** For messages: `Express`, … */
   readonly name: string;
   request(raw: HostRequest): IdpRequest;
+  /**
+   * Where the framework keeps data for the length of one request, such as Express's `res.locals`. What is remembered of a
+   * request goes there under a symbol; without such a place into a WeakMap, which costs every request more.
+   */
+  locals?(raw: HostRequest): object | undefined;
   /** The session of the host's own middleware on this request; undefined when there is none. */
   session?(raw: HostRequest): HostSession | undefined;
 }
@@ -243,12 +248,15 @@ export function createIdpAuth<HostRequest extends object>(
     return new OpenVisit(request, sessionOf(raw, request), clock.monotonic(), settings);
   }
 
+  const visitKey = Symbol("idpauth visit");
   const visits = new WeakMap<object, OpenVisit>();
   function visitOf(raw: HostRequest): OpenVisit {
-    const known = visits.get(raw);
+    const locals = adapter.locals?.(raw) as { [visitKey]?: OpenVisit } | undefined;
+    const known = locals === undefined ? visits.get(raw) : locals[visitKey];
     if (known !== undefined && clock.monotonic() - known.openedAt < SHARED_READ) return known;
     const visit = open(raw, adapter.request(raw));
-    visits.set(raw, visit);
+    if (locals === undefined) visits.set(raw, visit);
+    else locals[visitKey] = visit;
     return visit;
   }
   // Async, so that what opening a session throws is a rejection like any other.

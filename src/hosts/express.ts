@@ -55,6 +55,8 @@ export function idpAuth(options: IdpAuthOptions = {}): ExpressIdpAuth {
   const { start, handle, guard, ...accessors } = createIdpAuth<Request>(options, {
     name: "Express",
     request: (raw) => new ExpressRequest(raw),
+    // Express ties each request to its response; a request that never met an application has none.
+    locals: (raw) => (raw.res as Response | undefined)?.locals,
     session: hostSessionOf,
   });
 
@@ -122,7 +124,10 @@ class ExpressRequest implements IdpRequest {
   }
 
   get scheme(): "http" | "https" {
-    return this.#raw.protocol === "https" ? "https" : "http";
+    const { headers, socket } = this.#raw;
+    // Express's own answer costs more, and differs only when there is a header that it may trust.
+    if (headers["x-forwarded-proto"] !== undefined) return this.#raw.protocol === "https" ? "https" : "http";
+    return (socket as { encrypted?: boolean }).encrypted === true ? "https" : "http";
   }
 
   /** With its port, on Express 4 too, where `req.host` drops it. Forwarded only when `trust proxy` says so. */

@@ -162,7 +162,10 @@ describe("claims of the refreshed ID token", () => {
     const visitor = app.visitor();
     await visitor.signIn();
     const before = await recordOf(visitor);
-    provider.mutateIdToken = ({ claims: { iss, sub, aud, azp, exp, iat } }) => ({ claims: { iss, sub, aud, azp, exp, iat, team: "new" } });
+    provider.mutateIdToken = ({ claims }) => {
+      for (const name of ["email", "email_verified", "name", "picture", "hd"]) Reflect.deleteProperty(claims, name);
+      return { claims: { ...claims, team: "new" } };
+    };
     clock.advance(HOUR);
     expect((await visitor.get(PROBE)).json().user).toEqual({ email: "ada@example.com", name: "Ada", picture: "https://p.example/a.png" });
     const after = (await recordOf(visitor)).id_info;
@@ -180,7 +183,8 @@ describe("claims of the refreshed ID token", () => {
   it("another user's sub is refused, and id_info stays as it was", async () => {
     const visitor = await expiredVisitor();
     const before = await recordOf(visitor);
-    provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, sub: "eve", email: "eve@example.com" } });
+    const eve: Record<string, unknown> = { sub: "eve", email: "eve@example.com" };
+    provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, ...eve } });
     expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: false, user: null, reason: "refresh_rejected" });
     const after = await recordOf(visitor);
     expect(after.id_info).toEqual(before.id_info);

@@ -431,6 +431,26 @@ describe("the same callback several times at once", () => {
     expect(requests).toBe(1);
     expect(await visitor.isSignedIn()).toBe(true);
   });
+
+  it("in another process that has found the login too, only one spends it", async () => {
+    const visitor = application.visitor();
+    const target = await visitor.approve(FROM_PAGE);
+    const elsewhere = visitor.at(application.another());
+    // The other process has read the session and now waits for the provider's document, which this one knows.
+    const document = application.provider.hold("discovery");
+    const late = elsewhere.get(target);
+    await document.arrived;
+    const exchange = application.provider.hold("token");
+    const requests = await tokenRequestsDuring(async () => {
+      const first = visitor.get(target);
+      await exchange.arrived;
+      document.release();
+      expectLinkInvalid(await late);
+      exchange.release();
+      expect((await first).location).toBe(PAGE);
+    });
+    expect(requests).toBe(1);
+  });
 });
 
 describe("iss (RFC 9207)", () => {
@@ -489,6 +509,16 @@ describe("iss (RFC 9207)", () => {
     it("may be there", async () => {
       const visitor = application.visitor();
       expect((await visitor.get(changed(await visitor.approve(), { iss: issuer() }))).status).toBe(302);
+    });
+
+    it("a login that was sent to another issuer is refused, whatever the settings say by now", async () => {
+      const { clock } = application;
+      const visitor = application.visitor();
+      const target = await visitor.approve();
+      const moved = await startApplication({ clock, store, provider: { announceIss: false } });
+      const requests = await tokenRequestsDuring(async () => expectRefused(await visitor.at(moved.auth).get(target)));
+      expect([requests, moved.provider.requestsTo("token").length]).toEqual([0, 0]);
+      await moved.stop();
     });
 
     it.each(wrong)("is compared all the same: %s", async (_name, iss) => {

@@ -236,6 +236,15 @@ describe("IDP_SESSION_MAX_AGE", () => {
     expect(refreshes()).toBe(6);
   });
 
+  it("once it has ended a session, a probe costs the store one read", async () => {
+    const visitor = await signedIn({ sessionMaxAge: 1800 });
+    pass(1801);
+    await visitor.get(PROBE);
+    store.operations.length = 0;
+    await visitor.get(PROBE);
+    expect(store.operations).toEqual(["get"]);
+  });
+
   it("decides before the refresh: no token request is made beyond it", async () => {
     const visitor = await signedIn({ sessionMaxAge: 1800, provider: { idTokenSeconds: 300 } });
     pass(1801);

@@ -2,7 +2,14 @@ import type { Express, Request, RequestHandler } from "express";
 import session from "express-session";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { idpAuth, type ExpressIdpAuth } from "../../src/hosts/express.js";
-import { ConfigurationError, ProviderUnavailableError, SessionMissingError, type IdpAuthOptions, type LogEntry } from "../../src/index.js";
+import {
+  ConfigurationError,
+  ProviderUnavailableError,
+  SessionMissingError,
+  type Credentials,
+  type IdpAuthOptions,
+  type LogEntry,
+} from "../../src/index.js";
 import { rawRequest, type CookieBrowser } from "../support/cookie-browser.js";
 import {
   EXPRESS,
@@ -31,7 +38,7 @@ function routes(express: Express, auth: ExpressIdpAuth): void {
   });
   // What the host itself keeps in its session.
   express.get("/cart/:item", (request, response) => {
-    (request.session as unknown as Record<string, unknown>)["cart"] = request.params["item"];
+    (request.session as unknown as Record<string, unknown>)["cart"] = request.params.item;
     response.send("in the cart");
   });
   express.get("/host-session", (request, response) => void response.json({ ...request.session, id: request.sessionID }));
@@ -55,6 +62,7 @@ const eventually = (claim: () => unknown) => vi.waitFor(claim, { interval: 2, ti
 const newest = (kind: string) => app.provider.issued.filter((each) => each.kind === kind).at(-1)?.value;
 
 /** The one session that express-session keeps. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the test knows what lies in it
 function onlyStored(): Record<string, any> {
   const sessions = Object.values(app.stored());
   expect(sessions).toHaveLength(1);
@@ -561,7 +569,7 @@ describe("the host's own sessions: what lies in them", () => {
     await start({
       ...options,
       routes: (express, auth) =>
-        express.get("/token", auth.idpRequired, (request, response) => void response.send((request.session as any).credentials.token)),
+        express.get("/token", auth.idpRequired, (request, response) => void response.send((request.session as unknown as { credentials: Credentials }).credentials.token)),
     });
     const browser = await signedIn();
     app.clock.advance(HOUR);
@@ -835,7 +843,7 @@ describe.each([5, 4] as const)("startup checks, Express %i", (version) => {
 
   /** The codes of what `mount` finds, or throws. */
   function codesOf(
-    arrange: (app: Express) => Express | ReturnType<typeof express.Router> | void,
+    arrange: (app: Express) => Express | Router | undefined,
     options: IdpAuthOptions = { session: "host" },
   ): string[] {
     const log: LogEntry[] = [];
@@ -860,7 +868,7 @@ describe.each([5, 4] as const)("startup checks, Express %i", (version) => {
     }
   }
 
-  it.each<[string, (app: Express) => Express | ReturnType<typeof express.Router> | void, string[]]>([
+  it.each<[string, (app: Express) => Express | Router | undefined, string[]]>([
     ["an empty application", () => undefined, ["E002"]],
     ["only middleware that is no session", (into) => void into.use(express.json()).use(express.urlencoded({ extended: false })), ["E002"]],
     ["express-session", (into) => void into.use(installed()), []],
