@@ -148,9 +148,11 @@ async function untilEnded(tab, origin) {
 async function startDemo(env) {
   const main = path.join(root, "demo/dist/main.js");
   if (!existsSync(main)) throw new Error("The demo is not built: run `npm run screenshots`.");
-  const child = spawn(process.execPath, [main], { env: { PORT: "0", ...env }, stdio: ["ignore", "pipe", "ignore"] });
+  const child = spawn(process.execPath, [main], { env: { PORT: "0", ...env }, stdio: ["ignore", "pipe", "pipe"] });
   const ended = new Promise((resolve) => child.once("close", resolve));
   let said = "";
+  let warned = "";
+  child.stderr.setEncoding("utf8").on("data", (text) => (warned += String(text)));
   /** @type {Promise<string>} */
   const origin = new Promise((resolve, reject) => {
     child.stdout.setEncoding("utf8").on("data", (text) => {
@@ -159,7 +161,7 @@ async function startDemo(env) {
       if (found !== undefined) resolve(found);
     });
     void ended.then(() => {
-      reject(new Error("The demo ended instead of starting."));
+      reject(new Error(`The demo ended instead of starting: ${warned}`));
     });
   });
   return {

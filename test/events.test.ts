@@ -150,7 +150,7 @@ describe("events", () => {
         application.provider.fault("discovery", { kind: "reset" });
         return visitor.get("/idpauth/login/");
       },
-      { during: "login", reason: "provider_unavailable" },
+      { during: "login", reason: "network" },
     ],
     [
       "callback with an error of the provider",

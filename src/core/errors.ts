@@ -180,3 +180,9 @@ export class SessionMissingError extends IdpAuthError {
 export function isOutage(error: unknown): error is ProviderUnavailableError | StoreUnavailableError | SessionMissingError {
   return error instanceof ProviderUnavailableError || error instanceof StoreUnavailableError || error instanceof SessionMissingError;
 }
+
+/** What happened, as the stable word that log and events carry. */
+export function failureReason(error: unknown): string {
+  if (error instanceof ProviderRefusedError || error instanceof ProviderUnavailableError) return error.reason;
+  return error instanceof IdpAuthError ? error.code : "unexpected";
+}

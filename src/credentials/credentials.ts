@@ -1,4 +1,4 @@
-import { isOutage } from "../core/errors.js";
+import { failureReason, isOutage } from "../core/errors.js";
 import { identityOf, type EventHub } from "../core/events.js";
 import { judge, type EndReason, type PolicySettings, type Verdict } from "../core/policy.js";
 import type { VisitorSession } from "../core/ports.js";
@@ -48,7 +48,13 @@ export function createSessionAccess({ policy, refresher, clock, events }: Sessio
   const isExpired = (record: SessionRecord) => judge(record, policy, now()).kind === "refresh";
 
   async function access(session: VisitorSession, slide = true): Promise<Access> {
-    let record = await session.read();
+    let record: SessionRecord | undefined;
+    try {
+      record = await session.read();
+    } catch (error) {
+      events.emit("failure", { time: clock.now(), during: "session", reason: failureReason(error) });
+      throw error;
+    }
     let verdict = judge(record, policy, now());
     if (verdict.kind === "refresh") {
       record = await refresher.refresh(session, isExpired);

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { ProviderRefusedError, ProviderUnavailableError, StoreUnavailableError } from "../core/errors.js";
+import { failureReason, ProviderRefusedError, ProviderUnavailableError, StoreUnavailableError } from "../core/errors.js";
 import { identityOf, type EventHub } from "../core/events.js";
 import type { Change, Log, Provider, SpentRefresh, VisitorSession } from "../core/ports.js";
 import type { IdInfo, SessionRecord } from "../core/record.js";
@@ -112,7 +112,7 @@ class Refresh {
       if (refreshed !== undefined) events.emit("refresh", about());
       return refreshed;
     } catch (error) {
-      const reason = reasonOf(error);
+      const reason = failureReason(error);
       events.emit("failure", { ...about(), during: "refresh", reason });
       if (error instanceof ProviderRefusedError) {
         this.#options.log({ level: "warn", code: "refresh_rejected", message: `A refresh was refused (${reason}).` });
@@ -250,9 +250,4 @@ function withTokens(record: SessionRecord, spent: SpentRefresh, idInfo: IdInfo):
       ...(spent.accessTokenExpiresAt !== undefined && { access_token_expires_at: spent.accessTokenExpiresAt }),
     },
   };
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof ProviderRefusedError || error instanceof ProviderUnavailableError) return error.reason;
-  return error instanceof StoreUnavailableError ? error.code : "unexpected";
 }

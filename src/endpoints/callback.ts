@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isOutage, ProviderRefusedError, ProviderUnavailableError } from "../core/errors.js";
+import { failureReason, ProviderRefusedError } from "../core/errors.js";
 import { identityOf } from "../core/events.js";
 import { queryOf, redirect, single, type Reply } from "../core/http.js";
 import { findLogin, isUsedState, signedIn, withoutLogin } from "../core/logins.js";
@@ -25,7 +25,7 @@ export function createCallback(): CallbackEndpoint {
       const query = new URLSearchParams(queryOf(request.target));
       const { value: state, repeated } = single(query, "state");
       await session.read().catch((error: unknown) => {
-        reportFailure(context, reasonOf(error));
+        reportFailure(context, failureReason(error));
         throw error;
       });
       if (state === undefined || state === "" || repeated || session.key === undefined) return linkInvalid(visit, context);
@@ -92,7 +92,7 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
       verifier: login.verifier,
     });
   } catch (error) {
-    failed(reasonOf(error));
+    failed(failureReason(error));
     if (error instanceof ProviderRefusedError) return refused(visit, context);
     throw error;
   }
@@ -107,7 +107,7 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
     .regenerate((fresh) => signedIn(fresh, signIn, login, signedInAt, stampActivity))
     .catch((error: unknown) => {
       revoke();
-      failed(reasonOf(error));
+      failed(failureReason(error));
       throw error;
     });
   if (stored === undefined) {
@@ -123,11 +123,6 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
 function reportFailure({ clock, events, log }: EndpointContext, reason: string, issuer?: string): void {
   events.emit("failure", { time: clock.now(), ...(issuer !== undefined && { issuer }), during: "callback", reason });
   log({ level: "warn", code: "callback_failed", message: `A sign-in could not be completed (${reason}).` });
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof ProviderRefusedError || error instanceof ProviderUnavailableError) return error.reason;
-  return isOutage(error) ? error.code : "unexpected";
 }
 
 type AuthorizationResponse =

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { isOutage } from "../core/errors.js";
+import { failureReason, isOutage } from "../core/errors.js";
 import { isPrefetch, json, queryOf, redirect, single, type IdpRequest, type Reply } from "../core/http.js";
 import { withLogin } from "../core/logins.js";
 import type { PendingLogin } from "../core/record.js";
@@ -50,7 +50,7 @@ export async function login(visit: Visit, context: EndpointContext): Promise<Rep
     const reply = wanted.response === "json" ? json({ redirect_to: url }) : redirect(url);
     return { ...reply, setCookies: session.setCookies };
   } catch (error) {
-    if (isOutage(error)) events.emit("failure", { time: clock.now(), during: "login", reason: error.code });
+    if (isOutage(error)) events.emit("failure", { time: clock.now(), during: "login", reason: failureReason(error) });
     return outageReply(error, request, mountPath, { label: "Try again", href: `${mountPath}login/` });
   }
 }

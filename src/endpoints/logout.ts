@@ -1,4 +1,4 @@
-import { isOutage } from "../core/errors.js";
+import { failureReason, isOutage } from "../core/errors.js";
 import { identityOf } from "../core/events.js";
 import { isPrefetch, json, queryOf, redirect, type Reply } from "../core/http.js";
 import type { Credentials } from "../core/record.js";
@@ -21,7 +21,7 @@ export async function logout(visit: Visit, context: EndpointContext): Promise<Re
     const revoked = record?.credentials === undefined ? null : await revoke(record.credentials, context);
     if (record?.credentials !== undefined) events.emit("logout", { time: clock.now(), ...identityOf(record.id_info), revoked });
   } catch (error) {
-    if (isOutage(error)) events.emit("failure", { time: clock.now(), during: "logout", reason: error.code });
+    if (isOutage(error)) events.emit("failure", { time: clock.now(), during: "logout", reason: failureReason(error) });
     return outageReply(error, request, mountPath, { label: "Try again", href: `${mountPath}logout/` });
   }
   const reply = response === "json" ? json({ status: "logged_out" }) : redirect(settings.authLogoutRedirectUrl ?? mountPath);

@@ -1,8 +1,11 @@
+import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { chromiumForTests } from "../support/chromium.js";
 import { useStage } from "./stage.js";
 import { choose, type Visitor } from "./visitor.js";
+
+const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
 
 const executablePath = await chromiumForTests();
 
@@ -28,12 +31,15 @@ describe.skipIf(executablePath === undefined)("a single-page front end, in a bro
     });
   });
 
-  it("sends X-ORIGIN-URL, navigates to redirect_to, and is loaded again at its very address, fragment and all", async () => {
+  it("sends X-ORIGIN-URL as the README says, navigates to redirect_to, and is loaded again at its very address, fragment and all", async () => {
     const { visitor } = await stage.open();
     const tab = await frontEnd(visitor, "/app?view=table&q=a%26b#row-7");
-    const answer = await call(tab, "/idpauth/login/?scheme=PRESERVE_ORIGIN_HP&response=json", { "X-ORIGIN-URL": tab.url() });
-    expect(answer).toMatchObject({ status: 200, body: { redirect_to: expect.stringContaining("code_challenge_method=S256") } });
-    await tab.goto((answer.body as { redirect_to: string }).redirect_to);
+    // The very line that README.md gives to front ends.
+    const [, line = ""] = /`(fetch\([^`]+\))`/.exec(README) ?? [];
+    expect(line).toContain("X-ORIGIN-URL");
+    const answer = await tab.evaluate<{ redirect_to: string }>(`${line}.then((response) => response.json())`);
+    expect(answer).toEqual({ redirect_to: expect.stringContaining("code_challenge_method=S256") });
+    await tab.goto(answer.redirect_to);
     await choose(tab, "ada");
     expect(tab.url()).toBe(visitor.url("/app?view=table&q=a%26b#row-7"));
     // The stand-in for the front end is not served at the end of a redirect.
@@ -91,9 +97,8 @@ type Outcome =
   { readonly status: number; readonly type: string; readonly body: unknown } | { readonly failed: true; readonly body?: never };
 
 /** A fetch by the page's own script. */
-function call(tab: Page, url: string, headers: Readonly<Record<string, string>> = {}): Promise<Outcome> {
-  const [address, options] = [JSON.stringify(url), JSON.stringify({ headers })];
+function call(tab: Page, url: string): Promise<Outcome> {
   return tab.evaluate<Outcome>(
-    `fetch(${address}, ${options}).then(async (r) => ({ status: r.status, type: r.type, body: await r.json() }), () => ({ failed: true }))`,
+    `fetch(${JSON.stringify(url)}).then(async (r) => ({ status: r.status, type: r.type, body: await r.json() }), () => ({ failed: true }))`,
   );
 }

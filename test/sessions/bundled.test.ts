@@ -109,7 +109,7 @@ async function signedIn(change: (record: SessionRecord) => SessionRecord = signI
 }
 
 /** Runs once, just before the store does its next work of this kind. */
-function justBefore(method: string, interfere: () => Promise<unknown>): void {
+function justBefore(method: string, interfere: () => Promise<unknown> | undefined): void {
   store.before = async (call) => {
     if (call.method !== method) return;
     store.before = undefined;
