@@ -43,7 +43,8 @@ class SessionInHost implements VisitorSession {
   }
 
   get key(): string | undefined {
-    return this.#host.id;
+    // An empty name would be one for everybody.
+    return this.#host.id === "" ? undefined : this.#host.id;
   }
 
   read(): Promise<SessionRecord | undefined> {
