@@ -1,3 +1,4 @@
+import { parseEnv } from "node:util";
 import { CHECK_GROUPS, groupOf, inReportOrder } from "../core/checks.js";
 import type { Finding } from "../core/errors.js";
 import { readSettings, type Environment } from "../core/settings.js";
@@ -5,17 +6,18 @@ import { readSettings, type Environment } from "../core/settings.js";
 /** Writes text to a stream of the process; the text brings its own line ends. */
 export type Write = (text: string, stream: "stdout" | "stderr") => void;
 
-const HELP = `Usage: idpauth check [--json]
+/** Reads a file's text; throws when it cannot. */
+export type ReadText = (path: string) => string;
+
+const HELP = `Usage: idpauth check [--env-file=FILE] [--json]
 
 Runs the startup checks on the settings in the environment, without starting the application.
 
-  --json      the result as one JSON object
-  -h, --help  this text
+  --env-file=FILE  settings in a file, read as node --env-file does: the environment wins over it
+  --json           the result as one JSON object
+  -h, --help       this text
 
 Exit code: 0 no errors (warnings allowed), 1 errors, 2 wrong usage.
-
-Settings in a file, as the application gets them:
-  node --env-file=.env node_modules/.bin/idpauth check
 `;
 
 /** What only the application itself can tell when it starts. */
@@ -32,7 +34,7 @@ const NOT_SEEN = [
  * @param argv the arguments after the command's own name
  * @returns the exit code: 0 no errors, 1 errors, 2 wrong usage
  */
-export function idpauth(env: Environment, argv: readonly string[], write: Write): 0 | 1 | 2 {
+export function idpauth(env: Environment, argv: readonly string[], write: Write, readText: ReadText): 0 | 1 | 2 {
   const flags = argv.filter((argument) => argument.startsWith("-"));
   const commands = argv.filter((argument) => !argument.startsWith("-"));
   const mistake = usageMistake(commands, flags);
@@ -44,12 +46,27 @@ export function idpauth(env: Environment, argv: readonly string[], write: Write)
     write(HELP, "stdout");
     return 0;
   }
-  return check(env, flags.includes("--json"), write);
+  const file = flags.find(isEnvFile)?.slice(ENV_FILE.length);
+  let filled = env;
+  try {
+    if (file !== undefined) filled = { ...parseEnv(readText(file)), ...env };
+  } catch {
+    write(`idpauth: the file ${JSON.stringify(file)} cannot be read\n`, "stderr");
+    return 2;
+  }
+  return check(filled, flags.includes("--json"), write);
+}
+
+const ENV_FILE = "--env-file=";
+
+function isEnvFile(flag: string): boolean {
+  return flag.startsWith(ENV_FILE) && flag.length > ENV_FILE.length;
 }
 
 function usageMistake(commands: readonly string[], flags: readonly string[]): string | undefined {
-  const unknown = flags.find((flag) => !["--json", "--help", "-h"].includes(flag));
+  const unknown = flags.find((flag) => !["--json", "--help", "-h"].includes(flag) && !isEnvFile(flag));
   if (unknown !== undefined) return `unknown option ${JSON.stringify(unknown)}`;
+  if (flags.filter(isEnvFile).length > 1) return "--env-file is given more than once";
   if (commands.length > 1) return "too many arguments";
   if (commands[0] !== undefined && commands[0] !== "check") return `unknown command ${JSON.stringify(commands[0])}`;
   if (commands.length === 0 && !flags.includes("--help") && !flags.includes("-h")) return "which command?";

@@ -171,12 +171,15 @@ class Refresh {
     return kept.isOurs ? kept.record : this.#settled(kept.record);
   }
 
-  /** Writes under our lease. When the session is gone or another holder took over, the tokens are ours to revoke. */
+  /**
+   * Writes under our lease. When the session is gone, the tokens go back to the provider. When another holder took over,
+   * they are only dropped: some providers end the whole grant with one token, and the session lives on it.
+   */
   async #keep(spent: SpentRefresh, change: Change): Promise<Written> {
     const { record, isOurs } = await this.#write(change);
     // A store that failed after it had written gives our own tokens back, without the lease.
     if (record !== undefined && (isOurs || record.credentials?.token === spent.accessToken)) return { record, isOurs: true };
-    void this.#revoke(spent);
+    if (record === undefined) void this.#revoke(spent);
     return { record, isOurs: false };
   }
 

@@ -9,6 +9,7 @@ import { signInErrorCode } from "../core/sign-in-errors.js";
 import { epochSeconds } from "../core/time.js";
 import type { EndpointContext, Visit } from "./context.js";
 import { failureReply, outageReply } from "./failure.js";
+import { ReplacedKeys } from "./replaced-keys.js";
 
 export type CallbackEndpoint = (visit: Visit, context: EndpointContext) => Promise<Reply>;
 
@@ -18,6 +19,7 @@ export type CallbackEndpoint = (visit: Visit, context: EndpointContext) => Promi
  */
 export function createCallback(): CallbackEndpoint {
   const underWay = new Map<string, Promise<Reply>>();
+  const replaced = new ReplacedKeys();
   return async (visit, context) => {
     const { request, session } = visit;
     const { mountPath } = context.settings;
@@ -32,7 +34,7 @@ export function createCallback(): CallbackEndpoint {
       const id = `${session.key} ${state}`;
       let answer = underWay.get(id);
       if (answer === undefined) {
-        answer = finishLogin(visit, context, query, state).finally(() => underWay.delete(id));
+        answer = finishLogin(visit, context, query, state, replaced).finally(() => underWay.delete(id));
         underWay.set(id, answer);
       }
       return await answer;
@@ -42,7 +44,13 @@ export function createCallback(): CallbackEndpoint {
   };
 }
 
-async function finishLogin(visit: Visit, context: EndpointContext, query: URLSearchParams, state: string): Promise<Reply> {
+async function finishLogin(
+  visit: Visit,
+  context: EndpointContext,
+  query: URLSearchParams,
+  state: string,
+  replaced: ReplacedKeys,
+): Promise<Reply> {
   const { session } = visit;
   const { settings, provider, clock, events } = context;
   const now = epochSeconds(clock);
@@ -62,6 +70,9 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
     reportFailure(context, reason, login.issuer);
   };
   const started = clock.monotonic();
+  const key = session.key ?? "";
+  // Another tab's callback has given the visitor a new session meanwhile: nothing is left to do here but to go on.
+  const isSignedInElsewhere = () => replaced.has(key, clock.monotonic());
   let signIn: SignIn;
   try {
     // While the provider is known to be away the login is kept: "try again" can still succeed.
@@ -74,7 +85,7 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
       isOurs = next !== fresh;
       return next;
     });
-    if (!isOurs) return linkInvalid(visit, context);
+    if (!isOurs) return isSignedInElsewhere() ? redirect(login.final_redirect) : linkInvalid(visit, context);
 
     const answer = readAuthorizationResponse(query, login, facts);
     if (answer.kind === "invalid") {
@@ -106,16 +117,18 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
   const stored = await session
     .regenerate((fresh) => signedIn(fresh, signIn, login, signedInAt, stampActivity))
     .catch((error: unknown) => {
-      revoke();
       failed(failureReason(error));
       throw error;
     });
   if (stored === undefined) {
+    // The tokens are only dropped: some providers end the whole grant with one of them, and the other tab lives on it.
+    if (isSignedInElsewhere()) return redirect(login.final_redirect);
     // A logout came between. It wins, and the tokens nobody will hold are given back.
     revoke();
     failed("logged_out_meanwhile");
     return linkInvalid(visit, context);
   }
+  replaced.add(key, clock.monotonic());
   events.emit("login", { time: clock.now(), ...identityOf(stored.id_info), duration: clock.monotonic() - started });
   return { ...redirect(login.final_redirect), setCookies: session.setCookies };
 }

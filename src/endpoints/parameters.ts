@@ -24,13 +24,13 @@ export function choice<Option extends string>(
 
 /** 400 that lists the valid options of every bad parameter at once. */
 export function badParameters(bad: readonly BadParameter[], request: IdpRequest, mountPath: string): Reply {
-  const sentences = bad.map(({ name, options, reason }) =>
-    reason === undefined ? `The parameter ${name} must be given at most once, as one of: ${options.join(", ")}.` : `${reason}.`,
+  const sentences = bad.map(
+    ({ name, options, reason }) => reason ?? `The parameter ${name} takes one of ${options.join(", ")}, and only once`,
   );
   return failureReply(
     {
       code: "invalid_parameter",
-      detail: sentences.join(" "),
+      detail: `${sentences.join(". ")}.`,
       validOptions: Object.fromEntries(bad.map(({ name, options }) => [name, options])),
     },
     request,

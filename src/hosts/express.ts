@@ -14,7 +14,7 @@ import { hostSessionOf } from "./express-session.js";
 import { sessionMiddlewareOf } from "./express-middleware.js";
 
 /** Answers one kind of blocked request. Ends the response, or passes it on; the protected handler does not run by itself. */
-export type GuardAnswer<Blocked> = (request: Request, response: Response, blocked: Blocked, next: NextFunction) => void | Promise<void>;
+export type GuardAnswer<Blocked> = (request: Request, response: Response, blocked: Blocked, next: NextFunction) => unknown;
 
 /** Answers in place of the guard's own ones. */
 export interface GuardAnswers {

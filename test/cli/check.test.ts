@@ -10,9 +10,22 @@ const COMPLETE = {
   BASE_URL: "https://app.example",
 };
 
+const FILES: Record<string, string> = {
+  ".env": `SECRET_KEY="${SECRET}"\nIDP_CLIENT_ID=client\nIDP_CLIENT_SECRET=client-secret # the client's\nBASE_URL=https://app.example\n`,
+};
+
 function run(env: Record<string, string | undefined>, ...argv: string[]) {
   const written = { stdout: "", stderr: "" };
-  const code = idpauth(env, argv, (text, stream) => (written[stream] += text));
+  const code = idpauth(
+    env,
+    argv,
+    (text, stream) => (written[stream] += text),
+    (path) => {
+      const text = FILES[path];
+      if (text === undefined) throw new Error("no such file");
+      return text;
+    },
+  );
   return { code, ...written };
 }
 
@@ -41,6 +54,21 @@ describe("idpauth check", () => {
     expect(places).toEqual([...places].sort((a, b) => a - b));
     expect(stdout).toContain("Set SECRET_KEY to a long random text");
   });
+
+  it("--env-file reads settings from a file, and the environment wins over it", () => {
+    expect(run({ SCOPE: "openid" }, "check", "--env-file=.env")).toMatchObject({ code: 0, stderr: "" });
+    expect(run({ SCOPE: "openid" }, "check").code).toBe(1);
+    expect(run({ SCOPE: "openid", IDP_CLIENT_ID: "" }, "check", "--env-file=.env").stdout).toContain("E003");
+  });
+
+  it.each([["--env-file=missing"], ["--env-file="], ["--env-file=.env", "--env-file=.env"]])(
+    "%s is wrong usage, and is no result",
+    (...flags) => {
+      const { code, stdout, stderr } = run(COMPLETE, "check", ...flags);
+      expect([code, stdout]).toEqual([2, ""]);
+      expect(stderr).toMatch(/^idpauth: /);
+    },
+  );
 
   it("names what it cannot see", () => {
     const { stdout } = run(COMPLETE, "check");
@@ -81,7 +109,7 @@ describe("usage", () => {
   it.each([["--help"], ["-h"], ["check", "--help"], ["check", "-h", "--json"]])("%s %s writes the help and exits with 0", (...argv) => {
     const { code, stdout, stderr } = run({}, ...argv.filter((argument) => typeof argument === "string"));
     expect([code, stderr]).toEqual([0, ""]);
-    expect(stdout).toMatch(/^Usage: idpauth check \[--json\]/);
+    expect(stdout).toMatch(/^Usage: idpauth check \[--env-file=FILE\] \[--json\]/);
   });
 
   it.each<[string[], string]>([

@@ -751,7 +751,7 @@ describe("the lease", () => {
     expect(refreshRequests()).toHaveLength(1);
   });
 
-  it("taken over meanwhile: the old holder writes nothing, revokes what it got and uses the new holder's tokens", async () => {
+  it("taken over meanwhile: the old holder writes nothing, drops what it got and uses the new holder's tokens", async () => {
     const visitor = await expiredVisitor();
     const token = provider.hold("token", { before: false });
     const probe = visitor.get(PROBE);
@@ -767,9 +767,8 @@ describe("the lease", () => {
     expect((await probe).json().authenticated).toBe(true);
     expect(await credentialsOf(visitor)).toEqual(theirs);
     expect(await recordOf(visitor)).toEqual(before);
-    await eventually(() =>
-      expect(provider.requestsTo("revoke").map(({ params }) => params.get("token"))).toEqual([issued("refresh_token").at(-1)]),
-    );
+    // Revoked, it could take the whole grant with it, the new holder's tokens included.
+    expect(provider.requestsTo("revoke")).toEqual([]);
   });
 
   it.each<[string, () => unknown]>([
@@ -789,7 +788,7 @@ describe("the lease", () => {
     expect(await recordOf(visitor)).toEqual(before);
   });
 
-  it("lost to a writer that came between the look and the write: the tokens are revoked, not taken for stored", async () => {
+  it("lost to a writer that came between the look and the write: the tokens are dropped, not taken for stored", async () => {
     const visitor = await expiredVisitor();
     let writes = 0;
     store.before = async ({ method }) => {
@@ -801,7 +800,7 @@ describe("the lease", () => {
     expect(answer.status).toBe(503);
     expect(refreshed).toEqual([]);
     expect((await recordOf(visitor)).idp_state.lease?.nonce).toBe("theirs");
-    await eventually(() => expect(provider.requestsTo("revoke")).toHaveLength(1));
+    expect(provider.requestsTo("revoke")).toEqual([]);
   });
 });
 

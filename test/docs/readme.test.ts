@@ -146,9 +146,9 @@ describe("README.md", () => {
   });
 
   it("`idpauth check` finds nothing that keeps the application from starting", async () => {
-    const [command = ""] = /^node --env-file=.env \S+ check$/m.exec(README) ?? [];
-    expect(command).toBe("node --env-file=.env node_modules/.bin/idpauth check");
-    const { stdout } = await run(process.execPath, command.split(" ").slice(1), { cwd: folder, env: {} });
+    const [command = ""] = /^npx idpauth check .+$/m.exec(README) ?? [];
+    expect(command).toBe("npx idpauth check --env-file=.env");
+    const { stdout } = await run("npx", ["--no", ...command.split(" ").slice(1)], { cwd: folder, env: { PATH: process.env["PATH"] } });
     expect(stdout).toContain("idpauth check: 0 errors, 1 warning\n");
   });
 
