@@ -6,6 +6,7 @@ import { isValidIdpUrl } from "./core/idp-url.js";
 import type { EndReason } from "./core/policy.js";
 import type { Log, LogEntry, SessionStore, VisitorSession } from "./core/ports.js";
 import { specifiedKeys, userPayload, type Credentials, type KeyNames, type UserPayload } from "./core/record.js";
+import { ReplacedKeys } from "./core/replaced-keys.js";
 import { isSecure, ownOrigin, seenHost } from "./core/own-address.js";
 import type { Origin } from "./core/redirects.js";
 import { readSettings, type SettingOptions, type Settings } from "./core/settings.js";
@@ -18,7 +19,7 @@ import { createRouter, type Router } from "./endpoints/router.js";
 import { loadedWhenNeeded } from "./provider/loaded-when-needed.js";
 import type { Provider } from "./core/ports.js";
 import { createBundledSessions } from "./sessions/bundled.js";
-import { openHostSession, type HostSession } from "./sessions/host-session.js";
+import { createHostSessions, type HostSession } from "./sessions/host-session.js";
 import { createSealer } from "./sessions/seal.js";
 import { memoryStore } from "./stores/memory.js";
 
@@ -177,7 +178,7 @@ export function createIdpAuth<HostRequest extends object>(
   adapter: HostAdapter<HostRequest>,
 ): IdpAuth<HostRequest> {
   const { env, store, session = "bundled", log: logOption, clock = systemClock, fetch, ...settingOptions } = options;
-  const log = logOption === false ? () => undefined : (logOption ?? logToStderr);
+  const log = harmless(logOption === false ? () => undefined : (logOption ?? logToStderr));
   const events = new EventHub(log);
   let running: Running | undefined;
 
@@ -208,19 +209,20 @@ export function createIdpAuth<HostRequest extends object>(
       final_redirect: settings.finalRedirectKeyName,
     };
     const provider = loadedWhenNeeded({ settings, clock, log, ...(fetch && { fetch }) });
-    const refresher = createRefresher({ provider, clock, log, events, visitorPatience: settings.httpTimeout * 1000 });
-    const sessions = createSessionAccess({ policy: settings, refresher, clock, events });
+    const replacedKeys = new ReplacedKeys();
+    const refresher = createRefresher({ provider, clock, log, events, replacedKeys, visitorPatience: settings.httpTimeout * 1000 });
+    const sessions = createSessionAccess({ policy: settings, refresher, clock, log, events });
     const bundled = createBundledSessions({
       store: store ?? memoryStore({ clock }),
       sealer: createSealer(settings.secretKey, settings.secretKeyFallbacks),
       clock,
-      log,
       names,
       cookieName: settings.cookieName,
       sessionTtl: settings.sessionTtl,
       debug: settings.debug,
     });
-    const context: EndpointContext = { settings, names, provider, sessions, clock, log, events, findings };
+    const hosted = createHostSessions({ names, debug: settings.debug });
+    const context: EndpointContext = { settings, names, provider, sessions, clock, log, events, replacedKeys, findings };
 
     return {
       settings,
@@ -232,7 +234,7 @@ export function createIdpAuth<HostRequest extends object>(
         if (session === "bundled") return bundled.open(request.header("cookie"), isSecure(request, settings));
         const hostSession = adapter.session?.(raw as HostRequest);
         if (hostSession === undefined) throw new SessionMissingError();
-        return openHostSession(hostSession, names, settings.debug);
+        return hosted.open(hostSession);
       },
     };
   }
@@ -306,7 +308,13 @@ export function createIdpAuth<HostRequest extends object>(
     async explainIdpAuthentication(raw) {
       return ready().sessions.explain(visitOf(raw).session);
     },
-    revokeIdpToken: (token, hint = "refresh_token") => ready().provider.revoke(token, hint),
+    async revokeIdpToken(token, hint = "refresh_token") {
+      try {
+        return await ready().provider.revoke(token, hint);
+      } catch {
+        return false;
+      }
+    },
     isValidIdpUrl: (url) => isValidIdpUrl(url, ready().settings.documentHosts),
     on: (name, listener) => events.on(name, listener),
   };
@@ -332,6 +340,18 @@ function isNavigation(request: IdpRequest): boolean {
 
 function pageAskedFor({ target }: IdpRequest, origin: Origin | undefined): string {
   return `${origin ?? ""}${target.startsWith("/") ? target : "/"}`;
+}
+
+/** A log that throws must not stop what it was told about. */
+function harmless(hook: Log): Log {
+  return (entry) => {
+    try {
+      const result = (hook as (entry: LogEntry) => unknown)(entry);
+      if (result instanceof Promise) result.catch(() => undefined);
+    } catch {
+      // There is nowhere left to say it.
+    }
+  };
 }
 
 function logToStderr({ level, code, message }: LogEntry): void {

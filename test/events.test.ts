@@ -268,6 +268,14 @@ describe("events", () => {
     expect(JSON.stringify(lines)).not.toContain("EVIL");
   });
 
+  it("an async listener that rejects is logged and ends no process", async () => {
+    const visitor = await start();
+    application.auth.on("login", () => Promise.reject(new TypeError("EVIL")));
+    expect((await visitor.signIn()).status).toBe(302);
+    await expect.poll(() => application.log.filter(({ code }) => code === "listener_failed")).toHaveLength(1);
+    expect(JSON.stringify(application.log)).not.toContain("EVIL");
+  });
+
   it("are typed by name", async () => {
     await start();
     const { auth } = application;

@@ -320,7 +320,9 @@ describe("getAccessToken", () => {
     [270, undefined, 0],
     [271, undefined, 1],
     [300, undefined, 1],
-    [0, 301, 1],
+    [0, 301, 0],
+    [150, 301, 0],
+    [151, 301, 1],
     [299, 0, 0],
     [300, 0, 1],
   ])("after %i s, with minValidity %s: %i refreshes", async (seconds, minValidity, count) => {

@@ -35,11 +35,12 @@ export interface Events {
 }
 
 export type EventName = keyof Events;
-export type Listener<Name extends EventName> = (event: Events[Name]) => void;
+/** May be async; nobody waits for it. */
+export type Listener<Name extends EventName> = (event: Events[Name]) => unknown;
 
-/** Sends typed events to listeners. A listener that throws is logged and disturbs no request. */
+/** Sends typed events to listeners. One that throws, or rejects, is logged and disturbs no request. */
 export class EventHub {
-  readonly #listeners = new Map<EventName, Set<(event: never) => void>>();
+  readonly #listeners = new Map<EventName, Set<(event: never) => unknown>>();
   readonly #log: Log;
 
   constructor(log: Log) {
@@ -59,15 +60,19 @@ export class EventHub {
   emit<Name extends EventName>(name: Name, event: Events[Name]): void {
     const listeners = this.#listeners.get(name);
     if (listeners === undefined) return;
+    const failed = (error: unknown): void => {
+      this.#log({
+        level: "error",
+        code: "listener_failed",
+        message: `A listener of "${name}" threw ${error instanceof Error ? error.name : "a value that is no error"}.`,
+      });
+    };
     for (const listener of listeners) {
       try {
-        (listener as Listener<Name>)(event);
+        const result = (listener as Listener<Name>)(event);
+        if (result instanceof Promise) result.catch(failed);
       } catch (error) {
-        this.#log({
-          level: "error",
-          code: "listener_failed",
-          message: `A listener of "${name}" threw ${error instanceof Error ? error.name : "a value that is no error"}.`,
-        });
+        failed(error);
       }
     }
   }

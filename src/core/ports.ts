@@ -24,6 +24,8 @@ export interface VisitorSession {
    * has found a session. Changes with `regenerate`. Never leaves the process.
    */
   readonly key: string | undefined;
+  /** After `read`: there is a session, but its record could not be opened, so it counts as none. */
+  readonly isUnreadable?: boolean;
   /** The present record; undefined when there is none, or none that parses. One look-up per request, however often asked. */
   read(): Promise<SessionRecord | undefined>;
   /** Runs `change` on the freshest record and stores the result. Undefined: the session is gone, and stays gone. */
@@ -41,10 +43,11 @@ export interface VisitorSession {
    * Stamps the last activity and renews the session's life when that is due. Never moves a stamp back, never creates,
    * never carries anything else: a stamp that wrote the whole record would bring back old tokens.
    *
-   * @param lastActive null: leave the stamp, only renew the life
+   * @param lastActive null: leave the stamp
+   * @param renew whether the answer can carry the cookie; a record that outlives its cookie is of no use
    * @returns undefined when neither was due, which is nearly always
    */
-  touch(lastActive: EpochSeconds | null): Promise<void> | undefined;
+  touch(lastActive: EpochSeconds | null, renew: boolean): Promise<void> | undefined;
   /** The Set-Cookie values that the calls above made necessary, for the component's own answers. */
   readonly setCookies: readonly string[];
 }

@@ -1,7 +1,7 @@
 import { failureReason, isOutage } from "../core/errors.js";
 import { identityOf, type EventHub } from "../core/events.js";
 import { judge, type EndReason, type PolicySettings, type Verdict } from "../core/policy.js";
-import type { VisitorSession } from "../core/ports.js";
+import type { Log, LogEntry, VisitorSession } from "../core/ports.js";
 import type { Credentials, SessionRecord } from "../core/record.js";
 import { epochSeconds, type Clock } from "../core/time.js";
 import type { Refresher } from "./refresh.js";
@@ -19,14 +19,27 @@ export interface Explanation {
   readonly reason: EndReason | "id_token_expired" | null;
 }
 
+const UNREADABLE: LogEntry = {
+  level: "warn",
+  code: "session_unreadable",
+  message: "A stored session could not be opened and counts as no session: another key, another format, or tampered with.",
+};
+
+export interface AccessOptions {
+  readonly slide?: boolean;
+  readonly renew?: boolean;
+}
+
+const NO_OPTIONS: AccessOptions = {};
+
 export interface SessionAccess {
   /**
    * The gate, the refresh and the idle stamp: what `getCredentials`, the probe and the guard do.
    *
-   * @param slide false: do not move the idle stamp
+   * @param options `slide` (default true): move the idle stamp; `renew` (default false): the answer can carry the cookie
    * @throws ProviderUnavailableError | StoreUnavailableError an outage, which is no verdict
    */
-  access(session: VisitorSession, slide?: boolean): Promise<Access>;
+  access(session: VisitorSession, options?: AccessOptions): Promise<Access>;
   /** The gate alone: reads, and does nothing else. */
   explain(session: VisitorSession): Promise<Explanation>;
   /**
@@ -40,14 +53,15 @@ export interface SessionAccessOptions {
   readonly policy: PolicySettings;
   readonly refresher: Refresher;
   readonly clock: Clock;
+  readonly log: Log;
   readonly events: EventHub;
 }
 
-export function createSessionAccess({ policy, refresher, clock, events }: SessionAccessOptions): SessionAccess {
+export function createSessionAccess({ policy, refresher, clock, log, events }: SessionAccessOptions): SessionAccess {
   const now = () => epochSeconds(clock);
   const isExpired = (record: SessionRecord) => judge(record, policy, now()).kind === "refresh";
 
-  async function access(session: VisitorSession, slide = true): Promise<Access> {
+  async function access(session: VisitorSession, { slide = true, renew = false }: AccessOptions = NO_OPTIONS): Promise<Access> {
     let record: SessionRecord | undefined;
     try {
       record = await session.read();
@@ -55,6 +69,7 @@ export function createSessionAccess({ policy, refresher, clock, events }: Sessio
       events.emit("failure", { time: clock.now(), during: "session", reason: failureReason(error) });
       throw error;
     }
+    if (record === undefined && session.isUnreadable) log(UNREADABLE);
     let verdict = judge(record, policy, now());
     if (verdict.kind === "refresh") {
       record = await refresher.refresh(session, isExpired);
@@ -64,7 +79,7 @@ export function createSessionAccess({ policy, refresher, clock, events }: Sessio
       if (record?.credentials !== undefined) await announceEnd(session, record, verdict.reason);
       return { authenticated: false, reason: verdict.reason, record };
     }
-    const touched = session.touch(slide && policy.sessionIdleTimeout !== null ? now() : null);
+    const touched = session.touch(slide && policy.sessionIdleTimeout !== null ? now() : null, renew);
     if (touched !== undefined) await touched;
     return { authenticated: true, record: record as AuthenticatedRecord };
   }
@@ -98,11 +113,16 @@ export function createSessionAccess({ policy, refresher, clock, events }: Sessio
       const first = await access(session);
       if (!first.authenticated) return null;
       const expiresIn = (record: SessionRecord) => (record.idp_state.access_token_expires_at ?? Infinity) - now();
+      // A token that never lives that long is renewed at half its life; else every single call would refresh it.
+      const wanted = (record: SessionRecord) => {
+        const lifetime = lifetimeOf(record);
+        return minValidity < lifetime ? minValidity : lifetime / 2;
+      };
       const isTooShort = (record: SessionRecord) =>
         judge(record, policy, now()).kind !== "ended" &&
         policy.sessionAutoRefresh &&
         record.credentials?.refresh_token !== undefined &&
-        (expiresIn(record) <= 0 || expiresIn(record) < minValidity);
+        (expiresIn(record) <= 0 || expiresIn(record) < wanted(record));
       let record: SessionRecord | undefined = first.record;
       if (isTooShort(record)) {
         try {
@@ -116,6 +136,13 @@ export function createSessionAccess({ policy, refresher, clock, events }: Sessio
       return expiresIn(record) > 0 ? (record.credentials?.token ?? null) : null;
     },
   };
+}
+
+/** Seconds from the token answer, which the ID token dates, to the access token's expiry. */
+function lifetimeOf(record: SessionRecord): number {
+  const issuedAt = record.id_info?.["iat"];
+  const expiresAt = record.idp_state.access_token_expires_at;
+  return typeof issuedAt === "number" && expiresAt !== undefined ? Math.max(0, expiresAt - issuedAt) : Infinity;
 }
 
 /** Step 4 of the gate ends in credentials: an ID token that lives for less than the refresh took is still a fresh one. */

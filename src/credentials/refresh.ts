@@ -3,6 +3,7 @@ import { failureReason, ProviderRefusedError, ProviderUnavailableError, StoreUna
 import { identityOf, type EventHub } from "../core/events.js";
 import type { Change, Log, Provider, SpentRefresh, VisitorSession } from "../core/ports.js";
 import type { IdInfo, SessionRecord } from "../core/record.js";
+import type { ReplacedKeys } from "../core/replaced-keys.js";
 import { epochSeconds, wait, type Clock } from "../core/time.js";
 
 /** Milliseconds that one refresh may take at the provider, in all. */
@@ -25,6 +26,7 @@ export interface RefresherOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly events: EventHub;
+  readonly replacedKeys: ReplacedKeys;
   /** Milliseconds that a visitor waits for a refresh; it goes on without them. */
   readonly visitorPatience: number;
 }
@@ -87,10 +89,12 @@ class Refresh {
   readonly #session: VisitorSession;
   readonly #isNeeded: (record: SessionRecord) => boolean;
   readonly #nonce = randomBytes(16).toString("base64url");
+  readonly #key: string;
 
   constructor(options: RefresherOptions, session: VisitorSession, isNeeded: (record: SessionRecord) => boolean) {
     this.#options = options;
     this.#session = session;
+    this.#key = session.key ?? "";
     this.#isNeeded = isNeeded;
   }
 
@@ -172,14 +176,16 @@ class Refresh {
   }
 
   /**
-   * Writes under our lease. When the session is gone, the tokens go back to the provider. When another holder took over,
-   * they are only dropped: some providers end the whole grant with one token, and the session lives on it.
+   * Writes under our lease. After a logout the tokens go back to the provider. When another holder took over, or the
+   * visitor signed in anew, they are only dropped: some providers end the whole grant with one token, and the visitor's
+   * session lives on it.
    */
   async #keep(spent: SpentRefresh, change: Change): Promise<Written> {
     const { record, isOurs } = await this.#write(change);
     // A store that failed after it had written gives our own tokens back, without the lease.
     if (record !== undefined && (isOurs || record.credentials?.token === spent.accessToken)) return { record, isOurs: true };
-    if (record === undefined) void this.#revoke(spent);
+    const isLoggedOut = record === undefined && !this.#options.replacedKeys.has(this.#key, this.#options.clock.monotonic());
+    if (isLoggedOut) void this.#revoke(spent);
     return { record, isOurs: false };
   }
 

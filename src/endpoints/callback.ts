@@ -9,7 +9,6 @@ import { signInErrorCode } from "../core/sign-in-errors.js";
 import { epochSeconds } from "../core/time.js";
 import type { EndpointContext, Visit } from "./context.js";
 import { failureReply, outageReply } from "./failure.js";
-import { ReplacedKeys } from "./replaced-keys.js";
 
 export type CallbackEndpoint = (visit: Visit, context: EndpointContext) => Promise<Reply>;
 
@@ -19,7 +18,6 @@ export type CallbackEndpoint = (visit: Visit, context: EndpointContext) => Promi
  */
 export function createCallback(): CallbackEndpoint {
   const underWay = new Map<string, Promise<Reply>>();
-  const replaced = new ReplacedKeys();
   return async (visit, context) => {
     const { request, session } = visit;
     const { mountPath } = context.settings;
@@ -34,7 +32,7 @@ export function createCallback(): CallbackEndpoint {
       const id = `${session.key} ${state}`;
       let answer = underWay.get(id);
       if (answer === undefined) {
-        answer = finishLogin(visit, context, query, state, replaced).finally(() => underWay.delete(id));
+        answer = finishLogin(visit, context, query, state).finally(() => underWay.delete(id));
         underWay.set(id, answer);
       }
       return await answer;
@@ -44,15 +42,9 @@ export function createCallback(): CallbackEndpoint {
   };
 }
 
-async function finishLogin(
-  visit: Visit,
-  context: EndpointContext,
-  query: URLSearchParams,
-  state: string,
-  replaced: ReplacedKeys,
-): Promise<Reply> {
+async function finishLogin(visit: Visit, context: EndpointContext, query: URLSearchParams, state: string): Promise<Reply> {
   const { session } = visit;
-  const { settings, provider, clock, events } = context;
+  const { settings, provider, clock, events, replacedKeys } = context;
   const now = epochSeconds(clock);
   const stateHash = createHash("sha256").update(state).digest("base64url");
 
@@ -72,7 +64,7 @@ async function finishLogin(
   const started = clock.monotonic();
   const key = session.key ?? "";
   // Another tab's callback has given the visitor a new session meanwhile: nothing is left to do here but to go on.
-  const isSignedInElsewhere = () => replaced.has(key, clock.monotonic());
+  const isSignedInElsewhere = () => replacedKeys.has(key, clock.monotonic());
   let signIn: SignIn;
   try {
     // While the provider is known to be away the login is kept: "try again" can still succeed.
@@ -128,7 +120,7 @@ async function finishLogin(
     failed("logged_out_meanwhile");
     return linkInvalid(visit, context);
   }
-  replaced.add(key, clock.monotonic());
+  replacedKeys.add(key, clock.monotonic());
   events.emit("login", { time: clock.now(), ...identityOf(stored.id_info), duration: clock.monotonic() - started });
   return { ...redirect(login.final_redirect), setCookies: session.setCookies };
 }

@@ -3,6 +3,7 @@ import type { IdpRequest } from "../core/http.js";
 import type { Finding } from "../core/errors.js";
 import type { Log, Provider, VisitorSession } from "../core/ports.js";
 import type { KeyNames } from "../core/record.js";
+import type { ReplacedKeys } from "../core/replaced-keys.js";
 import type { Origin } from "../core/redirects.js";
 import type { Settings } from "../core/settings.js";
 import type { Clock } from "../core/time.js";
@@ -17,6 +18,7 @@ export interface EndpointContext {
   readonly clock: Clock;
   readonly log: Log;
   readonly events: EventHub;
+  readonly replacedKeys: ReplacedKeys;
   /** What the startup checks found; the debug endpoint shows it. */
   readonly findings: readonly Finding[];
 }

@@ -19,7 +19,7 @@ export async function session(visit: Visit, context: EndpointContext): Promise<R
       return jsonText("");
     }
     const slide = !isExactly(parameters, "slide", "false");
-    const access = await context.sessions.access(visit.session, slide);
+    const access = await context.sessions.access(visit.session, { slide, renew: true });
     const details = isExactly(parameters, "details", "true") ? detailsOf(access, slide, context) : undefined;
     if (access.authenticated) {
       const body = JSON.stringify({ authenticated: true, user: userPayload(access.record.id_info), ...details });

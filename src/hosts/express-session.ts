@@ -4,13 +4,15 @@ import type { HostSession } from "../index.js";
 /** What is used of express-session; its types are the application's own, optional dependency. */
 interface Session {
   [key: string]: unknown;
-  regenerate(done: Done): unknown;
   save(done: Done): unknown;
 }
 
 interface Store {
   get(id: string, done: (error: unknown, data?: Record<string, unknown> | null) => void): void;
   set(id: string, data: Record<string, unknown>, done: Done): void;
+  destroy(id: string, done: Done): void;
+  /** Puts a new, empty session with a new id into the request; nothing is stored. The middleware itself adds this. */
+  generate(request: SessionRequest): void;
 }
 
 type Done = (error?: unknown) => void;
@@ -25,8 +27,7 @@ interface SessionRequest {
 /** The session of express-session on this request. A session without a store lies in a cookie, and is none for us. */
 export function hostSessionOf(raw: Request): HostSession | undefined {
   const request = raw as unknown as SessionRequest;
-  if (request.session === undefined || request.sessionStore === undefined || typeof request.session.regenerate !== "function")
-    return undefined;
+  if (request.session === undefined || typeof request.sessionStore?.generate !== "function") return undefined;
   return new ExpressSession(request);
 }
 
@@ -54,10 +55,6 @@ class ExpressSession implements HostSession {
     });
   }
 
-  mirror(keys: Readonly<Record<string, unknown>>): void {
-    put(this.#session, keys);
-  }
-
   async save(keys: Readonly<Record<string, unknown>>): Promise<void> {
     put(this.#session, keys);
     if (this.#request.res?.writableEnded !== true) {
@@ -75,20 +72,51 @@ class ExpressSession implements HostSession {
   }
 
   async regenerate(keys: Readonly<Record<string, unknown>>, keepHostKeys: boolean): Promise<void> {
-    const hostKeys = keepHostKeys ? hostKeysOf(this.#session) : {};
-    await promised((done) => this.#session.regenerate(done));
-    put(this.#session, { ...hostKeys, ...keys });
-    await promised((done) => this.#session.save(done));
+    const old = { id: this.id, session: this.#session };
+    const next = this.#generated();
+    put(next.session, { ...(keepHostKeys && hostKeysOf(old.session)), ...keys });
+    try {
+      // The middleware's own `regenerate` destroys first: a store that then fails would have signed the visitor out.
+      await promised((done) => next.session.save(done));
+      await this.#destroyStored(old.id);
+    } catch (error) {
+      await this.#destroyStored(next.id).catch(() => undefined);
+      throw error;
+    }
+    this.#request.sessionID = next.id;
+    this.#request.session = next.session;
   }
 
   async destroy(): Promise<void> {
-    const isStored = (await this.load()) !== undefined;
-    // A visitor who never had a session gets none by signing out.
-    if (isStored) await promised((done) => this.#session.regenerate(done));
-    else for (const key of Object.keys(hostKeysOf(this.#session))) Reflect.deleteProperty(this.#session, key);
+    if ((await this.load()) === undefined) {
+      // A visitor who never had a session gets none by signing out.
+      for (const key of Object.keys(hostKeysOf(this.#session))) Reflect.deleteProperty(this.#session, key);
+      return;
+    }
+    await this.#destroyStored(this.id);
+    this.#store.generate(this.#request);
   }
 
-  /** Looked up each time: `regenerate` puts another object in its place. */
+  /** A new session beside the request's own, which stays: the middleware finds nothing changed should the rest fail. */
+  #generated(): { readonly id: string; readonly session: Session } {
+    const { id } = this;
+    const session = this.#session;
+    try {
+      this.#store.generate(this.#request);
+      return { id: this.id, session: this.#session };
+    } finally {
+      this.#request.sessionID = id;
+      this.#request.session = session;
+    }
+  }
+
+  #destroyStored(id: string): Promise<void> {
+    return promised((done) => {
+      this.#store.destroy(id, done);
+    });
+  }
+
+  /** Looked up each time: a new id brings another object with it. */
   get #session(): Session {
     return this.#request.session as Session;
   }

@@ -9,7 +9,12 @@ export function loadedWhenNeeded(options: OpenIdProviderOptions): Provider {
   let loaded: Provider | undefined;
   let loading: Promise<Provider> | undefined;
   const load = (): Promise<Provider> =>
-    (loading ??= import("./openid.js").then(({ createOpenIdProvider }) => (loaded = createOpenIdProvider(options))));
+    (loading ??= import("./openid.js")
+      .then(({ createOpenIdProvider }) => (loaded = createOpenIdProvider(options)))
+      .catch((error: unknown) => {
+        loading = undefined;
+        throw error;
+      }));
   return {
     facts: async () => (await load()).facts(),
     authorizationUrl: async (request) => (await load()).authorizationUrl(request),

@@ -1,5 +1,5 @@
 import { StoreUnavailableError } from "../core/errors.js";
-import type { Change, Entry, Log, SessionStore, Stored, VisitorSession } from "../core/ports.js";
+import type { Change, Entry, SessionStore, Stored, VisitorSession } from "../core/ports.js";
 import {
   deepFreeze,
   EMPTY_RECORD,
@@ -13,7 +13,7 @@ import { epochSeconds, type Clock, type EpochSeconds } from "../core/time.js";
 import { cookieNameFor, cookieValues, hasCookie, setCookie } from "./cookie.js";
 import { newCookieValue, storeKeyOf, type Sealer } from "./seal.js";
 
-/** A session's life is renewed at most this often, in seconds. */
+/** A session's life is renewed at most this often, in seconds; one that is not much longer at half of it. */
 const RENEWAL_SECONDS = 86_400;
 
 /** A writer that loses this often is not contending, it is looking at a broken store. */
@@ -23,7 +23,6 @@ export interface BundledSessionsOptions {
   readonly store: SessionStore;
   readonly sealer: Sealer;
   readonly clock: Clock;
-  readonly log: Log;
   readonly names: KeyNames;
   /** Null: by scheme, see {@link cookieNameFor}. */
   readonly cookieName: string | null;
@@ -82,6 +81,10 @@ class BundledSession implements VisitorSession {
     return this.#handle?.key;
   }
 
+  get isUnreadable(): boolean {
+    return this.#unreadable !== undefined;
+  }
+
   read(): Promise<SessionRecord | undefined> {
     return (this.#read ??= this.#lookUp());
   }
@@ -120,16 +123,17 @@ class BundledSession implements VisitorSession {
     if (old === undefined || found === undefined) return this.#keep(undefined);
     const record = change(found.record);
     const created = await this.#insert(record);
-    const discard = () => this.#ask((store) => store.delete(created.handle.key));
-    const removed = await this.#ask((store) => store.delete(old.key)).catch(async (error: unknown) => {
-      // Nobody will ever hold the new key's cookie.
-      await discard().catch(() => undefined);
+    let removed: Stored | undefined;
+    try {
+      removed = await this.#remove(old);
+    } catch (error) {
+      await this.#discard(created.handle);
       throw error;
-    });
+    }
     const last = removed && this.#decode(removed, old);
     if (removed === undefined || last === undefined) {
       // A logout came between. It wins: what was just written goes again.
-      await discard();
+      await this.#ask((store) => store.delete(created.handle.key));
       return this.#keep(undefined);
     }
     this.#handle = created.handle;
@@ -149,13 +153,15 @@ class BundledSession implements VisitorSession {
     return record;
   }
 
-  touch(lastActive: EpochSeconds | null): Promise<void> | undefined {
+  touch(lastActive: EpochSeconds | null, renew: boolean): Promise<void> | undefined {
     const handle = this.#handle;
     const found = this.#found;
     if (found === undefined || handle === undefined) return undefined;
     const { expiresAt, lastActive: stamped } = found.stored;
-    const fullLife = epochSeconds(this.#options.clock) + this.#options.sessionTtl;
-    const renewedLife = fullLife - expiresAt >= RENEWAL_SECONDS ? fullLife : undefined;
+    const { sessionTtl } = this.#options;
+    const fullLife = epochSeconds(this.#options.clock) + sessionTtl;
+    const isDue = renew && fullLife - expiresAt >= Math.min(RENEWAL_SECONDS, sessionTtl / 2);
+    const renewedLife = isDue ? fullLife : undefined;
     const stamp = lastActive !== null && (stamped === undefined || stamped < lastActive) ? lastActive : null;
     if (renewedLife === undefined && stamp === null) return undefined;
     return this.#stamp(handle, found, stamp, renewedLife);
@@ -226,10 +232,30 @@ class BundledSession implements VisitorSession {
     const handle = { value, key: storeKeyOf(value) };
     const entry = this.#entry(record, handle, 0);
     // 256 random bits do not collide: a key that exists means a store that is broken.
-    if (!(await this.#ask((store) => store.insert(handle.key, entry)))) {
-      throw new StoreUnavailableError("The session store refused a new key.");
+    try {
+      if (await this.#ask((store) => store.insert(handle.key, entry))) return { handle, entry };
+    } catch (error) {
+      await this.#discard(handle);
+      throw error;
     }
-    return { handle, entry };
+    throw new StoreUnavailableError("The session store refused a new key.");
+  }
+
+  /**
+   * Deletes the old session; a store that stumbles is asked again. When it then finds nothing, its first answer may only
+   * have been lost, or a logout came between: nobody can tell, and a logout must win.
+   */
+  async #remove(handle: Handle): Promise<Stored | undefined> {
+    try {
+      return await this.#ask((store) => store.delete(handle.key));
+    } catch {
+      return this.#ask((store) => store.delete(handle.key));
+    }
+  }
+
+  /** Nobody will ever hold this key's cookie, whether it was written or not. */
+  async #discard(handle: Handle): Promise<void> {
+    await this.#ask((store) => store.delete(handle.key)).catch(() => undefined);
   }
 
   /** A login was added to a session that nobody is signed in to: the browser keeps its cookie as long as a new one. */
@@ -266,15 +292,7 @@ class BundledSession implements VisitorSession {
 
   #decode(stored: Stored, handle: Handle): SessionRecord | undefined {
     const record = this.#open(stored, handle);
-    if (record === undefined) {
-      this.#options.log({
-        level: "warn",
-        code: "session_unreadable",
-        message: "A stored session could not be opened and counts as no session: another key, another format, or tampered with.",
-      });
-      return undefined;
-    }
-    return stored.lastActive === undefined ? record : { ...record, idp_last_active: stored.lastActive };
+    return record === undefined || stored.lastActive === undefined ? record : { ...record, idp_last_active: stored.lastActive };
   }
 
   #open(stored: Stored, handle: Handle): SessionRecord | undefined {

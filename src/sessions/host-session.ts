@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { StoreUnavailableError } from "../core/errors.js";
 import type { Change, VisitorSession } from "../core/ports.js";
 import { EMPTY_RECORD, parseRecord, storedForm, type KeyNames, type SessionRecord } from "../core/record.js";
@@ -11,22 +12,55 @@ export interface HostSession {
   readonly data: Readonly<Record<string, unknown>>;
   /** The freshest data, from the middleware's own store; undefined: the session is not there, or is there no longer. */
   load(): Promise<Readonly<Record<string, unknown>> | undefined>;
-  /** Puts these keys into the request's copy alone; an undefined value removes the key. */
-  mirror(keys: Readonly<Record<string, unknown>>): void;
-  /** Writes these keys, to the request's copy and to the store; an undefined value removes the key. Other keys stay. */
+  /**
+   * Writes these keys, to the request's copy and to the store; an undefined value removes the key. Other keys stay.
+   * Afterwards the middleware has nothing left to write of its own accord.
+   */
   save(keys: Readonly<Record<string, unknown>>): Promise<void>;
-  /** Gives the session a new id with these keys, and destroys the old one. */
+  /** Gives the session a new id with these keys, and destroys the old one. When it fails, the old session is untouched. */
   regenerate(keys: Readonly<Record<string, unknown>>, keepHostKeys: boolean): Promise<void>;
-  /** Removes the session with everything in it, and gives the visitor a new id. */
+  /** Removes the session with everything in it, and gives the visitor a new id. When it fails, nothing has changed. */
   destroy(): Promise<void>;
 }
 
+export interface HostSessionsOptions {
+  readonly names: KeyNames;
+  /** Outside debug mode a record's `debug` key is dropped. */
+  readonly debug: boolean;
+}
+
 /**
- * A session out of the host's own: the record's keys lie in it, each under its own name. Such sessions know no
- * compare-and-set, so what other writers do between a load and a save is lost: best effort, as `atomic` says.
+ * Sessions out of the host's own: the record's keys lie in them, each under its own name. Such sessions know no
+ * compare-and-set. Within this process the changes of one session take turns; what other processes, and the host itself,
+ * write between a load and a save is lost: best effort, as `atomic` says.
  */
-export function openHostSession(host: HostSession, names: KeyNames, debug: boolean): VisitorSession {
-  return new SessionInHost(host, names, debug);
+export interface HostSessions {
+  open(host: HostSession): VisitorSession;
+}
+
+export function createHostSessions(options: HostSessionsOptions): HostSessions {
+  const turns = new Turns();
+  return { open: (host) => new SessionInHost(host, options, turns) };
+}
+
+/** Lets the changes of one session happen one after the other. */
+class Turns {
+  /** The last one in the queue of each session; none for a session that nobody is changing. */
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  take<Answer>(id: string, work: () => Promise<Answer>): Promise<Answer> {
+    // An empty name would be one queue for everybody.
+    if (id === "") return work();
+    const before = this.#last.get(id);
+    const answer = before === undefined ? work() : before.then(work);
+    const leave = () => {
+      if (this.#last.get(id) === done) this.#last.delete(id);
+    };
+    // A turn that failed is over, too.
+    const done: Promise<unknown> = answer.then(leave, leave);
+    this.#last.set(id, done);
+    return answer;
+  }
 }
 
 class SessionInHost implements VisitorSession {
@@ -35,11 +69,13 @@ class SessionInHost implements VisitorSession {
   readonly #host: HostSession;
   readonly #names: KeyNames;
   readonly #debug: boolean;
+  readonly #turns: Turns;
 
-  constructor(host: HostSession, names: KeyNames, debug: boolean) {
+  constructor(host: HostSession, { names, debug }: HostSessionsOptions, turns: Turns) {
     this.#host = host;
     this.#names = names;
     this.#debug = debug;
+    this.#turns = turns;
   }
 
   get key(): string | undefined {
@@ -51,48 +87,65 @@ class SessionInHost implements VisitorSession {
     return Promise.resolve(parseRecord(this.#host.data, this.#names));
   }
 
-  async update(change: Change): Promise<SessionRecord | undefined> {
-    const before = await this.#load();
-    if (before === undefined) return undefined;
-    return this.#write(before, change(before));
+  update(change: Change): Promise<SessionRecord | undefined> {
+    return this.#inTurn(async () => {
+      const before = await this.#load();
+      return before && this.#write(before, change(before));
+    });
   }
 
-  async begin(change: Change): Promise<SessionRecord> {
-    const before = (await this.#load()) ?? EMPTY_RECORD;
-    return this.#write(before, change(before));
+  begin(change: Change): Promise<SessionRecord> {
+    return this.#inTurn(async () => {
+      const before = await this.#load();
+      return this.#write(before, change(before ?? EMPTY_RECORD));
+    });
   }
 
-  async regenerate(change: Change): Promise<SessionRecord | undefined> {
-    const before = await this.#load();
-    if (before === undefined) return undefined;
-    const next = change(before);
-    const keepHostKeys = before.credentials === undefined || isSamePerson(before, next);
-    await this.#ask(() => this.#host.regenerate(this.#keys(next), keepHostKeys));
-    return next;
+  regenerate(change: Change): Promise<SessionRecord | undefined> {
+    return this.#inTurn(async () => {
+      const before = await this.#load();
+      if (before === undefined) return undefined;
+      const next = change(before);
+      const keepHostKeys = before.credentials === undefined || isSamePerson(before, next);
+      await this.#ask(() => this.#host.regenerate(this.#keys(next), keepHostKeys));
+      return next;
+    });
   }
 
-  async destroy(): Promise<SessionRecord | undefined> {
-    const record = await this.#load();
-    await this.#ask(() => this.#host.destroy());
-    return record;
+  destroy(): Promise<SessionRecord | undefined> {
+    return this.#inTurn(async () => {
+      const record = await this.#load();
+      await this.#ask(() => this.#host.destroy());
+      return record;
+    });
   }
 
-  async touch(lastActive: EpochSeconds | null): Promise<void> {
-    if (lastActive === null || isAtLeast(this.#host.data["idp_last_active"], lastActive)) return;
-    const fresh = await this.#load();
-    if (fresh === undefined || isAtLeast(fresh.idp_last_active, lastActive)) return;
-    await this.#ask(() => this.#host.save({ idp_last_active: lastActive }));
+  touch(lastActive: EpochSeconds | null): Promise<void> | undefined {
+    if (lastActive === null || isAtLeast(this.#host.data["idp_last_active"], lastActive)) return undefined;
+    return this.#inTurn(async () => {
+      const fresh = await this.#load();
+      if (fresh === undefined) return;
+      await this.#write(fresh, isAtLeast(fresh.idp_last_active, lastActive) ? fresh : { ...fresh, idp_last_active: lastActive });
+    });
+  }
+
+  #inTurn<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+    return this.#turns.take(this.#host.id, work);
   }
 
   async #load(): Promise<SessionRecord | undefined> {
-    const record = parseRecord(await this.#ask(() => this.#host.load()), this.#names);
-    // Middleware writes the request's copy as a whole: an old one would bring spent tokens back, and handlers read it.
-    if (record !== undefined) this.#host.mirror(this.#keys(record));
-    return record;
+    return parseRecord(await this.#ask(() => this.#host.load()), this.#names);
   }
 
-  async #write(before: SessionRecord, next: SessionRecord): Promise<SessionRecord> {
-    if (next !== before) await this.#ask(() => this.#host.save(this.#keys(next)));
+  /**
+   * Middleware writes the request's copy as a whole, at the end of the response and whenever it finds it changed. So the
+   * copy must be the newest record, for handlers read it, and must be written by now: later it would be an old one.
+   */
+  async #write(stored: SessionRecord | undefined, next: SessionRecord): Promise<SessionRecord> {
+    const isStored = next === (stored ?? EMPTY_RECORD);
+    if (!isStored || (stored !== undefined && !isDeepStrictEqual(parseRecord(this.#host.data, this.#names), stored))) {
+      await this.#ask(() => this.#host.save(this.#keys(next)));
+    }
     return next;
   }
 

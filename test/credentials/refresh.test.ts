@@ -53,7 +53,6 @@ function sessionOf(visitor: Visitor) {
     store,
     sealer: createSealer(SECRET, []),
     clock,
-    log: () => undefined,
     names: { credentials: "credentials", oauth_state: "oauth_state", final_redirect: "final_redirect" },
     cookieName: null,
     sessionTtl: 1_209_600,
@@ -587,6 +586,34 @@ describe("a logout during a refresh", () => {
     for (const value of [...issued("access_token"), ...issued("refresh_token")]) expect(provider.isActive(value)).toBe(false);
   });
 
+  it("a sign-in during a refresh is none: the late tokens are dropped, not revoked, since the new session may share their grant", async () => {
+    const visitor = await expiredVisitor();
+    const tab = visitor.at(app.auth);
+    const callback = await tab.approve();
+    const token = provider.hold("token", { before: false, when: ({ params }) => params.get("grant_type") === "refresh_token" });
+    const probe = visitor.get(PROBE);
+    await token.arrived;
+    expect((await tab.get(callback)).status).toBe(302);
+    token.release();
+    expect((await probe).json().authenticated).toBe(false);
+    expect(await tab.isSignedIn()).toBe(true);
+    expect(provider.requestsTo("revoke")).toEqual([]);
+  });
+
+  it("a log hook that throws loses neither the refusal nor the lease", async () => {
+    const visitor = await expiredVisitor({
+      log: () => {
+        throw new Error("the log is full");
+      },
+    });
+    provider.fault("token", { kind: "status", status: 400 });
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "refresh_rejected" });
+    }
+    expect(refreshRequests()).toHaveLength(1);
+    expect((await recordOf(visitor)).idp_state.lease).toBeUndefined();
+  });
+
   it("between the rotated token's write and the last one: the same", async () => {
     const visitor = await expiredVisitor();
     const key = store.inserted.at(-1)!;
@@ -836,11 +863,18 @@ describe("getAccessToken", () => {
     expect((await recordOf(visitor)).credentials?.token).toBe(issued("access_token")[refreshes]);
   });
 
-  it("wanted for longer than the provider's tokens live: the freshest there is", async () => {
-    const visitor = await visitorWithToken(300);
-    expect(await accessToken(visitor, 10_000)).toBe(issued("access_token")[1]);
-    expect(refreshRequests()).toHaveLength(1);
-  });
+  it.each([
+    [300, 0],
+    [151, 0],
+    [149, 1],
+  ])(
+    "wanted for longer than the provider's tokens ever live, with %i s of 300 left: %i refreshes, not one a call",
+    async (left, refreshes) => {
+      const visitor = await visitorWithToken(left);
+      for (let call = 0; call < 5; call++) expect(await accessToken(visitor, 10_000)).toBe(issued("access_token")[refreshes]);
+      expect(refreshRequests()).toHaveLength(refreshes);
+    },
+  );
 
   it("50 at once: one token request", async () => {
     const visitor = await visitorWithToken(5);

@@ -539,6 +539,23 @@ describe("the life of a session", () => {
     expect((await visitor.get(PROBE)).setCookies ?? []).toEqual([]);
   });
 
+  it("a guard, which cannot send the cookie, leaves the renewal to the probe", async () => {
+    const visitor = await signedIn({ provider: { idTokenSeconds: 40 * DAY } });
+    for (let day = 1; day <= 20; day += 1) {
+      pass(DAY);
+      expect(await application.auth.guard(visitor.request("/reports"))).toBeUndefined();
+      expect((await visitor.get(PROBE)).setCookies).toHaveLength(1);
+    }
+  });
+
+  it("of a day or less is renewed at half of it", async () => {
+    const visitor = await signedIn({ sessionTtl: 8 * 3600 });
+    for (let hour = 1; hour <= 30; hour += 1) {
+      pass(3600);
+      expect(await visitor.isSignedIn()).toBe(true);
+    }
+  });
+
   it("is 14 days after its last renewal", async () => {
     const visitor = await signedIn();
     pass(14 * DAY);

@@ -17,6 +17,8 @@ const PLAIN_HOST: HostAdapter<IdpRequest> = { name: "plain", request: (raw) => r
 export const OWN_ORIGIN = "http://app.example";
 
 export interface ApplicationOptions extends Omit<IdpAuthOptions, "clock" | "log"> {
+  /** Beside the collected lines. */
+  readonly log?: (entry: LogEntry) => void;
   readonly provider?: ScriptedProviderOptions;
   /** Where a test needs the clock before the application, for a store. */
   readonly clock?: TestClock;
@@ -53,7 +55,10 @@ export async function startApplication({
         scope: ["openid", "email", "profile", "offline_access"],
         ...options,
         clock,
-        log: (entry) => log.push(entry),
+        log: (entry) => {
+          log.push(entry);
+          options.log?.(entry);
+        },
       },
       PLAIN_HOST,
     );
