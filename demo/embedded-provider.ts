@@ -4,7 +4,7 @@ import type { Configuration, Provider } from "oidc-provider";
 import { html, page } from "./html.js";
 import { PEOPLE, picture, type Person } from "./people.js";
 import { providerMemory } from "./provider-memory.js";
-import { closeServer, listen } from "./server.js";
+import { closable, listen } from "./server.js";
 import { STYLE } from "./style.js";
 
 export interface EmbeddedProviderOptions {
@@ -42,7 +42,7 @@ export async function startEmbeddedProvider(options: EmbeddedProviderOptions): P
       (error: unknown) => answerPage(response, 400, "This sign-in has ended", error instanceof Error ? error.message : ""),
     );
   });
-  return { issuer, clientId: client.id, clientSecret: client.secret, close: () => closeServer(server) };
+  return { issuer, clientId: client.id, clientSecret: client.secret, close: closable(server) };
 }
 
 /** The module warns on Node 20, while it is loaded, that it prefers 22. The little that the demo needs of it runs on both. */

@@ -15,7 +15,7 @@ import {
 } from "./configuration.js";
 import { startEmbeddedProvider, type EmbeddedProvider } from "./embedded-provider.js";
 import { expressDemo } from "./express-host.js";
-import { closeServer, listen } from "./server.js";
+import { closable, listen } from "./server.js";
 
 const HOSTS: Record<DemoConfiguration["host"], (configuration: DemoConfiguration, env: Environment) => RequestListener> = {
   express: expressDemo,
@@ -26,6 +26,7 @@ async function start(): Promise<void> {
 
   // The port comes first, since the provider has to know the way back; requests wait for the application behind it.
   const server = createServer();
+  const closeServer = closable(server);
   const address = await listen(server, configuration.port);
   const { port } = new URL(address);
   let open: (app: RequestListener) => void = () => {};
@@ -44,12 +45,11 @@ async function start(): Promise<void> {
   open(HOSTS[configuration.host](configuration, env));
   if (provider !== undefined) console.log(`Provider: ${provider.issuer} (embedded; signs in whomever you click on)`);
   console.log(`Demo:     ${URL.canParse(env["BASE_URL"] ?? "") ? new URL(env["BASE_URL"] ?? "").origin : address}/`);
-  console.log("Open the demo's address and click on Reports. Ctrl+C ends it.");
-
   endOnSignal(async () => {
-    await closeServer(server);
+    await closeServer();
     await provider?.close();
   });
+  console.log("Open the demo's address and click on Reports. Ctrl+C ends it.");
 }
 
 function startProvider(configuration: DemoConfiguration, env: Environment, port: number): Promise<EmbeddedProvider> {

@@ -10,13 +10,27 @@ export async function listen(server: Server, port: number): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Takes no new connection, lets running requests finish, and drops each connection as soon as it has nothing to do. */
-export function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    const idle = setInterval(() => server.closeIdleConnections(), 25);
-    server.close(() => {
-      clearInterval(idle);
-      resolve();
+/**
+ * A way to end the server: takes no new connection, lets running requests finish, and drops every other connection, also
+ * those that browsers open ahead of a request.
+ */
+export function closable(server: Server): () => Promise<void> {
+  let running = 0;
+  let isClosing = false;
+  const dropUnused = () => {
+    if (isClosing && running === 0) server.closeAllConnections();
+  };
+  server.on("request", (_request, response) => {
+    running += 1;
+    response.once("close", () => {
+      running -= 1;
+      dropUnused();
     });
   });
+  return () =>
+    new Promise((resolve) => {
+      isClosing = true;
+      server.close(() => resolve());
+      dropUnused();
+    });
 }

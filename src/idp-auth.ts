@@ -346,7 +346,7 @@ function pageAskedFor({ target }: IdpRequest, origin: Origin | undefined): strin
 function harmless(hook: Log): Log {
   return (entry) => {
     try {
-      const result = (hook as (entry: LogEntry) => unknown)(entry);
+      const result = hook(entry);
       if (result instanceof Promise) result.catch(() => undefined);
     } catch {
       // There is nowhere left to say it.

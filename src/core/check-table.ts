@@ -181,6 +181,15 @@ export const CHECKS = {
       "IDP_ISSUER (option issuer) is an http address off loopback: secrets and tokens travel in the clear. Accepted in debug mode only.",
     remedy: "Use the provider's https address; outside debug mode this is error E008.",
   },
+  W012: {
+    group: "project settings",
+    severity: "warning",
+    title: "Sessions disappear before their caps end them",
+    cause:
+      "IDP_SESSION_TTL (option sessionTtl), given or by default, is not longer than IDP_SESSION_MAX_AGE or IDP_SESSION_IDLE_TIMEOUT: " +
+      "the record goes first, so the cap is cut short and nothing is left that could say why the session ended.",
+    remedy: "Set IDP_SESSION_TTL to more than the longest cap, for example a day more.",
+  },
 } as const satisfies Record<string, CheckRow>;
 
 export type CheckCode = keyof typeof CHECKS;

@@ -190,4 +190,5 @@ export interface LogEntry {
   readonly details?: Readonly<Record<string, string | number | boolean>>;
 }
 
-export type Log = (entry: LogEntry) => void;
+/** May be async; nobody waits for it. One that throws, or rejects, disturbs nothing. */
+export type Log = (entry: LogEntry) => unknown;

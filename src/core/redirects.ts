@@ -38,6 +38,17 @@ export function isRedirectSetting(value: string): boolean {
   return /^https?:\/\/[^/?#]/i.test(value) && parseUrl(value) !== undefined;
 }
 
+/**
+ * A usable redirect setting as a Location header can carry it (visible ASCII, RFC 9110 section 5.5): as it is, or in the
+ * URL parser's encoding where it holds other characters.
+ */
+export function redirectSettingInAscii(value: string): string {
+  if (/^[\x21-\x7e]*$/.test(value)) return value;
+  const base = "http://path.invalid";
+  const { href } = new URL(value, base);
+  return value.startsWith("/") ? href.slice(base.length) : href;
+}
+
 export function parseUrl(value: string): URL | undefined {
   // URL.canParse came with Node 19.9; the try keeps one parse instead of two.
   try {

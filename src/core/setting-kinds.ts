@@ -1,4 +1,4 @@
-import { isRedirectSetting, parseUrl } from "./redirects.js";
+import { isRedirectSetting, parseUrl, redirectSettingInAscii } from "./redirects.js";
 
 /**
  * One kind of setting: how its value is read from the environment and from code. Both readers give undefined for what
@@ -127,10 +127,8 @@ export const scope: SettingKind<readonly string[]> = {
   fromCode: (value) => (typeof value === "string" ? scopes.fromText(value) : scopes.fromCode(value)),
 };
 
-export const redirectTarget = string(
-  "URL or path",
-  "an absolute http(s) URL, or a path with one leading slash and no backslash",
-  when(isRedirectSetting),
+export const redirectTarget = string("URL or path", "an absolute http(s) URL, or a path with one leading slash and no backslash", (text) =>
+  isRedirectSetting(text) ? redirectSettingInAscii(text) : undefined,
 );
 
 /** An absolute http(s) URL as it can name a server: no user info, query or fragment. */

@@ -7,7 +7,7 @@ import { isGoogleIssuer } from "./idp-url.js";
 import { isLoopback } from "./loopback.js";
 import { FIXED_KEYS } from "./record.js";
 import { parseUrl } from "./redirects.js";
-import { label, type SettingName, type Values } from "./setting-table.js";
+import { label, type SettingName, type Settings, type Values } from "./setting-table.js";
 
 /** @param unset the settings that nobody has set */
 export function settingFindings(values: Values, unset: ReadonlySet<SettingName>): Finding[] {
@@ -48,6 +48,14 @@ function zeroAges(values: Values): Finding[] {
   return (["sessionMaxAge", "sessionIdleTimeout", "sessionTtl"] as const)
     .filter((name) => values[name] === 0)
     .map((name) => check("W003", `${label(name)} is 0, which is taken literally: the session ends at once.`));
+}
+
+/** @param settings complete: with the defaults that follow from other settings */
+export function lifetimeFindings(settings: Pick<Settings, "sessionTtl" | "sessionMaxAge" | "sessionIdleTimeout">): Finding[] {
+  const caps = (["sessionMaxAge", "sessionIdleTimeout"] as const).filter((name) => (settings[name] ?? -1) >= settings.sessionTtl);
+  if (caps.length === 0) return [];
+  const seconds = String(settings.sessionTtl);
+  return [check("W012", `${label("sessionTtl")} is ${seconds} seconds, not longer than ${caps.map(label).join(" and ")}.`)];
 }
 
 function scopeFindings(values: Values, unset: ReadonlySet<SettingName>): Finding[] {

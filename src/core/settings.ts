@@ -4,7 +4,7 @@ import type { Finding } from "./errors.js";
 import { defaultDocumentHosts } from "./idp-url.js";
 import { nearestName } from "./nearest-name.js";
 import { deepFreeze } from "./record.js";
-import { settingFindings } from "./setting-rules.js";
+import { lifetimeFindings, settingFindings } from "./setting-rules.js";
 import { label, SETTINGS, type SettingName, type SettingOptions, type SettingRow, type Settings, type Values } from "./setting-table.js";
 
 export { SETTINGS, type SettingName, type SettingOptions, type Settings };
@@ -48,7 +48,8 @@ export function readSettings(options: SettingOptions = {}, env: Environment = {}
   const read = values as Values;
   findings.push(...settingFindings(read, unset));
   if (findings.some((finding) => finding.severity === "error")) return { settings: undefined, findings };
-  return { settings: deepFreeze({ ...complete(read as Settings), scopeIsDefault: unset.has("scope") }), findings };
+  const settings = deepFreeze({ ...complete(read as Settings), scopeIsDefault: unset.has("scope") });
+  return { settings, findings: [...findings, ...lifetimeFindings(settings)] };
 }
 
 const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   isRedirectSetting,
+  redirectSettingInAscii,
   LOGIN_RESPONSES,
   LOGOUT_RESPONSES,
   MAX_ORIGIN_URL_LENGTH,
@@ -342,6 +343,16 @@ describe("an operator's redirect setting", () => {
     "https://caf\u00e9.example/",
   ])("%s is usable", (value) => {
     expect(isRedirectSetting(value)).toBe(true);
+  });
+
+  it.each([
+    ["/welcome?x=1#y", "/welcome?x=1#y"],
+    ["/a/../b%2f", "/a/../b%2f"],
+    ["https://app.example", "https://app.example"],
+    ["/\u65e5\u672c?q=\u00e9#\u00fc", "/%E6%97%A5%E6%9C%AC?q=%C3%A9#%C3%BC"],
+    ["https://caf\u00e9.example/\u00e9", "https://xn--caf-dma.example/%C3%A9"],
+  ])("%s goes into Location as %s", (value, expected) => {
+    expect(redirectSettingInAscii(value)).toBe(expected);
   });
 
   it.each([

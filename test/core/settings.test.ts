@@ -619,6 +619,23 @@ describe("warnings", () => {
     expect(Object.values(valid(result))).toContain(0);
   });
 
+  it.each([
+    [{ sessionMaxAge: 3600, sessionTtl: 3600 }, ["IDP_SESSION_MAX_AGE"]],
+    [{ sessionMaxAge: 3600, sessionTtl: 3601 }, []],
+    [{ sessionMaxAge: 9000, sessionIdleTimeout: 9000, sessionTtl: 3600 }, ["IDP_SESSION_MAX_AGE", "IDP_SESSION_IDLE_TIMEOUT"]],
+    [{ sessionIdleTimeout: 30 * 86_400 }, ["IDP_SESSION_IDLE_TIMEOUT"]],
+    [{ sessionMaxAge: 30 * 86_400, sessionIdleTimeout: 30 * 86_400 }, []],
+    [{ sessionTtl: 60 }, []],
+  ])("%j: a cap that the record does not outlive is W012: %j", (options, expected) => {
+    const result = readSettings(options, COMPLETE);
+    expect(codes(result)).toEqual(expected.length === 0 ? [] : ["W012"]);
+    for (const name of expected) expect(result.findings[0]?.message).toContain(name);
+  });
+
+  it("a redirect setting with other characters than ASCII is encoded, since it becomes a header", () => {
+    expect(valid(withEnv({ IDP_AUTH_FINAL_REDIRECT_URL: "/\u65e5\u672c" })).authFinalRedirectUrl).toBe("/%E6%97%A5%E6%9C%AC");
+  });
+
   it("-0 in code is 0", () => {
     expect(valid(readSettings({ sessionMaxAge: -0 }, COMPLETE)).sessionMaxAge).toBe(0);
   });

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
@@ -203,6 +204,22 @@ describe("the demo with an outside provider", () => {
 });
 
 describe("SIGTERM and SIGINT", () => {
+  it.each([
+    ["an idle connection", ""],
+    ["half a request line", "GET /rep"],
+    ["half the headers", "GET /reports HTTP/1.1\r\nHost: x\r\nAcc"],
+  ])("%s, as browsers open them ahead of a click, does not keep the demo", async (_what, text) => {
+    const demo = start();
+    const { port } = new URL(await demo.origin());
+    const socket = connect(Number(port), "127.0.0.1");
+    socket.on("error", () => {});
+    await once(socket, "connect");
+    if (text !== "") await new Promise((resolve) => socket.write(text, resolve));
+    const before = performance.now();
+    expect(await demo.kill()).toMatchObject({ code: 0, signal: null });
+    expect(performance.now() - before).toBeLessThan(1_000);
+  });
+
   it.each(["SIGTERM", "SIGINT"] as const)("%s ends the demo within a second, though a browser keeps its connection", async (signal) => {
     const demo = start();
     const origin = new URL(await demo.origin());

@@ -26,6 +26,7 @@ let app: ExpressApplication;
 const running: ExpressApplication[] = [];
 
 afterEach(async () => {
+  vi.restoreAllMocks();
   for (const each of running.splice(0)) await each.stop();
 });
 
@@ -704,6 +705,161 @@ describe("the host's own sessions: what lies in them", () => {
     expect((await probe(browser)).authenticated).toBe(true);
   });
 });
+
+/** Held by the handler of `/slow` after it has its credentials, so that others can come and go before it answers. */
+interface SlowHandler {
+  readonly routes: (express: Express, auth: ExpressIdpAuth) => void;
+  /** The handler has asked and waits, as everybody does, for the refresh that is under way. */
+  readonly waits: Promise<void>;
+  readonly hasCredentials: Promise<void>;
+  readonly answer: () => void;
+}
+
+function slowHandler(): SlowHandler {
+  const [waits, hasCredentials, answer] = [barrier(), barrier(), barrier()];
+  return {
+    routes: (express, auth) =>
+      express.get("/slow", async (request, response) => {
+        const credentials = auth.getCredentials(request);
+        setImmediate(waits.open);
+        await credentials;
+        hasCredentials.open();
+        await answer.opened;
+        response.end();
+      }),
+    waits: waits.opened,
+    hasCredentials: hasCredentials.opened,
+    answer: answer.open,
+  };
+}
+
+function barrier(): { readonly opened: Promise<void>; readonly open: () => void } {
+  let open!: () => void;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open };
+}
+
+describe.each([5, 4] as const)("the host's own sessions: a slow request that writes nothing, Express %i", (version) => {
+  /** Two requests wait for one refresh, and the second one is still being answered. */
+  async function slowRequest(resave: boolean) {
+    const slow = slowHandler();
+    await start({ version, session: "host", middleware: { resave }, routes: slow.routes });
+    const browser = await signedIn();
+    app.clock.advance(HOUR);
+    const token = app.provider.hold("token", { times: 1 });
+    const refreshing = browser.get("/idpauth/session");
+    await token.arrived;
+    const answered = browser.get("/slow");
+    await slow.waits;
+    token.release();
+    await Promise.all([refreshing, slow.hasCredentials]);
+    return {
+      browser,
+      async finish() {
+        slow.answer();
+        expect((await answered).status).toBe(200);
+      },
+    };
+  }
+
+  it.each([false, true])("does not undo a logout (resave: %s)", async (resave) => {
+    const { browser, finish } = await slowRequest(resave);
+    expect((await browser.get("/idpauth/logout/?response=json")).status).toBe(200);
+    await finish();
+    expect(Object.keys(onlyStored())).toEqual(["cookie"]);
+  });
+
+  it.each([false, true])("does not bring rotated tokens back (resave: %s)", async (resave) => {
+    const { browser, finish } = await slowRequest(resave);
+    app.clock.advance(HOUR);
+    expect((await probe(browser)).authenticated).toBe(true);
+    await finish();
+    expect(refreshRequests()).toHaveLength(2);
+    expect(onlyStored()["credentials"]).toMatchObject({ token: newest("access_token"), refresh_token: newest("refresh_token") });
+  });
+});
+
+const PARTIAL_OUTAGES = ([5, 4] as const).flatMap((version) => [false, true].map((saveUninitialized) => ({ version, saveUninitialized })));
+
+describe.each(PARTIAL_OUTAGES)(
+  "the host's own sessions: half of the store fails, Express $version, saveUninitialized: $saveUninitialized",
+  ({ version, saveUninitialized }) => {
+    const options: ExpressApplicationOptions = { version, session: "host", middleware: { saveUninitialized } };
+    const outage = new Error("READONLY");
+
+    it("a logout that cannot destroy the session is 503, and changes neither session nor cookie", async () => {
+      await start(options);
+      const browser = await signedIn();
+      await browser.get("/cart/book");
+      const before = app.stored();
+      const set = vi.spyOn(app.hostStore, "set");
+      vi.spyOn(app.hostStore, "destroy").mockImplementation((_id, done) => done?.(outage));
+      const answer = await browser.get("/idpauth/logout/?response=json", { headers: { accept: "application/json" } });
+      expect([answer.status, answer.json().code, answer.setCookies]).toEqual([503, "store_unavailable", []]);
+      expect(set).not.toHaveBeenCalled();
+      expect(app.stored()).toEqual(before);
+      vi.restoreAllMocks();
+      expect((await probe(browser)).authenticated).toBe(true);
+      expect((await browser.get("/idpauth/logout/?response=json")).status).toBe(200);
+      expect(Object.keys(onlyStored())).toEqual(["cookie"]);
+    });
+
+    const failures: readonly (readonly [string, (oldId: string) => void])[] = [
+      [
+        "the new session cannot be stored",
+        (oldId) => {
+          const set = app.hostStore.set.bind(app.hostStore);
+          vi.spyOn(app.hostStore, "set").mockImplementation((id, data, done) => {
+            if (id === oldId) set(id, data, done);
+            else done?.(outage);
+          });
+        },
+      ],
+      [
+        "the new session is stored, but the store does not say so",
+        (oldId) => {
+          const set = app.hostStore.set.bind(app.hostStore);
+          vi.spyOn(app.hostStore, "set").mockImplementation((id, data, done) => {
+            set(id, data, id === oldId ? done : () => done?.(outage));
+          });
+        },
+      ],
+      [
+        "the old session cannot be destroyed",
+        (oldId) => {
+          const destroy = app.hostStore.destroy.bind(app.hostStore);
+          vi.spyOn(app.hostStore, "set");
+          vi.spyOn(app.hostStore, "destroy").mockImplementation((id, done) => {
+            if (id === oldId) done?.(outage);
+            else destroy(id, done);
+          });
+        },
+      ],
+    ];
+
+    it.each(failures)("a callback is 503, and who was signed in before still is: %s", async (_what, fail) => {
+      await start(options);
+      const browser = await signedIn();
+      await browser.get("/cart/book");
+      const [oldId] = Object.keys(app.stored());
+      const { credentials } = onlyStored();
+      const login = await browser.get("/idpauth/login/");
+      const callback = await app.provider.signInCode(login.location!);
+      fail(oldId!);
+      const answer = await browser.get(callback);
+      expect([answer.status, answer.setCookies]).toEqual([503, []]);
+      // The spent login is taken out of the old session, then the new one is written; nothing comes after that.
+      expect(vi.mocked(app.hostStore.set).mock.calls.map(([id]) => id === oldId)).toEqual([true, false]);
+      expect(Object.keys(app.stored())).toEqual([oldId]);
+      expect(onlyStored()).toMatchObject({ cart: "book", credentials });
+      vi.restoreAllMocks();
+      expect((await probe(browser)).authenticated).toBe(true);
+      await signedIn(browser);
+      expect(onlyStored()).toMatchObject({ cart: "book", credentials: { token: newest("access_token") } });
+      expect(Object.keys(app.stored())).not.toEqual([oldId]);
+    });
+  },
+);
 
 describe("the host's own sessions: a request without one", () => {
   const missing: readonly (readonly [string, ExpressApplicationOptions])[] = [
