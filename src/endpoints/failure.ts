@@ -7,6 +7,8 @@ export interface Failure {
   readonly code: ErrorCode;
   /** A sentence for a person; default: the page's own words, the table's title in a problem document. */
   readonly detail?: string;
+  /** What a page says instead, where `detail` repeats what the page shows anyway. */
+  readonly pageDetail?: string;
   /** The valid values of bad parameters, by name. */
   readonly validOptions?: Readonly<Record<string, readonly string[]>>;
   readonly headers?: Record<string, string>;
@@ -21,13 +23,13 @@ export interface Failure {
  * @param otherwise what to answer when Accept prefers neither: endpoints that browsers navigate to give the page
  */
 export function failureReply(failure: Failure, request: IdpRequest, mountPath: string, otherwise: "html" | "json"): Reply {
-  const { code, detail, validOptions, action, retryAfter } = failure;
+  const { code, detail, pageDetail = detail, validOptions, action, retryAfter } = failure;
   const { status, title } = ERRORS[code];
   const headers = { ...failure.headers, ...(retryAfter !== undefined && { "Retry-After": String(retryAfter) }) };
   if ((preferredType(request.header("accept")) ?? otherwise) === "json") {
     return problem(code, detail ?? `${title}.`, { headers, ...(validOptions && { members: { valid_options: validOptions } }) });
   }
-  return page(status, errorPage({ mountPath, code, detail, validOptions, action, retryAfter }), { headers });
+  return page(status, errorPage({ mountPath, code, detail: pageDetail, validOptions, action, retryAfter }), { headers });
 }
 
 /** Seconds to wait before asking again; an outage's own figure where it has one. */

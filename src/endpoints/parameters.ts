@@ -31,6 +31,8 @@ export function badParameters(bad: readonly BadParameter[], request: IdpRequest,
     {
       code: "invalid_parameter",
       detail: `${sentences.join(". ")}.`,
+      // The page lists the options itself.
+      pageDetail: `${bad.map(({ name, reason }) => reason ?? `The parameter ${name} has no valid value`).join(". ")}.`,
       validOptions: Object.fromEntries(bad.map(({ name, options }) => [name, options])),
     },
     request,
