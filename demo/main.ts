@@ -43,12 +43,12 @@ async function start(): Promise<void> {
       : { ...defaults, IDP_ISSUER: provider.issuer, IDP_CLIENT_ID: provider.clientId, IDP_CLIENT_SECRET: provider.clientSecret };
 
   open(HOSTS[configuration.host](configuration, env));
-  if (provider !== undefined) console.log(`Provider: ${provider.issuer} (embedded; signs in whomever you click on)`);
-  console.log(`Demo:     ${URL.canParse(env["BASE_URL"] ?? "") ? new URL(env["BASE_URL"] ?? "").origin : address}/`);
   endOnSignal(async () => {
     await closeServer();
     await provider?.close();
   });
+  if (provider !== undefined) console.log(`Provider: ${provider.issuer} (embedded; signs in whomever you click on)`);
+  console.log(`Demo:     ${URL.canParse(env["BASE_URL"] ?? "") ? new URL(env["BASE_URL"] ?? "").origin : address}/`);
   console.log("Open the demo's address and click on Reports. Ctrl+C ends it.");
 }
 

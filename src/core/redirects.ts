@@ -39,14 +39,13 @@ export function isRedirectSetting(value: string): boolean {
 }
 
 /**
- * A usable redirect setting as a Location header can carry it (visible ASCII, RFC 9110 section 5.5): as it is, or in the
- * URL parser's encoding where it holds other characters.
+ * A usable redirect setting as a Location header can carry it (visible ASCII, RFC 9110 section 5.5). Only what is not ASCII
+ * changes in a path: a parser would also resolve its dots, and `/.//x` would come out as another host's `//x`.
  */
 export function redirectSettingInAscii(value: string): string {
   if (/^[\x21-\x7e]*$/.test(value)) return value;
-  const base = "http://path.invalid";
-  const { href } = new URL(value, base);
-  return value.startsWith("/") ? href.slice(base.length) : href;
+  if (!value.startsWith("/")) return new URL(value).href;
+  return value.replace(/[^\x21-\x7e]+/gu, (text) => encodeURIComponent(text.toWellFormed()));
 }
 
 export function parseUrl(value: string): URL | undefined {

@@ -351,6 +351,9 @@ describe("an operator's redirect setting", () => {
     ["https://app.example", "https://app.example"],
     ["/\u65e5\u672c?q=\u00e9#\u00fc", "/%E6%97%A5%E6%9C%AC?q=%C3%A9#%C3%BC"],
     ["https://caf\u00e9.example/\u00e9", "https://xn--caf-dma.example/%C3%A9"],
+    ["/.//other.example/\u00e9", "/.//other.example/%C3%A9"],
+    ["/a/..//other.example/\u00e9", "/a/..//other.example/%C3%A9"],
+    ["/\ud800", "/%EF%BF%BD"],
   ])("%s goes into Location as %s", (value, expected) => {
     expect(redirectSettingInAscii(value)).toBe(expected);
   });
