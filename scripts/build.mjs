@@ -13,7 +13,15 @@ if (process.exitCode === 0) await bundle();
 async function bundle() {
   const bundled = await rolldown({
     cwd: root,
-    input: { index: "src/index.ts", "hosts/express": "src/hosts/express.ts", "cli/idpauth": "src/cli/idpauth.ts" },
+    input: {
+      index: "src/index.ts",
+      "hosts/express": "src/hosts/express.ts",
+      "stores/sqlite": "src/stores/sqlite.ts",
+      "stores/redis": "src/stores/redis.ts",
+      "stores/postgres": "src/stores/postgres.ts",
+      "testing/index": "src/testing/index.ts",
+      "cli/idpauth": "src/cli/idpauth.ts",
+    },
     // Packages and Node's own modules; what begins with a dot or a slash is ours.
     external: /^[a-z@]/,
     platform: "node",

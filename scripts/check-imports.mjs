@@ -22,6 +22,8 @@ import { headline, root } from "./run.mjs";
 export const ROOMS = {
   "src/core": { rooms: [], packages: [], builtins: false },
   "src/pages": { rooms: ["src/core"], packages: [], builtins: false },
+  // A driver is handed in by the application; only SQLite's is loaded, when the runtime brings none.
+  "src/stores/sqlite*": { rooms: ["src/core", "src/stores"], packages: ["better-sqlite3"], builtins: true },
   "src/stores": { rooms: ["src/core"], packages: [], builtins: true },
   "src/provider": {
     rooms: ["src/core"],
@@ -43,9 +45,27 @@ export const ROOMS = {
   },
   // A host lives by the rules a stranger's host lives by: the public entry, its framework, nothing else.
   "src/hosts/express*": { rooms: ["src/index.ts"], packages: ["express", "express-session"], builtins: true },
+  // The kit holds strangers' stores to the port, so it sees what they see.
+  "src/testing": { rooms: ["src/index.ts"], packages: [], builtins: true },
   "src/cli": { rooms: ["src/index.ts", "src/core"], packages: [], builtins: true },
   // The demo is such a stranger, too.
-  demo: { rooms: [], packages: ["idpauth", "idpauth/express", "express", "express-session", "oidc-provider"], builtins: true },
+  demo: {
+    rooms: [],
+    packages: [
+      "idpauth",
+      "idpauth/express",
+      "idpauth/postgres",
+      "idpauth/redis",
+      "idpauth/sqlite",
+      "better-sqlite3",
+      "express",
+      "express-session",
+      "oidc-provider",
+      "pg",
+      "redis",
+    ],
+    builtins: true,
+  },
 };
 
 const BUILTINS = new Set(builtinModules);

@@ -191,6 +191,7 @@ export function createIdpAuth<HostRequest extends object>(
       hostName: adapter.name,
       sessionKind: session,
       storeGiven: store !== undefined,
+      ...(store?.problems && { storeProblems: store.problems }),
       sessionGiven: options.session !== undefined,
     });
     if (read.settings === undefined || findings.some((finding) => finding.severity === "error")) throw new ConfigurationError(findings);

@@ -16,8 +16,8 @@ export type { Explanation } from "./credentials/credentials.js";
 export type { IdpRequest, Reply } from "./core/http.js";
 export type { EventName, Events, Listener } from "./core/events.js";
 export type { EndReason } from "./core/policy.js";
-export type { Credentials, IdInfo, ProviderCredentials, UserPayload } from "./core/record.js";
-export type { Entry, Log, LogEntry, LogLevel, SessionStore, Stored } from "./core/ports.js";
+export type { Credentials, IdInfo, ProviderCredentials, SessionRecord, UserPayload } from "./core/record.js";
+export type { Entry, Log, LogEntry, LogLevel, SessionStore, Stored, StoreProblem } from "./core/ports.js";
 export type { SettingOptions } from "./core/settings.js";
 export type { Clock, EpochSeconds } from "./core/time.js";
 export {

@@ -97,6 +97,13 @@ export const CHECKS = {
       "IDP_COOKIE_NAME (option cookieName) begins with `__Host-` or `__Secure-`, which browsers accept over https only, and BASE_URL is http.",
     remedy: "Use an https BASE_URL, or a cookie name without that prefix.",
   },
+  E012: {
+    group: "project middlewares",
+    severity: "error",
+    title: "The session store cannot keep its promises",
+    cause: "The store is set up in a way that breaks what it promises, such as a client that runs queued commands after an outage.",
+    remedy: "Change the store's setup as the finding says; docs/scaling.md explains each store's setup.",
+  },
   W001: {
     group: "project settings",
     severity: "warning",

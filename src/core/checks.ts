@@ -1,5 +1,6 @@
 import { check, CHECK_GROUPS, CHECKS, type CheckCode, type CheckGroup } from "./check-table.js";
 import type { Finding } from "./errors.js";
+import type { StoreProblem } from "./ports.js";
 import type { SettingsResult } from "./settings.js";
 
 export { check, CHECK_GROUPS, CHECKS, type CheckCode, type CheckGroup };
@@ -14,6 +15,8 @@ export interface HostFacts {
   readonly sessionKind: "bundled" | "host";
   /** Option `store` is given. */
   readonly storeGiven: boolean;
+  /** What the store says of its own setup. */
+  readonly storeProblems?: readonly StoreProblem[];
   /** Option `session` is given. */
   readonly sessionGiven: boolean;
   /** As people write it: `Express`. */
@@ -77,7 +80,7 @@ function hostSessionFindings(facts: HostFacts): Finding[] {
 }
 
 function bundledSessionFindings({ settings }: SettingsResult, facts: HostFacts): Finding[] {
-  const findings: Finding[] = [];
+  const findings: Finding[] = (facts.storeProblems ?? []).map(({ message, remedy }) => check("E012", message, remedy));
   // With broken settings nobody knows whether this is debug mode; the errors come first anyway.
   if (!facts.storeGiven && settings?.debug === false) findings.push(check("W005"));
   if (!facts.storeGiven && !facts.sessionGiven && facts.sessionMiddleware === "present") {

@@ -88,6 +88,8 @@ export interface SessionStore {
    * say so, or tokens would lie there in the clear.
    */
   readonly inProcess?: boolean;
+  /** What keeps the store, as it is set up, from keeping its promises. Found without I/O; startup check E012 reports it. */
+  readonly problems?: readonly StoreProblem[];
   get(key: string): Promise<Stored | undefined>;
   /** False: the key exists already; nothing was written. */
   insert(key: string, entry: Entry): Promise<boolean>;
@@ -105,6 +107,15 @@ export interface SessionStore {
   delete(key: string): Promise<Stored | undefined>;
   /** The keys of all live entries with this subject. May be slow; must not block the event loop. */
   listBySubject(subject: string): Promise<string[]>;
+  /** Ends timers and connections that the store itself opened; a client that was handed in stays its owner's to end. */
+  close?(): Promise<void>;
+}
+
+/** A mistake in a store's setup. */
+export interface StoreProblem {
+  /** What is wrong; names options, never a secret's content. */
+  readonly message: string;
+  readonly remedy: string;
 }
 
 /** What starts a login at the provider. */

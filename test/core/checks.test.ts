@@ -45,7 +45,7 @@ describe("the table of checks", () => {
 
   it("the codes are numbered without a gap", () => {
     const expected = [
-      ...Array.from({ length: 11 }, (_, index) => `E${String(index + 1).padStart(3, "0")}`),
+      ...Array.from({ length: 12 }, (_, index) => `E${String(index + 1).padStart(3, "0")}`),
       ...Array.from({ length: 12 }, (_, index) => `W${String(index + 1).padStart(3, "0")}`),
     ];
     expect(Object.keys(CHECKS)).toEqual(expected);

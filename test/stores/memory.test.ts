@@ -3,8 +3,8 @@ import { StoreUnavailableError } from "../../src/core/errors.js";
 import type { Entry, SessionStore } from "../../src/core/ports.js";
 import { EMPTY_RECORD } from "../../src/core/record.js";
 import { memoryStore } from "../../src/stores/memory.js";
+import { testStore } from "../../src/testing/index.js";
 import { TestClock } from "../support/test-clock.js";
-import { testStore } from "./store-conformance.js";
 
 const START = 1_800_000_000;
 
@@ -28,21 +28,29 @@ async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-testStore("memory", () => {
-  const { clock, now, advance } = stoppedClock();
-  return { store: memoryStore({ clock }), now, advance };
+testStore({
+  name: "memory",
+  test: it,
+  create: () => {
+    const { clock, now, advance } = stoppedClock();
+    return { store: memoryStore({ clock }), now, advance };
+  },
 });
 
-testStore("memory, swept late,", () => {
-  const { clock, now, skip } = stoppedClock();
-  return {
-    store: memoryStore({ clock }),
-    now,
-    advance: (seconds) => {
-      skip(seconds);
-      return Promise.resolve();
-    },
-  };
+testStore({
+  name: "memory, swept late,",
+  test: it,
+  create: () => {
+    const { clock, now, skip } = stoppedClock();
+    return {
+      store: memoryStore({ clock }),
+      now,
+      advance: (seconds) => {
+        skip(seconds);
+        return Promise.resolve();
+      },
+    };
+  },
 });
 
 function pending(expiresAt = START + 600): Entry {

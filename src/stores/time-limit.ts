@@ -1,0 +1,30 @@
+import { StoreUnavailableError } from "../core/errors.js";
+
+/** Milliseconds that one operation of a store may take; the refresh lease counts on it. */
+export const DEFAULT_STORE_TIMEOUT = 2_000;
+
+/**
+ * The work's own outcome; or, after `milliseconds`, a rejection: nobody knows then what the work did, or will still do.
+ *
+ * @throws StoreUnavailableError the time is over
+ */
+export function withinTime<Result>(work: Promise<Result>, milliseconds: number): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(new StoreUnavailableError("The session store did not answer in time."));
+    }, milliseconds);
+    const settle = (): void => {
+      clearTimeout(timer);
+    };
+    work.then(
+      (result) => {
+        settle();
+        resolve(result);
+      },
+      (error: unknown) => {
+        settle();
+        reject(error instanceof Error ? error : new StoreUnavailableError(undefined, { cause: error }));
+      },
+    );
+  });
+}
