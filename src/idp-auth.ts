@@ -21,6 +21,8 @@ import type { Provider } from "./core/ports.js";
 import { createBundledSessions } from "./sessions/bundled.js";
 import { createHostSessions, type HostSession } from "./sessions/host-session.js";
 import { createSealer } from "./sessions/seal.js";
+import { createSubjectSessions, type ListedSession, type Subject, type SubjectSessions } from "./sessions/subject-sessions.js";
+import { labelOf } from "./sessions/summary.js";
 import { memoryStore } from "./stores/memory.js";
 
 /** Settings in code, each overriding its environment variable, and what touches the world. */
@@ -31,6 +33,11 @@ export interface IdpAuthOptions extends SettingOptions {
   readonly store?: SessionStore;
   /** `"bundled"` (default): the component's own sessions. `"host"`: those of the host's session middleware. */
   readonly session?: "bundled" | "host";
+  /**
+   * Names a session for a device list when somebody signs in, for example
+   * `(request) => request.header("user-agent")`. Kept as one line of at most 200 characters. Bundled sessions only.
+   */
+  readonly sessionLabel?: (request: IdpRequest) => string | null | undefined;
   /** Default: warnings and errors as single lines on stderr. False: nothing. */
   readonly log?: Log | false;
   /** Default: the system's clock. */
@@ -118,6 +125,31 @@ export interface IdpAuth<HostRequest extends object> {
   checkIdpAuthentication(raw: HostRequest): Promise<boolean>;
   /** As `checkIdpAuthentication`, with the reason. No side effects. */
   explainIdpAuthentication(raw: HostRequest): Promise<Explanation>;
+  /**
+   * A person's sessions, the newest sign-in first, for a device list. Bundled sessions only, as the two below.
+   *
+   * @param subject the `iss` and `sub` of id_info
+   * @param current the request that asks, so that its own session can be told
+   * @throws StoreUnavailableError
+   */
+  listSessions(subject: Subject, current?: HostRequest): Promise<readonly ListedSession[]>;
+  /**
+   * Ends one session of a person. The tokens in it cannot be revoked at the provider: without the visitor's cookie nobody
+   * can open them.
+   *
+   * @param id as `listSessions` gave it
+   * @returns false: there is no such session of this person
+   * @throws StoreUnavailableError
+   */
+  endSession(subject: Subject, id: string): Promise<boolean>;
+  /**
+   * Signs a person out everywhere. Tokens are not revoked at the provider, as above.
+   *
+   * @param options `except`: a request whose own session stays
+   * @returns how many sessions were ended
+   * @throws StoreUnavailableError some may have been ended; ask again
+   */
+  endAllSessions(subject: Subject, options?: { readonly except?: HostRequest }): Promise<number>;
   /** Posts a token to the provider's revocation endpoint (RFC 7009). Resolves to whether that worked; never rejects. */
   revokeIdpToken(token: string, hint?: "refresh_token" | "access_token"): Promise<boolean>;
   /** Whether a URL is one of the provider's documents: https, no port, no user info, exactly a document host. */
@@ -134,6 +166,8 @@ interface Running {
   readonly router: Router;
   readonly sessions: SessionAccess;
   readonly provider: Provider;
+  /** Undefined: with the host's own sessions. */
+  readonly subjectSessions: SubjectSessions | undefined;
   sessionOf(raw: object, request: IdpRequest): VisitorSession;
 }
 
@@ -170,14 +204,31 @@ class OpenVisit implements Visit {
 }
 
 /** The options that are no settings; known to the check of misspelt ones. */
-const OTHER_OPTIONS = ["env", "store", "session", "log", "clock", "fetch"];
+const OTHER_OPTIONS = ["env", "store", "session", "sessionLabel", "log", "clock", "fetch"];
 
 /** Builds the component for one host. Reads no clock, no file and no network until it is started or asked. */
 export function createIdpAuth<HostRequest extends object>(
   options: IdpAuthOptions,
   adapter: HostAdapter<HostRequest>,
 ): IdpAuth<HostRequest> {
-  const { env, store, session = "bundled", log: logOption, clock = systemClock, fetch, ...settingOptions } = options;
+  return createIdpAuthOver(options, adapter, loadedWhenNeeded);
+}
+
+/** What a provider is built from. */
+export interface ProviderParts {
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+/** As `createIdpAuth`, over a provider of one's own: for tests that schedule every step. Not exported by the package. */
+export function createIdpAuthOver<HostRequest extends object>(
+  options: IdpAuthOptions,
+  adapter: HostAdapter<HostRequest>,
+  createProvider: (parts: ProviderParts) => Provider,
+): IdpAuth<HostRequest> {
+  const { env, store, session = "bundled", sessionLabel, log: logOption, clock = systemClock, fetch, ...settingOptions } = options;
   const log = harmless(logOption === false ? () => undefined : (logOption ?? logToStderr));
   const events = new EventHub(log);
   let running: Running | undefined;
@@ -209,18 +260,30 @@ export function createIdpAuth<HostRequest extends object>(
       oauth_state: settings.stateKeyName,
       final_redirect: settings.finalRedirectKeyName,
     };
-    const provider = loadedWhenNeeded({ settings, clock, log, ...(fetch && { fetch }) });
+    const provider = createProvider({ settings, clock, log, ...(fetch && { fetch }) });
     const replacedKeys = new ReplacedKeys();
-    const refresher = createRefresher({ provider, clock, log, events, replacedKeys, visitorPatience: settings.httpTimeout * 1000 });
+    const refresher = createRefresher({
+      provider,
+      clock,
+      log,
+      events,
+      replacedKeys,
+      visitorPatience: settings.httpTimeout * 1000,
+      concurrency: settings.refreshConcurrency,
+    });
     const sessions = createSessionAccess({ policy: settings, refresher, clock, log, events });
-    const bundled = createBundledSessions({
+    const kept = {
       store: store ?? memoryStore({ clock }),
       sealer: createSealer(settings.secretKey, settings.secretKeyFallbacks),
       clock,
+      sessionTtl: settings.sessionTtl,
+    };
+    const bundled = createBundledSessions({
+      ...kept,
       names,
       cookieName: settings.cookieName,
-      sessionTtl: settings.sessionTtl,
       debug: settings.debug,
+      ...(sessionLabel && { labelOf: (request) => labelFor(request, sessionLabel, log) }),
     });
     const hosted = createHostSessions({ names, debug: settings.debug });
     const context: EndpointContext = { settings, names, provider, sessions, clock, log, events, replacedKeys, findings };
@@ -230,9 +293,10 @@ export function createIdpAuth<HostRequest extends object>(
       names,
       provider,
       sessions,
+      subjectSessions: session === "bundled" ? createSubjectSessions({ ...kept, policy: settings }) : undefined,
       router: createRouter(context),
       sessionOf(raw, request) {
-        if (session === "bundled") return bundled.open(request.header("cookie"), isSecure(request, settings));
+        if (session === "bundled") return bundled.open(request.header("cookie"), isSecure(request, settings), request);
         const hostSession = adapter.session?.(raw as HostRequest);
         if (hostSession === undefined) throw new SessionMissingError();
         return hosted.open(hostSession);
@@ -264,6 +328,22 @@ export function createIdpAuth<HostRequest extends object>(
   }
   // Async, so that what opening a session throws is a rejection like any other.
   const access = async (raw: HostRequest): Promise<Access> => ready().sessions.access(visitOf(raw).session);
+
+  function sessionsOf({ iss, sub }: Subject): SubjectSessions {
+    if (typeof iss !== "string" || typeof sub !== "string" || iss === "" || sub === "") {
+      throw new TypeError("A person is named by the `iss` and `sub` of id_info, two texts.");
+    }
+    const { subjectSessions } = ready();
+    if (subjectSessions !== undefined) return subjectSessions;
+    throw new TypeError('With `session: "host"` nobody but the host\'s session store knows its sessions; list and end them there.');
+  }
+
+  async function keyOf(raw: HostRequest | undefined): Promise<string | undefined> {
+    if (raw === undefined) return undefined;
+    const visit = visitOf(raw);
+    await visit.session.read();
+    return visit.session.key;
+  }
 
   async function guard(raw: HostRequest): Promise<Blocked | undefined> {
     const { settings } = ready();
@@ -309,6 +389,22 @@ export function createIdpAuth<HostRequest extends object>(
     async explainIdpAuthentication(raw) {
       return ready().sessions.explain(visitOf(raw).session);
     },
+    async listSessions(subject, current) {
+      return sessionsOf(subject).list(subject, await keyOf(current));
+    },
+    async endSession(subject, id) {
+      const isEnded = await sessionsOf(subject).end(subject, id);
+      if (isEnded) events.emit("logout", { time: clock.now(), issuer: subject.iss, subject: subject.sub, revoked: null });
+      return isEnded;
+    },
+    async endAllSessions(subject, { except } = {}) {
+      const sessions = sessionsOf(subject);
+      const ended = await sessions.endAll(subject, await keyOf(except));
+      for (let one = 0; one < ended; one += 1) {
+        events.emit("logout", { time: clock.now(), issuer: subject.iss, subject: subject.sub, revoked: null });
+      }
+      return ended;
+    },
     async revokeIdpToken(token, hint = "refresh_token") {
       try {
         return await ready().provider.revoke(token, hint);
@@ -319,6 +415,16 @@ export function createIdpAuth<HostRequest extends object>(
     isValidIdpUrl: (url) => isValidIdpUrl(url, ready().settings.documentHosts),
     on: (name, listener) => events.on(name, listener),
   };
+}
+
+/** The host's own word for a session. A label that fails must not stop a sign-in. */
+function labelFor(request: IdpRequest, label: (request: IdpRequest) => string | null | undefined, log: Log): string | null {
+  try {
+    return labelOf(label(request));
+  } catch {
+    log({ level: "error", code: "session_label_failed", message: "The option sessionLabel threw; the session has no label." });
+    return null;
+  }
 }
 
 /** A browser that navigates is sent to sign in and back to this page; a script is told so. */

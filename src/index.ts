@@ -12,6 +12,7 @@ export {
   type SessionMiddleware,
 } from "./idp-auth.js";
 export type { HostSession } from "./sessions/host-session.js";
+export type { ListedSession, Subject } from "./sessions/subject-sessions.js";
 export type { Explanation } from "./credentials/credentials.js";
 export type { IdpRequest, Reply } from "./core/http.js";
 export type { EventName, Events, Listener } from "./core/events.js";

@@ -169,6 +169,11 @@ export class StoreUnavailableError extends IdpAuthError {
   }
 }
 
+/** Whatever a store rejects with, the caller learns one thing: it could not answer. */
+export function asStoreUnavailable(error: unknown): StoreUnavailableError {
+  return error instanceof StoreUnavailableError ? error : new StoreUnavailableError(undefined, { cause: error });
+}
+
 /** `session: "host"` is configured and the host has no session on this request. */
 export class SessionMissingError extends IdpAuthError {
   constructor() {

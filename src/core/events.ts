@@ -17,7 +17,7 @@ export interface Events {
   readonly login: EventBase;
   /** Tokens were refreshed and verified. */
   readonly refresh: EventBase;
-  /** A session was ended by its visitor. */
+  /** A session was ended by its visitor, or by the application through `endSession` and `endAllSessions`. */
   readonly logout: EventBase & {
     /** Null: nothing was there to revoke, or revocation is off. */
     readonly revoked: boolean | null;

@@ -44,6 +44,16 @@ export function judge(record: SessionRecord | undefined, settings: PolicySetting
   return record.idp_state.refresh_rejected === true ? REFRESH_REJECTED : NO_REFRESH_TOKEN;
 }
 
+/** Whether neither cap has ended a session with these stamps, as far as they tell. Pure. */
+export function isWithinCaps(
+  record: Pick<SessionRecord, "idp_login_at" | "idp_last_active">,
+  { sessionMaxAge, sessionIdleTimeout }: PolicySettings,
+  now: EpochSeconds,
+): boolean {
+  if (sessionMaxAge !== null && isBeyond(record.idp_login_at, sessionMaxAge, now)) return false;
+  return sessionIdleTimeout === null || !isBeyond(record.idp_last_active, sessionIdleTimeout, now);
+}
+
 /** Whether more than `limit` seconds lie between the stamp and now. A missing stamp is within, a broken one beyond. */
 function isBeyond(stamp: unknown, limit: number, now: EpochSeconds): boolean {
   const age = ageOf(stamp, now);

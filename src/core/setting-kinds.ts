@@ -95,6 +95,14 @@ export const wholeSeconds = number("integer", "whole seconds, 0 or more", /^\d+$
 /** Timers of Node count milliseconds in 31 bits; ten minutes is far below, and far above any use. */
 export const timeoutSeconds = number("number", "seconds above 0, at most 600", /^\d+(?:\.\d+)?$/, (value) => value > 0 && value <= 600);
 
+/** How many of something, where none is no choice. */
+export const count = number(
+  "integer",
+  "a whole number from 1 to 10000",
+  /^\d+$/,
+  (value) => Number.isInteger(value) && value >= 1 && value <= 10_000,
+);
+
 export function oneOf<const Value extends string>(...values: readonly Value[]): SettingKind<Value> {
   return string("choice", values.map((value) => `\`${value}\``).join(" or "), (text) => values.find((value) => value === text));
 }

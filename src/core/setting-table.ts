@@ -165,6 +165,15 @@ const ROWS = deepFreeze({
     default: 5,
     meaning: "How long a visitor waits for the provider before the answer is 503.",
   },
+  /** Per process. */
+  refreshConcurrency: {
+    env: "IDP_REFRESH_CONCURRENCY",
+    kind: kind.count,
+    default: 20,
+    meaning:
+      "How many refreshes one process has at the provider at a time. Fifty times as many wait for their turn; whoever comes then is " +
+      "answered 503 with Retry-After, and stays signed in.",
+  },
   tokenEndpointAuthMethod: {
     env: "IDP_TOKEN_ENDPOINT_AUTH_METHOD",
     kind: kind.oneOf("client_secret_post", "client_secret_basic"),

@@ -69,7 +69,10 @@ export function createSessionAccess({ policy, refresher, clock, log, events }: S
       events.emit("failure", { time: clock.now(), during: "session", reason: failureReason(error) });
       throw error;
     }
-    if (record === undefined && session.isUnreadable) log(UNREADABLE);
+    if (record === undefined && session.isUnreadable) {
+      log(UNREADABLE);
+      events.emit("failure", { time: clock.now(), during: "session", reason: UNREADABLE.code });
+    }
     let verdict = judge(record, policy, now());
     if (verdict.kind === "refresh") {
       record = await refresher.refresh(session, isExpired);

@@ -5,6 +5,7 @@ import type { Change, Log, Provider, SpentRefresh, VisitorSession } from "../cor
 import type { IdInfo, SessionRecord } from "../core/record.js";
 import type { ReplacedKeys } from "../core/replaced-keys.js";
 import { epochSeconds, wait, type Clock } from "../core/time.js";
+import { RefreshSlots, type Release } from "./refresh-slots.js";
 
 /** Milliseconds that one refresh may take at the provider, in all. */
 const REFRESH_DEADLINE = 30_000;
@@ -29,6 +30,8 @@ export interface RefresherOptions {
   readonly replacedKeys: ReplacedKeys;
   /** Milliseconds that a visitor waits for a refresh; it goes on without them. */
   readonly visitorPatience: number;
+  /** How many refreshes may be at the provider at a time. */
+  readonly concurrency: number;
 }
 
 export interface Refresher {
@@ -38,7 +41,7 @@ export interface Refresher {
    *
    * @param isNeeded whether a record still has to be refreshed; asked of the freshest one, so that a late request never
    * spends a token again
-   * @throws ProviderUnavailableError an outage, or the visitor's patience is over; the session stays
+   * @throws ProviderUnavailableError an outage, too many refreshes at once, or the visitor's patience is over; the session stays
    * @throws StoreUnavailableError
    */
   refresh(session: VisitorSession, isNeeded: (record: SessionRecord) => boolean): Promise<SessionRecord | undefined>;
@@ -55,6 +58,7 @@ interface Written {
 export function createRefresher(options: RefresherOptions): Refresher {
   // Keyed by session, never by client or user: nobody may be given somebody else's tokens.
   const flights = new Map<string, Promise<Outcome>>();
+  const slots = new RefreshSlots(options.concurrency, options.clock);
   return {
     async refresh(session, isNeeded) {
       const key = session.key;
@@ -65,7 +69,7 @@ export function createRefresher(options: RefresherOptions): Refresher {
         // Somebody else's session object was brought up to date; this request's own copy has to follow.
         return session.update(same);
       }
-      const flight = new Refresh(options, session, isNeeded).run().finally(() => flights.delete(key));
+      const flight = new Refresh(options, slots, session, isNeeded).run().finally(() => flights.delete(key));
       flights.set(key, flight);
       // Visitors may all have left when it fails; it has reported that itself.
       flight.catch(() => undefined);
@@ -86,25 +90,34 @@ function withPatience(flight: Promise<Outcome>, { clock, visitorPatience }: Refr
 /** One attempt to refresh one session: take the lease, spend the token, verify, write back. */
 class Refresh {
   readonly #options: RefresherOptions;
+  readonly #slots: RefreshSlots;
   readonly #session: VisitorSession;
   readonly #isNeeded: (record: SessionRecord) => boolean;
   readonly #nonce = randomBytes(16).toString("base64url");
   readonly #key: string;
 
-  constructor(options: RefresherOptions, session: VisitorSession, isNeeded: (record: SessionRecord) => boolean) {
+  constructor(options: RefresherOptions, slots: RefreshSlots, session: VisitorSession, isNeeded: (record: SessionRecord) => boolean) {
     this.#options = options;
+    this.#slots = slots;
     this.#session = session;
     this.#key = session.key ?? "";
     this.#isNeeded = isNeeded;
   }
 
   async run(): Promise<Outcome> {
-    const { clock, events, provider } = this.#options;
-    // Before the lease is taken: while the provider is known to be away, an expired session costs the store nothing.
-    provider.assertTokenEndpointReady();
-    const record = await this.#takeLease();
-    if (record === undefined || !this.#holds(record)) return record;
+    // Before anything else: while the provider is known to be away, an expired session costs the store nothing.
+    this.#options.provider.assertTokenEndpointReady();
+    const { record, release } = await this.#takeLease();
+    if (record === undefined || release === undefined) return record;
+    try {
+      return await this.#refreshUnderLease(record);
+    } finally {
+      release();
+    }
+  }
 
+  async #refreshUnderLease(record: SessionRecord): Promise<Outcome> {
+    const { clock, events } = this.#options;
     const started = clock.monotonic();
     const deadline = new AbortController();
     const cancelDeadline = clock.timer(REFRESH_DEADLINE, () => {
@@ -131,21 +144,48 @@ class Refresh {
     }
   }
 
-  /** The record with our lease in it; or, without it, the record that somebody else has refreshed meanwhile. */
-  async #takeLease(): Promise<Outcome> {
+  /**
+   * The record with our lease in it, and the slot that it holds; or, without a slot, the record that somebody else has
+   * refreshed meanwhile. Whoever only watches another's lease holds no slot.
+   */
+  async #takeLease(): Promise<{ readonly record: Outcome; readonly release?: Release }> {
     const { clock } = this.#options;
     let watched: { nonce: string; since: number } | undefined;
     let interval = WATCH_INTERVAL.first;
+    let record = await this.#session.read();
     for (;;) {
-      const abandoned = watched !== undefined && clock.monotonic() - watched.since >= LEASE_DURATION ? watched.nonce : undefined;
-      const record = await this.#session.update((fresh) => this.#withLease(fresh, abandoned));
-      if (record === undefined || this.#holds(record) || !this.#isNeeded(record)) return record;
+      if (record === undefined || !this.#isNeeded(record)) return { record };
+      const nonce = record.idp_state.lease?.nonce;
+      const isAbandoned = nonce === watched?.nonce && clock.monotonic() - (watched?.since ?? Infinity) >= LEASE_DURATION;
+      if (nonce === undefined || isAbandoned) {
+        const release = await this.#slots.take();
+        record = await this.#lease(nonce).catch((error: unknown) => {
+          release();
+          throw error;
+        });
+        if (record !== undefined && this.#holds(record)) return { record, release };
+        release();
+        continue;
+      }
       // Somebody else holds it. Whether they still live is judged by our own clock alone: an unchanged lease for its
       // whole duration, so that no two machines' clocks are compared.
-      const nonce = record.idp_state.lease?.nonce;
-      if (nonce !== undefined && nonce !== watched?.nonce) watched = { nonce, since: clock.monotonic() };
+      if (nonce !== watched?.nonce) watched = { nonce, since: clock.monotonic() };
       await wait(clock, interval * (0.5 + Math.random()));
       interval = Math.min(interval * 2, WATCH_INTERVAL.longest);
+      record = await this.#session.update(same);
+    }
+  }
+
+  /** Puts our lease where there is none, or where the abandoned one still is. */
+  async #lease(abandoned: string | undefined): Promise<Outcome> {
+    // Again: while this refresh waited for its turn, others may have found the provider away.
+    this.#options.provider.assertTokenEndpointReady();
+    try {
+      return await this.#session.update((fresh) => this.#withLease(fresh, abandoned));
+    } catch (error) {
+      // The store may have written it before it failed: it is taken back, in the background and as far as that goes.
+      if (error instanceof StoreUnavailableError) void this.#write(withoutLease).catch(() => undefined);
+      throw error;
     }
   }
 

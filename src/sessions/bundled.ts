@@ -1,4 +1,5 @@
-import { StoreUnavailableError } from "../core/errors.js";
+import { asStoreUnavailable, StoreUnavailableError } from "../core/errors.js";
+import type { IdpRequest } from "../core/http.js";
 import type { Change, Entry, SessionStore, Stored, VisitorSession } from "../core/ports.js";
 import {
   deepFreeze,
@@ -12,6 +13,7 @@ import {
 import { epochSeconds, type Clock, type EpochSeconds } from "../core/time.js";
 import { cookieNameFor, cookieValues, hasCookie, setCookie } from "./cookie.js";
 import { newCookieValue, storeKeyOf, type Sealer } from "./seal.js";
+import { readSummary, stampOf, writeSummary } from "./summary.js";
 
 /** A session's life is renewed at most this often, in seconds; one that is not much longer at half of it. */
 const RENEWAL_SECONDS = 86_400;
@@ -30,6 +32,8 @@ export interface BundledSessionsOptions {
   readonly sessionTtl: number;
   /** Outside debug mode a record's `debug` key is dropped. */
   readonly debug: boolean;
+  /** What a device list calls a session that this request signs in to; null: nothing. */
+  readonly labelOf?: (request: IdpRequest) => string | null;
 }
 
 /** The component's own sessions: a cookie, a sealed record, a store that compares and sets. */
@@ -37,12 +41,13 @@ export interface BundledSessions {
   /**
    * @param cookieHeader the request's Cookie header
    * @param secure whether the visitor reaches us over https
+   * @param request asked for a label when it signs somebody in
    */
-  open(cookieHeader: string | undefined, secure: boolean): VisitorSession;
+  open(cookieHeader: string | undefined, secure: boolean, request?: IdpRequest): VisitorSession;
 }
 
 export function createBundledSessions(options: BundledSessionsOptions): BundledSessions {
-  return { open: (cookieHeader, secure) => new BundledSession(options, cookieHeader, secure) };
+  return { open: (cookieHeader, secure, request) => new BundledSession(options, cookieHeader, secure, request) };
 }
 
 /** A record as it was found, with what is needed to replace it. */
@@ -65,14 +70,16 @@ class BundledSession implements VisitorSession {
   readonly #options: BundledSessionsOptions;
   readonly #cookieHeader: string | undefined;
   readonly #secure: boolean;
+  readonly #request: IdpRequest | undefined;
   #handle: Handle | undefined;
   /** Where the cookie leads to a record that cannot be read: no session, but a logout still ends it for everybody. */
   #unreadable: Handle | undefined;
   #found: Found | undefined;
   #read: Promise<SessionRecord | undefined> | undefined;
 
-  constructor(options: BundledSessionsOptions, cookieHeader: string | undefined, secure: boolean) {
+  constructor(options: BundledSessionsOptions, cookieHeader: string | undefined, secure: boolean, request: IdpRequest | undefined) {
     this.#options = options;
+    this.#request = request;
     this.#cookieHeader = cookieHeader;
     this.#secure = secure;
   }
@@ -97,7 +104,7 @@ class BundledSession implements VisitorSession {
       if (found === undefined) return this.#keep(undefined);
       const next = change(found.record);
       if (next === found.record) return this.#keep(found);
-      const entry = this.#entry(next, handle, found.stored.expiresAt);
+      const entry = this.#entry(next, handle, found.stored.expiresAt, this.#labelIn(found.stored, handle));
       if (await this.#ask((store) => store.replace(handle.key, entry, found.stored.version))) {
         // Another request may already have changed the record again; what is kept here is for this request only.
         return this.#keep({ record: next, stored: { ...entry, version: "" } });
@@ -122,7 +129,9 @@ class BundledSession implements VisitorSession {
     const found = old && (await this.#load(old));
     if (old === undefined || found === undefined) return this.#keep(undefined);
     const record = change(found.record);
-    const created = await this.#insert(record);
+    const { labelOf } = this.#options;
+    const label = labelOf === undefined || this.#request === undefined ? null : labelOf(this.#request);
+    const created = await this.#insert(record, label);
     let removed: Stored | undefined;
     try {
       removed = await this.#remove(old);
@@ -198,7 +207,7 @@ class BundledSession implements VisitorSession {
       try {
         stored = await this.#options.store.get(handle.key);
       } catch (error) {
-        throw asUnavailable(error);
+        throw asStoreUnavailable(error);
       }
       if (stored === undefined) continue;
       // The first value that the store knows decides, even when its record cannot be read.
@@ -221,16 +230,16 @@ class BundledSession implements VisitorSession {
   }
 
   async #create(record: SessionRecord): Promise<void> {
-    const { handle, entry } = await this.#insert(record);
+    const { handle, entry } = await this.#insert(record, null);
     this.#handle = handle;
     this.#sendCookie(handle.value, this.#options.sessionTtl);
     this.#keep({ record, stored: { ...entry, version: "" } });
   }
 
-  async #insert(record: SessionRecord): Promise<{ handle: Handle; entry: Entry }> {
+  async #insert(record: SessionRecord, label: string | null): Promise<{ handle: Handle; entry: Entry }> {
     const value = newCookieValue();
     const handle = { value, key: storeKeyOf(value) };
-    const entry = this.#entry(record, handle, 0);
+    const entry = this.#entry(record, handle, 0, label);
     // 256 random bits do not collide: a key that exists means a store that is broken.
     try {
       if (await this.#ask((store) => store.insert(handle.key, entry))) return { handle, entry };
@@ -274,7 +283,7 @@ class BundledSession implements VisitorSession {
   }
 
   /** The idle stamp lies beside the data: stamping must not conflict with a writer of the data. */
-  #entry(record: SessionRecord, handle: Handle, expiresAt: EpochSeconds): Entry {
+  #entry(record: SessionRecord, handle: Handle, expiresAt: EpochSeconds, label: string | null): Entry {
     const { store, sealer, clock, names, sessionTtl, debug } = this.#options;
     const { idp_last_active: lastActive, debug: decision, ...rest } = record;
     const kept: SessionRecord = debug && decision !== undefined ? { ...rest, debug: decision } : rest;
@@ -286,8 +295,14 @@ class BundledSession implements VisitorSession {
       data: store.inProcess === true ? deepFreeze(kept) : sealer.seal(JSON.stringify(storedForm(kept, names)), handle.value, handle.key),
       expiresAt: isSignedIn && expiresAt > 0 ? expiresAt : epochSeconds(clock) + life,
       ...(typeof lastActive === "number" && Number.isFinite(lastActive) && { lastActive }),
-      ...(isSignedIn && { subject: sealer.subjectHash(String(iss), String(sub)) }),
+      ...(isSignedIn && { subject: sealer.subjectHashes(String(iss), String(sub))[0] }),
+      ...(isSignedIn && writeSummary(this.#options, handle.key, { loginAt: stampOf(record.idp_login_at), label })),
     };
+  }
+
+  /** The label that the sign-in gave; a write carries it on, under the present SECRET_KEY. */
+  #labelIn(stored: Stored, handle: Handle): string | null {
+    return readSummary(this.#options, handle.key, stored)?.label ?? null;
   }
 
   #decode(stored: Stored, handle: Handle): SessionRecord | undefined {
@@ -312,11 +327,7 @@ class BundledSession implements VisitorSession {
     try {
       return await question(this.#options.store);
     } catch (error) {
-      throw asUnavailable(error);
+      throw asStoreUnavailable(error);
     }
   }
-}
-
-function asUnavailable(error: unknown): StoreUnavailableError {
-  return error instanceof StoreUnavailableError ? error : new StoreUnavailableError(undefined, { cause: error });
 }

@@ -120,25 +120,27 @@ describe("the cookie's value and the store's key", () => {
 
 describe("the subject hash", () => {
   it("is the same for the same person, whatever session", () => {
-    expect(createSealer(SECRET, []).subjectHash("https://issuer.example", "ada")).toBe(sealer.subjectHash("https://issuer.example", "ada"));
+    expect(createSealer(SECRET, []).subjectHashes("https://issuer.example", "ada")[0]).toBe(
+      sealer.subjectHashes("https://issuer.example", "ada")[0],
+    );
   });
 
   it("tells nothing without the key", () => {
-    expect(createSealer(OLD_SECRET, []).subjectHash("https://issuer.example", "ada")).not.toBe(
-      sealer.subjectHash("https://issuer.example", "ada"),
+    expect(createSealer(OLD_SECRET, []).subjectHashes("https://issuer.example", "ada")[0]).not.toBe(
+      sealer.subjectHashes("https://issuer.example", "ada")[0],
     );
-    expect(sealer.subjectHash("https://issuer.example", "ada")).not.toContain("ada");
+    expect(sealer.subjectHashes("https://issuer.example", "ada")[0]).not.toContain("ada");
   });
 
   it("differs for any two different pairs, wherever the border between issuer and subject lies", () => {
-    expect(sealer.subjectHash("a", "bc")).not.toBe(sealer.subjectHash("ab", "c"));
-    expect(sealer.subjectHash("", "1:a")).not.toBe(sealer.subjectHash("1:a", ""));
+    expect(sealer.subjectHashes("a", "bc")[0]).not.toBe(sealer.subjectHashes("ab", "c")[0]);
+    expect(sealer.subjectHashes("", "1:a")[0]).not.toBe(sealer.subjectHashes("1:a", "")[0]);
     fc.assert(
       fc.property(fc.string(), fc.string(), fc.nat(), (issuer, subject, cut) => {
         const all = issuer + subject;
         const at = cut % (all.length + 1);
         if (at === issuer.length) return;
-        expect(sealer.subjectHash(all.slice(0, at), all.slice(at))).not.toBe(sealer.subjectHash(issuer, subject));
+        expect(sealer.subjectHashes(all.slice(0, at), all.slice(at))[0]).not.toBe(sealer.subjectHashes(issuer, subject)[0]);
       }),
     );
   });

@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import type { SessionStore } from "../index.js";
+
+/**
+ * The store, with each answer looked at: whether it came in time, and is of the kind that the port names. So a store that
+ * hangs, or says 1 for true, fails at the call that did it.
+ *
+ * @param limit milliseconds for one call
+ */
+export function withAnswersChecked(store: SessionStore, limit: number): SessionStore {
+  return {
+    name: store.name,
+    ...(store.inProcess !== undefined && { inProcess: store.inProcess }),
+    ...(store.problems !== undefined && { problems: store.problems }),
+    get: (key) => asked("get", limit, () => store.get(key), isStoredOrUndefined),
+    insert: (key, entry) => asked("insert", limit, () => store.insert(key, entry), isBoolean),
+    replace: (key, entry, version) => asked("replace", limit, () => store.replace(key, entry, version), isBoolean),
+    touch: (key, lastActive, expiresAt) => asked("touch", limit, () => store.touch(key, lastActive, expiresAt), isBoolean),
+    delete: (key) => asked("delete", limit, () => store.delete(key), isStoredOrUndefined),
+    listBySubject: (subject) => asked("listBySubject", limit, () => store.listBySubject(subject), isListOfKeys),
+  };
+}
+
+async function asked<Answer>(
+  method: string,
+  limit: number,
+  question: () => Promise<Answer>,
+  check: (method: string, answer: unknown) => void,
+): Promise<Answer> {
+  const answer = await answeredWithin(method, limit, question);
+  check(method, answer);
+  return answer;
+}
+
+function answeredWithin<Answer>(method: string, limit: number, question: () => Promise<Answer>): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(new assert.AssertionError({ message: `${method} has not answered within ${limit} ms` }));
+    }, limit);
+    // A store that throws instead of rejecting is one that failed.
+    new Promise<Answer>((settle) => {
+      settle(question());
+    })
+      .finally(() => {
+        clearTimeout(timer);
+      })
+      .then(resolve, reject);
+  });
+}
+
+function isBoolean(method: string, answer: unknown): void {
+  assert.ok(typeof answer === "boolean", `${method} must answer true or false, got ${shown(answer)}`);
+}
+
+function isListOfKeys(method: string, answer: unknown): void {
+  assert.ok(Array.isArray(answer), `${method} must answer an array of keys, got ${shown(answer)}`);
+  assert.ok(
+    answer.every((key) => typeof key === "string"),
+    `${method} must answer an array of keys, got one with something else in it`,
+  );
+}
+
+function isStoredOrUndefined(method: string, answer: unknown): void {
+  if (answer === undefined) return;
+  assert.ok(typeof answer === "object" && answer !== null, `${method} must answer an entry or undefined, got ${shown(answer)}`);
+  const stored = answer as Record<string, unknown>;
+  const field = (name: string, type: "number" | "string", isOptional: boolean): void => {
+    const value = stored[name];
+    if (isOptional && value === undefined) return;
+    assert.equal(typeof value, type, `${method} must answer an entry whose ${name} is a ${type}, got ${shown(value)}`);
+  };
+  field("version", "string", false);
+  field("expiresAt", "number", false);
+  field("lastActive", "number", true);
+  field("subject", "string", true);
+  const { summary } = stored;
+  assert.ok(
+    summary === undefined || summary instanceof Uint8Array,
+    `${method} must answer an entry whose summary is a Uint8Array, got ${shown(summary)}`,
+  );
+}
+
+/** The kind only: what a store answers may be what nobody should read. */
+function shown(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  return Array.isArray(value) ? "an array" : `a ${typeof value}`;
+}

@@ -1,0 +1,35 @@
+/** What a store under test may be able to do besides its methods; see `StoreUnderTest`. */
+export type StorePower = "another" | "outage";
+
+/** One of the seven guarantees that the component gives over a store that meets its obligations. */
+export interface Guarantee {
+  readonly number: GuaranteeNumber;
+  /** One short sentence. */
+  readonly title: string;
+  /** What its proof takes: without this power it is never said to be given. */
+  readonly needs?: StorePower;
+}
+
+export type GuaranteeNumber = 1 | 2 | 3 | 4 | 5 | 6 | 7;
+
+/** The seven guarantees, in their order. */
+export const GUARANTEES: readonly Guarantee[] = [
+  { number: 1, title: "Any number of requests at once, in one process, make one token request, and all are answered." },
+  { number: 2, title: "So do any number of processes that share the store.", needs: "another" },
+  { number: 3, title: "A late request uses the refreshed tokens, never the spent one." },
+  { number: 4, title: "A slow provider lets no second refresher in; a refresher that dies is replaced." },
+  { number: 5, title: "No write of an old copy ever overwrites newer tokens." },
+  { number: 6, title: "Logout wins over everything in flight: the session never comes back." },
+  { number: 7, title: "An outage never signs anyone out.", needs: "outage" },
+];
+
+/** What else is promised over a store, beside the seven: a short name and one sentence. */
+export const OTHER_PROMISES = {
+  expiry: "A session lives exactly until its expiry.",
+  idle: "The idle timeout counts from the last activity.",
+  everywhere: "Signing out everywhere reaches all sessions of a person, and nobody else's.",
+  secrecy: "Sealed bytes come back as they went in, and are shown to nobody.",
+  separation: "No visitor is given another visitor's session.",
+} as const;
+
+export type OtherPromise = keyof typeof OTHER_PROMISES;
