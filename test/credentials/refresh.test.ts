@@ -943,3 +943,99 @@ describe("getAccessToken", () => {
     expect(refreshRequests()).toEqual([]);
   });
 });
+
+describe("many sessions that expire at once", () => {
+  it("no more than IDP_REFRESH_CONCURRENCY are at the provider at a time, and each is refreshed", async () => {
+    await start({ refreshConcurrency: 3 });
+    const visitors = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const visitor = app.visitor();
+        await visitor.signIn();
+        return visitor;
+      }),
+    );
+    clock.advance(HOUR);
+    const hold = provider.hold("token", { count: 3 });
+    const probes = visitors.map((visitor) => visitor.isSignedIn());
+    await hold.arrived;
+    // Everything that could reach the provider has had its chance.
+    for (let round = 0; round < 50; round += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(hold.held).toBe(3);
+    hold.release();
+    expect(await Promise.all(probes)).toEqual(visitors.map(() => true));
+    expect(refreshRequests()).toHaveLength(20);
+  });
+
+  it("beyond the queue the answer is 503 with Retry-After; the session stays, and the next request refreshes it", async () => {
+    await start({ refreshConcurrency: 1 });
+    const visitors = [];
+    for (let count = 0; count < 52; count += 1) {
+      const visitor = app.visitor();
+      await visitor.signIn();
+      visitors.push(visitor);
+    }
+    clock.advance(HOUR);
+    const hold = provider.hold("token");
+    const answers = Promise.all(visitors.map((visitor) => visitor.get(PROBE)));
+    await hold.arrived;
+    hold.release();
+    const [turnedAway, ...others] = (await answers).filter(({ status }) => status === 503);
+    expect(others).toEqual([]);
+    expect(turnedAway?.headers["Retry-After"]).toBe("1");
+    expect(turnedAway?.setCookies ?? []).toEqual([]);
+    expect(await Promise.all(visitors.map((visitor) => visitor.isSignedIn()))).toEqual(visitors.map(() => true));
+    expect(refreshRequests()).toHaveLength(52);
+  });
+
+  it("while the provider is away, those that wait for their turn do not ask it one after the other", async () => {
+    await start({ refreshConcurrency: 1 });
+    const visitors = [];
+    for (let count = 0; count < 10; count += 1) {
+      const visitor = app.visitor();
+      await visitor.signIn();
+      visitors.push(visitor);
+    }
+    clock.advance(HOUR);
+    provider.fault("token", { kind: "status", status: 503 });
+    const statuses = await Promise.all(visitors.map(async (visitor) => (await visitor.get(PROBE)).status));
+    expect(statuses).toEqual(visitors.map(() => 503));
+    expect(refreshRequests()).toHaveLength(1);
+    provider.clearFaults();
+    clock.advance(BEYOND_BACK_OFF);
+    expect(await Promise.all(visitors.map((visitor) => visitor.isSignedIn()))).toEqual(visitors.map(() => true));
+  });
+
+  it("whoever watches another process's lease holds no slot", async () => {
+    const visitor = await expiredVisitor({ refreshConcurrency: 1 });
+    const second = app.visitor();
+    const hold = provider.hold("token", { times: 1 });
+    const elsewhere = app.another();
+    const first = visitor.at(elsewhere).isSignedIn();
+    await hold.arrived;
+    const watching = visitor.isSignedIn();
+    await second.signIn();
+    clock.advance(HOUR);
+    expect(await second.isSignedIn()).toBe(true);
+    hold.release();
+    await first.catch(() => undefined);
+    await clock.advanceAsync(2_000);
+    await watching.catch(() => undefined);
+  });
+});
+
+describe("a store that loses the answer to taking the lease", () => {
+  it("is asked to take it back: the next request need not wait until the lease is over", async () => {
+    const visitor = await expiredVisitor();
+    store.after = ({ method }) => {
+      if (method !== "replace") return;
+      store.after = undefined;
+      throw new Error("the answer was lost");
+    };
+    expect((await visitor.get(PROBE)).status).toBe(503);
+    await eventually(async () => {
+      expect((await recordOf(visitor)).idp_state.lease).toBeUndefined();
+    });
+    expect(await visitor.isSignedIn()).toBe(true);
+    expect(refreshRequests()).toHaveLength(1);
+  });
+});

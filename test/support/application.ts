@@ -31,8 +31,11 @@ export interface Application {
   readonly clock: TestClock;
   /** Every log line so far. */
   readonly log: LogEntry[];
-  /** Another process of the same application: same store, same settings, own memory. Needs a `store` in the options. */
-  another(): IdpAuth<IdpRequest>;
+  /**
+   * Another process of the same application: same store, same settings but for those given, own memory. Needs a `store` in
+   * the options.
+   */
+  another(overrides?: Partial<IdpAuthOptions>): IdpAuth<IdpRequest>;
   visitor(): Visitor;
   stop(): Promise<void>;
 }
@@ -44,7 +47,7 @@ export async function startApplication({
 }: ApplicationOptions = {}): Promise<Application> {
   const provider = await startScriptedProvider({ clock, ...providerOptions });
   const log: LogEntry[] = [];
-  const build = (): IdpAuth<IdpRequest> =>
+  const build = (overrides: Partial<IdpAuthOptions> = {}): IdpAuth<IdpRequest> =>
     createIdpAuth(
       {
         env: {},
@@ -59,6 +62,7 @@ export async function startApplication({
           log.push(entry);
           options.log?.(entry);
         },
+        ...overrides,
       },
       PLAIN_HOST,
     );

@@ -1,0 +1,308 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { StoreUnavailableError } from "../../src/core/errors.js";
+import type { Events } from "../../src/core/events.js";
+import { memoryStore } from "../../src/stores/memory.js";
+import { startApplication, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
+import { SealingStore } from "../support/sealing-store.js";
+import { TestClock } from "../support/test-clock.js";
+
+const ADA = { sub: "ada", email: "ada@example.com", name: "Ada" };
+const GRACE = { sub: "grace", email: "grace@example.com", name: "Grace" };
+const START = Date.UTC(2024, 0, 1) / 1000;
+const HOUR = 3_600_000;
+const OLD_KEY = "the secret key of last year, 32 bytes";
+const NEW_KEY = "the secret key of this year, 32 bytes";
+
+let app: Application;
+let clock: TestClock;
+let store: SealingStore;
+
+afterEach(() => app.stop());
+
+async function start(options: ApplicationOptions = {}): Promise<void> {
+  clock = new TestClock();
+  store = new SealingStore(clock);
+  app = await startApplication({ store, clock, sessionLabel: (request) => request.header("user-agent"), ...options });
+}
+
+async function signedIn(person = ADA, device = "Firefox"): Promise<Visitor> {
+  const visitor = app.visitor();
+  const target = await visitor.approve(undefined, person);
+  await visitor.get(target, { headers: { "user-agent": device, cookie: cookieOf(visitor) } });
+  return visitor;
+}
+
+const cookieOf = (visitor: Visitor) => [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+const subjectOf = ({ sub }: { sub: string }) => ({ iss: app.provider.issuer, sub });
+
+describe.each(["a store outside the process", "the memory store"])("the sessions of a person, in %s", (kind) => {
+  const begin = (options: ApplicationOptions = {}) =>
+    start(options).then(async () => {
+      if (kind !== "the memory store") return;
+      await app.stop();
+      app = await startApplication({
+        store: memoryStore({ clock }),
+        clock,
+        sessionLabel: (request) => request.header("user-agent"),
+        ...options,
+      });
+    });
+
+  it("are listed, the newest sign-in first, with label, login time and last activity", async () => {
+    await begin({ sessionIdleTimeout: 86_400 });
+    const laptop = await signedIn(ADA, "Firefox on a laptop");
+    clock.advance(HOUR / 2);
+    await signedIn(ADA, "Safari on a phone");
+    await signedIn(GRACE);
+    clock.advance(60_000);
+    await laptop.isSignedIn();
+    const sessions = await app.auth.listSessions(subjectOf(ADA), laptop.request("/"));
+    expect(sessions).toEqual([
+      { id: expect.any(String), label: "Safari on a phone", loginAt: START + 1800, lastActive: START + 1800, current: false },
+      { id: expect.any(String), label: "Firefox on a laptop", loginAt: START, lastActive: START + 1860, current: true },
+    ]);
+    expect(new Set(sessions.map(({ id }) => id)).size).toBe(2);
+    expect(await app.auth.listSessions({ iss: "https://elsewhere.example", sub: "ada" })).toEqual([]);
+  });
+
+  it("keep their label through a refresh", async () => {
+    await begin();
+    const visitor = await signedIn(ADA, "Firefox");
+    clock.advance(HOUR);
+    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await app.auth.listSessions(subjectOf(ADA))).toMatchObject([{ label: "Firefox", loginAt: START }]);
+  });
+
+  it("without an idle timeout name the last renewal as the last activity", async () => {
+    await begin();
+    const visitor = await signedIn();
+    clock.advance(48 * HOUR);
+    await visitor.isSignedIn();
+    clock.advance(HOUR);
+    expect(await app.auth.listSessions(subjectOf(ADA))).toMatchObject([{ loginAt: START, lastActive: START + 48 * 3600 }]);
+  });
+
+  it("beyond a cap are not listed, and are ended all the same", async () => {
+    await begin({ sessionMaxAge: 3600, sessionIdleTimeout: 600 });
+    await signedIn(ADA, "idle");
+    expect(await app.auth.listSessions(subjectOf(ADA))).toHaveLength(1);
+    clock.advance(601_000);
+    expect(await app.auth.listSessions(subjectOf(ADA))).toEqual([]);
+    await signedIn(ADA, "active");
+    expect(await app.auth.endAllSessions(subjectOf(ADA))).toBe(2);
+  });
+
+  it("are all ended at once; other people's stay", async () => {
+    await begin();
+    const devices = [await signedIn(), await signedIn(), await signedIn()];
+    const grace = await signedIn(GRACE);
+    const logouts: Events["logout"][] = [];
+    app.auth.on("logout", (event) => logouts.push(event));
+    expect(await app.auth.endAllSessions(subjectOf(ADA))).toBe(3);
+    for (const device of devices) expect(await device.isSignedIn()).toBe(false);
+    expect(await grace.isSignedIn()).toBe(true);
+    expect(logouts).toEqual(devices.map(() => ({ time: clock.now(), issuer: app.provider.issuer, subject: "ada", revoked: null })));
+    expect(app.provider.requestsTo("revoke")).toEqual([]);
+    expect(await app.auth.endAllSessions(subjectOf(ADA))).toBe(0);
+  });
+
+  it("are ended but for the one that asks", async () => {
+    await begin();
+    const [here, there] = [await signedIn(), await signedIn()];
+    expect(await app.auth.endAllSessions(subjectOf(ADA), { except: here.request("/account") })).toBe(1);
+    expect([await here.isSignedIn(), await there.isSignedIn()]).toEqual([true, false]);
+  });
+
+  it("are ended one by one, by the id of the list, and only by their own person", async () => {
+    await begin();
+    const [one, other] = [await signedIn(ADA, "one"), await signedIn(ADA, "other")];
+    const id = (await app.auth.listSessions(subjectOf(ADA))).find(({ label }) => label === "one")?.id ?? "";
+    expect(await app.auth.endSession(subjectOf(GRACE), id)).toBe(false);
+    expect(await app.auth.endSession(subjectOf(ADA), "no such id")).toBe(false);
+    expect(await one.isSignedIn()).toBe(true);
+    expect(await app.auth.endSession(subjectOf(ADA), id)).toBe(true);
+    expect(await app.auth.endSession(subjectOf(ADA), id)).toBe(false);
+    expect([await one.isSignedIn(), await other.isSignedIn()]).toEqual([false, true]);
+  });
+});
+
+describe("sign out everywhere", () => {
+  it("wins over a refresh that is in flight, whose tokens are given back", async () => {
+    await start();
+    const visitor = await signedIn();
+    clock.advance(HOUR);
+    const hold = app.provider.hold("token");
+    const probe = visitor.get("/idpauth/session");
+    await hold.arrived;
+    expect(await app.auth.endAllSessions(subjectOf(ADA))).toBe(1);
+    hold.release();
+    expect((await probe).json()).toMatchObject({ authenticated: false });
+    expect(await visitor.isSignedIn()).toBe(false);
+    // In the background, over a socket.
+    await vi.waitFor(() => {
+      expect(app.provider.requestsTo("revoke")).toHaveLength(1);
+    });
+  });
+
+  it("wins over a callback in flight that is moving a session to a new key", async () => {
+    await start();
+    const visitor = await signedIn();
+    const callback = await visitor.approve(undefined, ADA);
+    // The new session has been inserted, the old one is not deleted yet.
+    let ended: number | undefined;
+    store.before = async ({ method }) => {
+      if (method !== "delete") return;
+      store.before = undefined;
+      ended = await app.auth.endAllSessions(subjectOf(ADA));
+    };
+    expect((await visitor.get(callback)).status).toBe(400);
+    expect(ended).toBe(2);
+    expect(await visitor.isSignedIn()).toBe(false);
+    for (const key of store.inserted) expect(await store.peek(key)).toBeUndefined();
+  });
+
+  it("an outage is an outage, never an empty list", async () => {
+    await start();
+    await signedIn();
+    for (const method of ["listBySubject", "get"] as const) {
+      store.before = (call) => {
+        if (call.method === method) throw new Error("down");
+      };
+      await expect(app.auth.listSessions(subjectOf(ADA))).rejects.toBeInstanceOf(StoreUnavailableError);
+    }
+    store.before = ({ method }) => {
+      if (method === "delete") throw new Error("down");
+    };
+    await expect(app.auth.endAllSessions(subjectOf(ADA))).rejects.toBeInstanceOf(StoreUnavailableError);
+    store.before = undefined;
+    expect(await app.auth.endAllSessions(subjectOf(ADA))).toBe(1);
+  });
+
+  it("gives up on a store that never lets go of what was deleted", async () => {
+    await start();
+    const key = "k".repeat(43);
+    const stubborn = memoryStore({ clock });
+    stubborn.listBySubject = () => Promise.resolve([key]);
+    await app.stop();
+    app = await startApplication({ store: stubborn, clock });
+    await expect(app.auth.endAllSessions(subjectOf(ADA))).rejects.toBeInstanceOf(StoreUnavailableError);
+  });
+
+  it.each([undefined, null, "", 7])("a subject that is %s is a programmer's mistake", async (sub) => {
+    await start();
+    await expect(app.auth.endAllSessions({ iss: app.provider.issuer, sub: sub as string })).rejects.toBeInstanceOf(TypeError);
+    await expect(app.auth.listSessions({ iss: sub as string, sub: "ada" })).rejects.toBeInstanceOf(TypeError);
+  });
+});
+
+describe("a label", () => {
+  const labels: [name: string, given: unknown, kept: string | null][] = [
+    ["control characters and line ends fold into spaces", "a\r\nb\tc\u0000d\u202ee", "a b c d e"],
+    ["nothing that could be shown is none", " \n ", null],
+    ["undefined is none", undefined, null],
+    ["null is none", null, null],
+    ["what is no text is none", 7, null],
+    ["is cut to 200 characters", "x".repeat(100_000), "x".repeat(200)],
+    ["is not cut within a character", `${"x".repeat(199)}😀`, `${"x".repeat(199)}\ufffd`],
+  ];
+  it.each(labels)("%s", async (_name, given, kept) => {
+    await start({ sessionLabel: () => given as string });
+    await signedIn();
+    expect((await app.auth.listSessions(subjectOf(ADA)))[0]?.label).toBe(kept);
+  });
+
+  it("that throws costs the label, not the sign-in", async () => {
+    await start({
+      sessionLabel: () => {
+        throw new Error("no header");
+      },
+    });
+    const visitor = await signedIn();
+    expect(await visitor.isSignedIn()).toBe(true);
+    expect((await app.auth.listSessions(subjectOf(ADA)))[0]?.label).toBeNull();
+    expect(app.log.map(({ code }) => code)).toContain("session_label_failed");
+  });
+});
+
+describe("a summary", () => {
+  it("holds no token, no name and no address, and no key opens it but SECRET_KEY", async () => {
+    await start();
+    await signedIn();
+    const summary = (await store.peek(store.inserted.at(-1) ?? ""))?.summary;
+    expect(summary).toBeInstanceOf(Uint8Array);
+    expect(Buffer.from(summary ?? []).toString("latin1")).not.toContain("Firefox");
+    const stranger = app.another({ secretKey: "another secret key of 32 bytes or more" });
+    expect(await stranger.listSessions(subjectOf(ADA))).toEqual([]);
+  });
+
+  it("moved to another session does not open there: the session is listed without label", async () => {
+    await start();
+    await signedIn(ADA, "one");
+    const [, one = ""] = store.inserted;
+    await signedIn(ADA, "other");
+    const other = store.inserted.at(-1) ?? "";
+    const [from, to] = [await store.peek(one), await store.peek(other)];
+    if (from?.summary === undefined || to === undefined) throw new Error("no summary");
+    await store.replace(other, { ...to, summary: from.summary }, to.version);
+    const sessions = await app.auth.listSessions(subjectOf(ADA));
+    expect(sessions.map(({ label }) => label).sort()).toEqual([null, "one"].sort());
+    expect(await app.auth.endAllSessions(subjectOf(ADA))).toBe(2);
+  });
+});
+
+describe("SECRET_KEY is rotated in two phases", () => {
+  it("nobody is signed out at any moment, in either process, and everyone is found by sign out everywhere", async () => {
+    await start({ secretKey: OLD_KEY });
+    const old = app.auth;
+    const phase1 = app.another({ secretKey: OLD_KEY, secretKeyFallbacks: [NEW_KEY] });
+    const phase2 = app.another({ secretKey: NEW_KEY, secretKeyFallbacks: [OLD_KEY] });
+    const done = app.another({ secretKey: NEW_KEY });
+
+    // First deploy: some processes know the new key as a fallback, some know nothing of it.
+    const early = await signedIn(ADA, "before the rotation");
+    for (const process of [old, phase1]) expect(await early.at(process).isSignedIn()).toBe(true);
+    clock.advance(HOUR);
+    expect(await early.at(phase1).isSignedIn()).toBe(true);
+    expect(await early.at(old).isSignedIn()).toBe(true);
+
+    // Second deploy: some processes seal with the new key, some still with the old one.
+    const late = app.visitor().at(phase2);
+    await late.signIn(undefined, ADA);
+    for (const process of [phase1, phase2]) {
+      expect(await early.at(process).isSignedIn()).toBe(true);
+      expect(await late.at(process).isSignedIn()).toBe(true);
+    }
+    clock.advance(HOUR);
+    for (const process of [phase2, phase1]) {
+      expect(await early.at(process).isSignedIn()).toBe(true);
+      expect(await late.at(process).isSignedIn()).toBe(true);
+    }
+    // One lies under the old key's hash, the other under the new one's: both are found from either side.
+    const unwritten = app.visitor().at(phase1);
+    await unwritten.signIn(undefined, ADA);
+    for (const process of [phase1, phase2]) expect(await process.listSessions(subjectOf(ADA))).toHaveLength(3);
+
+    // What was written under the new key needs the old one no more.
+    clock.advance(HOUR);
+    expect(await early.at(phase2).isSignedIn()).toBe(true);
+    expect(await early.at(done).isSignedIn()).toBe(true);
+    expect(app.provider.reuses).toBe(0);
+    expect(await phase2.endAllSessions(subjectOf(ADA))).toBe(3);
+    for (const visitor of [early, late, unwritten]) expect(await visitor.at(phase1).isSignedIn()).toBe(false);
+  });
+
+  it("a session under an unknown key is no session; it is counted and logged without content, and stays in the store", async () => {
+    await start({ secretKey: OLD_KEY });
+    const visitor = await signedIn();
+    const stranger = app.another({ secretKey: NEW_KEY });
+    const failures: Events["failure"][] = [];
+    stranger.on("failure", (event) => failures.push(event));
+    app.log.length = 0;
+    expect(await visitor.at(stranger).isSignedIn()).toBe(false);
+    expect(failures).toEqual([{ time: clock.now(), during: "session", reason: "session_unreadable" }]);
+    expect(app.log.filter(({ code }) => code !== "W001")).toEqual([
+      { level: "warn", code: "session_unreadable", message: expect.any(String) },
+    ]);
+    expect(await visitor.isSignedIn()).toBe(true);
+  });
+});
