@@ -59,8 +59,11 @@ answerCalls({
     let failed = 0;
     let sample;
     let isOver = false;
+    const latencies = [];
+    const askedAt = new Map();
     const ask = (socket) => {
       target.next = (target.next + 1) % target.requests.length;
+      askedAt.set(socket, performance.now());
       socket.write(target.requests[target.next]);
     };
     const cpuBefore = process.cpuUsage();
@@ -74,6 +77,7 @@ answerCalls({
         readAnswers(socket, (answer) => {
           if (isOver) return;
           answered += 1;
+          latencies.push(performance.now() - askedAt.get(socket));
           if (!isGood(answer)) {
             failed += 1;
             sample ??= answer;
@@ -88,7 +92,17 @@ answerCalls({
     const elapsed = performance.now() - started;
     const cpu = process.cpuUsage(cpuBefore);
     for (const socket of sockets) socket.destroy();
-    return { answered, perSecond: (answered / elapsed) * 1000, failed, sample, clientCpu: (cpu.user + cpu.system) / 1000 / elapsed };
+    latencies.sort((one, other) => one - other);
+    const [p50, p99] = [0.5, 0.99].map((share) => latencies[Math.floor(latencies.length * share)]);
+    return {
+      answered,
+      p50,
+      p99,
+      perSecond: (answered / elapsed) * 1000,
+      failed,
+      sample,
+      clientCpu: (cpu.user + cpu.system) / 1000 / elapsed,
+    };
   },
 
   /** Many requests at the same moment, each on a connection of its own. */
@@ -110,5 +124,72 @@ answerCalls({
     for (const socket of sockets) socket.destroy();
     const bad = answers.filter((answer) => !isGood(answer));
     return { failures: bad.length, sample: bad[0], elapsed };
+  },
+
+  /**
+   * All sessions are asked for at once, over a number of connections; whoever is answered 503 asks again after Retry-After.
+   * Meanwhile one connection goes on asking for a session of its own. Gives what became of both.
+   */
+  async storm({ port, path, cookies, bystander, connections }) {
+    const waiting = cookies.map((cookie) => ({ request: requestFor(path, cookie), at: 0 }));
+    const outcome = { asked: 0, refreshed: 0, unavailable: 0, signedOut: 0, latencies: [] };
+    const started = performance.now();
+    let isOver = false;
+
+    const own = await open(port);
+    const ownRequest = requestFor(path, bystander);
+    const watching = new Promise((resolve, reject) => {
+      let askedAt = performance.now();
+      own.on("error", reject);
+      readAnswers(own, (answer) => {
+        if (!isGood(answer)) reject(new Error(`the bystander was answered:\n${answer}`));
+        outcome.latencies.push(performance.now() - askedAt);
+        if (isOver) return resolve();
+        // A person, not a flood: ten requests a second or so would be many already.
+        setTimeout(() => {
+          askedAt = performance.now();
+          own.write(ownRequest);
+        }, 5);
+      });
+      own.write(ownRequest);
+    });
+
+    const sockets = await Promise.all(Array.from({ length: connections }, () => open(port)));
+    const work = sockets.map(async (socket) => {
+      let answered;
+      readAnswers(socket, (answer) => answered(answer));
+      for (let visitor = waiting.pop(); visitor !== undefined; visitor = waiting.pop()) {
+        const early = visitor.at - performance.now();
+        if (early > 0) await new Promise((resolve) => setTimeout(resolve, early));
+        outcome.asked += 1;
+        const answer = await new Promise((resolve, reject) => {
+          answered = resolve;
+          socket.once("error", reject);
+          socket.write(visitor.request);
+        });
+        if (isGood(answer)) outcome.refreshed += 1;
+        else if (answer.startsWith("HTTP/1.1 503 ")) {
+          outcome.unavailable += 1;
+          const seconds = Number(/\r\nretry-after: *(\d+)/i.exec(answer)?.[1] ?? 1);
+          waiting.unshift({ request: visitor.request, at: performance.now() + seconds * 1000 });
+        } else outcome.signedOut += 1;
+      }
+    });
+    await Promise.all(work);
+    const elapsed = performance.now() - started;
+    isOver = true;
+    await watching;
+    for (const socket of [...sockets, own]) socket.destroy();
+    const sorted = outcome.latencies.sort((one, other) => one - other);
+    const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+    return {
+      ...outcome,
+      latencies: undefined,
+      bystanderAnswers: sorted.length,
+      p50: at(0.5),
+      p99: at(0.99),
+      slowest: sorted.at(-1),
+      elapsed,
+    };
   },
 });

@@ -42,12 +42,12 @@ export async function throughput(load, targets, { rounds, milliseconds, connecti
       const cpu = (await server.call("cpu")) - cpuBefore;
       if (round.failed > 0) throw new Error(`${target.name}: ${round.failed} failed requests, such as\n${round.sample}`);
       clientCpu = Math.max(clientCpu, round.clientCpu);
-      return { perSecond: round.perSecond, cpuPerRequest: cpu / round.answered };
+      return { perSecond: round.perSecond, cpuPerRequest: cpu / round.answered, p50: round.p50, p99: round.p99 };
     };
   }
   const both = await interleave(measurements, rounds);
   const only = (field) => Object.fromEntries(Object.entries(both).map(([name, values]) => [name, values.map((value) => value[field])]));
-  return { values: only("perSecond"), cpu: only("cpuPerRequest"), clientCpu };
+  return { values: only("perSecond"), cpu: only("cpuPerRequest"), p50: only("p50"), p99: only("p99"), clientCpu };
 }
 
 /** The medians behind a ratio, in words: requests per second, and the same ratio by the servers' processor time. */

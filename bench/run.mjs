@@ -1,7 +1,7 @@
 // Measures what the project promises about speed and size; `npm run bench` builds first. Nothing here is asserted: a busy
 // machine would fail an honest build. Ratios come from interleaved rounds in one run; do nothing else on the machine meanwhile.
 //
-//   node bench/run.mjs [--quick] [--only=probe,guard,sessions,refresh,imports] [--rounds=11] [--milliseconds=1500] [--connections=32]
+//   node bench/run.mjs [--quick] [--only=probe,guard,sessions,refresh,imports,stores,storm,abandoned] [--rounds=11] [--milliseconds=1500] [--connections=32]
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -13,10 +13,13 @@ import { imports } from "./cases/imports.mjs";
 import { probe } from "./cases/probe.mjs";
 import { refresh } from "./cases/refresh.mjs";
 import { sessions } from "./cases/sessions.mjs";
+import { abandoned } from "./cases/abandoned.mjs";
+import { storm } from "./cases/storm.mjs";
+import { stores } from "./cases/stores.mjs";
 import { startChild } from "./children.mjs";
 import { markdown } from "./report.mjs";
 
-const CASES = { probe, guard, sessions, refresh, imports };
+const CASES = { probe, guard, sessions, refresh, imports, stores, storm, abandoned };
 
 const { values: flags } = parseArgs({
   options: {
@@ -33,14 +36,19 @@ const settings = {
   milliseconds: Number(flags.milliseconds ?? (flags.quick ? 500 : 1_500)),
   connections: Number(flags.connections),
   importRounds: flags.quick ? 5 : 21,
+  storeCounts: flags.quick ? [1_000, 20_000] : [1_000, 100_000, 1_000_000],
+  stormSessions: flags.quick ? 1_000 : 10_000,
+  abandonedLogins: flags.quick ? 5_000 : 100_000,
   sessionCounts: flags.quick ? [1_000, 10_000] : [1_000, 100_000, 1_000_000],
 };
+
+const SUPPORT = ["scripted-provider", "redis-server", "postgres-server"];
 
 const names = flags.only.split(",");
 for (const name of names) if (!(name in CASES)) throw new Error(`there is no case "${name}"; there are ${Object.keys(CASES).join(", ")}`);
 
-/** The scripted provider of the tests is TypeScript; it is compiled beside this file, where it finds the project's packages. */
-async function startProvider() {
+/** The provider and the servers of the tests are TypeScript; they are compiled beside this file, where they find the project's packages. */
+async function compileTestSupport() {
   const out = fileURLToPath(new URL("dist/", import.meta.url));
   const root = fileURLToPath(new URL("../", import.meta.url));
   rmSync(out, { recursive: true, force: true });
@@ -49,23 +57,29 @@ async function startProvider() {
   const compilerOptions = { noEmit: false, rootDir: root, outDir: out };
   writeFileSync(
     project,
-    JSON.stringify({ extends: "../../tsconfig.json", compilerOptions, include: ["../../test/support/scripted-provider.ts"], exclude: [] }),
+    JSON.stringify({
+      extends: "../../tsconfig.json",
+      compilerOptions,
+      include: SUPPORT.map((name) => `../../test/support/${name}.ts`),
+      exclude: [],
+    }),
   );
   const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
   execFileSync(process.execPath, [tsc, "-p", project], { stdio: "inherit" });
-  const { startScriptedProvider } = await import(pathToFileURL(`${out}test/support/scripted-provider.js`).href);
-  return startScriptedProvider({ idTokenSeconds: 86_400 });
+  const modules = await Promise.all(SUPPORT.map((name) => import(pathToFileURL(`${out}test/support/${name}.js`).href)));
+  return Object.assign({}, ...modules);
 }
 
 const machine = { node: process.version, cpu: cpus()[0]?.model, cores: cpus().length, loadBefore: loadavg()[0] };
-const provider = await startProvider();
+const { startScriptedProvider, startRedis, startPostgres } = await compileTestSupport();
+const provider = await startScriptedProvider({ idTokenSeconds: 86_400 });
 const load = await startChild("load.mjs");
 const results = { at: new Date().toISOString(), machine, settings, cases: {} };
 const rows = [];
 try {
   for (const name of names) {
     console.error(`measuring: ${name}`);
-    const { rows: measured, ...raw } = await CASES[name]({ load, provider, settings });
+    const { rows: measured, ...raw } = await CASES[name]({ load, provider, settings, startRedis, startPostgres });
     rows.push(...measured);
     results.cases[name] = { rows: measured, ...raw };
   }

@@ -1,0 +1,34 @@
+// A flood of logins that nobody finishes, by visitors without a cookie: what each leaves in the store, and that nothing is
+// left after ten minutes of the stores' own clocks.
+import { startChild } from "../children.mjs";
+import { numberRow } from "../report.mjs";
+import { clientOf } from "../sign-in.mjs";
+import { place, STORES } from "./stores.mjs";
+
+export async function abandoned(context) {
+  const { provider, settings } = context;
+  const count = settings.abandonedLogins;
+  const rows = [];
+  const values = {};
+  for (const kind of STORES.filter((name) => name !== "ioredis")) {
+    console.error(`  ${kind}`);
+    const server = await place(kind, context);
+    const application = await startChild("store-server.mjs", { kind, url: server.url, provider: clientOf(provider) });
+    try {
+      const { bytesEach, elapsed, longestLife } = await application.call("abandon", { count });
+      values[kind] = { bytesEach, elapsed, longestLife };
+      rows.push(
+        numberRow(
+          `${kind}: bytes that each of ${count.toLocaleString("en-US")} abandoned logins leaves`,
+          bytesEach,
+          { atMost: 2_048 },
+          `gone after ${longestLife} s at the latest; ${Math.round((count / elapsed) * 1000).toLocaleString("en-US")} logins/s`,
+        ),
+      );
+    } finally {
+      application.stop();
+      await server.stop();
+    }
+  }
+  return { rows, values };
+}
