@@ -1,9 +1,8 @@
 import { runChecks, type HostFacts as CheckedFacts } from "./core/checks.js";
-import { ConfigurationError, isOutage, SessionMissingError, type Finding, type IdpAuthError } from "./core/errors.js";
+import { ConfigurationError, isOutage, SessionMissingError, type Finding } from "./core/errors.js";
 import { EventHub, identityOf, type EventName, type Listener } from "./core/events.js";
-import { json, preferredType, redirect, type IdpRequest, type Reply } from "./core/http.js";
+import type { IdpRequest, Reply } from "./core/http.js";
 import { isValidIdpUrl } from "./core/idp-url.js";
-import type { EndReason } from "./core/policy.js";
 import type { Log, LogEntry, SessionStore, VisitorSession } from "./core/ports.js";
 import { specifiedKeys, userPayload, type Credentials, type KeyNames, type UserPayload } from "./core/record.js";
 import { ReplacedKeys } from "./core/replaced-keys.js";
@@ -15,6 +14,7 @@ import { createSessionAccess, type Access, type Explanation, type SessionAccess 
 import { createRefresher } from "./credentials/refresh.js";
 import type { EndpointContext, Visit } from "./endpoints/context.js";
 import { failureReply, retryAfterOf } from "./endpoints/failure.js";
+import { turnedAway, type Blocked } from "./endpoints/guard.js";
 import { createRouter, type Router } from "./endpoints/router.js";
 import { loadedWhenNeeded } from "./provider/loaded-when-needed.js";
 import type { Provider } from "./core/ports.js";
@@ -24,6 +24,8 @@ import { createSealer } from "./sessions/seal.js";
 import { createSubjectSessions, type ListedSession, type Subject, type SubjectSessions } from "./sessions/subject-sessions.js";
 import { labelOf } from "./sessions/summary.js";
 import { memoryStore } from "./stores/memory.js";
+
+export type { Blocked, BlockedByOutage, BlockedVisitor } from "./endpoints/guard.js";
 
 /** Settings in code, each overriding its environment variable, and what touches the world. */
 export interface IdpAuthOptions extends SettingOptions {
@@ -70,26 +72,6 @@ export interface HostFacts {
   /** How to install it, for the remedy of E002. */
   readonly middlewareRemedy?: string;
 }
-
-/** The guard turned a visitor away who is not signed in. */
-export interface BlockedVisitor<Kind extends "navigation" | "unauthenticated"> {
-  /** `navigation`: a browser asked for a page. `unauthenticated`: anything else. */
-  readonly kind: Kind;
-  readonly reply: Reply;
-  readonly reason: EndReason;
-  /** A path; for a navigation with the query that leads back to the page asked for. */
-  readonly loginUrl: string;
-}
-
-/** Nobody knows whether the visitor is signed in: the provider or the store is away. */
-export interface BlockedByOutage {
-  readonly kind: "unavailable";
-  readonly reply: Reply;
-  readonly error: IdpAuthError;
-}
-
-/** Why the guard turned a request away, and the answer it proposes. */
-export type Blocked = BlockedVisitor<"navigation"> | BlockedVisitor<"unauthenticated"> | BlockedByOutage;
 
 export interface AccessTokenOptions {
   /** Seconds for which the token must still be good. Default 30. */
@@ -425,28 +407,6 @@ function labelFor(request: IdpRequest, label: (request: IdpRequest) => string | 
     log({ level: "error", code: "session_label_failed", message: "The option sessionLabel threw; the session has no label." });
     return null;
   }
-}
-
-/** A browser that navigates is sent to sign in and back to this page; a script is told so. */
-function turnedAway(visit: Visit, reason: EndReason, mountPath: string): Blocked {
-  const { request, origin } = visit;
-  const loginUrl = `${mountPath}login/`;
-  if (!isNavigation(request)) {
-    const body = { authenticated: false, user: null, error: "login_required", reason, login_url: loginUrl };
-    return { kind: "unauthenticated", reply: json(body, 401), reason, loginUrl };
-  }
-  const query = new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: pageAskedFor(request, origin) });
-  const returning = `${loginUrl}?${query.toString()}`;
-  return { kind: "navigation", reply: redirect(returning), reason, loginUrl: returning };
-}
-
-function isNavigation(request: IdpRequest): boolean {
-  if (request.method !== "GET" && request.method !== "HEAD") return false;
-  return preferredType(request.header("accept")) === "html" || request.header("sec-fetch-mode") === "navigate";
-}
-
-function pageAskedFor({ target }: IdpRequest, origin: Origin | undefined): string {
-  return `${origin ?? ""}${target.startsWith("/") ? target : "/"}`;
 }
 
 /** A log that throws must not stop what it was told about. */

@@ -1,13 +1,16 @@
-/** What a store under test may be able to do besides its methods; see `StoreUnderTest`. */
-export type StorePower = "another" | "outage";
+/**
+ * What only some stores under test have, and some obligations take: `bytes`, a store outside the process, which is handed
+ * sealed bytes; `another` and `outage`, the powers of that name in `StoreUnderTest`.
+ */
+export type StoreNeed = "bytes" | "another" | "outage";
 
 /** One of the seven guarantees that the component gives over a store that meets its obligations. */
 export interface Guarantee {
   readonly number: GuaranteeNumber;
   /** One short sentence. */
   readonly title: string;
-  /** What its proof takes: without this power it is never said to be given. */
-  readonly needs?: StorePower;
+  /** What its proof takes: without it, it is never said to be given. */
+  readonly needs?: StoreNeed;
 }
 
 export type GuaranteeNumber = 1 | 2 | 3 | 4 | 5 | 6 | 7;

@@ -1,5 +1,5 @@
 import type { EpochSeconds, SessionStore } from "../index.js";
-import type { StorePower } from "./guarantees.js";
+import type { StoreNeed } from "./guarantees.js";
 
 /** A store under test, with the powers over its surroundings that the obligations need. */
 export interface StoreUnderTest {
@@ -60,7 +60,7 @@ export function lifeOf(under: StoreUnderTest): number {
 }
 
 /** Why something cannot be checked with this store; undefined: it can. */
-export function whyNotChecked(under: StoreUnderTest, needs: StorePower | "bytes" | undefined): string | undefined {
+export function whyNotChecked(under: StoreUnderTest, needs: StoreNeed | undefined): string | undefined {
   const { inProcess } = under.store;
   if (needs === "bytes" && inProcess === true) return "records stay in this process as they are, there are no bytes";
   if (needs === "another" && under.another === undefined) {
@@ -81,7 +81,8 @@ export function assertStoreUnderTest(name: string, given: unknown): asserts give
   const misuse = (what: string): never => {
     throw new TypeError(`The ${name} store cannot be tested: ${what}.`);
   };
-  if (typeof given !== "object" || given === null) return misuse(`create() must give an object with store, now and advance, got ${kind(given)}`);
+  if (typeof given !== "object" || given === null)
+    return misuse(`create() must give an object with store, now and advance, got ${kind(given)}`);
   const under = given as Record<string, unknown>;
   if (under["store"] === undefined && typeof under["get"] === "function") {
     return misuse("create() gave the store itself; it must give { store, now, advance }");
@@ -95,7 +96,8 @@ export function assertStoreUnderTest(name: string, given: unknown): asserts give
     if (under[optional] !== undefined && typeof under[optional] !== "function") return misuse(`${optional} must be a function`);
   }
   const { life, timeLimit, outage } = under;
-  if (life !== undefined && !(Number.isInteger(life) && (life as number) >= 2)) return misuse("life must be a whole number of seconds from 2");
+  if (life !== undefined && !(Number.isInteger(life) && (life as number) >= 2))
+    return misuse("life must be a whole number of seconds from 2");
   if (timeLimit !== undefined && !(typeof timeLimit === "number" && timeLimit > 0)) return misuse("timeLimit must be milliseconds above 0");
   if (outage !== undefined) {
     const powers = (typeof outage === "object" ? (outage ?? {}) : {}) as Record<string, unknown>;

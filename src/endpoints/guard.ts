@@ -1,0 +1,47 @@
+import type { IdpAuthError } from "../core/errors.js";
+import { json, preferredType, redirect, type IdpRequest, type Reply } from "../core/http.js";
+import type { EndReason } from "../core/policy.js";
+import type { Origin } from "../core/redirects.js";
+import type { Visit } from "./context.js";
+
+/** The guard turned a visitor away who is not signed in. */
+export interface BlockedVisitor<Kind extends "navigation" | "unauthenticated"> {
+  /** `navigation`: a browser asked for a page. `unauthenticated`: anything else. */
+  readonly kind: Kind;
+  readonly reply: Reply;
+  readonly reason: EndReason;
+  /** A path; for a navigation with the query that leads back to the page asked for. */
+  readonly loginUrl: string;
+}
+
+/** Nobody knows whether the visitor is signed in: the provider or the store is away. */
+export interface BlockedByOutage {
+  readonly kind: "unavailable";
+  readonly reply: Reply;
+  readonly error: IdpAuthError;
+}
+
+/** Why the guard turned a request away, and the answer it proposes. */
+export type Blocked = BlockedVisitor<"navigation"> | BlockedVisitor<"unauthenticated"> | BlockedByOutage;
+
+/** A browser that navigates is sent to sign in and back to this page; a script is told so. */
+export function turnedAway(visit: Visit, reason: EndReason, mountPath: string): Blocked {
+  const { request, origin } = visit;
+  const loginUrl = `${mountPath}login/`;
+  if (!isNavigation(request)) {
+    const body = { authenticated: false, user: null, error: "login_required", reason, login_url: loginUrl };
+    return { kind: "unauthenticated", reply: json(body, 401), reason, loginUrl };
+  }
+  const query = new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: pageAskedFor(request, origin) });
+  const returning = `${loginUrl}?${query.toString()}`;
+  return { kind: "navigation", reply: redirect(returning), reason, loginUrl: returning };
+}
+
+function isNavigation(request: IdpRequest): boolean {
+  if (request.method !== "GET" && request.method !== "HEAD") return false;
+  return preferredType(request.header("accept")) === "html" || request.header("sec-fetch-mode") === "navigate";
+}
+
+function pageAskedFor({ target }: IdpRequest, origin: Origin | undefined): string {
+  return `${origin ?? ""}${target.startsWith("/") ? target : "/"}`;
+}

@@ -1,0 +1,94 @@
+import type { StoreProblem } from "../core/ports.js";
+import type { RedisConnection } from "./redis-connection.js";
+
+/** A `Redis` or `Cluster` of the package `ioredis`. */
+export interface IoRedisClient {
+  readonly status: string;
+  callBuffer(...args: never[]): unknown;
+}
+
+interface IoRedis {
+  readonly isCluster?: boolean;
+  readonly options: RedisOptions & ClusterOptions;
+  callBuffer(command: string, ...args: (string | Buffer)[]): Promise<unknown>;
+}
+
+interface RedisOptions {
+  readonly enableOfflineQueue?: boolean;
+  readonly autoResendUnfulfilledCommands?: boolean;
+  readonly sentinels?: unknown;
+  readonly role?: string;
+}
+
+interface ClusterOptions {
+  readonly enableOfflineQueue?: boolean;
+  readonly redisOptions?: RedisOptions;
+  readonly clusterNodeRetryStrategy?: unknown;
+  readonly retryDelayOnFailover?: number;
+  readonly scaleReads?: unknown;
+}
+
+export function isIoRedis(client: object): client is IoRedis {
+  const { callBuffer, status, options } = client as Record<string, unknown>;
+  return typeof callBuffer === "function" && typeof status === "string" && typeof options === "object" && options !== null;
+}
+
+export function ioRedisConnection(client: IoRedis): RedisConnection {
+  return {
+    // Lower case, as its own tables of commands are.
+    send: (_key, [name, ...args]) => client.callBuffer(name.toLowerCase(), ...args),
+    isOpen: () => undefined,
+    problems: () => (client.isCluster === true ? clusterProblems(client.options) : redisProblems(client.options)),
+  };
+}
+
+function redisProblems(options: RedisOptions): StoreProblem[] {
+  const problems = offlineQueueProblems(options, "new Redis({ … })");
+  if (options.autoResendUnfulfilledCommands !== false) problems.push(resends("new Redis({ … })"));
+  if (options.sentinels && options.role === "slave") {
+    problems.push({
+      message: "The Redis client asks Sentinel for a replica: it cannot write, and may read what has been deleted.",
+      remedy: "Leave out role: 'slave' in new Redis({ … }).",
+    });
+  }
+  return problems;
+}
+
+function clusterProblems(options: ClusterOptions): StoreProblem[] {
+  const where = "new Cluster(nodes, { … })";
+  const problems = offlineQueueProblems(options, where);
+  if (options.retryDelayOnFailover !== 0) {
+    problems.push({
+      message: "The Redis Cluster client sends commands again whose answer was lost; they may then run twice.",
+      remedy: `Set retryDelayOnFailover: 0 in ${where}.`,
+    });
+  }
+  // A node that is not connected again has nothing to send again.
+  if (typeof options.clusterNodeRetryStrategy === "function" && options.redisOptions?.autoResendUnfulfilledCommands !== false) {
+    problems.push(resends("new Cluster(nodes, { redisOptions: { … } })"));
+  }
+  if (options.scaleReads !== undefined && options.scaleReads !== "master") {
+    problems.push({
+      message: "The Redis Cluster client reads from replicas, which may still hold what has been replaced or deleted.",
+      remedy: `Leave out scaleReads in ${where}.`,
+    });
+  }
+  return problems;
+}
+
+function offlineQueueProblems(options: { readonly enableOfflineQueue?: boolean }, where: string): StoreProblem[] {
+  if (options.enableOfflineQueue === false) return [];
+  return [
+    {
+      message: "The Redis client queues commands while the server cannot be reached, and would run them after the outage.",
+      remedy: `Set enableOfflineQueue: false in ${where}.`,
+    },
+  ];
+}
+
+function resends(where: string): StoreProblem {
+  return {
+    message: "The Redis client sends commands again whose answer was lost with the connection; they may then run twice.",
+    remedy: `Set autoResendUnfulfilledCommands: false in ${where}.`,
+  };
+}

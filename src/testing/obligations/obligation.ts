@@ -1,0 +1,20 @@
+import type { GuaranteeNumber, OtherPromise, StoreNeed } from "../guarantees.js";
+import type { StoreUnderTest } from "../store-under-test.js";
+
+/** One thing that a store owes. */
+export interface StoreObligation {
+  /** The method that owes it, or what it is about: `expiry`, `processes`, … */
+  readonly method: string;
+  /** What it owes. Unique within its method; not renamed without need, since reports name it. */
+  readonly promise: string;
+  /** The guarantees that a store which breaks it cannot give. */
+  readonly guarantees: readonly GuaranteeNumber[];
+  /** The other promises that hang on it. */
+  readonly others: readonly OtherPromise[];
+  /** What happens over a store that breaks it, in one sentence. */
+  readonly why: string;
+  /** What the check takes; `bytes`: a store outside the process. Without it, the obligation is not checked. */
+  readonly needs?: StoreNeed;
+  /** Rejects when the store breaks it: with an AssertionError, or with what the store rejected with. */
+  check(under: StoreUnderTest): Promise<void>;
+}
