@@ -100,7 +100,7 @@ const kinds = {
   async postgres() {
     const { Pool } = (await import("pg")).default;
     const { postgresStore } = await import("idpauth/postgres");
-    const pool = new Pool({ connectionString: url, max: 10 });
+    const pool = new Pool({ connectionString: url, max: 10, connectionTimeoutMillis: 2_000 });
     pool.on("error", () => {});
     const store = postgresStore(pool);
     await store.migrate();

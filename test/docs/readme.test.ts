@@ -1,5 +1,5 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -40,7 +40,7 @@ function section(title: string): string {
 }
 
 const scripts = BLOCKS.filter(({ language, file }) => language === "js" && file === undefined).map(({ text }) => text);
-const [guardSnippet = "", policySnippet = ""] = scripts;
+const [guardSnippet = "", policySnippet = "", storeSnippet = ""] = scripts;
 
 // The rest of the application that the README's other snippets are lines of.
 const SNIPPETS = `
@@ -54,6 +54,15 @@ ${guardSnippet}
 app.get("/reports", required, (req, res) => {
   res.send("never without a session");
 });
+app.listen(process.env.PORT);
+`;
+
+const STORED = `
+import express from "express";
+import { idpAuth } from "idpauth/express";
+STORE
+const app = express();
+auth.mount(app);
 app.listen(process.env.PORT);
 `;
 
@@ -159,7 +168,7 @@ describe("README.md", () => {
   });
 
   it("the guard's own answers and the policy are code that runs", async () => {
-    expect(scripts).toHaveLength(2);
+    expect(scripts).toHaveLength(3);
     const { browser } = await start("snippets.mjs");
     const answer = await browser.get("/reports");
     expect(answer.status).toBe(401);
@@ -170,9 +179,28 @@ describe("README.md", () => {
     });
   });
 
+  it("the store is code that runs, and keeps a session beyond a restart", async () => {
+    // What `npm install better-sqlite3` builds is here already.
+    for (const name of ["better-sqlite3", "bindings", "file-uri-to-path"]) {
+      symlinkSync(path.join(ROOT, "node_modules", name), path.join(folder, "node_modules", name));
+    }
+    writeFileSync(path.join(folder, "stored.mjs"), STORED.replace("STORE", storeSnippet));
+    const first = await start("stored.mjs");
+    await first.browser.follow("/idpauth/login/");
+    expect((await first.browser.get("/idpauth/session")).json().authenticated).toBe(true);
+    await Promise.all(children.splice(0).map(end));
+    const second = await start("stored.mjs");
+    expect(
+      (
+        await second.browser.get("/idpauth/session", { headers: { cookie: `idpauth=${first.browser.cookies.value("idpauth") ?? ""}` } })
+      ).json().authenticated,
+    ).toBe(true);
+    expect(existsSync(path.join(folder, "sessions.db"))).toBe(true);
+  });
+
   it("every accessor and function that it names exists", async () => {
     const accessors = [...section("The accessors").matchAll(/^\| `(\w+)\([^`]*\)` \|/gm)].map(([, name]) => name);
-    expect(accessors).toHaveLength(8);
+    expect(accessors).toHaveLength(11);
     const program = `
       import * as index from "idpauth";
       import { idpAuth } from "idpauth/express";

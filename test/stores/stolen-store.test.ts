@@ -53,7 +53,7 @@ const places: Record<string, () => Promise<Place>> = {
   },
   async postgres() {
     const server = await startPostgres();
-    const pool = new pg.Pool({ connectionString: server.url });
+    const pool = new pg.Pool({ connectionString: server.url, connectionTimeoutMillis: 2_000 });
     const store = postgresStore(pool);
     await store.migrate();
     return {
