@@ -15,18 +15,24 @@ export function formatStoreReport(report: StoreReport): string {
   const head = `The ${name} store: of ${results.length} obligations ${count(({ passed }) => passed)} hold, ${broken.length} are broken, ${count(isOpen)} were not checked.`;
   return [
     head,
-    ...methodsOf(results).flatMap((method) => ["", method, ...results.filter((result) => result.method === method).map(line)]),
+    ...methodsOf(results).flatMap((method) => ["", ...section(method, results)]),
     "",
     "The seven guarantees",
     ...guarantees.flatMap(({ number, title, given }) => [
       `  ${VERDICTS[`${given}`]}  ${number}. ${title}`,
-      ...reasons(results.filter((result) => result.guarantees.includes(number))),
+      ...reasons(
+        given,
+        results.filter((result) => result.guarantees.includes(number)),
+      ),
     ]),
     "",
     "Also promised",
     ...others.flatMap(({ name: other, title, given }) => [
       `  ${VERDICTS[`${given}`]}  ${other}: ${title}`,
-      ...reasons(results.filter((result) => result.others.includes(other))),
+      ...reasons(
+        given,
+        results.filter((result) => result.others.includes(other)),
+      ),
     ]),
     ...(broken.length === 0 ? [] : ["", "What was seen"]),
     ...broken.flatMap(({ error }) =>
@@ -36,13 +42,26 @@ export function formatStoreReport(report: StoreReport): string {
   ].join("\n");
 }
 
-function line(result: StoreResult): string {
-  const mark = result.passed ? MARKS.holds : isOpen(result) ? MARKS.open : MARKS.broken;
-  return `  ${mark}  ${result.promise}${isOpen(result) ? ` (${result.notChecked ?? ""})` : ""}`;
+/** A method's obligations. Why they were not checked is said once, where it is the same for all of them. */
+function section(method: string, results: readonly StoreResult[]): string[] {
+  const own = results.filter((result) => result.method === method);
+  const shared = new Set(own.map(({ notChecked }) => notChecked)).size === 1 ? own[0]?.notChecked : undefined;
+  return [
+    shared === undefined ? method : `${method} (${shared})`,
+    ...own.map((result) => {
+      const mark = result.passed ? MARKS.holds : isOpen(result) ? MARKS.open : MARKS.broken;
+      const why = shared === undefined && result.notChecked !== undefined ? ` (${result.notChecked})` : "";
+      return `  ${mark}  ${result.promise}${why}`;
+    }),
+  ];
 }
 
-function reasons(concerned: readonly StoreResult[]): string[] {
-  return concerned.filter(({ error }) => error !== undefined).map(({ method, promise }) => `                 ${method}: ${promise}`);
+/** Under a verdict: the obligations that are broken, or else why some could not be checked. */
+function reasons(given: boolean | undefined, concerned: readonly StoreResult[]): string[] {
+  if (given === true) return [];
+  const broken = concerned.filter(({ error }) => error !== undefined).map(({ method, promise }) => `${method}: ${promise}`);
+  const open = concerned.flatMap(({ notChecked }) => notChecked ?? []);
+  return (given === false ? broken : [...new Set(open)]).map((text) => `               - ${text}`);
 }
 
 function isOpen({ notChecked }: StoreResult): boolean {

@@ -18,7 +18,7 @@ export type GuaranteeNumber = 1 | 2 | 3 | 4 | 5 | 6 | 7;
 /** The seven guarantees, in their order. */
 export const GUARANTEES: readonly Guarantee[] = [
   { number: 1, title: "Any number of requests at once, in one process, make one token request, and all are answered." },
-  { number: 2, title: "So do any number of processes that share the store.", needs: "another" },
+  { number: 2, title: "Any number of processes that share the store make one token request together.", needs: "another" },
   { number: 3, title: "A late request uses the refreshed tokens, never the spent one." },
   { number: 4, title: "A slow provider lets no second refresher in; a refresher that dies is replaced." },
   { number: 5, title: "No write of an old copy ever overwrites newer tokens." },

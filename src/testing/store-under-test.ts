@@ -15,7 +15,8 @@ export interface StoreUnderTest {
    * the test moves. A store that knows the real time only takes 2, and each of these obligations then takes two or three seconds.
    */
   readonly life?: number;
-  /** Milliseconds that the store allows itself for one call. Default 2000. A second more, and an answer counts as missing. */
+  /** Milliseconds that the store allows itself for one call. Default 2000. Half as much again, and an
+   * answer counts as missing. */
   readonly timeLimit?: number;
   /**
    * A second, independent store over the same data, with a connection of its own, as another process would have it. May be
@@ -42,8 +43,8 @@ export type StoreFactory = () => StoreUnderTest | Promise<StoreUnderTest>;
 
 /** Milliseconds for one call unless the store under test says otherwise; what every bundled store allows itself. */
 const DEFAULT_TIME_LIMIT = 2_000;
-/** Milliseconds that a loaded machine may need besides. */
-const TIME_MARGIN = 1_000;
+/** As a share of the limit: what a loaded machine may need besides. */
+const TIME_MARGIN = 0.5;
 const DEFAULT_LIFE = 600;
 
 export const STORE_METHODS = ["get", "insert", "replace", "touch", "delete", "listBySubject"] as const;
@@ -51,7 +52,7 @@ export type StoreMethod = (typeof STORE_METHODS)[number];
 
 /** Milliseconds after which a call counts as not answered. */
 export function answerLimit(under: StoreUnderTest): number {
-  return (under.timeLimit ?? DEFAULT_TIME_LIMIT) + TIME_MARGIN;
+  return (under.timeLimit ?? DEFAULT_TIME_LIMIT) * (1 + TIME_MARGIN);
 }
 
 /** Seconds that an entry lives where its end is waited for. */

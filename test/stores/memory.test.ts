@@ -28,8 +28,12 @@ async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
+// A store in this process: nobody else can reach it, and there is no server that could be away.
+const without = ["bytes", "another", "outage"] as const;
+
 testStore({
   name: "memory",
+  without,
   test: it,
   create: () => {
     const { clock, now, advance } = stoppedClock();
@@ -39,6 +43,7 @@ testStore({
 
 testStore({
   name: "memory, swept late,",
+  without,
   test: it,
   create: () => {
     const { clock, now, skip } = stoppedClock();

@@ -1,0 +1,353 @@
+import type { Entry, SessionStore, Stored } from "../../src/index.js";
+import type { StoreUnderTest } from "../../src/testing/index.js";
+import { moment, StoppedClock, type BrokenStore } from "./broken-stores.js";
+import { MapStore } from "./map-store.js";
+
+// Stores over a server that several of them share and that can be away: one as it should be, and others that are broken on
+// purpose, each in one way that only several processes or an outage bring to light.
+
+/** Can be brought back to what it was, as by a client that writes all of an entry. */
+class Shared extends MapStore {
+  restore(key: string, stored: Stored): void {
+    this.entries.set(key, stored);
+  }
+}
+
+/** The data that the stores share, one moment away. */
+class Server {
+  store: Shared;
+  isAway = false;
+  readonly clock: StoppedClock;
+
+  constructor(clock: StoppedClock) {
+    this.clock = clock;
+    this.store = new Shared(clock);
+  }
+
+  async ask<Answer>(question: (store: Shared) => Promise<Answer>): Promise<Answer> {
+    await moment();
+    if (this.isAway) throw new Error("The server does not answer.");
+    return question(this.store);
+  }
+}
+
+/** A store as it should be. */
+class Client implements SessionStore {
+  readonly name = "client";
+  readonly inProcess: boolean = false;
+  protected readonly server: Server;
+
+  constructor(server: Server) {
+    this.server = server;
+  }
+
+  get(key: string): Promise<Stored | undefined> {
+    return this.server.ask((store) => store.get(key));
+  }
+  insert(key: string, entry: Entry): Promise<boolean> {
+    return this.server.ask((store) => store.insert(key, entry));
+  }
+  replace(key: string, entry: Entry, version: string): Promise<boolean> {
+    return this.server.ask((store) => store.replace(key, entry, version));
+  }
+  touch(key: string, lastActive: number | null, expiresAt: number): Promise<boolean> {
+    return this.server.ask((store) => store.touch(key, lastActive, expiresAt));
+  }
+  delete(key: string): Promise<Stored | undefined> {
+    return this.server.ask((store) => store.delete(key));
+  }
+  listBySubject(subject: string): Promise<string[]> {
+    return this.server.ask((store) => store.listBySubject(subject));
+  }
+}
+
+/** With all powers. */
+function underTest(open: new (server: Server) => SessionStore, timeLimit = 2_000, afterOutage?: (server: Server) => void): StoreUnderTest {
+  const clock = new StoppedClock();
+  const server = new Server(clock);
+  return {
+    store: new open(server),
+    now: () => clock.seconds,
+    advance: async (seconds) => void (clock.seconds += seconds),
+    timeLimit,
+    another: () => new open(server),
+    outage: {
+      begin: async () => void (server.isAway = true),
+      async end() {
+        server.isAway = false;
+        afterOutage?.(server);
+      },
+    },
+  };
+}
+
+/** The one that keeps all its promises. */
+export const soundClient = (): StoreUnderTest => underTest(Client);
+
+function broken(
+  name: string,
+  breaks: BrokenStore["breaks"],
+  loses: BrokenStore["loses"],
+  open: new (server: Server) => SessionStore,
+  timeLimit?: number,
+  afterOutage?: (server: Server) => void,
+): BrokenStore {
+  return { name, breaks, loses, create: () => underTest(open, timeLimit, afterOutage) };
+}
+
+/** Lets one call at a time through: what a process can do against itself, and against no other. */
+class TakingTurns extends Client {
+  #last: Promise<unknown> = Promise.resolve();
+  protected inTurn<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+    const turn = this.#last.then(work);
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+}
+
+/** Remembers what it has read, until it writes itself. */
+class Remembering extends Client {
+  protected readonly known = new Map<string, Stored>();
+  override async get(key: string) {
+    const known = this.known.get(key);
+    const isFresh = known !== undefined && known.expiresAt > this.server.clock.seconds;
+    const stored = isFresh ? known : await super.get(key);
+    if (stored) this.known.set(key, stored);
+    return stored && structuredClone(stored);
+  }
+  override replace(key: string, entry: Entry, version: string) {
+    this.known.delete(key);
+    return super.replace(key, entry, version);
+  }
+  override touch(key: string, lastActive: number | null, expiresAt: number) {
+    this.known.delete(key);
+    return super.touch(key, lastActive, expiresAt);
+  }
+  override delete(key: string) {
+    this.known.delete(key);
+    return super.delete(key);
+  }
+}
+
+export const brokenClients: readonly BrokenStore[] = [
+  broken(
+    "compares and sets under a lock of its own process",
+    ["processes", "of many replaces at once over two stores"],
+    [2, 4, 5],
+    class extends TakingTurns {
+      override replace(key: string, entry: Entry, version: string) {
+        return this.inTurn(async () => {
+          if ((await super.get(key))?.version !== version) return false;
+          return this.server.ask(async (store) => store.replace(key, entry, (await store.get(key))?.version ?? ""));
+        });
+      }
+    },
+  ),
+  broken(
+    "inserts under a lock of its own process",
+    ["processes", "of many inserts at once over two stores"],
+    [5],
+    class extends TakingTurns {
+      override insert(key: string, entry: Entry) {
+        return this.inTurn(async () => {
+          if (await super.get(key)) return false;
+          return this.server.ask(async (store) => {
+            await store.delete(key);
+            return store.insert(key, entry);
+          });
+        });
+      }
+    },
+  ),
+  broken(
+    "reads, then deletes, under a lock of its own process",
+    ["processes", "a delete by one against replace and touch by the other"],
+    [6],
+    class extends TakingTurns {
+      override replace(key: string, entry: Entry, version: string) {
+        return this.inTurn(() => super.replace(key, entry, version));
+      }
+      override delete(key: string) {
+        return this.inTurn(async () => {
+          const stored = await super.get(key);
+          await super.delete(key);
+          return stored;
+        });
+      }
+    },
+  ),
+  broken(
+    "remembers what it has read",
+    ["processes", "what one has replaced the other gives at once"],
+    [2, 3, 5, 6, 7, "expiry", "idle"],
+    Remembering,
+  ),
+  broken(
+    "falls back to what it remembers where the server has nothing",
+    ["processes", "what one has deleted is gone at once"],
+    [6],
+    class extends Remembering {
+      override async get(key: string) {
+        const [remembered, stored] = [this.known.get(key), await Client.prototype.get.call(this, key)];
+        if (stored) this.known.set(key, stored);
+        return stored ?? (remembered && remembered.expiresAt > this.server.clock.seconds ? remembered : undefined);
+      }
+    },
+  ),
+  broken(
+    "touch reads and writes back, under a lock of its own process",
+    ["processes", "a touch by one against a replace by the other"],
+    [3, 5],
+    class extends TakingTurns {
+      override replace(key: string, entry: Entry, version: string) {
+        return this.inTurn(() => super.replace(key, entry, version));
+      }
+      override delete(key: string) {
+        return this.inTurn(() => super.delete(key));
+      }
+      override touch(key: string, lastActive: number | null, expiresAt: number) {
+        return this.inTurn(async () => {
+          const early = await super.get(key);
+          if (!early) return false;
+          return this.server.ask(async (store) => {
+            if ((await store.get(key)) === undefined) return false;
+            store.restore(key, early);
+            return store.touch(key, lastActive, expiresAt);
+          });
+        });
+      }
+    },
+  ),
+  broken(
+    "keeps stamps in its own process, to write them later",
+    ["processes", "a stamp by one is there for the other"],
+    ["expiry", "idle", "everywhere"],
+    class extends Client {
+      readonly #stamps = new Map<string, { lastActive: number | null; expiresAt: number }[]>();
+      override async get(key: string) {
+        return this.server.ask(async (store) => {
+          const stored = await store.get(key);
+          const stamps = this.#stamps.get(key) ?? [];
+          if (!stored) return undefined;
+          const lastActive = Math.max(stored.lastActive ?? -1, ...stamps.map((stamp) => stamp.lastActive ?? -1));
+          const expiresAt = Math.max(stored.expiresAt, ...stamps.map((stamp) => stamp.expiresAt));
+          return { ...stored, expiresAt, ...(lastActive >= 0 && { lastActive }) };
+        });
+      }
+      override async touch(key: string, lastActive: number | null, expiresAt: number) {
+        if ((await super.get(key)) === undefined) return false;
+        this.#stamps.set(key, [...(this.#stamps.get(key) ?? []), { lastActive, expiresAt }]);
+        return true;
+      }
+    },
+  ),
+  broken(
+    "keeps the index of subjects in its own process",
+    ["processes", "each lists what the other has inserted"],
+    ["everywhere"],
+    class extends Client {
+      readonly #keys = new Set<string>();
+      override insert(key: string, entry: Entry) {
+        this.#keys.add(key);
+        return super.insert(key, entry);
+      }
+      override async listBySubject(subject: string) {
+        return (await super.listBySubject(subject)).filter((key) => this.#keys.has(key));
+      }
+    },
+  ),
+  broken(
+    "says inProcess, and is handed records in the clear",
+    ["processes", "a store that another process can reach does not say inProcess"],
+    ["secrecy"],
+    class extends Client {
+      override readonly inProcess = true;
+    },
+  ),
+  broken(
+    "takes an outage for an empty store",
+    ["outage", "every method rejects in time"],
+    [7],
+    class extends Client {
+      override get(key: string) {
+        return super.get(key).catch(() => undefined);
+      }
+      override touch(key: string, lastActive: number | null, expiresAt: number) {
+        return super.touch(key, lastActive, expiresAt).catch(() => false);
+      }
+    },
+  ),
+  broken(
+    "waits for its server for ever",
+    ["outage", "every method rejects in time"],
+    [7],
+    class extends Client {
+      override async get(key: string): Promise<Stored | undefined> {
+        return this.server.isAway ? new Promise<undefined>(() => undefined) : super.get(key);
+      }
+    },
+    100,
+  ),
+  broken(
+    "rejects with a text",
+    ["outage", "every method rejects in time"],
+    [7],
+    class extends Client {
+      override async get(key: string) {
+        // eslint-disable-next-line @typescript-eslint/only-throw-error -- that is what is wrong with it
+        if (this.server.isAway) throw "away";
+        return super.get(key);
+      }
+    },
+  ),
+  ...(["insert", "replace", "touch", "delete"] as const).map((method) =>
+    broken(
+      `queues each ${method} during an outage and does it after`,
+      ["outage", "after it, nothing is done that was refused"],
+      [7],
+      class extends Client {
+        readonly #queue: (() => Promise<unknown>)[] = [];
+        #queued<Answer>(name: string, work: () => Promise<Answer>): Promise<Answer> {
+          if (this.server.isAway && name === method) this.#queue.push(work);
+          return work();
+        }
+        override async get(key: string) {
+          if (!this.server.isAway) for (const work of this.#queue.splice(0)) await work();
+          return super.get(key);
+        }
+        override insert(key: string, entry: Entry) {
+          return this.#queued("insert", () => super.insert(key, entry));
+        }
+        override replace(key: string, entry: Entry, version: string) {
+          return this.#queued("replace", () => super.replace(key, entry, version));
+        }
+        override touch(key: string, lastActive: number | null, expiresAt: number) {
+          return this.#queued("touch", () => super.touch(key, lastActive, expiresAt));
+        }
+        override delete(key: string) {
+          return this.#queued("delete", () => super.delete(key));
+        }
+      },
+    ),
+  ),
+  broken(
+    "loses everything with its server",
+    ["outage", "after it, everything is there that was"],
+    [7],
+    Client,
+    undefined,
+    (server) => (server.store = new Shared(server.clock)),
+  ),
+  broken(
+    "shows in its errors what was to be written",
+    ["outage", "no error shows what was to be stored"],
+    ["secrecy"],
+    class extends Client {
+      override replace(key: string, entry: Entry, version: string) {
+        return super.replace(key, entry, version).catch((cause: unknown) => {
+          throw new Error("The command failed.", { cause: { command: ["SET", entry.data], cause } });
+        });
+      }
+    },
+  ),
+];

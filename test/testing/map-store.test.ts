@@ -1,0 +1,18 @@
+import { it } from "vitest";
+import { testStore } from "idpauth/testing";
+import { MapStore } from "./map-store.js";
+
+testStore({
+  name: "map",
+  test: it,
+  // A Map lies in one process, with no server that could be away.
+  without: ["another", "outage"],
+  create() {
+    let now = 1_800_000_000;
+    return {
+      store: new MapStore({ now: () => now * 1000 }),
+      now: () => now,
+      advance: async (seconds) => void (now += seconds),
+    };
+  },
+});
