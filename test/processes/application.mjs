@@ -1,0 +1,75 @@
+// One real process of an application: Express over the package as it is published. Says its port when it is ready, and
+// ends on SIGTERM when all that it has begun is finished.
+import express from "express";
+import { idpAuth } from "idpauth/express";
+import { BusyWork } from "./busy-work.mjs";
+import { dyingStore } from "./dying-store.mjs";
+import { openStore } from "./open-store.mjs";
+
+/** @type {import("./process-options.js").ProcessOptions} */
+const options = JSON.parse(process.argv[2] ?? "{}");
+const { secretKey, secretKeyFallbacks = [], issuer, clientId, clientSecret, httpTimeout, speed = 1 } = options;
+
+/** Waits and deadlines pass faster, so that nobody waits 40 s for a lease; the date stays, since tokens are dated by the provider. */
+const clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now() * speed,
+  /** @param {number} milliseconds @param {() => void} task */
+  timer(milliseconds, task) {
+    const handle = setTimeout(task, milliseconds / speed).unref();
+    return () => clearTimeout(handle);
+  },
+};
+
+// When the test is gone, however it went, so is its process.
+process.on("disconnect", () => process.exit(1));
+
+const work = new BusyWork();
+const { store, close } = await openStore(options.store);
+const auth = idpAuth({
+  env: {},
+  secretKey,
+  secretKeyFallbacks,
+  issuer,
+  clientId,
+  clientSecret,
+  httpTimeout,
+  scope: ["openid", "email", "profile", "offline_access"],
+  baseUrl: "http://app.example",
+  store: dyingStore(store, options.death),
+  clock,
+  // A refresh goes on when its visitor has left; what it asks the provider says that it is still there.
+  fetch: (input, init) => work.during(() => fetch(input, init)),
+});
+
+const app = express();
+let isEnding = false;
+app.use((request, response, next) => {
+  if (isEnding) response.setHeader("Connection", "close");
+  void work.during(() => new Promise((resolve) => response.once("close", resolve)));
+  next();
+});
+auth.mount(app);
+app.get("/guarded", auth.idpRequired, async (request, response) => {
+  const [user, credentials] = [await auth.getUser(request), await auth.getCredentials(request)];
+  response.json({ authenticated: user !== null, user, token: credentials?.token });
+});
+
+const server = app.listen(0, "127.0.0.1", () => {
+  const address = server.address();
+  process.send?.({ port: typeof address === "object" ? address?.port : undefined });
+});
+
+// Longer than any scenario: a request must not meet a connection that is being closed for having been idle.
+server.keepAliveTimeout = 300_000;
+
+process.on("SIGTERM", () => {
+  isEnding = true;
+  server.close();
+  const idle = setInterval(() => server.closeIdleConnections(), 20);
+  void work.quiet(100).then(async () => {
+    clearInterval(idle);
+    await close();
+    process.exit(0);
+  });
+});

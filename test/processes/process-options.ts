@@ -1,0 +1,27 @@
+/** Which store an application process opens, and how. Plain values: they travel on a command line. */
+export type StoreOptions =
+  | { readonly kind: "sqlite"; readonly path: string }
+  | { readonly kind: "redis"; readonly client: "redis" | "ioredis"; readonly port: number }
+  | { readonly kind: "redis-cluster"; readonly ports: readonly number[] }
+  | { readonly kind: "postgres"; readonly url: string };
+
+/** Where a process kills itself: around the n-th compare-and-set that it makes, counted from 1. */
+export interface Death {
+  readonly replace: number;
+  readonly moment: "before" | "after";
+}
+
+/** What an application process is told when it starts. */
+export interface ProcessOptions {
+  readonly store: StoreOptions;
+  readonly secretKey: string;
+  readonly secretKeyFallbacks?: readonly string[];
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** Seconds of the process's own clock that a visitor waits for a refresh. */
+  readonly httpTimeout: number;
+  /** How many times as fast as real time its waits and deadlines pass, the lease's among them; the date is the real one. Default 1. */
+  readonly speed?: number;
+  readonly death?: Death;
+}

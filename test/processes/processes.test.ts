@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, test } from "vitest";
+import { tableOf, type Row } from "./report.js";
+import { keyRotation } from "./scenarios/key-rotation.js";
+import { killedRefresher } from "./scenarios/killed-refresher.js";
+import { logoutDuringRefresh, logoutSeenByAll } from "./scenarios/logout-wins.js";
+import { oneRefresh } from "./scenarios/one-refresh.js";
+import { serverOutage, writerKilled } from "./scenarios/outage.js";
+import { ownIdentity } from "./scenarios/own-identity.js";
+import { recordFormats } from "./scenarios/record-formats.js";
+import { rollingRestart } from "./scenarios/rolling-restart.js";
+import { Stage } from "./stage.js";
+import { STORE_RIGS, type RunningStore } from "./store-rigs.js";
+
+type Scenario = (stage: Stage) => Promise<void>;
+
+const SCENARIOS: readonly (readonly [name: string, play: Scenario])[] = [
+  ["4 processes x 100 requests, one refresh", oneRefresh],
+  ["many people refresh at once, each stays who they are", ownIdentity],
+  ["a logout is seen by all at once", logoutSeenByAll],
+  ["a logout wins over a refresh elsewhere", logoutDuringRefresh],
+  ["kill -9 of the refresher at each step", killedRefresher],
+  ["two versions of the record format", recordFormats],
+  ["SECRET_KEY rotated in two phases", keyRotation],
+  ["rolling restart by SIGTERM under load", rollingRestart],
+  [
+    "kill -9 of the store under load",
+    (stage) => (stage.store.server === undefined ? writerKilled(stage) : serverOutage(stage, stage.store.server)),
+  ],
+];
+
+const rows: Row[] = [];
+
+afterAll(() => {
+  if (rows.length > 0) process.stdout.write(`\n${tableOf(rows)}\n\n`);
+});
+
+describe.each(STORE_RIGS.map((rig) => [rig.name, rig] as const))("processes over %s", (name, rig) => {
+  let store: RunningStore | undefined;
+  let stage: Stage | undefined;
+
+  beforeAll(async () => {
+    store = await rig.start();
+    if (store !== undefined) stage = await Stage.open(store, rig.scale);
+  });
+
+  afterAll(async () => {
+    try {
+      await stage?.close();
+    } finally {
+      await store?.stop();
+    }
+  });
+
+  test.for(SCENARIOS)("%s", { timeout: 120_000 }, async ([scenario, play], context) => {
+    if (stage === undefined) return context.skip(`${name} cannot be started here`);
+    const before = { ...stage.tally, refreshes: stage.refreshes(), time: performance.now() };
+    let passed = false;
+    try {
+      await play(stage);
+      stage.check();
+      passed = true;
+    } finally {
+      stage.provider.clearFaults();
+      rows.push({
+        scenario,
+        store: name,
+        requests: stage.tally.requests - before.requests,
+        refreshes: stage.refreshes() - before.refreshes,
+        signedIn: stage.tally.signedIn - before.signedIn,
+        milliseconds: performance.now() - before.time,
+        passed,
+      });
+    }
+  });
+});

@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import type { ApplicationProcess } from "../application-process.js";
+import type { Visitor } from "../people.js";
+import type { Death } from "../process-options.js";
+import { assertSignedIn, assertSignedOut, type Stage } from "../stage.js";
+
+/** How far a refresh has come when its process is killed, and what the others have to make of it. */
+interface Step {
+  readonly name: string;
+  /** Where the process dies by itself; or at which of its requests to the provider it is killed. */
+  readonly death: Death | "token received" | "token rotated" | "keys asked for";
+  /** Whether a lease is left behind, which the others take over when its time is up. */
+  readonly leavesLease: boolean;
+  /** Refreshes in all, that of the killed process included. */
+  readonly refreshes: 1 | 2;
+  /** The provider has rotated and nothing knows the new token: the one case that ends in a new login. */
+  readonly isLost?: boolean;
+}
+
+const STEPS: readonly Step[] = [
+  { name: "before the lease is written", death: { replace: 1, moment: "before" }, leavesLease: false, refreshes: 1 },
+  { name: "after the lease is written", death: { replace: 1, moment: "after" }, leavesLease: true, refreshes: 1 },
+  { name: "the provider has the request", death: "token received", leavesLease: true, refreshes: 2 },
+  { name: "the provider has rotated", death: "token rotated", leavesLease: true, refreshes: 2, isLost: true },
+  { name: "before the new token is stored", death: { replace: 2, moment: "before" }, leavesLease: true, refreshes: 2, isLost: true },
+  { name: "after the new token is stored", death: { replace: 2, moment: "after" }, leavesLease: true, refreshes: 2 },
+  { name: "the provider is asked for its keys", death: "keys asked for", leavesLease: true, refreshes: 2 },
+  { name: "before the last write", death: { replace: 3, moment: "before" }, leavesLease: true, refreshes: 2 },
+  { name: "after the last write", death: { replace: 3, moment: "after" }, leavesLease: false, refreshes: 1 },
+];
+
+/** The survivors' time, so that a lease of 40 s is over in 4. A refresh of theirs still has 3 s. */
+const SPEED = 10;
+const LEASE = 40_000 / SPEED;
+
+/** Every step of a refresh is somebody's last. The others serve the session on, and spend no token that is spent already. */
+export async function killedRefresher(stage: Stage): Promise<void> {
+  const reuses = stage.provider.reuses;
+  const [visitors, survivors, doomed] = await Promise.all([
+    stage.signInMany(STEPS.length, { first: 0 }),
+    stage.startMany(2, { speed: SPEED, httpTimeout: 120 }),
+    Promise.all(STEPS.map(({ death }) => stage.start(typeof death === "object" ? { death } : {}))),
+  ]);
+  const cases = STEPS.map((step, number) => ({ step, visitor: visitors[number]!, process: doomed[number]! }));
+  // By itself, since all processes ask for the same keys.
+  const [keys, others] = [cases.filter(asksForKeys), cases.filter((one) => !asksForKeys(one))];
+  for (const group of [keys, others]) await Promise.all(group.map(({ step, visitor, process }) => die(stage, step, visitor, process)));
+  await Promise.all(cases.map(({ step, visitor }) => outlive(stage, step, visitor, survivors)));
+  assert.equal(stage.provider.reuses - reuses, STEPS.filter(({ isLost }) => isLost).length, "spent tokens that came back");
+  for (const survivor of survivors) assert.ok(survivor.isRunning, survivor.stderr);
+  await Promise.all(survivors.map((survivor) => survivor.kill()));
+}
+
+function asksForKeys({ step }: { readonly step: Step }): boolean {
+  return step.death === "keys asked for";
+}
+
+/** Lets the process refresh, and sees it die of it. */
+async function die(stage: Stage, { name, death }: Step, visitor: Visitor, process: ApplicationProcess): Promise<void> {
+  if (typeof death !== "object") void lastRequest(stage, death, visitor).then(() => process.kill());
+  await assert.rejects(process.ask("/idpauth/session", { cookie: visitor.cookie }), `${name}: the process has answered`);
+  assert.equal((await process.ended).signal, "SIGKILL", `${name}: ${process.stderr}`);
+}
+
+/** Resolves when the provider has this visitor's request, which it will never answer. */
+function lastRequest(stage: Stage, death: "token received" | "token rotated" | "keys asked for", visitor: Visitor): Promise<void> {
+  const token = stage.people.refreshTokensOf(visitor).at(-1);
+  return new Promise((resolve) => {
+    stage.provider.fault(death === "keys asked for" ? "jwks" : "token", {
+      kind: "hang",
+      before: death !== "token rotated",
+      times: 1,
+      when: ({ endpoint, params }) => {
+        const isTheirs = endpoint === "jwks" || params.get("refresh_token") === token;
+        if (isTheirs) resolve();
+        return isTheirs;
+      },
+    });
+  });
+}
+
+async function outlive(
+  stage: Stage,
+  { name, leavesLease, refreshes, isLost = false }: Step,
+  visitor: Visitor,
+  survivors: readonly ApplicationProcess[],
+): Promise<void> {
+  const check = isLost ? assertSignedOut : (answer: Parameters<typeof assertSignedIn>[0]) => assertSignedIn(answer, visitor, name);
+  const askAll = () =>
+    Promise.all([...survivors, ...survivors].map((survivor) => survivor.ask("/idpauth/session", { cookie: visitor.cookie })));
+  const started = performance.now();
+  for (const answer of await askAll()) check(answer, name);
+  const waited = performance.now() - started;
+  if (leavesLease) assert.ok(waited >= 0.95 * LEASE, `${name}: the lease was taken over after ${waited.toFixed(0)} ms`);
+  assert.equal(stage.refreshes(visitor), refreshes, `${name}: token requests`);
+  // What has been decided stays, everywhere, and costs the provider nothing more.
+  for (const answer of [...(await askAll()), await stage.at(0).ask("/idpauth/session", { cookie: visitor.cookie })]) check(answer, name);
+  assert.equal(stage.refreshes(visitor), refreshes, `${name}: token requests afterwards`);
+  if (!isLost) return;
+  await stage.signInAgain(visitor, survivors[0]!);
+  for (const answer of await askAll()) assertSignedIn(answer, visitor, `${name}, after the new login`);
+}

@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { setTimeout as pause } from "node:timers/promises";
+import { Load } from "../load.js";
+import { assertSignedIn, type Stage } from "../stage.js";
+
+const RESTARTS = 3;
+
+/**
+ * Three processes end by SIGTERM and are replaced, one after another, under load and while they refresh. Nobody is signed
+ * out, every answer is right, and a refresh that is under way is finished first, also when its visitor has left.
+ */
+export async function rollingRestart(stage: Stage): Promise<void> {
+  const visitors = [...(await stage.signInMany(20)), ...(await stage.signInMany(10, { first: 0, later: 1 }))];
+  const refreshing = await stage.signInMany(2 * RESTARTS, { first: 0 });
+  const reuses = stage.provider.reuses;
+  const load = new Load({ visitors, processes: () => stage.fleet, allowsUnavailable: false, workers: 12 });
+  try {
+    for (let restart = 0; restart < RESTARTS; restart += 1) {
+      const process = stage.fleet[restart]!;
+      const [waiting, leaving] = [refreshing[2 * restart]!, refreshing[2 * restart + 1]!];
+      const tokens = [waiting, leaving].map((visitor) => stage.people.refreshTokensOf(visitor).at(-1) ?? "");
+      const hold = stage.provider.hold("token", {
+        before: false,
+        count: 2,
+        when: ({ params }) => tokens.includes(params.get("refresh_token") ?? ""),
+      });
+      const departure = new AbortController();
+      const answer = process.ask("/idpauth/session", { cookie: waiting.cookie });
+      const left = assert.rejects(process.ask("/idpauth/session", { cookie: leaving.cookie, signal: departure.signal }));
+      await hold.arrived;
+      departure.abort();
+      await left;
+      const ended = process.kill("SIGTERM");
+      await pause(150);
+      hold.release();
+      assertSignedIn(await answer, waiting, "a refresh during the shutdown");
+      assert.deepEqual(await ended, { code: 0, signal: null });
+      stage.fleet[restart] = await stage.start();
+      for (const visitor of [waiting, leaving]) {
+        assertSignedIn(await stage.at(restart).ask("/idpauth/session", { cookie: visitor.cookie }), visitor, "after the restart");
+        assert.equal(stage.refreshes(visitor), 1, "token requests of a refresh that a shutdown met");
+      }
+    }
+  } finally {
+    assert.deepEqual(await load.stop(), []);
+  }
+  assert.equal(stage.provider.reuses, reuses);
+}

@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import { startScriptedProvider, type ScriptedProvider } from "../support/scripted-provider.js";
+import { ApplicationProcess, type Answer, type Tally } from "./application-process.js";
+import { People, type TokenLife, type Visitor } from "./people.js";
+import type { ProcessOptions } from "./process-options.js";
+import type { RunningStore } from "./store-rigs.js";
+
+export const SECRET_KEY = "a secret key of at least 32 bytes, the first";
+const FLEET_SIZE = 4;
+/** Real seconds; nobody here waits that long, unless something is wrong. */
+const HTTP_TIMEOUT = 20;
+
+type Changes = Partial<Omit<ProcessOptions, "store">>;
+
+/** One store with a provider before it and application processes over it: where a scenario plays. */
+export class Stage {
+  readonly provider: ScriptedProvider;
+  readonly people: People;
+  readonly store: RunningStore;
+  /** 1 for the stores that get every round; less for the others. */
+  readonly scale: number;
+  readonly tally: Tally = { requests: 0, signedIn: 0 };
+  /** Four processes that every scenario may use and must leave running. */
+  readonly fleet: ApplicationProcess[] = [];
+  readonly #started: ApplicationProcess[] = [];
+
+  private constructor(provider: ScriptedProvider, store: RunningStore, scale: number) {
+    this.provider = provider;
+    this.people = new People(provider);
+    this.store = store;
+    this.scale = scale;
+  }
+
+  static async open(store: RunningStore, scale: number): Promise<Stage> {
+    const stage = new Stage(await startScriptedProvider(), store, scale);
+    try {
+      stage.fleet.push(...(await stage.startMany(FLEET_SIZE)));
+      return stage;
+    } catch (error) {
+      await stage.close();
+      throw error;
+    }
+  }
+
+  async start(changes: Changes = {}, { nextFormat = false } = {}): Promise<ApplicationProcess> {
+    const { issuer, clientId, clientSecret } = this.provider;
+    const own = { store: this.store.options, secretKey: SECRET_KEY, issuer, clientId, clientSecret, httpTimeout: HTTP_TIMEOUT };
+    const started = await ApplicationProcess.start({ ...own, ...changes }, { nextFormat, tally: this.tally });
+    this.#started.push(started);
+    return started;
+  }
+
+  startMany(count: number, changes?: Changes): Promise<ApplicationProcess[]> {
+    return Promise.all(Array.from({ length: count }, () => this.start(changes)));
+  }
+
+  /** Token requests that were refreshes: of one person, or all. */
+  refreshes(visitor?: Visitor): number {
+    const all = this.provider.requestsTo("token", { grant_type: "refresh_token" });
+    if (visitor === undefined) return all.length;
+    const theirs = this.people.refreshTokensOf(visitor);
+    return all.filter(({ params }) => theirs.includes(params.get("refresh_token") ?? "")).length;
+  }
+
+  /** Rounds of a scenario on this store. */
+  rounds(full: number): number {
+    return Math.max(1, Math.round(full * this.scale));
+  }
+
+  /** A sign-in that begins at one process and ends at another. */
+  async signIn(begin: ApplicationProcess, end: ApplicationProcess, life?: Partial<TokenLife>): Promise<Visitor> {
+    const { sub, email, claims } = this.people.add(life);
+    const login = await begin.ask("/idpauth/login/");
+    assert.equal(login.status, 302, `the login was answered ${String(login.status)}: ${login.text}`);
+    const callback = new URL(await this.provider.signInCode(login.location ?? "", claims));
+    const pending = cookieOf(login);
+    assert.ok(pending !== undefined, "the login set no cookie");
+    const signedIn = await end.ask(callback.pathname + callback.search, { cookie: pending });
+    const cookie = cookieOf(signedIn);
+    assert.ok(cookie !== undefined, `the callback set no cookie: ${String(signedIn.status)} ${signedIn.text}`);
+    return { sub, email, cookie };
+  }
+
+  /** Many visitors, each signed in over two processes of the fleet. */
+  async signInMany(count: number, life?: Partial<TokenLife>): Promise<Visitor[]> {
+    const visitors: Visitor[] = [];
+    let next = 0;
+    const one = async (): Promise<void> => {
+      while (next < count) {
+        const number = next++;
+        visitors[number] = await this.signIn(this.at(number), this.at(number + 1), life);
+      }
+    };
+    await Promise.all(Array.from({ length: 16 }, one));
+    return visitors;
+  }
+
+  /** A process of the fleet, in turn. */
+  at(number: number): ApplicationProcess {
+    return this.fleet[number % this.fleet.length]!;
+  }
+
+  /** A refreshing visitor's old session leads to this one sign-in, as a browser follows the guard. */
+  async signInAgain(visitor: Visitor, process: ApplicationProcess): Promise<void> {
+    const { email, sub } = visitor;
+    const guarded = await process.ask("/guarded", { cookie: visitor.cookie, navigates: true });
+    assert.equal(guarded.status, 302);
+    const login = await process.ask(guarded.location ?? "", { cookie: visitor.cookie, navigates: true });
+    assert.equal(login.status, 302, login.text);
+    const callback = new URL(await this.provider.signInCode(login.location ?? "", { sub, email }));
+    const done = await process.ask(callback.pathname + callback.search, { cookie: cookieOf(login) ?? visitor.cookie, navigates: true });
+    assert.equal(done.status, 302, done.text);
+    assert.equal(done.location, "http://app.example/guarded");
+    visitor.cookie = cookieOf(done) ?? "";
+  }
+
+  /** That nothing has crashed and nothing leaked into what processes wrote. */
+  check(): void {
+    for (const process of this.fleet) assert.ok(process.isRunning, `a process of the fleet is gone: ${process.stderr}`);
+    for (const { stderr } of this.#started) {
+      assert.doesNotMatch(stderr, /Error|Unhandled|\bat .+:\d+:\d+/, "a process has reported an error that nobody handled");
+      for (const { kind, value } of this.provider.issued) assert.ok(!stderr.includes(value), `a ${kind} stands in what a process wrote`);
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#started.map((process) => process.kill()));
+    await this.provider.stop();
+  }
+}
+
+/** The session cookie that an answer sets, as a Cookie header. */
+export function cookieOf({ setCookies }: Answer): string | undefined {
+  return setCookies.find((cookie) => cookie.startsWith("idpauth="))?.split(";", 1)[0];
+}
+
+/** The answer says that this very visitor is signed in, and sets no cookie. */
+export function assertSignedIn(answer: Answer, { email }: Visitor, when = ""): void {
+  assert.equal(answer.status, 200, `${when} answered ${String(answer.status)}: ${answer.text}`);
+  const body = JSON.parse(answer.text) as { authenticated: boolean; user: { email: string } | null };
+  assert.equal(body.authenticated, true, `${when} signed out`);
+  assert.equal(body.user?.email, email, `${when} somebody else's session`);
+  assert.deepEqual(answer.setCookies, []);
+}
+
+/** The answer says that nobody is signed in, which is not what an outage says. */
+export function assertSignedOut(answer: Answer, when = ""): void {
+  assert.equal(answer.status, 200, `${when} answered ${String(answer.status)}: ${answer.text}`);
+  assert.equal((JSON.parse(answer.text) as { authenticated: boolean }).authenticated, false, `${when} still signed in`);
+}
