@@ -5,12 +5,12 @@ import type { IdpRequest, Reply } from "./core/http.js";
 import { isValidIdpUrl } from "./core/idp-url.js";
 import type { Log, LogEntry, SessionStore, VisitorSession } from "./core/ports.js";
 import { specifiedKeys, userPayload, type Credentials, type KeyNames, type UserPayload } from "./core/record.js";
-import { ReplacedKeys } from "./core/replaced-keys.js";
 import { isSecure, ownOrigin, seenHost } from "./core/own-address.js";
 import type { Origin } from "./core/redirects.js";
 import { readSettings, type SettingOptions, type Settings } from "./core/settings.js";
 import { systemClock, type Clock } from "./core/time.js";
 import { createSessionAccess, type Access, type Explanation, type SessionAccess } from "./credentials/credentials.js";
+import { createLateTokenRule } from "./credentials/late-tokens.js";
 import { createRefresher } from "./credentials/refresh.js";
 import type { EndpointContext, Visit } from "./endpoints/context.js";
 import { failureReply, retryAfterOf } from "./endpoints/failure.js";
@@ -137,6 +137,11 @@ export interface IdpAuth<HostRequest extends object> {
   /** Whether a URL is one of the provider's documents: https, no port, no user info, exactly a document host. */
   isValidIdpUrl(url: string): boolean;
 
+  /**
+   * Resolves once no refresh runs any more, those included whose visitors have left: 30 s and the store's time at the most.
+   * For an orderly exit: close the server, await this, close the store. Never rejects.
+   */
+  idle(): Promise<void>;
   /** Listens to an event. @returns a function that ends it */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void;
 }
@@ -148,6 +153,7 @@ interface Running {
   readonly router: Router;
   readonly sessions: SessionAccess;
   readonly provider: Provider;
+  idle(): Promise<void>;
   /** Undefined: with the host's own sessions. */
   readonly subjectSessions: SubjectSessions | undefined;
   sessionOf(raw: object, request: IdpRequest): VisitorSession;
@@ -243,23 +249,28 @@ export function createIdpAuthOver<HostRequest extends object>(
       final_redirect: settings.finalRedirectKeyName,
     };
     const provider = createProvider({ settings, clock, log, ...(fetch && { fetch }) });
-    const replacedKeys = new ReplacedKeys();
-    const refresher = createRefresher({
-      provider,
-      clock,
-      log,
-      events,
-      replacedKeys,
-      visitorPatience: settings.httpTimeout * 1000,
-      concurrency: settings.refreshConcurrency,
-    });
-    const sessions = createSessionAccess({ policy: settings, refresher, clock, log, events });
     const kept = {
       store: store ?? memoryStore({ clock }),
       sealer: createSealer(settings.secretKey, settings.secretKeyFallbacks),
       clock,
       sessionTtl: settings.sessionTtl,
     };
+    const subjectSessions = session === "bundled" ? createSubjectSessions({ ...kept, policy: settings }) : undefined;
+    const lateTokens = createLateTokenRule({
+      provider,
+      clock,
+      ...(subjectSessions && { hasSignedInSince: (subject, since) => subjectSessions.hasSignedInSince(subject, since) }),
+    });
+    const refresher = createRefresher({
+      provider,
+      clock,
+      log,
+      events,
+      lateTokens,
+      visitorPatience: settings.httpTimeout * 1000,
+      concurrency: settings.refreshConcurrency,
+    });
+    const sessions = createSessionAccess({ policy: settings, refresher, clock, log, events });
     const bundled = createBundledSessions({
       ...kept,
       names,
@@ -268,14 +279,15 @@ export function createIdpAuthOver<HostRequest extends object>(
       ...(sessionLabel && { labelOf: (request) => labelFor(request, sessionLabel, log) }),
     });
     const hosted = createHostSessions({ names, debug: settings.debug });
-    const context: EndpointContext = { settings, names, provider, sessions, clock, log, events, replacedKeys, findings };
+    const context: EndpointContext = { settings, names, provider, sessions, clock, log, events, lateTokens, findings };
 
     return {
       settings,
       names,
       provider,
+      idle: () => refresher.idle(),
       sessions,
-      subjectSessions: session === "bundled" ? createSubjectSessions({ ...kept, policy: settings }) : undefined,
+      subjectSessions,
       router: createRouter(context),
       sessionOf(raw, request) {
         if (session === "bundled") return bundled.open(request.header("cookie"), isSecure(request, settings), request);
@@ -394,6 +406,7 @@ export function createIdpAuthOver<HostRequest extends object>(
         return false;
       }
     },
+    idle: async () => running?.idle(),
     isValidIdpUrl: (url) => isValidIdpUrl(url, ready().settings.documentHosts),
     on: (name, listener) => events.on(name, listener),
   };

@@ -3,8 +3,8 @@ import { failureReason, ProviderRefusedError, ProviderUnavailableError, StoreUna
 import { identityOf, type EventHub } from "../core/events.js";
 import type { Change, Log, Provider, SpentRefresh, VisitorSession } from "../core/ports.js";
 import type { IdInfo, SessionRecord } from "../core/record.js";
-import type { ReplacedKeys } from "../core/replaced-keys.js";
-import { epochSeconds, wait, type Clock } from "../core/time.js";
+import { epochSeconds, wait, type Clock, type EpochSeconds } from "../core/time.js";
+import type { LateTokenRule } from "./late-tokens.js";
 import { RefreshSlots, type Release } from "./refresh-slots.js";
 
 /** Milliseconds that one refresh may take at the provider, in all. */
@@ -14,10 +14,14 @@ const REFRESH_DEADLINE = 30_000;
 const STORE_TIMEOUT = 2_000;
 
 /**
- * Milliseconds after which a lease that nobody renewed is free to take over. Longer than its holder can possibly live:
- * the provider's deadline, the store operations around it, and a margin.
+ * Milliseconds after which a lease that nobody renewed is free to take over. Longer than its holder can possibly live,
+ * which counts everything from the moment in which it asked for the lease: the provider's deadline, the store operations
+ * after it, and a margin.
  */
 export const LEASE_DURATION = REFRESH_DEADLINE + 4 * STORE_TIMEOUT + 2_000;
+
+/** When the last attempt to write begins: it is one read and one write, and then there is the margin. */
+const LAST_WRITE = LEASE_DURATION - 2 * STORE_TIMEOUT - 2_000;
 
 /** Milliseconds between two looks at somebody else's lease; doubled from the first to the second, with jitter. */
 const WATCH_INTERVAL = { first: 50, longest: 1_000 };
@@ -27,7 +31,7 @@ export interface RefresherOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly events: EventHub;
-  readonly replacedKeys: ReplacedKeys;
+  readonly lateTokens: LateTokenRule;
   /** Milliseconds that a visitor waits for a refresh; it goes on without them. */
   readonly visitorPatience: number;
   /** How many refreshes may be at the provider at a time. */
@@ -45,9 +49,18 @@ export interface Refresher {
    * @throws StoreUnavailableError
    */
   refresh(session: VisitorSession, isNeeded: (record: SessionRecord) => boolean): Promise<SessionRecord | undefined>;
+  /** Resolves once no refresh is under way any more, those included whose visitors have left. Never rejects. */
+  idle(): Promise<void>;
 }
 
 type Outcome = SessionRecord | undefined;
+
+/** What all refreshes of a process have in common. */
+interface Shared {
+  readonly slots: RefreshSlots;
+  /** Best effort that nobody waits for, but an exit that is orderly. */
+  inBackground(work: Promise<unknown>): void;
+}
 
 interface Written {
   readonly record: Outcome;
@@ -58,7 +71,14 @@ interface Written {
 export function createRefresher(options: RefresherOptions): Refresher {
   // Keyed by session, never by client or user: nobody may be given somebody else's tokens.
   const flights = new Map<string, Promise<Outcome>>();
-  const slots = new RefreshSlots(options.concurrency, options.clock);
+  const background = new Set<Promise<unknown>>();
+  const shared: Shared = {
+    slots: new RefreshSlots(options.concurrency, options.clock),
+    inBackground(work) {
+      const settled = work.catch(() => undefined).finally(() => background.delete(settled));
+      background.add(settled);
+    },
+  };
   return {
     async refresh(session, isNeeded) {
       const key = session.key;
@@ -69,11 +89,14 @@ export function createRefresher(options: RefresherOptions): Refresher {
         // Somebody else's session object was brought up to date; this request's own copy has to follow.
         return session.update(same);
       }
-      const flight = new Refresh(options, slots, session, isNeeded).run().finally(() => flights.delete(key));
+      const flight = new Refresh(options, shared, session, isNeeded).run().finally(() => flights.delete(key));
       flights.set(key, flight);
       // Visitors may all have left when it fails; it has reported that itself.
       flight.catch(() => undefined);
       return withPatience(flight, options);
+    },
+    async idle() {
+      while (flights.size + background.size > 0) await Promise.allSettled([...flights.values(), ...background]);
     },
   };
 }
@@ -90,15 +113,19 @@ function withPatience(flight: Promise<Outcome>, { clock, visitorPatience }: Refr
 /** One attempt to refresh one session: take the lease, spend the token, verify, write back. */
 class Refresh {
   readonly #options: RefresherOptions;
-  readonly #slots: RefreshSlots;
+  readonly #shared: Shared;
   readonly #session: VisitorSession;
   readonly #isNeeded: (record: SessionRecord) => boolean;
   readonly #nonce = randomBytes(16).toString("base64url");
+  /** When the lease was asked for, on the clock's `monotonic()`. */
+  #leasedAt = 0;
+  /** The same on the wall clock. */
+  #leaseTakenAt: EpochSeconds = 0;
   readonly #key: string;
 
-  constructor(options: RefresherOptions, slots: RefreshSlots, session: VisitorSession, isNeeded: (record: SessionRecord) => boolean) {
+  constructor(options: RefresherOptions, shared: Shared, session: VisitorSession, isNeeded: (record: SessionRecord) => boolean) {
     this.#options = options;
-    this.#slots = slots;
+    this.#shared = shared;
     this.#session = session;
     this.#key = session.key ?? "";
     this.#isNeeded = isNeeded;
@@ -120,7 +147,7 @@ class Refresh {
     const { clock, events } = this.#options;
     const started = clock.monotonic();
     const deadline = new AbortController();
-    const cancelDeadline = clock.timer(REFRESH_DEADLINE, () => {
+    const cancelDeadline = clock.timer(this.#leasedAt + REFRESH_DEADLINE - started, () => {
       deadline.abort(new DOMException("The refresh took too long.", "TimeoutError"));
     });
     const about = () => ({ time: clock.now(), ...identityOf(record.id_info), duration: clock.monotonic() - started });
@@ -158,7 +185,7 @@ class Refresh {
       const nonce = record.idp_state.lease?.nonce;
       const isAbandoned = nonce === watched?.nonce && clock.monotonic() - (watched?.since ?? Infinity) >= LEASE_DURATION;
       if (nonce === undefined || isAbandoned) {
-        const release = await this.#slots.take();
+        const release = await this.#shared.slots.take();
         record = await this.#lease(nonce).catch((error: unknown) => {
           release();
           throw error;
@@ -180,11 +207,13 @@ class Refresh {
   async #lease(abandoned: string | undefined): Promise<Outcome> {
     // Again: while this refresh waited for its turn, others may have found the provider away.
     this.#options.provider.assertTokenEndpointReady();
+    this.#leasedAt = this.#options.clock.monotonic();
+    this.#leaseTakenAt = epochSeconds(this.#options.clock);
     try {
       return await this.#session.update((fresh) => this.#withLease(fresh, abandoned));
     } catch (error) {
       // The store may have written it before it failed: it is taken back, in the background and as far as that goes.
-      if (error instanceof StoreUnavailableError) void this.#write(withoutLease).catch(() => undefined);
+      if (error instanceof StoreUnavailableError) this.#shared.inBackground(this.#write(withoutLease));
       throw error;
     }
   }
@@ -193,7 +222,7 @@ class Refresh {
     if (!this.#isNeeded(fresh)) return fresh;
     const held = fresh.idp_state.lease?.nonce;
     if (held !== undefined && held !== abandoned) return fresh;
-    const lease = { nonce: this.#nonce, taken_at: epochSeconds(this.#options.clock) };
+    const lease = { nonce: this.#nonce, taken_at: this.#leaseTakenAt };
     return { ...fresh, idp_state: { ...fresh.idp_state, lease } };
   }
 
@@ -207,25 +236,25 @@ class Refresh {
     const spent = await provider.refresh(record.credentials?.refresh_token ?? "", signal);
     // From here on the old token is worth nothing. The new one is stored before anything that could fail is tried.
     if (spent.refreshToken !== undefined) {
-      const kept = await this.#keep(spent, (fresh) => withRefreshToken(fresh, spent.refreshToken));
+      const kept = await this.#keep(spent, previous, (fresh) => withRefreshToken(fresh, spent.refreshToken));
       if (!kept.isOurs) return this.#settled(kept.record);
     }
     const idInfo = await provider.verifyRefreshed(spent, previous, signal);
-    const kept = await this.#keep(spent, (fresh) => withTokens(fresh, spent, idInfo));
+    const kept = await this.#keep(spent, previous, (fresh) => withTokens(fresh, spent, idInfo));
     return kept.isOurs ? kept.record : this.#settled(kept.record);
   }
 
-  /**
-   * Writes under our lease. After a logout the tokens go back to the provider. When another holder took over, or the
-   * visitor signed in anew, they are only dropped: some providers end the whole grant with one token, and the visitor's
-   * session lives on it.
-   */
-  async #keep(spent: SpentRefresh, change: Change): Promise<Written> {
+  /** Writes under our lease; when the session is gone, the tokens came too late. When another holder took over, they are dropped. */
+  async #keep(spent: SpentRefresh, idInfo: IdInfo, change: Change): Promise<Written> {
     const { record, isOurs } = await this.#write(change);
     // A store that failed after it had written gives our own tokens back, without the lease.
     if (record !== undefined && (isOurs || record.credentials?.token === spent.accessToken)) return { record, isOurs: true };
-    const isLoggedOut = record === undefined && !this.#options.replacedKeys.has(this.#key, this.#options.clock.monotonic());
-    if (isLoggedOut) void this.#revoke(spent);
+    if (record === undefined) {
+      const { accessToken: token, refreshToken: refresh_token } = spent;
+      const tokens = { ...(token !== undefined && { token }), ...(refresh_token !== undefined && { refresh_token }) };
+      // Whoever waits for this refresh is signed out, and need not wait for the provider once more.
+      this.#shared.inBackground(this.#options.lateTokens.giveBack(this.#key, tokens, idInfo, this.#leaseTakenAt));
+    }
     return { record, isOurs: false };
   }
 
@@ -238,7 +267,7 @@ class Refresh {
   /** Changes the record only while it carries our lease: an old holder must not overwrite a newer one's tokens. */
   async #write(change: Change): Promise<Written> {
     const { clock } = this.#options;
-    const giveUpAt = clock.monotonic() + LEASE_DURATION - REFRESH_DEADLINE;
+    const giveUpAt = this.#leasedAt + LAST_WRITE;
     for (;;) {
       try {
         let isOurs = false;
@@ -253,11 +282,6 @@ class Refresh {
         await wait(clock, 250);
       }
     }
-  }
-
-  async #revoke(spent: SpentRefresh): Promise<void> {
-    if (spent.refreshToken !== undefined) await this.#options.provider.revoke(spent.refreshToken, "refresh_token");
-    else if (spent.accessToken !== undefined) await this.#options.provider.revoke(spent.accessToken, "access_token");
   }
 }
 

@@ -44,7 +44,7 @@ export function createCallback(): CallbackEndpoint {
 
 async function finishLogin(visit: Visit, context: EndpointContext, query: URLSearchParams, state: string): Promise<Reply> {
   const { session } = visit;
-  const { settings, provider, clock, events, replacedKeys } = context;
+  const { settings, provider, clock, events, lateTokens } = context;
   const now = epochSeconds(clock);
   const stateHash = createHash("sha256").update(state).digest("base64url");
 
@@ -64,7 +64,7 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
   const started = clock.monotonic();
   const key = session.key ?? "";
   // Another tab's callback has given the visitor a new session meanwhile: nothing is left to do here but to go on.
-  const isSignedInElsewhere = () => replacedKeys.has(key, clock.monotonic());
+  const isSignedInElsewhere = () => lateTokens.isReplacedHere(key);
   let signIn: SignIn;
   try {
     // While the provider is known to be away the login is kept: "try again" can still succeed.
@@ -72,12 +72,13 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
     const facts = await provider.facts();
 
     let isOurs = false as boolean;
-    await session.update((fresh) => {
+    const left = await session.update((fresh) => {
       const next = withoutLogin(fresh, state, stateHash);
       isOurs = next !== fresh;
       return next;
     });
-    if (!isOurs) return isSignedInElsewhere() ? redirect(login.final_redirect) : linkInvalid(visit, context);
+    // Gone between two tries: the change was tried, and never stored. A code must not be exchanged twice.
+    if (left === undefined || !isOurs) return isSignedInElsewhere() ? redirect(login.final_redirect) : linkInvalid(visit, context);
 
     const answer = readAuthorizationResponse(query, login, facts);
     if (answer.kind === "invalid") {
@@ -100,10 +101,6 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
     throw error;
   }
 
-  const revoke = () => {
-    const { refresh_token: refreshToken, token } = signIn.credentials;
-    void (refreshToken === undefined ? provider.revoke(token, "access_token") : provider.revoke(refreshToken, "refresh_token"));
-  };
   const stampActivity = settings.sessionIdleTimeout !== null;
   const signedInAt = epochSeconds(clock);
   const stored = await session
@@ -113,14 +110,13 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
       throw error;
     });
   if (stored === undefined) {
-    // The tokens are only dropped: some providers end the whole grant with one of them, and the other tab lives on it.
     if (isSignedInElsewhere()) return redirect(login.final_redirect);
-    // A logout came between. It wins, and the tokens nobody will hold are given back.
-    revoke();
+    // A logout came between, and wins.
+    void lateTokens.giveBack(key, signIn.credentials, signIn.idInfo, now);
     failed("logged_out_meanwhile");
     return linkInvalid(visit, context);
   }
-  replacedKeys.add(key, clock.monotonic());
+  lateTokens.sessionReplaced(key);
   events.emit("login", { time: clock.now(), ...identityOf(stored.id_info), duration: clock.monotonic() - started });
   return { ...redirect(login.final_redirect), setCookies: session.setCookies };
 }

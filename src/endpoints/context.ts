@@ -3,11 +3,11 @@ import type { IdpRequest } from "../core/http.js";
 import type { Finding } from "../core/errors.js";
 import type { Log, Provider, VisitorSession } from "../core/ports.js";
 import type { KeyNames } from "../core/record.js";
-import type { ReplacedKeys } from "../core/replaced-keys.js";
 import type { Origin } from "../core/redirects.js";
 import type { Settings } from "../core/settings.js";
 import type { Clock } from "../core/time.js";
 import type { SessionAccess } from "../credentials/credentials.js";
+import type { LateTokenRule } from "../credentials/late-tokens.js";
 
 /** What all requests share. */
 export interface EndpointContext {
@@ -18,7 +18,7 @@ export interface EndpointContext {
   readonly clock: Clock;
   readonly log: Log;
   readonly events: EventHub;
-  readonly replacedKeys: ReplacedKeys;
+  readonly lateTokens: LateTokenRule;
   /** What the startup checks found; the debug endpoint shows it. */
   readonly findings: readonly Finding[];
 }

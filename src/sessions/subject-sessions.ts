@@ -51,6 +51,8 @@ export interface SubjectSessions {
    * @returns how many there were
    */
   endAll(subject: Subject, except: string | undefined): Promise<number>;
+  /** Whether this person has a session that began at `since`, in epoch seconds, or later. */
+  hasSignedInSince(subject: Subject, since: EpochSeconds): Promise<boolean>;
 }
 
 /** A store that still lists sessions after so many rounds of deleting them is broken, or somebody signs in without end. */
@@ -112,6 +114,13 @@ export function createSubjectSessions(options: SubjectSessionsOptions): SubjectS
         ended += removed.filter((stored) => stored !== undefined).length;
       }
       throw new StoreUnavailableError("The session store still lists sessions that were just deleted.");
+    },
+    async hasSignedInSince(subject, since) {
+      const found = await inBatches(await keysOf(subject), async (key) => {
+        const stored = await ask(store.get(key));
+        return stored && readSummary(options, key, stored)?.loginAt;
+      });
+      return found.some((loginAt) => loginAt !== undefined && loginAt !== null && loginAt >= since);
     },
   };
 }

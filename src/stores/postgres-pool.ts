@@ -35,6 +35,9 @@ export interface PostgresPool {
 
 /** For a statement whose serialization failed: once all others that want the same row have had their turn. */
 const RETRY_MILLISECONDS = 10;
+const CANCEL_ATTEMPTS = 3;
+/** Between two of them, about; by chance, since statements tend to run out of time together. */
+const CANCEL_MILLISECONDS = 40;
 
 const TEXT: PostgresStatement["types"] = { getTypeParser: () => (value) => (typeof value === "string" ? value : textOf(value)) };
 const LISTENED = new WeakSet<PostgresPool>();
@@ -102,7 +105,7 @@ export function runStatement(pool: PostgresPool, wanted: PostgresStatement, mill
       isExpired = true;
       const waitedFor = client === undefined ? "No connection to PostgreSQL was free in time." : "PostgreSQL did not answer in time.";
       reject(new StoreUnavailableError(waitedFor));
-      if (client !== undefined) abandon(pool, client);
+      if (client !== undefined) void abandon(pool, client, ended);
     }, milliseconds);
 
     const work = async (): Promise<PostgresResult> => {
@@ -126,10 +129,9 @@ export function runStatement(pool: PostgresPool, wanted: PostgresStatement, mill
         throw error;
       }
     };
-    work()
-      .finally(() => clearTimeout(timer))
-      // After the time limit these change nothing.
-      .then(resolve, reject);
+    const ended = work().finally(() => clearTimeout(timer));
+    // After the time limit these change nothing.
+    ended.then(resolve, reject);
   });
 }
 
@@ -139,7 +141,7 @@ async function answer(client: PostgresClient, wanted: PostgresStatement, isOver:
       return await client.query(wanted);
     } catch (error) {
       if (!isLostRace(error)) throw error;
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * RETRY_MILLISECONDS));
+      await pause(Math.random() * RETRY_MILLISECONDS);
       if (isOver()) throw error;
     }
   }
@@ -153,9 +155,25 @@ function giveBack(client: PostgresClient): void {
 /**
  * Cancelled first: a connection that is closed over a statement which waits for a lock leaves it waiting, and the pool opens
  * another one. With the table locked for minutes, all connections of the server would be used up.
+ *
+ * More than once: a pooler with no connection free has not begun the statement yet, ignores the request, and may begin it a
+ * moment later, when others that were out of time as well have been cancelled. Closing the connection ends what has not begun.
  */
-function abandon(pool: PostgresPool, client: PostgresClient): void {
-  void cancelStatement(pool, client).finally(() => client.release(true));
+async function abandon(pool: PostgresPool, client: PostgresClient, ended: Promise<unknown>): Promise<void> {
+  const over = ended.then(
+    () => true,
+    () => true,
+  );
+  for (let attempt = 1; await cancelStatement(pool, client); attempt += 1) {
+    if (attempt === CANCEL_ATTEMPTS) break;
+    if (await Promise.race([over, pause(CANCEL_MILLISECONDS * (0.2 + Math.random()))])) break;
+  }
+  // Not lent again in any case: a request to cancel that is late would end somebody else's statement.
+  client.release(true);
+}
+
+function pause(milliseconds: number): Promise<false> {
+  return new Promise((resolve) => setTimeout(() => resolve(false), milliseconds));
 }
 
 /** The SQLSTATE of a server's error, or Node's code of a network error. */

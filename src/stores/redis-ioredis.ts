@@ -24,7 +24,6 @@ interface ClusterOptions {
   readonly enableOfflineQueue?: boolean;
   readonly redisOptions?: RedisOptions;
   readonly clusterNodeRetryStrategy?: unknown;
-  readonly retryDelayOnFailover?: number;
   readonly scaleReads?: unknown;
 }
 
@@ -54,15 +53,13 @@ function redisProblems(options: RedisOptions): StoreProblem[] {
   return problems;
 }
 
+/**
+ * What a Cluster client tries again for a moment (`retryDelayOnFailover` and its like) is needed, since a node that is just
+ * being connected refuses commands; and it is harmless, since the store takes its permit back when its own time is over.
+ */
 function clusterProblems(options: ClusterOptions): StoreProblem[] {
   const where = "new Cluster(nodes, { … })";
   const problems = offlineQueueProblems(options, where);
-  if (options.retryDelayOnFailover !== 0) {
-    problems.push({
-      message: "The Redis Cluster client sends commands again whose answer was lost; they may then run twice.",
-      remedy: `Set retryDelayOnFailover: 0 in ${where}.`,
-    });
-  }
   // A node that is not connected again has nothing to send again.
   if (typeof options.clusterNodeRetryStrategy === "function" && options.redisOptions?.autoResendUnfulfilledCommands !== false) {
     problems.push(resends("new Cluster(nodes, { redisOptions: { … } })"));
@@ -88,7 +85,7 @@ function offlineQueueProblems(options: { readonly enableOfflineQueue?: boolean }
 
 function resends(where: string): StoreProblem {
   return {
-    message: "The Redis client sends commands again whose answer was lost with the connection; they may then run twice.",
+    message: "The Redis client keeps commands whose answer was lost with the connection, and would run them again after the outage.",
     remedy: `Set autoResendUnfulfilledCommands: false in ${where}.`,
   };
 }

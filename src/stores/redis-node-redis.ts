@@ -92,8 +92,7 @@ function settingsProblems(client: NodeRedis, kind: Kind | undefined): StoreProbl
   const problems = nodeProblems(nodeClientOptions, "createSentinel({ nodeClientOptions: { … } })");
   if (maxCommandRediscovers !== 0) {
     problems.push({
-      message:
-        "The Redis Sentinel client holds commands back while it looks for the primary, and sends commands again whose answer was lost, which may then run twice.",
+      message: "The Redis Sentinel client holds commands back while it looks for the primary, and would run them after the outage.",
       remedy: "Set maxCommandRediscovers: 0 in createSentinel({ … }).",
     });
   }

@@ -29,22 +29,23 @@ const MAX_ROUNDS = 5;
  * Sessions in Redis 6.2 or later, or in Valkey: one server, Sentinel or Cluster. Takes a client of the package `redis`
  * (node-redis) or `ioredis`, which stays the application's to connect and to end.
  *
- * The client must answer at once while the server is away, and must never send a command twice. Startup check E012 names what
- * is set otherwise:
+ * The client must refuse commands while the server is away rather than keep them for later, and must read from primaries
+ * only. Startup check E012 names what is set otherwise:
  *
  * - `createClient({ disableOfflineQueue: true })`
  * - `createCluster({ rootNodes, defaults: { disableOfflineQueue: true } })`
  * - `createSentinel({ name, sentinelRootNodes, nodeClientOptions: { disableOfflineQueue: true }, maxCommandRediscovers: 0 })`
  * - `new Redis({ enableOfflineQueue: false, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 })`, with or without
  *   `sentinels` (the last one only spares the wait for the timeout when a connection is lost)
- * - `new Cluster(nodes, { enableOfflineQueue: false, retryDelayOnFailover: 0 })`
+ * - `new Cluster(nodes, { enableOfflineQueue: false })` of ioredis
  *
  * The server expires the entries, by its own clock. It must not evict them (`maxmemory-policy noeviction`), and what it has
  * acknowledged must survive its restart (`appendonly yes`); otherwise people are signed out.
  *
  * An operation that has rejected does nothing any more once it is sent, in whatever queue of the client it waited. Only what
  * had already left the process when a server froze may run later. That is harmless: writes compare the version first, stamps
- * only move forward, an insert is of a key that nobody else has, and a delete was wanted.
+ * only move forward, an insert is of a key that nobody else has, and a delete was wanted. Where a client of a Cluster sends a
+ * command twice because the first answer was lost, a write that has run already says so; a delete says that nothing was there.
  *
  * @throws TypeError when the client is no object, or an option has no valid value
  */

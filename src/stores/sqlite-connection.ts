@@ -126,11 +126,28 @@ export class HandedIn implements ConnectionSource {
 
   connect(): Connection {
     if (this.problem !== undefined) throw unavailableFor(this.problem);
-    return (this.#connection ??= setUp(this.#database, "The database handed to sqliteStore"));
+    return (this.#connection ??= this.#setUp());
   }
 
   close(): void {
     this.#connection = undefined;
+  }
+
+  #setUp(): Connection {
+    const connection = setUp(this.#database, "The database handed to sqliteStore");
+    const { database, statements } = connection;
+    try {
+      statements.begin.run();
+      try {
+        // Fails on one that was opened read-only, which a table that is already there would not show.
+        database.exec("PRAGMA user_version = 0");
+      } finally {
+        statements.rollback.run();
+      }
+    } catch (error) {
+      if (!isLocked(error)) throw error;
+    }
+    return connection;
   }
 }
 

@@ -26,7 +26,7 @@ export function resultCode(error: unknown): string | undefined {
 export function isLocked(error: unknown): boolean {
   if (LOCK_CODES.includes(resultCode(error) ?? "")) return true;
   // Its owner is in the middle of a transaction on a database that was handed in: what was written now could be rolled back.
-  return error instanceof Error && error.message.includes("within a transaction");
+  return error instanceof Error && /\b(?:within|inside) a transaction/.test(error.message);
 }
 
 /** As callers are to see it. SQLite's own messages name tables and files, never what is stored. */
@@ -81,8 +81,9 @@ export function openingProblem(name: string, error: unknown): StoreProblem {
       };
     default:
       return {
-        message: `${name} cannot be opened${typeof code === "string" ? ` (${code})` : ""}.`,
-        remedy: "Check that the path leads to a file, on a local disk, that this process's user may read and write.",
+        message: `${name} cannot be used${typeof code === "string" ? ` (${code})` : ""}.`,
+        remedy:
+          "Check that it is a file, on a local disk, that this process's user may read and write; a database that is handed in must be open.",
       };
   }
 }

@@ -6,12 +6,6 @@ const APPLICATION_ID = 0x69647061;
 const SCHEMA_VERSION = 1;
 
 /**
- * Pages in the write-ahead log after which a commit copies them into the database. SQLite's default, 1000, stops the event
- * loop for 20 to 70 ms at a time when they are spread over a large file; a tenth takes a tenth, at the same throughput.
- */
-const CHECKPOINT_PAGES = 100;
-
-/**
  * The stamps come before the data, so that moving one changes a single page; the data may spill over onto others.
  * A pending login has no subject, and is in no index of them.
  */
@@ -107,7 +101,6 @@ export function setUp(database: SqliteDatabase, name: string): Connection {
       "Put it on a local disk: SQLite's write-ahead log does not work over a network file system.",
     );
   }
-  database.exec(`PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${String(CHECKPOINT_PAGES)}`);
   if (isNew) create(database, name);
   return { database, statements: prepareAll(database) };
 }
@@ -126,8 +119,8 @@ function create(database: SqliteDatabase, name: string): void {
 
 /** Whether the table is still to be made. */
 function isEmpty(database: SqliteDatabase, name: string): boolean {
-  const applicationId = Number(pragma(database, "application_id"));
-  const version = Number(pragma(database, "user_version"));
+  const applicationId = pragma(database, "application_id");
+  const version = pragma(database, "user_version");
   if (applicationId === APPLICATION_ID) {
     if (version === SCHEMA_VERSION) return false;
     throw new SetupError(
@@ -135,8 +128,8 @@ function isEmpty(database: SqliteDatabase, name: string): boolean {
       "Run the idpauth that wrote it, or a later one; or give sqliteStore another file, which signs everybody out.",
     );
   }
-  const { tables } = database.prepare("SELECT count(*) AS tables FROM sqlite_schema").get() as { tables: number | bigint };
-  if (Number(tables) === 0 && applicationId === 0 && version === 0) return true;
+  const { tables } = prepare(database, "SELECT count(*) AS tables FROM sqlite_schema").get() as { tables: number };
+  if (tables === 0 && applicationId === 0 && version === 0) return true;
   throw new SetupError(
     `${name} belongs to another application.`,
     "Give sqliteStore a file of its own: in a shared one, each long write of the application would keep every sign-in waiting.",
@@ -145,12 +138,12 @@ function isEmpty(database: SqliteDatabase, name: string): boolean {
 
 /** In memory, or a temporary file: nobody else can open it. */
 function isPrivate(database: SqliteDatabase): boolean {
-  const databases = database.prepare("PRAGMA database_list").all() as { name: string; file: string | null }[];
+  const databases = prepare(database, "PRAGMA database_list").all() as { name: string; file: string | null }[];
   return !databases.find(({ name }) => name === "main")?.file;
 }
 
 function pragma(database: SqliteDatabase, text: string): unknown {
-  const row = database.prepare(`PRAGMA ${text}`).get() as Readonly<Record<string, unknown>>;
+  const row = prepare(database, `PRAGMA ${text}`).get() as Readonly<Record<string, unknown>>;
   return Object.values(row)[0];
 }
 

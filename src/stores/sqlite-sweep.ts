@@ -3,20 +3,24 @@ import type { Clock } from "../core/time.js";
 const SWEEP_MILLISECONDS = 30_000;
 const SMALLEST_SLICE = 8;
 const LARGEST_SLICE = 512;
-/** Milliseconds that a slice may take. What a row costs depends on the disk and on how the rows lie: it is learnt. */
+/** Milliseconds that a slice is to take. What a row costs depends on the disk and on how the rows lie: it is learnt. */
 const SLICE_MILLISECONDS = 4;
 
 /** What there is to sweep. */
 export interface Sweepable {
   /** Without a lock. */
   hasExpired(): boolean;
-  /** Removes up to `limit` expired entries in one transaction; gives how many there were, and the milliseconds that it took. */
-  removeExpired(limit: number): Promise<{ readonly removed: number; readonly milliseconds: number }>;
+  /**
+   * Removes up to `limit` expired entries in one transaction.
+   *
+   * @returns how many there were, and when it began, on `performance.now()`
+   */
+  removeExpired(limit: number): Promise<{ readonly removed: number; readonly began: number }>;
 }
 
 /**
- * Removes what has expired, every half minute, in slices between which everything else gets its turn. Several processes may
- * do so at once. A sweep that fails is left to the next.
+ * Removes what has expired, every half minute, in slices with pauses as long as themselves, so that half of the time at
+ * least is everything else's. Several processes may do so at once. A sweep that fails is left to the next.
  *
  * @returns stops it
  */
@@ -27,14 +31,17 @@ export function sweepRegularly(clock: Clock, sweepable: Sweepable): () => void {
 
   const sweep = async (): Promise<void> => {
     if (!sweepable.hasExpired()) return;
-    let removed: number;
-    do {
+    for (;;) {
       const limit = slice;
-      const done = await sweepable.removeExpired(limit);
-      removed = done.removed;
-      if (done.milliseconds > SLICE_MILLISECONDS) slice = Math.max(SMALLEST_SLICE, slice >> 1);
-      else if (done.milliseconds < SLICE_MILLISECONDS / 2) slice = Math.min(LARGEST_SLICE, slice << 1);
-    } while (removed > 0 && !isStopped);
+      const { removed, began } = await sweepable.removeExpired(limit);
+      if (removed < limit) return;
+      // With the commit, and what that copied from the log into the database.
+      const milliseconds = performance.now() - began;
+      if (milliseconds > SLICE_MILLISECONDS) slice = Math.max(SMALLEST_SLICE, slice >> 1);
+      else if (milliseconds < SLICE_MILLISECONDS / 2) slice = Math.min(LARGEST_SLICE, slice << 1);
+      await pause(milliseconds);
+      if (isStopped) return;
+    }
   };
 
   const schedule = (): void => {
@@ -49,4 +56,11 @@ export function sweepRegularly(clock: Clock, sweepable: Sweepable): () => void {
     isStopped = true;
     cancelTimer();
   };
+}
+
+/** Of real time, whatever the clock says: it is the process that needs it. Keeps no process alive. */
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, milliseconds).unref();
+  });
 }

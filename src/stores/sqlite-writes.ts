@@ -89,12 +89,12 @@ export class WriteQueue {
     for (const resolve of this.#onIdle.splice(0)) resolve();
   }
 
+  /** All wait equally long, so that the late ones are the first. */
   #rejectLate(): void {
     const now = performance.now();
-    while (this.#jobs[0] !== undefined && this.#jobs[0].deadline <= now) {
-      this.#jobs.shift()?.reject(new StoreUnavailableError("The session store did not answer in time: its database is locked."));
-      this.#alone = 0;
-    }
+    const firstInTime = this.#jobs.findIndex(({ deadline }) => deadline > now);
+    const count = firstInTime < 0 ? this.#jobs.length : firstInTime;
+    if (count > 0) this.#reject(count, new StoreUnavailableError("The session store did not answer in time."));
   }
 
   #runBatch(batch: readonly Job[]): void {
@@ -104,10 +104,7 @@ export class WriteQueue {
       this.#begin(connection, batch);
     } catch (error) {
       if (isLocked(error)) this.#tryAgain();
-      else
-        this.#take(this.#jobs.length).forEach(({ reject }) => {
-          reject(unavailable(error));
-        });
+      else this.#reject(this.#jobs.length, unavailable(error));
       return;
     }
     this.#tries = 0;
@@ -117,24 +114,17 @@ export class WriteQueue {
     } catch (error) {
       rollBack(connection);
       if (batch.length > 1) this.#alone = batch.length;
-      else
-        this.#take(1).forEach(({ reject }) => {
-          reject(unavailable(error));
-        });
+      else this.#reject(1, unavailable(error));
       return;
     }
     try {
       connection.statements.commit.run();
     } catch (error) {
       rollBack(connection);
-      this.#take(results.length).forEach(({ reject }) => {
-        reject(unavailable(error));
-      });
+      this.#reject(results.length, unavailable(error));
       return;
     }
-    this.#take(results.length).forEach(({ resolve }, index) => {
-      resolve(results[index] as never);
-    });
+    for (const [index, { resolve }] of this.#take(results.length).entries()) resolve(results[index] as never);
   }
 
   /** SQLite takes the setting outside a transaction only, and at once when it is prepared, so it cannot be kept prepared. */
@@ -145,6 +135,10 @@ export class WriteQueue {
       this.#synchronous = { connection, durable };
     }
     connection.statements.begin.run();
+  }
+
+  #reject(count: number, error: StoreUnavailableError): void {
+    for (const { reject } of this.#take(count)) reject(error);
   }
 
   #take(count: number): Job[] {

@@ -81,7 +81,7 @@ class SqliteSessions implements SqliteStore {
   readonly #clock: Clock;
   readonly #writes: WriteQueue;
   readonly #stopSweep: () => void;
-  #isClosed = false;
+  #closed: Promise<void> | undefined;
 
   constructor(source: ConnectionSource, clock: Clock, timeout: number) {
     this.#source = source;
@@ -155,9 +155,11 @@ class SqliteSessions implements SqliteStore {
     }
   }
 
-  async close(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
+  close(): Promise<void> {
+    return (this.#closed ??= this.#end());
+  }
+
+  async #end(): Promise<void> {
     this.#stopSweep();
     await this.#writes.idle();
     this.#source.close();
@@ -168,7 +170,7 @@ class SqliteSessions implements SqliteStore {
   }
 
   #connect(): Connection {
-    if (this.#isClosed) throw new StoreUnavailableError("The session store has been closed.");
+    if (this.#closed !== undefined) throw new StoreUnavailableError("The session store has been closed.");
     return this.#source.connect();
   }
 
@@ -192,15 +194,14 @@ class SqliteSessions implements SqliteStore {
 
   /** @param durable false: losing the write with the power costs nobody a session */
   #write<Result>(write: (statements: Statements) => Result, durable = true): Promise<Result> {
-    if (this.#isClosed) return Promise.reject(new StoreUnavailableError("The session store has been closed."));
+    if (this.#closed !== undefined) return Promise.reject(new StoreUnavailableError("The session store has been closed."));
     return this.#writes.add(({ statements }) => write(statements), durable);
   }
 
-  #removeExpired(limit: number): Promise<{ removed: number; milliseconds: number }> {
+  #removeExpired(limit: number): Promise<{ removed: number; began: number }> {
     return this.#write(({ sweep }) => {
-      const start = performance.now();
-      const removed = Number(sweep.run(this.#now(), limit).changes);
-      return { removed, milliseconds: performance.now() - start };
+      const began = performance.now();
+      return { removed: Number(sweep.run(this.#now(), limit).changes), began };
     }, false);
   }
 }
@@ -210,9 +211,9 @@ function newVersion(): string {
   return randomBytes(12).toString("base64url");
 }
 
+/** A store that is not `inProcess` is given nothing else. */
 function bytesOf({ data }: Entry): Uint8Array {
-  if (data instanceof Uint8Array) return data;
-  throw new TypeError("sqliteStore keeps sealed bytes only.");
+  return data as Uint8Array;
 }
 
 function storedOf(row: Row): Stored {

@@ -1039,3 +1039,35 @@ describe("a store that loses the answer to taking the lease", () => {
     expect(refreshRequests()).toHaveLength(1);
   });
 });
+
+describe("an orderly exit", () => {
+  it("idle() waits for a refresh whose visitor has left, and for nothing when there is none", async () => {
+    const visitor = await expiredVisitor();
+    await app.auth.idle();
+    const hold = provider.hold("token");
+    const probe = visitor.get(PROBE);
+    await hold.arrived;
+    let isIdle = false;
+    const idle = app.auth.idle().then(() => (isIdle = true));
+    await clock.advanceAsync(PATIENCE);
+    expect((await probe).status).toBe(503);
+    expect(isIdle).toBe(false);
+    hold.release();
+    await idle;
+    expect((await recordOf(visitor)).credentials?.token).toBe(issued("access_token").at(-1));
+    expect((await recordOf(visitor)).idp_state.lease).toBeUndefined();
+  });
+
+  it("idle() waits until the tokens of a refresh that a logout overtook are given back", async () => {
+    const visitor = await expiredVisitor();
+    const hold = provider.hold("token", { before: false });
+    const probe = visitor.get(PROBE);
+    await hold.arrived;
+    await visitor.get("/idpauth/logout/");
+    const revoked = provider.requestsTo("revoke").length;
+    hold.release();
+    await probe;
+    await app.auth.idle();
+    expect(provider.requestsTo("revoke").length).toBe(revoked + 1);
+  });
+});
