@@ -1,0 +1,802 @@
+import { isOutage } from "../../src/core/errors.js";
+import type { IdpRequest, Reply } from "../../src/core/http.js";
+import { epochSeconds } from "../../src/core/time.js";
+import { createIdpAuthOver, type HostAdapter, type IdpAuth } from "../../src/idp-auth.js";
+import { Ledger, SECRET_KEY, type Session, type Violation } from "./ledger.js";
+import { ISSUER, ModelProvider, partsOf } from "./model-provider.js";
+import { Random, seedTheWorld } from "./random.js";
+import { ScheduledStore } from "./scheduled-store.js";
+import { Scheduler, turn, type Actor, type Owner, type Process } from "./scheduler.js";
+
+const PLAIN_HOST: HostAdapter<IdpRequest> = { name: "plain", request: (raw) => raw };
+const COOKIE = "idpauth";
+/** An interleaving that takes more steps than this goes round in circles. */
+const MOST_STEPS = 6_000;
+/** Milliseconds in which everybody must be served again after the last fault: a whole lease, a back-off, and some. */
+const RECOVERY = 120_000;
+
+export const ACTOR_KINDS = ["probe", "credentials", "accessToken", "guard", "late", "login", "signIn", "callback", "logout"] as const;
+export type ActorKind = (typeof ACTOR_KINDS)[number];
+
+export const EVENT_KINDS = [
+  "crash",
+  "store outage",
+  "store hiccups",
+  "provider outage",
+  "keys outage",
+  "slow provider",
+  "withdrawal",
+] as const;
+export type EventKind = (typeof EVENT_KINDS)[number];
+
+interface PlannedActor {
+  readonly kind: ActorKind;
+  readonly browser: number;
+  readonly process: number;
+  readonly after: number;
+}
+
+interface PlannedEvent {
+  readonly kind: EventKind;
+  readonly process: number;
+  readonly after: number;
+}
+
+/** What is to happen; when, the scheduler decides. */
+export interface Scenario {
+  readonly processes: number;
+  readonly users: readonly string[];
+  readonly actors: readonly PlannedActor[];
+  readonly events: readonly PlannedEvent[];
+  /** Milliseconds from the sign-in to the first actor. */
+  readonly age: number;
+  readonly rotates: boolean;
+  readonly endsGrant: boolean;
+  /** Time stands still while anything can be done. */
+  readonly prompt: boolean;
+  /** How many refreshes a process has at the provider at a time. */
+  readonly refreshConcurrency: number;
+  readonly sessionMaxAge: number | null;
+  readonly sessionIdleTimeout: number | null;
+}
+
+/**
+ * Whether the provider may be one that ends all of a user's grants with one revoked token. Off: what a process gives back
+ * after another process has signed the visitor in anew ends the new sign-in too; see README.md.
+ */
+const ENDS_GRANT = process.env["INTERLEAVING_GRANTS"] === "1";
+
+/** Milliseconds before the ID token's expiry at which sessions are used that are about to expire. */
+const NEARLY = 20_000;
+const HOUR = 3_600_000;
+const PACES = [1, 1, 0.1, 6];
+
+export function planScenario(random: Random): Scenario {
+  const processes = 1 + random.below(3);
+  const users = random.chance(0.2) ? ["ada", "grace"] : ["ada"];
+  const kinds: readonly ActorKind[] = [...ACTOR_KINDS, "probe", "credentials", "late", "logout", "callback"];
+  const actors = Array.from({ length: 2 + random.below(3) }, () => ({
+    kind: random.pick(kinds),
+    browser: random.below(users.length),
+    process: random.below(processes),
+    after: random.chance(0.6) ? 0 : random.below(25),
+  }));
+  // Somebody clicks twice, and the load balancer sends the second click elsewhere.
+  const clicked = actors.find(({ kind }) => kind === "callback");
+  if (clicked !== undefined && random.chance(0.4)) actors.push({ ...clicked, process: random.below(processes) });
+  const hasEvents = random.chance(0.65);
+  const events = Array.from({ length: hasEvents ? 1 + random.below(2) : 0 }, () => ({
+    kind: random.pick(EVENT_KINDS),
+    process: random.below(processes),
+    after: random.below(16),
+  }));
+  return {
+    processes,
+    users,
+    actors,
+    events,
+    age: random.chance(0.85) ? HOUR + random.below(3) * 1_000 : HOUR - NEARLY,
+    rotates: random.chance(0.85),
+    endsGrant: ENDS_GRANT && random.chance(0.5),
+    prompt: !hasEvents || random.chance(0.4),
+    refreshConcurrency: random.pick([1, 8]),
+    sessionMaxAge: random.chance(0.15) ? 3_600 + random.below(30) : null,
+    sessionIdleTimeout: random.chance(0.5) ? 3_600 + random.pick([1, 5, 30, 600]) : null,
+  };
+}
+
+interface RunningProcess extends Process {
+  readonly number: number;
+  readonly auth: IdpAuth<IdpRequest>;
+}
+
+interface Browser {
+  readonly user: string;
+  /** The value of the session cookie. */
+  cookie: string | undefined;
+  /** It has been signed in, and nothing but what the ledger knows may end that. */
+  wasSignedIn: boolean;
+}
+
+interface RunningActor extends Actor {
+  readonly browser: Browser;
+  readonly process: RunningProcess;
+  settled: boolean;
+}
+
+/** What the visitor knew, or could have known, when a request was sent. */
+interface Before {
+  readonly session: Session | undefined;
+  readonly cookie: string | undefined;
+  readonly wasAlive: boolean;
+  readonly isSignedIn: boolean;
+  /** The generation of the access token that lay in the store. */
+  readonly generation: number;
+  readonly lastActive: number | undefined;
+  readonly at: number;
+}
+
+/** What an answer says of the visitor. */
+interface Said {
+  readonly verdict: "in" | "out" | "unavailable" | "nothing";
+  readonly email?: string | null;
+  readonly token?: string;
+  readonly setCookies?: readonly string[];
+  readonly status?: number;
+}
+
+export interface Outcome {
+  readonly violations: readonly Violation[];
+  readonly trace: readonly string[];
+  readonly steps: number;
+}
+
+/** Runs one interleaving: the real code of several processes over one store and one provider, everything else decided by chance. */
+export async function runInterleaving(seed: number, count: (kind: string) => void, scenario?: Scenario): Promise<Outcome> {
+  const random = new Random(seed);
+  const interleaving = new Interleaving(random, scenario ?? planScenario(new Random(seed ^ 0x5eed)), count);
+  const restore = seedTheWorld(random, (bytes) => interleaving.ledger.made(bytes));
+  const onRejection = (reason: unknown) => {
+    interleaving.ledger.report("no unhandled rejection", String(reason));
+  };
+  process.on("unhandledRejection", onRejection);
+  try {
+    await interleaving.run();
+  } finally {
+    process.off("unhandledRejection", onRejection);
+    restore();
+  }
+  return { violations: interleaving.ledger.violations, trace: interleaving.scheduler.trace, steps: interleaving.scheduler.stepsTaken };
+}
+
+class Interleaving {
+  readonly scheduler: Scheduler;
+  readonly ledger: Ledger;
+  readonly #scenario: Scenario;
+  readonly #random: Random;
+  readonly #count: (kind: string) => void;
+  readonly #store: ScheduledStore;
+  readonly #provider: ModelProvider;
+  readonly #processes: RunningProcess[] = [];
+  readonly #browsers: Browser[];
+  readonly #actors: RunningActor[] = [];
+  /** Callbacks that are ready to be called, by browser. */
+  readonly #lostToLogout: RunningActor[] = [];
+  readonly #callbacks: string[][];
+  #faultsGoOn = true;
+  #started = 0;
+
+  constructor(random: Random, scenario: Scenario, count: (kind: string) => void) {
+    this.#random = random;
+    this.#scenario = scenario;
+    this.#count = count;
+    this.scheduler = new Scheduler(random, count);
+    this.ledger = new Ledger(this.scheduler, (id) => this.#provider.families.get(id));
+    this.#store = new ScheduledStore(this.scheduler, this.ledger);
+    this.#provider = new ModelProvider(this.scheduler, this.ledger, scenario);
+    this.#browsers = scenario.users.map((user) => ({ user, cookie: undefined, wasSignedIn: false }));
+    this.#callbacks = scenario.users.map(() => []);
+  }
+
+  async run(): Promise<void> {
+    const { scheduler, ledger } = this;
+    const { age, processes, actors, events } = this.#scenario;
+    for (let number = 0; number < processes; number += 1) this.#processes.push(this.#startProcess(number));
+    ledger.earliness = actors.some(({ kind }) => kind === "accessToken") ? 30 : 0;
+
+    scheduler.orderly = true;
+    for (const [number, browser] of this.#browsers.entries()) await this.#setUp(number, browser, age);
+    const requestsBefore = ledger.requests.length;
+    scheduler.orderly = false;
+    scheduler.prompt = this.#scenario.prompt;
+    scheduler.trace.push(`--- ${describe(this.#scenario)}`);
+
+    for (const planned of actors) {
+      scheduler.add("", { process: undefined, actor: undefined }, () => this.#start(planned), { steps: planned.after });
+    }
+    for (const planned of events) {
+      scheduler.add("", { process: undefined, actor: undefined }, () => this.#happen(planned), { steps: planned.after });
+    }
+    await this.#settle();
+    if (ledger.violations.length > 0) return;
+    this.#checkSettled(requestsBefore);
+    if (ledger.violations.length > 0) return;
+    await this.#recover();
+    if (ledger.violations.length > 0) return;
+    this.#checkEnd();
+  }
+
+  #startProcess(number: number): RunningProcess {
+    const name = `p${String(number + 1)}${"'".repeat(this.#processes[number] === undefined ? 0 : this.#processes[number].name.length - 1)}`;
+    const state: Process = { name, crashed: false };
+    const auth = createIdpAuthOver(
+      {
+        env: {},
+        baseUrl: "http://localhost",
+        secretKey: SECRET_KEY,
+        clientId: "client",
+        clientSecret: "client secret",
+        issuer: ISSUER,
+        scope: ["openid", "email"],
+        refreshConcurrency: this.#scenario.refreshConcurrency,
+        sessionMaxAge: this.#scenario.sessionMaxAge,
+        sessionIdleTimeout: this.#scenario.sessionIdleTimeout,
+        store: this.#store.of(state),
+        clock: this.scheduler.clockOf(state),
+        log: ({ level, code, message }) => {
+          if (/[ar]t\.f\d/.test(message)) this.ledger.report("nothing secret is logged", message);
+          if (code === "listener_failed") this.ledger.report("no unexpected error", message);
+          if (level === "error") this.#count(`log ${code}`);
+        },
+      },
+      PLAIN_HOST,
+      () => this.#provider.of(state),
+    );
+    auth.start();
+    auth.on("failure", ({ reason }) => {
+      if (reason === "unexpected") this.ledger.report("no unexpected error", "a failure event says so");
+    });
+    auth.on("refresh", () => this.#count("refresh"));
+    auth.on("login", () => this.#count("login"));
+    auth.on("logout", () => this.#count("logout"));
+    return Object.assign(state, { number, auth });
+  }
+
+  /** Signs the browser in, lets its ID token grow old, and starts the logins whose callbacks will be called. */
+  async #setUp(number: number, browser: Browser, age: number): Promise<void> {
+    const actor: RunningActor = {
+      name: "setup",
+      kind: "setup",
+      faulted: false,
+      pace: 1,
+      browser,
+      process: this.#pickProcess(0),
+      settled: false,
+    };
+    const perform = async (work: () => Promise<unknown>) => {
+      let isDone = false as boolean;
+      this.scheduler.current = { process: actor.process, actor };
+      void work().finally(() => (isDone = true));
+      await turn();
+      while (!isDone) await this.scheduler.step();
+      this.scheduler.current = { process: undefined, actor: undefined };
+    };
+    await perform(async () => {
+      await this.#follow(actor, await this.#beginLogin(actor));
+    });
+    if (number === this.#browsers.length - 1) this.scheduler.advance(age);
+    for (const planned of this.#scenario.actors) {
+      if (planned.kind !== "callback" || this.#browsers[planned.browser] !== browser) continue;
+      const again = this.#random.chance(0.5) ? this.#callbacks[number]?.at(-1) : undefined;
+      if (again !== undefined) this.#callbacks[number]?.push(again);
+      else
+        await perform(async () => {
+          const callback = await this.#beginLogin(actor);
+          if (callback !== undefined) this.#callbacks[number]?.push(callback);
+        });
+    }
+  }
+
+  async #beginLogin(actor: RunningActor): Promise<string | undefined> {
+    const reply = await this.#get(actor, "/idpauth/login/");
+    const location = reply.headers["Location"];
+    if (reply.status !== 302 || location === undefined) return undefined;
+    const state = new URL(location).searchParams.get("state") ?? "";
+    return `/idpauth/login-callback?${new URLSearchParams({ state, code: this.#provider.approve(location, actor.browser.user) }).toString()}`;
+  }
+
+  async #follow(actor: RunningActor, callback: string | undefined): Promise<Reply | undefined> {
+    return callback === undefined ? undefined : this.#get(actor, callback);
+  }
+
+  #pickProcess(number: number): RunningProcess {
+    const wanted = this.#processes[number];
+    const process = wanted === undefined || wanted.crashed ? this.#processes.find(({ crashed }) => !crashed) : wanted;
+    if (process === undefined) throw new Error("no process is left");
+    return process;
+  }
+
+  // What visitors do
+
+  #request({ browser }: RunningActor, target: string, headers: Readonly<Record<string, string>> = {}): IdpRequest {
+    const all: Readonly<Record<string, string>> = {
+      ...(browser.cookie !== undefined && { cookie: `${COOKIE}=${browser.cookie}` }),
+      ...headers,
+    };
+    return { method: "GET", target, scheme: "http", host: "localhost", header: (name) => all[name] };
+  }
+
+  async #get(actor: RunningActor, target: string): Promise<Reply> {
+    const reply = actor.process.auth.handle(this.#request(actor, target));
+    if (reply === undefined) throw new Error(`${target} is not answered`);
+    const before = this.#before(actor);
+    const answered = await reply;
+    this.#checkCookies(actor, target, before, answered);
+    for (const line of answered.setCookies ?? []) {
+      const value = new RegExp(`^${COOKIE}=([^;]*)`).exec(line)?.[1];
+      actor.browser.cookie = value === undefined || value === "" ? undefined : value;
+      const session = this.ledger.sessionOf(actor.browser.cookie);
+      if (session?.isAlive === true && session.record.credentials !== undefined) actor.browser.wasSignedIn = true;
+    }
+    return answered;
+  }
+
+  #start({ kind, browser: browserNumber, process: processNumber }: PlannedActor): void {
+    const browser = this.#browsers[browserNumber];
+    if (browser === undefined) return;
+    this.#started += 1;
+    const process = this.#pickProcess(processNumber);
+    const pace = this.#random.pick(PACES);
+    const actor: RunningActor = { name: `${kind}#${String(this.#started)}`, kind, faulted: false, pace, browser, process, settled: false };
+    this.#actors.push(actor);
+    this.#count(`actor ${kind}`);
+    this.scheduler.current = { process, actor };
+    this.scheduler.note(`begins with ${this.ledger.sessionOf(browser.cookie)?.name ?? "no session"}`);
+    this.#act(actor).then(
+      (said) => {
+        actor.settled = true;
+        this.scheduler.note(`       ${actor.name} of ${actor.process.name} is told: ${said}`);
+      },
+      (error: unknown) => {
+        actor.settled = true;
+        this.ledger.report(
+          "no unexpected error",
+          `${actor.name}: ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}`,
+        );
+      },
+    );
+  }
+
+  async #act(actor: RunningActor): Promise<string> {
+    const { auth } = actor.process;
+    switch (actor.kind as ActorKind) {
+      case "probe": {
+        const before = this.#before(actor);
+        return this.#judge(actor, before, await this.#probe(actor));
+      }
+      case "credentials": {
+        const before = this.#before(actor);
+        return this.#judge(actor, before, await told(auth.getCredentials(this.#request(actor, "/")), (credentials) => credentials?.token));
+      }
+      case "accessToken": {
+        const before = this.#before(actor);
+        return this.#judge(actor, before, await told(auth.getAccessToken(this.#request(actor, "/")), (token) => token ?? undefined));
+      }
+      case "late": {
+        const request = this.#request(actor, "/");
+        const first = this.#before(actor);
+        const early = await told(auth.checkIdpAuthentication(request), (isIn) => (isIn ? "" : undefined));
+        if (early.verdict === "unavailable") return this.#judge(actor, first, early);
+        await new Promise<void>((resolve) =>
+          this.scheduler.add("comes back", this.scheduler.current, resolve, { steps: this.#random.below(25) }),
+        );
+        // What it had read was still good for this request; only if not, it must see what others have stored since.
+        const before = early.verdict === "in" ? first : { ...this.#before(actor), wasAlive: true, session: first.session };
+        return this.#judge(actor, before, await told(auth.getCredentials(request), (credentials) => credentials?.token));
+      }
+      case "guard": {
+        const before = this.#before(actor);
+        const isPage = this.#random.chance(0.5);
+        const request = this.#request(actor, "/page", isPage ? { accept: "text/html" } : {});
+        const blocked = await auth.guard(request);
+        const verdict = blocked === undefined ? "in" : blocked.kind === "unavailable" ? "unavailable" : "out";
+        return this.#judge(actor, before, { verdict, ...(blocked && { setCookies: blocked.reply.setCookies ?? [] }) });
+      }
+      case "login":
+        return (await this.#beginLogin(actor)) === undefined ? "not now" : "off to the provider";
+      case "signIn": {
+        const callback = await this.#beginLogin(actor);
+        if (callback === undefined) return "not now";
+        await new Promise<void>((resolve) =>
+          this.scheduler.add("comes back from the provider", this.scheduler.current, resolve, { steps: this.#random.below(8) }),
+        );
+        return this.#callBack(actor, callback);
+      }
+      case "callback": {
+        const callback = this.#callbacks[this.#browsers.indexOf(actor.browser)]?.shift();
+        return callback === undefined ? "nothing" : this.#callBack(actor, callback);
+      }
+      case "logout": {
+        const before = this.#before(actor);
+        const reply = await this.#get(actor, "/idpauth/logout/?response=json");
+        if (reply.status === 503) {
+          this.#count("answer unavailable");
+          return "503";
+        }
+        if (reply.status !== 200 || !reply.body?.includes("logged_out"))
+          this.ledger.report("no unexpected error", `logout answered ${String(reply.status)}`);
+        if (before.session?.isAlive === true)
+          this.ledger.report("6 logout wins", `${before.session.name} exists after its logout was confirmed`);
+        if (before.session !== undefined) before.session.endedBy ??= "logout";
+        this.#count("answer logged out");
+        return "logged out";
+      }
+    }
+  }
+
+  async #callBack(actor: RunningActor, callback: string): Promise<string> {
+    const before = this.#before(actor);
+    const reply = await this.#get(actor, callback);
+    const { status } = reply;
+    if (![302, 400, 503].includes(status)) this.ledger.report("no unexpected error", `the callback answered ${String(status)}`);
+    const created = [...this.ledger.sessions.values()].filter(
+      (session) => session.createdBy === actor && session.record.credentials !== undefined,
+    );
+    const isLoggedOut = before.session?.deletedBy?.kind === "logout";
+    const left = created.filter(({ isAlive }) => isAlive);
+    if (isLoggedOut) {
+      this.#count("logout won over a callback");
+      // A store that failed may have kept what nobody has the cookie of.
+      if (left.length > 0 && !actor.faulted) {
+        this.ledger.report(
+          "6 logout wins",
+          `${left.map(({ name }) => name).join(", ")} exists, made from ${before.session.name}, which was logged out`,
+        );
+      }
+      if (reply.setCookies !== undefined && created.length > 0)
+        this.ledger.report("6 logout wins", `${actor.name} signed in over a logout`);
+    }
+    // Whether its tokens went back is seen at the end: nobody waits for that.
+    if (isLoggedOut) this.#lostToLogout.push(actor);
+    if (status === 503 && left.length > 0 && !actor.faulted) this.ledger.report("R6 never half", `${actor.name} failed and left a session`);
+    this.#count(`callback ${String(status)}`);
+    return String(status);
+  }
+
+  async #probe(actor: RunningActor): Promise<Said> {
+    const reply = await this.#get(actor, "/idpauth/session?details=true");
+    if (reply.status === 503) return { verdict: "unavailable", setCookies: reply.setCookies ?? [] };
+    const body = JSON.parse(reply.body ?? "") as { authenticated: boolean; user: { email: string } | null };
+    return { verdict: body.authenticated ? "in" : "out", email: body.user?.email ?? null, status: reply.status };
+  }
+
+  // What must hold of every answer
+
+  #before({ browser }: RunningActor): Before {
+    const session = this.ledger.sessionOf(browser.cookie);
+    const token = session?.record.credentials?.token;
+    return {
+      session,
+      cookie: browser.cookie,
+      wasAlive: session?.isAlive === true,
+      isSignedIn: session?.isAlive === true && token !== undefined,
+      generation: token === undefined ? -1 : partsOf(token).generation,
+      lastActive: session?.lastActive,
+      at: epochSeconds(this.scheduler.clock),
+    };
+  }
+
+  #judge(actor: RunningActor, before: Before, said: Said): string {
+    const { ledger } = this;
+    const { session } = before;
+    this.#count(`answer ${said.verdict}`);
+    if (said.verdict === "unavailable") {
+      if ((said.setCookies ?? []).length > 0) ledger.report("7 an outage signs nobody out", `${actor.name} got a cookie with a 503`);
+      if (this.#scenario.prompt && this.#scenario.events.length === 0)
+        ledger.report("no outage out of nothing", `${actor.name} was told 503`);
+      return "503";
+    }
+    const name = session?.name ?? "no session";
+    if (said.verdict === "out") {
+      if (before.isSignedIn && session !== undefined && !this.#mayBeOut(session, before)) {
+        ledger.report("7 an outage signs nobody out", `${actor.name} was told that nobody is signed in to ${name}`);
+      }
+      return "signed out";
+    }
+    if (session === undefined || !before.wasAlive) {
+      ledger.report("6 logout wins", `${actor.name} was let in with ${name}, which was gone before`);
+      return "signed in";
+    }
+    if (said.email !== undefined && said.email !== `${actor.browser.user}@example.com`) {
+      ledger.report("everybody keeps their own identity", `${actor.name} was told to be ${String(said.email)}`);
+    }
+    if (said.token !== undefined && said.token !== "") {
+      const { family: id, generation } = partsOf(said.token);
+      const family = this.#provider.families.get(id);
+      if (family?.user !== actor.browser.user || partsOf(session.record.credentials?.token ?? "").family !== id) {
+        ledger.report("everybody keeps their own identity", `${actor.name} was given ${said.token}`);
+      }
+      if (generation < before.generation) {
+        ledger.report(
+          "3 a late request uses the refreshed tokens",
+          `${actor.name} was given ${said.token}, ${String(before.generation)} was stored before`,
+        );
+      }
+      if ((family?.expiries[generation] ?? 0) <= before.at) {
+        ledger.report("3 a late request uses the refreshed tokens", `${actor.name} was given ${said.token}, which had expired`);
+      }
+    }
+    this.#checkCaps(actor, session, before, said);
+    return "signed in";
+  }
+
+  #mayBeOut(session: Session, before: Before): boolean {
+    const { sessionMaxAge, sessionIdleTimeout } = this.#scenario;
+    const now = epochSeconds(this.scheduler.clock);
+    if (!session.isAlive || session.endedBy !== undefined) return true;
+    if (sessionMaxAge !== null && now > Number(session.record.idp_login_at) + sessionMaxAge) return true;
+    return sessionIdleTimeout !== null && now - (before.lastActive ?? now) > sessionIdleTimeout;
+  }
+
+  #checkCaps(actor: RunningActor, session: Session, before: Before, { token = "" }: Said): void {
+    const { sessionMaxAge, sessionIdleTimeout } = this.#scenario;
+    const { at } = before;
+    // The gate is asked again after a refresh, so what was stored beyond the cap lets nobody in.
+    const judgedAt = Math.max(at, session.storedAt.get(token) ?? 0);
+    const isTooOld = sessionMaxAge !== null && judgedAt > Number(session.record.idp_login_at) + sessionMaxAge;
+    const isTooIdle = sessionIdleTimeout !== null && at - (session.lastActive ?? at) > sessionIdleTimeout;
+    if (isTooOld || isTooIdle)
+      this.ledger.report("caps are never lifted", `${actor.name} was let in beyond ${isTooOld ? "max_age" : "idle"}`);
+    if (sessionIdleTimeout !== null && actor.kind !== "setup" && (session.lastActive ?? 0) < at && session.isAlive && !actor.faulted) {
+      this.ledger.report("every access stamps", `${actor.name} left no stamp on ${session.name}`);
+    }
+  }
+
+  #checkCookies(actor: RunningActor, target: string, before: Before, { status, setCookies = [] }: Reply): void {
+    const { ledger } = this;
+    if (status === 503 && setCookies.length > 0) ledger.report("7 an outage signs nobody out", `${actor.name} got a cookie with a 503`);
+    for (const line of setCookies) {
+      const isCleared = line.includes("Max-Age=0");
+      if (isCleared && !target.includes("/logout/")) ledger.report("7 an outage signs nobody out", `${actor.name} lost its cookie`);
+      if (isCleared && before.session?.isAlive === true)
+        ledger.report("6 logout wins", `${actor.name} lost its cookie, but ${before.session.name} lives`);
+      if (isCleared) continue;
+      const value = /=([^;]*)/.exec(line)?.[1];
+      const session = ledger.sessionOf(value);
+      if (session === undefined) ledger.report("R6 never half", `${actor.name} got a cookie that leads nowhere`);
+      else ledger.checkUsed(session, session.record);
+      const isReplaced = value !== before.cookie && before.session?.isAlive === true;
+      if (isReplaced)
+        ledger.report("7 an outage signs nobody out", `${actor.name} got a cookie in place of ${before.session.name}, which lives`);
+    }
+  }
+
+  // What befalls them
+
+  #happen({ kind, process: number }: PlannedEvent): void {
+    if (!this.#faultsGoOn) return;
+    const { scheduler } = this;
+    const { weather } = this.#provider;
+    const nobody: Owner = { process: undefined, actor: undefined };
+    const steps = 2 + this.#random.below(30);
+    this.#count(`event ${kind}`);
+    scheduler.note(`*** ${kind}`);
+    const later = (what: string, delay: number, run: () => void) => scheduler.add(`*** ${what}`, nobody, run, { delay, steps });
+    switch (kind) {
+      case "crash": {
+        const process = this.#processes[number];
+        if (process === undefined || process.crashed) return;
+        scheduler.crash(process);
+        for (const actor of this.#actors) if (actor.process === process && !actor.settled) actor.faulted = true;
+        scheduler.note(`*** ${process.name} is dead`);
+        this.#processes[number] = this.#startProcess(number);
+        return;
+      }
+      case "store outage":
+        this.#store.isDown = true;
+        later("the store is back", this.#random.pick([0, 500, 3_000, 12_000]), () => (this.#store.isDown = false));
+        return;
+      case "store hiccups":
+        this.#store.hiccups = 0.2;
+        later("no more hiccups", 0, () => (this.#store.hiccups = 0));
+        return;
+      case "provider outage":
+        weather.isDown = true;
+        later("the provider is back", this.#random.pick([0, 500, 8_000, 35_000]), () => (weather.isDown = false));
+        return;
+      case "keys outage":
+        weather.jwksDown = true;
+        later("the keys are back", this.#random.pick([0, 3_000]), () => (weather.jwksDown = false));
+        return;
+      case "slow provider": {
+        const slow = () => this.#random.pick([0, 3_000, 7_000, 20_000, 29_000, 45_000]);
+        weather.slowness = Array.from({ length: 1 + this.#random.below(3) }, () => [slow(), slow()]);
+        return;
+      }
+      case "withdrawal": {
+        const user = this.#browsers[this.#random.below(this.#browsers.length)]?.user ?? "";
+        this.#provider.withdraw(user);
+        scheduler.note(`*** ${user} withdraws the grant at the provider`);
+        return;
+      }
+    }
+  }
+
+  async #settle(): Promise<void> {
+    const limit = this.scheduler.stepsTaken + MOST_STEPS;
+    while (this.ledger.violations.length === 0 && (await this.scheduler.step())) {
+      if (this.scheduler.stepsTaken > limit) {
+        this.ledger.report("everything settles", "there is no end to it");
+        return;
+      }
+    }
+  }
+
+  #checkSettled(requestsBefore: number): void {
+    const { ledger } = this;
+    for (const actor of this.#actors) {
+      if (!actor.settled && !actor.process.crashed) ledger.report("everything settles", `${actor.name} never got an answer`);
+    }
+    const { events, prompt, actors, users } = this.#scenario;
+    const undisturbed = ["probe", "credentials", "guard", "late", "login", "accessToken"];
+    if (events.length > 0 || !prompt || !actors.every(({ kind }) => undisturbed.includes(kind))) return;
+    // Nothing went wrong and nobody left: as many token requests as there are people whose token has expired.
+    const made = ledger.requests.length - requestsBefore;
+    if (made > users.length) ledger.report("1 one token request", `${String(made)} token requests`);
+    if (made === 1) this.#count("one token request for all");
+  }
+
+  /** The faults are over. Whoever is signed in is served again, within bounds. */
+  async #recover(): Promise<void> {
+    const { scheduler, ledger } = this;
+    this.#faultsGoOn = false;
+    this.#store.isDown = false;
+    this.#store.hiccups = 0;
+    Object.assign(this.#provider.weather, { isDown: false, jwksDown: false, slowness: [] });
+    scheduler.orderly = true;
+    for (const browser of this.#browsers) {
+      const process = this.#pickProcess(this.#random.below(this.#processes.length));
+      const actor: RunningActor = { name: "afterwards", kind: "probe", faulted: false, pace: 1, browser, process, settled: false };
+      const began = scheduler.clock.monotonic();
+      let said: Said = { verdict: "unavailable" };
+      const isUnserved = () => said.verdict === "unavailable";
+      let before = this.#before(actor);
+      const wasExpired = Number(before.session?.record.id_info?.exp) <= before.at;
+      while (isUnserved() && scheduler.clock.monotonic() - began < RECOVERY) {
+        let isDone = false as boolean;
+        before = this.#before(actor);
+        scheduler.current = { process, actor };
+        const probing = this.#probe(actor).then((answer) => {
+          said = answer;
+        });
+        probing.then(
+          () => (isDone = true),
+          (error: unknown) => {
+            isDone = true;
+            ledger.report("no unexpected error", `afterwards: ${String(error)}`);
+          },
+        );
+        await turn();
+        while (!isDone && (await scheduler.step()));
+        if (ledger.violations.length > 0) return;
+        if (!isDone) {
+          ledger.report("everything settles", "the probe afterwards never got an answer");
+          return;
+        }
+        if (isUnserved()) {
+          this.#count("retry afterwards");
+          const until = scheduler.clock.monotonic() + 1_100;
+          let isOver = false as boolean;
+          scheduler.add("", { process: undefined, actor: undefined }, () => (isOver = true), {
+            delay: until - scheduler.clock.monotonic(),
+          });
+          while (!isOver) await scheduler.step();
+        }
+      }
+      if (isUnserved()) {
+        ledger.report("everything settles", `${browser.user} is not served again`);
+        return;
+      }
+      this.#checkAfterwards(browser, actor, before, said, wasExpired);
+    }
+    await this.#settle();
+  }
+
+  #checkAfterwards(browser: Browser, actor: RunningActor, before: Before, said: Said, wasExpired: boolean): void {
+    const { ledger } = this;
+    const { session } = before;
+    if (said.verdict === "in") {
+      this.#count("afterwards signed in");
+      this.#judge(actor, before, said);
+      // One that its holder could not give back waits for the next expiry.
+      const isExcused = this.#scenario.events.length > 0 || !this.#scenario.prompt;
+      if (session?.record.idp_state.lease !== undefined && session.isAlive && (!isExcused || wasExpired)) {
+        ledger.report("everything settles", `a lease stays behind on ${session.name}`);
+      }
+      return;
+    }
+    if (session === undefined) {
+      const isLoggedOut = this.#actors.some((other) => other.kind === "logout" && other.browser === browser && other.settled);
+      if (!isLoggedOut) ledger.report("7 an outage signs nobody out", `${browser.user} has no cookie any more`);
+      this.#count("afterwards signed out");
+      return;
+    }
+    if (session.isAlive) {
+      const isRight = session.record.credentials === undefined || this.#mayBeOut(session, before);
+      const cause = session.record.credentials === undefined ? "anonymous" : (session.endedBy ?? "cap");
+      if (!isRight) ledger.report("7 an outage signs nobody out", `${browser.user} is not signed in to ${session.name} any more`);
+      this.#count(`afterwards out by ${cause}`);
+      return;
+    }
+    const by = session.deletedBy as RunningActor | undefined;
+    if (session.endedBy !== undefined) {
+      this.#count(`afterwards out by ${session.endedBy}`);
+    } else if (by !== undefined && by.kind !== "logout" && (by.faulted || by.process.crashed)) {
+      // The new cookie never reached the browser: the callback died, or the store lost the answer of its delete.
+      this.#count("afterwards out by a lost callback");
+    } else if (by !== undefined && this.#actors.filter((other) => other.browser === browser && other.kind !== "probe").length > 1) {
+      // Two sign-ins of one browser at once: the cookie that came last is not the session that was made last.
+      const isRaced =
+        this.#actors.filter((other) => ["callback", "signIn", "login", "logout"].includes(other.kind) && other.browser === browser).length >
+        1;
+      if (!isRaced) ledger.report("7 an outage signs nobody out", `${session.name} is gone by ${by.name}`);
+      this.#count("afterwards out by a race of sign-ins");
+    } else {
+      ledger.report("7 an outage signs nobody out", `${session.name} is gone by ${by?.name ?? "nobody"}`);
+    }
+  }
+
+  #checkEnd(): void {
+    const { ledger } = this;
+    for (const family of this.#provider.families.values()) {
+      const loser = this.#lostToLogout.find((actor) => actor === family.createdBy);
+      if (loser === undefined || loser.faulted || loser.process.crashed || family.revocationAsked) continue;
+      if (this.#signedInAnew(family.user, loser)) this.#count("late tokens dropped after a new sign-in");
+      else ledger.report("6 late tokens are revoked", `${loser.name} lost to a logout and kept ${family.id}`);
+    }
+    for (const session of ledger.sessions.values()) {
+      const { credentials } = session.record;
+      if (session.deletedBy?.kind !== "logout" || credentials === undefined) continue;
+      const id = partsOf(credentials.token).family;
+      const family = this.#provider.families.get(id);
+      if (family === undefined || family.revoked) continue;
+      const isExcused =
+        family.revocationAsked ||
+        session.deletedBy.faulted ||
+        (session.deletedBy as RunningActor).process.crashed ||
+        ledger.requests.some(
+          (request) =>
+            partsOf(request.token).family === id &&
+            (request.process.crashed || request.state === "lost" || request.actor?.faulted === true),
+        );
+      if (isExcused) this.#count("logout without revocation, excused");
+      else if (this.#signedInAnew(family.user, session.deletedBy)) this.#count("late tokens dropped after a new sign-in");
+      else ledger.report("6 late tokens are revoked", `${id} is still good at the provider after the logout of ${session.name}`);
+    }
+  }
+
+  /** Some providers end the whole grant with one token, so tokens that came too late are only dropped then. */
+  #signedInAnew(user: string, but: unknown): boolean {
+    return [...this.ledger.sessions.values()].some(({ createdBy, record }) => {
+      const { credentials } = record;
+      if (createdBy === undefined || createdBy === but || credentials === undefined) return false;
+      return this.#provider.families.get(partsOf(credentials.token).family)?.user === user;
+    });
+  }
+}
+
+async function told<Value>(answer: Promise<Value>, tokenOf: (value: Value) => string | undefined): Promise<Said> {
+  try {
+    const token = tokenOf(await answer);
+    return token === undefined ? { verdict: "out" } : { verdict: "in", token };
+  } catch (error) {
+    if (!isOutage(error)) throw error;
+    return { verdict: "unavailable" };
+  }
+}
+
+function describe(scenario: Scenario): string {
+  const { actors, events, ...rest } = scenario;
+  const cast = actors.map(({ kind, browser, process }) => `${kind}@p${String(process + 1)}/b${String(browser + 1)}`);
+  return [...cast, ...events.map(({ kind, process }) => `(${kind} p${String(process + 1)})`), JSON.stringify(rest)].join(" ");
+}

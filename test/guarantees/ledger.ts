@@ -1,0 +1,398 @@
+import type { Stored } from "../../src/core/ports.js";
+import { parseRecord, PENDING_LOGIN_SECONDS, type SessionRecord } from "../../src/core/record.js";
+import { epochSeconds, type EpochSeconds } from "../../src/core/time.js";
+import { createSealer, storeKeyOf } from "../../src/sessions/seal.js";
+import { partsOf, type Family } from "./model-provider.js";
+import type { Actor, Process, Scheduler } from "./scheduler.js";
+
+export const SECRET_KEY = "a secret key of at least 32 bytes";
+
+/**
+ * Milliseconds for which nobody may take another's lease: what the architecture says, not what the code says. The
+ * provider's deadline of 30 s, four store operations of 2 s, and a margin of 2 s.
+ */
+const WHOLE_LEASE = 40_000;
+/** Milliseconds that a holder may go on trying to store what it has been given. */
+const STORING_BOUND = 10_000;
+
+const NAMES = { credentials: "credentials", oauth_state: "oauth_state", final_redirect: "final_redirect" };
+
+/** One guarantee was broken. The check's name begins with the guarantee's number (architecture, "Seven guarantees"). */
+export interface Violation {
+  readonly check: string;
+  readonly message: string;
+}
+
+/** What lies, or lay, under one key of the store. */
+export interface Session {
+  readonly key: string;
+  readonly name: string;
+  /** In the store at this moment. */
+  isAlive: boolean;
+  record: SessionRecord;
+  lastActive: EpochSeconds | undefined;
+  /** Access tokens, and the epoch second at which each was stored. */
+  readonly storedAt: Map<string, EpochSeconds>;
+  /** Who wrote the lease that is in the record. */
+  lease: { readonly nonce: string; readonly process: Process; readonly at: number } | undefined;
+  /** Whose delete found it. */
+  deletedBy: Actor | undefined;
+  /** The step of that delete. */
+  deletedAt: number | undefined;
+  /** Nobody is signed in any more, and that is right. */
+  endedBy: string | undefined;
+  /** The actor that created it, and the session that this actor came with. */
+  readonly createdBy: Actor | undefined;
+}
+
+/** One token request of a refresh. */
+export interface RefreshRequest {
+  readonly process: Process;
+  readonly actor: Actor | undefined;
+  readonly token: string;
+  readonly session: Session | undefined;
+  readonly nonce: string | undefined;
+  /** `lost`: it may have been worked, and its sender will never know. */
+  state: "sent" | "answered" | "lost" | "failed" | "refused";
+  /** The provider did the work. */
+  spent: boolean;
+  answeredAt: number;
+  /** The refresh token it brought, or the access token where the provider does not rotate. */
+  brought: string | undefined;
+  stored: boolean;
+  /** Its lease was given back. */
+  isOver: boolean;
+}
+
+/**
+ * Sees every operation at the store and at the provider in the step in which it happens, and says which guarantee it
+ * breaks. It reads what lies in the store by itself: it knows every cookie value that was ever made.
+ */
+export class Ledger {
+  readonly violations: Violation[] = [];
+  readonly sessions = new Map<string, Session>();
+  readonly requests: RefreshRequest[] = [];
+  /** Seconds before its expiry from which a token may be refreshed in this run. */
+  earliness = 0;
+  /** States that came back and were taken out of their session. */
+  readonly #usedStates = new Set<string>();
+  readonly #cookieValues = new Map<string, string>();
+  readonly #sealer = createSealer(SECRET_KEY, []);
+  readonly #scheduler: Scheduler;
+  readonly #family: (id: string) => Family | undefined;
+
+  constructor(scheduler: Scheduler, family: (id: string) => Family | undefined) {
+    this.#scheduler = scheduler;
+    this.#family = family;
+  }
+
+  report(check: string, message: string): void {
+    this.#scheduler.note(`BROKEN ${check}: ${message}`);
+    this.violations.push({ check, message });
+  }
+
+  made(bytes: Buffer): void {
+    if (bytes.length !== 32) return;
+    const value = bytes.toString("base64url");
+    this.#cookieValues.set(storeKeyOf(value), value);
+  }
+
+  nameOf(key: string): string {
+    return this.sessions.get(key)?.name ?? "k?";
+  }
+
+  /** The session that a cookie leads to. */
+  sessionOf(cookieValue: string | undefined): Session | undefined {
+    return cookieValue === undefined ? undefined : this.sessions.get(storeKeyOf(cookieValue));
+  }
+
+  // The store
+
+  inserted(process: Process, key: string, stored: Stored | undefined): void {
+    const record = this.#open(key, stored);
+    const before = this.sessions.get(key);
+    if (before !== undefined) {
+      this.report("6 what is deleted stays deleted", `${before.name} exists again`);
+    }
+    const { actor } = this.#scheduler.current;
+    const session: Session = {
+      key,
+      name: `k${String(this.sessions.size + 1)}`,
+      isAlive: true,
+      record,
+      lastActive: stored?.lastActive,
+      storedAt: new Map(),
+      lease: undefined,
+      deletedBy: undefined,
+      deletedAt: undefined,
+      endedBy: undefined,
+      createdBy: actor,
+    };
+    this.sessions.set(key, session);
+    this.#scheduler.note(`       ${session.name} is ${describe(record)}`);
+    if (record.idp_state.lease !== undefined) this.report("4 a lease is taken, not carried over", `${session.name} is created with one`);
+    const isCallback = actor?.kind === "callback" || actor?.kind === "signIn" || actor?.kind === "setup";
+    if (record.credentials !== undefined && !isCallback) {
+      this.report("6 only a callback signs in", `${actor?.name ?? "?"} of ${process.name} created ${session.name} with tokens`);
+    }
+  }
+
+  replaced(process: Process, key: string, stored: Stored | undefined): void {
+    const session = this.sessions.get(key);
+    if (session === undefined || !session.isAlive || stored === undefined) {
+      this.report("6 what is deleted stays deleted", `a write to ${this.nameOf(key)} went through`);
+      return;
+    }
+    const { actor } = this.#scheduler.current;
+    const next = this.#open(key, stored);
+    const previous = session.record;
+    session.record = next;
+    this.#stamped(session, stored);
+    this.#scheduler.note(`       ${session.name} is ${describe(next)}`);
+    const holder = session.lease?.process;
+    this.#checkLease(session, previous, next, process, actor);
+    this.#checkTokens(session, previous, next, process === holder, actor);
+    this.#checkLogins(session, previous, next, actor);
+    if (previous.idp_login_at !== next.idp_login_at && !isSigningIn(actor)) {
+      this.report("caps are never lifted", `idp_login_at of ${session.name} moved`);
+    }
+    const token = next.credentials?.token;
+    if (token !== undefined && token !== previous.credentials?.token) session.storedAt.set(token, epochSeconds(this.#scheduler.clock));
+    const brought = [next.credentials?.refresh_token, next.credentials?.token];
+    for (const request of this.requests) if (request.brought !== undefined && brought.includes(request.brought)) request.stored = true;
+  }
+
+  touched(key: string, stored: Stored | undefined): void {
+    const session = this.sessions.get(key);
+    if (session === undefined || !session.isAlive || stored === undefined) {
+      this.report("6 what is deleted stays deleted", `a stamp on ${this.nameOf(key)} went through`);
+      return;
+    }
+    this.#stamped(session, stored);
+  }
+
+  deleted(key: string, removed: Stored | undefined): void {
+    const session = this.sessions.get(key);
+    if (session === undefined || removed === undefined) return;
+    const { actor } = this.#scheduler.current;
+    session.isAlive = false;
+    session.deletedBy = actor;
+    session.deletedAt = this.#scheduler.stepsTaken;
+    if (actor?.kind === "logout") session.endedBy ??= "logout";
+  }
+
+  #stamped(session: Session, stored: Stored): void {
+    if ((stored.lastActive ?? -Infinity) < (session.lastActive ?? -Infinity)) {
+      this.report("5 the idle stamp never moves back", session.name);
+    }
+    session.lastActive = stored.lastActive;
+  }
+
+  #checkLease(session: Session, previous: SessionRecord, next: SessionRecord, process: Process, actor: Actor | undefined): void {
+    const before = previous.idp_state.lease?.nonce;
+    const after = next.idp_state.lease?.nonce;
+    const { clock, count } = this.#scheduler;
+    const now = clock.monotonic();
+    if (before === after) return;
+    const held = session.lease;
+    if (after === undefined) {
+      session.lease = undefined;
+      for (const request of this.requests) if (request.nonce === before) request.isOver = true;
+      if (held?.process !== process && !isSigningIn(actor)) {
+        this.report(
+          "5 only the holder writes",
+          `${process.name} took away the lease of ${held?.process.name ?? "nobody"} on ${session.name}`,
+        );
+      }
+      return;
+    }
+    count("lease taken");
+    if (before !== undefined && held !== undefined) {
+      count("takeover");
+      if (now - held.at < WHOLE_LEASE) {
+        const age = String(now - held.at);
+        this.report(
+          "4 no second refresher while the first lives",
+          `${process.name} took the lease of ${held.process.name} on ${session.name} after ${age} ms`,
+        );
+      }
+    }
+    session.lease = { nonce: after, process, at: now };
+    const exp = Number(previous.id_info?.exp);
+    if (exp - this.earliness > epochSeconds(clock)) {
+      this.report("3 a late request uses the refreshed tokens", `${process.name} begins to refresh ${session.name}, which is fresh`);
+    }
+  }
+
+  #checkTokens(session: Session, previous: SessionRecord, next: SessionRecord, isHolder: boolean, actor: Actor | undefined): void {
+    const before = previous.credentials;
+    const after = next.credentials;
+    if (before === undefined) {
+      if (after !== undefined && !isSigningIn(actor)) this.report("6 only a callback signs in", `${session.name} got tokens`);
+      return;
+    }
+    if (after === undefined) {
+      this.report("5 no old copy overwrites newer tokens", `${session.name} has no tokens any more`);
+      return;
+    }
+    if (before.token === after.token && before.refresh_token === after.refresh_token && next.id_info?.exp === previous.id_info?.exp) return;
+    if (partsOf(before.token).family !== partsOf(after.token).family) {
+      this.report("everybody keeps their own identity", `${session.name} was given tokens of another sign-in`);
+    }
+    if (partsOf(after.token).generation < partsOf(before.token).generation) {
+      this.report("5 no old copy overwrites newer tokens", `${session.name}: ${after.token} over ${before.token}`);
+    }
+    if (Number(next.id_info?.exp) < Number(previous.id_info?.exp)) {
+      this.report("5 no old copy overwrites newer tokens", `${session.name}: an older ID token`);
+    }
+    if (!isHolder && !isSigningIn(actor))
+      this.report("5 only the holder writes", `tokens of ${session.name} were written without its lease`);
+    if (after.refresh_token === undefined) {
+      if (before.refresh_token === undefined) return;
+      const nonce = previous.idp_state.lease?.nonce;
+      const isRefused = this.requests.some(
+        (request) => request.state === "refused" && request.nonce === nonce && request.token === before.refresh_token,
+      );
+      if (!isRefused) this.report("7 an outage signs nobody out", `the refresh token of ${session.name} was dropped without a refusal`);
+      session.endedBy ??= "refusal";
+    } else if (partsOf(after.refresh_token).generation < partsOf(before.refresh_token ?? "rt..0").generation) {
+      this.report(
+        "5 no old copy overwrites newer tokens",
+        `${session.name}: ${after.refresh_token} over ${before.refresh_token ?? "nothing"}`,
+      );
+    }
+  }
+
+  #checkLogins(session: Session, previous: SessionRecord, next: SessionRecord, actor: Actor | undefined): void {
+    const before = previous.idp_state.logins ?? [];
+    const after = next.idp_state.logins ?? [];
+    const now = epochSeconds(this.#scheduler.clock);
+    const lost = before.filter(
+      (login) => !after.some(({ state }) => state === login.state) && login.started_at + PENDING_LOGIN_SECONDS > now,
+    );
+    if (lost.length > 0 && !isSigningIn(actor))
+      this.report("5 no old copy overwrites newer data", `${session.name} lost a login in progress`);
+    for (const { state } of lost) this.#usedStates.add(state);
+    this.checkUsed(session, next);
+  }
+
+  /** A session that is given out must hold no login that was used up before. */
+  checkUsed({ name }: Session, { idp_state: { logins = [] } }: SessionRecord): void {
+    if (logins.some(({ state }) => this.#usedStates.has(state))) {
+      this.report("5 no old copy overwrites newer data", `${name} has a login again that was used up`);
+    }
+  }
+
+  #open(key: string, stored: Stored | undefined): SessionRecord {
+    const value = this.#cookieValues.get(key);
+    const data = stored?.data;
+    const plain = value !== undefined && data instanceof Uint8Array ? this.#sealer.open(data, value, key) : undefined;
+    const record = plain === undefined ? undefined : parseRecord(JSON.parse(plain), NAMES);
+    if (record === undefined) {
+      this.report("records stay readable", `nobody can open what lies under ${this.nameOf(key)}`);
+      return { idp_state: { v: 1 } };
+    }
+    return record;
+  }
+
+  // The provider
+
+  refreshAsked(process: Process, token: string): RefreshRequest {
+    const { clock, current, count } = this.#scheduler;
+    const now = clock.monotonic();
+    const session = [...this.sessions.values()].find(({ isAlive, record }) => isAlive && record.credentials?.refresh_token === token);
+    const request: RefreshRequest = {
+      process,
+      actor: current.actor,
+      token,
+      session,
+      nonce: session?.lease?.nonce,
+      state: "sent",
+      spent: false,
+      answeredAt: 0,
+      brought: undefined,
+      stored: false,
+      isOver: false,
+    };
+    count("token request");
+    if (session !== undefined && session.lease?.process !== process) {
+      const holder = session.lease?.process.name ?? "nobody";
+      this.report("2 one token request", `${process.name} sends ${token}, but the lease of ${session.name} is held by ${holder}`);
+    }
+    for (const earlier of this.requests) {
+      if (earlier.token !== token || earlier.process.crashed) continue;
+      const isUnderWay = earlier.state === "sent";
+      const isBeingStored = earlier.state === "answered" && !earlier.stored && !earlier.isOver && now - earlier.answeredAt < STORING_BOUND;
+      if (isUnderWay || isBeingStored) {
+        const check = earlier.process === process ? "1 one token request" : "2 one token request";
+        this.report(check, `${process.name} sends ${token} while ${earlier.process.name} still lives`);
+      } else if (earlier.state === "answered" && earlier.stored && earlier.brought?.startsWith("rt.") === true) {
+        this.report("3 a late request uses the refreshed tokens", `${process.name} sends ${token} after ${earlier.brought} was stored`);
+      }
+    }
+    this.requests.push(request);
+    return request;
+  }
+
+  spent(request: RefreshRequest, family: Family): void {
+    request.spent = true;
+    const rotated = `rt.${family.id}.${String(family.refreshGeneration)}`;
+    request.brought = rotated === request.token ? `at.${family.id}.${String(family.accessGeneration)}` : rotated;
+  }
+
+  answered(request: RefreshRequest): void {
+    request.state = "answered";
+    request.answeredAt = this.#scheduler.clock.monotonic();
+  }
+
+  lost(request: RefreshRequest): void {
+    request.state = "lost";
+  }
+
+  failed(request: RefreshRequest): void {
+    if (request.state === "sent") request.state = "failed";
+  }
+
+  refused(request: RefreshRequest): void {
+    request.state = "refused";
+  }
+
+  /** A spent token came back. Only one case excuses it: what it had bought never reached a store. */
+  reused(request: RefreshRequest): void {
+    const { clock, count } = this.#scheduler;
+    const buyer = this.requests.find((other) => other !== request && other.token === request.token && other.spent);
+    const isExcused =
+      buyer !== undefined &&
+      !buyer.stored &&
+      (buyer.process.crashed ||
+        buyer.state === "lost" ||
+        (buyer.actor?.faulted === true && clock.monotonic() - buyer.answeredAt >= STORING_BOUND));
+    if (isExcused) count("reuse in the named case");
+    else this.report("4 the provider sees no spent token", `${request.process.name} sent ${request.token} again`);
+  }
+
+  /** Somebody is signed in with tokens of this family. */
+  isInUse(family: string): boolean {
+    return [...this.sessions.values()].some(({ isAlive, record }) => isAlive && partsOf(record.credentials?.token ?? "").family === family);
+  }
+
+  revocationAsked(token: string): void {
+    const family = this.#family(partsOf(token).family);
+    if (family === undefined) return;
+    if (token.startsWith("at.") || partsOf(token).generation === family.refreshGeneration) family.revocationAsked = true;
+    if (this.#scheduler.current.actor?.kind !== "logout") this.#scheduler.count("late revocation");
+  }
+}
+
+function isSigningIn(actor: Actor | undefined): boolean {
+  return actor?.kind === "callback" || actor?.kind === "signIn" || actor?.kind === "setup";
+}
+
+function describe(record: SessionRecord): string {
+  const { credentials, idp_state: state } = record;
+  return [
+    credentials === undefined ? "nobody's" : `${credentials.token} ${credentials.refresh_token ?? "no refresh token"}`,
+    ...(state.lease === undefined ? [] : [`lease ${state.lease.nonce.slice(0, 4)}`]),
+    ...(state.logins === undefined ? [] : [`${String(state.logins.length)} logins`]),
+  ].join(", ");
+}
