@@ -779,7 +779,7 @@ class Interleaving {
   #signedInAnew(user: string, but: unknown): boolean {
     return [...this.ledger.sessions.values()].some(({ createdBy, record }) => {
       const { credentials } = record;
-      if (createdBy === undefined || createdBy === but || credentials === undefined) return false;
+      if (createdBy === but || credentials === undefined || !this.#actors.some((actor) => actor === createdBy)) return false;
       return this.#provider.families.get(partsOf(credentials.token).family)?.user === user;
     });
   }
