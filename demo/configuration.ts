@@ -4,17 +4,24 @@ export interface DemoConfiguration {
   readonly port: number;
   readonly providerPort: number;
   readonly idTokenSeconds: number;
+  /** How long the fleet leaves an ended process ended. */
+  readonly fleetRestartSeconds: number;
   readonly host: (typeof HOSTS)[number];
-  readonly sessions: (typeof SESSIONS)[number];
+  readonly sessions: DemoSessions;
 }
+
+/** Where sessions live. Everything but `memory` and `host` outlives the process. */
+export type DemoSessions =
+  | { readonly kind: "memory" | "host" }
+  /** Without a path: beside the rest of what the demo keeps. */
+  | { readonly kind: "sqlite"; readonly path: string | undefined }
+  /** The address may hold a password. */
+  | { readonly kind: "redis" | "postgres"; readonly url: URL };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const HOSTS = ["express"] as const;
-const SESSIONS = ["memory", "host"] as const;
-
-/** For development only: a known key keeps nothing secret. Stable, so that a restart of the demo changes nothing else. */
-const DEVELOPMENT_KEY = "idpauth demo: this key is public, use it for nothing else";
+const SESSIONS = "memory, host, sqlite:PATH, redis://HOST:PORT (or rediss:), postgres://USER@HOST/DATABASE (or postgresql:)";
 
 const PROVIDER_VARIABLES = ["IDP_ISSUER", "IDP_CLIENT_ID", "IDP_CLIENT_SECRET"] as const;
 
@@ -42,11 +49,25 @@ export function readConfiguration(env: Environment): DemoConfiguration {
     port: number("PORT", 3000, 0, 65_535),
     providerPort: number("DEMO_PROVIDER_PORT", 0, 0, 65_535),
     idTokenSeconds: number("DEMO_ID_TOKEN_SECONDS", 3600, 1, 86_400),
+    fleetRestartSeconds: number("DEMO_FLEET_RESTART_SECONDS", 5, 1, 600),
     host: choice("DEMO_HOST", HOSTS),
-    sessions: choice("DEMO_SESSIONS", SESSIONS),
+    sessions: readSessions(env["DEMO_SESSIONS"]?.trim() ?? "", problems),
   };
   if (problems.length > 0) throw new DemoConfigurationError(problems.join("\n"));
   return configuration;
+}
+
+function readSessions(text: string, problems: string[]): DemoSessions {
+  if (text === "") return { kind: "sqlite", path: undefined };
+  if (text === "memory" || text === "host") return { kind: text };
+  const path = /^sqlite:(.+)$/.exec(text)?.[1];
+  if (path !== undefined) return { kind: "sqlite", path };
+  const kind = /^rediss?:\/\/./.test(text) ? "redis" : /^postgres(?:ql)?:\/\/./.test(text) ? "postgres" : undefined;
+  if (kind !== undefined && URL.canParse(text)) return { kind, url: new URL(text) };
+  // What looks like an address may hold a password.
+  const said = /^[\w-]{1,32}$/.test(text) ? `is ${JSON.stringify(text)}` : "has no usable value";
+  problems.push(`DEMO_SESSIONS ${said}; there is: ${SESSIONS}.`);
+  return { kind: "memory" };
 }
 
 /** Whether the demo brings its own provider. One variable of a provider is enough to mean another one. */
@@ -55,8 +76,8 @@ export function wantsEmbeddedProvider(env: Environment): boolean {
 }
 
 /** What makes the demo run on a fresh machine. A variable that is set, even to nothing, stays, so that the checks speak. */
-export function withDefaults(env: Environment): Environment {
-  return { ...env, SECRET_KEY: env["SECRET_KEY"] ?? DEVELOPMENT_KEY, IDP_DEBUG: env["IDP_DEBUG"] ?? "true" };
+export function withDefaults(env: Environment, secretKey: string): Environment {
+  return { ...env, SECRET_KEY: env["SECRET_KEY"] ?? secretKey, IDP_DEBUG: env["IDP_DEBUG"] ?? "true" };
 }
 
 /** Where the provider may send a visitor back to: each address under which the demo may be visited. */

@@ -1,15 +1,16 @@
-import { generateKeyPairSync, randomBytes } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Configuration, Provider } from "oidc-provider";
+import { DemoConfigurationError } from "./configuration.js";
 import { html, page } from "./html.js";
 import { PEOPLE, picture, type Person } from "./people.js";
-import { providerMemory } from "./provider-memory.js";
-import { closable, listen } from "./server.js";
+import { closable, isTaken, listen } from "./server.js";
+import type { DemoState } from "./state.js";
 import { STYLE } from "./style.js";
 
 export interface EmbeddedProviderOptions {
-  /** 0: any free one. Loopback only. */
+  /** 0: that of the last start, else any free one. Loopback only. */
   readonly port: number;
+  readonly state: DemoState;
   readonly redirectUris: readonly string[];
   readonly tokenEndpointAuthMethod: "client_secret_post" | "client_secret_basic";
   /** How long an ID token is good for, in seconds. */
@@ -19,16 +20,22 @@ export interface EmbeddedProviderOptions {
 export interface EmbeddedProvider {
   readonly issuer: string;
   readonly clientId: string;
-  /** A new one with every start. */
   readonly clientSecret: string;
+  /** Its address is another one than at the last start, so it is another issuer to every session of that time. */
+  readonly hasMoved: boolean;
   close(): Promise<void>;
 }
 
 /** A standard OpenID provider on a port of its own, with a few people to sign in as by a click. For trying things out only. */
 export async function startEmbeddedProvider(options: EmbeddedProviderOptions): Promise<EmbeddedProvider> {
   const server = createServer();
-  const issuer = await listen(server, options.port);
-  const client = { id: "idpauth-demo", secret: randomBytes(32).toString("base64url") };
+  const close = closable(server);
+  const { state } = options;
+  const issuer = await listenAgain(server, options.port, state.providerPort);
+  const port = Number(new URL(issuer).port);
+  const hasMoved = state.providerPort !== undefined && state.providerPort !== port;
+  state.rememberProviderPort(port);
+  const client = { id: "idpauth-demo", secret: state.secrets.clientSecret };
   const OidcProvider = await quietly(async () => (await import("oidc-provider")).Provider);
   const provider = new OidcProvider(issuer, configuration(issuer, client, options));
   const standard = provider.callback();
@@ -42,7 +49,20 @@ export async function startEmbeddedProvider(options: EmbeddedProviderOptions): P
       (error: unknown) => answerPage(response, 400, "This sign-in has ended", error instanceof Error ? error.message : ""),
     );
   });
-  return { issuer, clientId: client.id, clientSecret: client.secret, close: closable(server) };
+  return { issuer, clientId: client.id, clientSecret: client.secret, hasMoved, close };
+}
+
+/** On the port that is asked for, else on that of the last start, else on any. */
+async function listenAgain(server: Server, wanted: number, last = 0): Promise<string> {
+  try {
+    return await listen(server, wanted === 0 ? last : wanted);
+  } catch (error) {
+    if (!isTaken(error)) throw error;
+    if (wanted === 0) return listen(server, 0);
+    throw new DemoConfigurationError(
+      `The embedded provider's port cannot be used: ${error.message}. Set DEMO_PROVIDER_PORT to another one.`,
+    );
+  }
 }
 
 /** The module warns on Node 20, while it is loaded, that it prefers 22. The little that the demo needs of it runs on both. */
@@ -57,9 +77,9 @@ async function quietly<Result>(load: () => Promise<Result>): Promise<Result> {
 }
 
 function configuration(issuer: string, client: { id: string; secret: string }, options: EmbeddedProviderOptions): Configuration {
-  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const { issued, secrets } = options.state;
   return {
-    adapter: providerMemory(),
+    adapter: issued,
     clients: [
       {
         client_id: client.id,
@@ -71,8 +91,8 @@ function configuration(issuer: string, client: { id: string; secret: string }, o
         token_endpoint_auth_method: options.tokenEndpointAuthMethod,
       },
     ],
-    jwks: { keys: [{ ...privateKey.export({ format: "jwk" }), kid: randomBytes(8).toString("hex"), use: "sig", alg: "RS256" }] },
-    cookies: { keys: [randomBytes(32).toString("base64url")] },
+    jwks: { keys: [secrets.signingKey] },
+    cookies: { keys: [secrets.cookieKey] },
     claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "picture"] },
     scopes: ["openid", "offline_access", "email", "profile"],
     // The ID token itself carries email, name and picture, as Google's does.

@@ -1,19 +1,36 @@
 import { createHash } from "node:crypto";
-import express, { type ErrorRequestHandler, type Express, type Response } from "express";
+import express, { type ErrorRequestHandler, type Express } from "express";
 import session from "express-session";
-import { isOutage } from "idpauth";
-import { idpAuth } from "idpauth/express";
+import { isOutage, type SessionStore } from "idpauth";
+import { idpAuth, type ExpressIdpAuth } from "idpauth/express";
 import { mountPath, type DemoConfiguration, type Environment } from "./configuration.js";
 import { homePage, messagePage, reportsPage, REPORTS } from "./pages.js";
+import { sendPage } from "./send-page.js";
 import { STYLE } from "./style.js";
 import { fetchUserinfo, UserinfoError } from "./userinfo.js";
 
-/** The demo as an Express application. @throws ConfigurationError when a startup check fails */
-export function expressDemo(configuration: DemoConfiguration, env: Environment): Express {
+export interface DemoSetup {
+  readonly configuration: Pick<DemoConfiguration, "sessions">;
+  /** The demo's defaults included. */
+  readonly env: Environment;
+  /** Undefined: the package's own choice, or the host's sessions. */
+  readonly store: SessionStore | undefined;
+}
+
+/**
+ * The demo as an Express application.
+ *
+ * @param extend adds routes, which come before the demo's own
+ * @throws ConfigurationError when a startup check fails
+ */
+export function expressDemo(
+  { configuration, env, store }: DemoSetup,
+  extend: (app: Express, auth: ExpressIdpAuth) => void = () => {},
+): Express {
   const app = express();
   app.disable("x-powered-by");
 
-  if (configuration.sessions === "host") {
+  if (configuration.sessions.kind === "host") {
     // A key of its own, derived: never one secret for two purposes.
     const secret = createHash("sha256")
       .update(`express-session ${env["SECRET_KEY"] ?? ""}`)
@@ -21,8 +38,9 @@ export function expressDemo(configuration: DemoConfiguration, env: Environment):
     app.use(session({ secret, resave: false, saveUninitialized: false, cookie: { httpOnly: true, sameSite: "lax", secure: "auto" } }));
   }
 
-  const auth = idpAuth({ env, ...(configuration.sessions === "host" && { session: "host" }) });
+  const auth = idpAuth({ env, ...(configuration.sessions.kind === "host" && { session: "host" }), ...(store && { store }) });
   auth.mount(app);
+  extend(app, auth);
   const mounted = mountPath(env);
 
   app.get("/", (_request, response) => {
@@ -31,7 +49,7 @@ export function expressDemo(configuration: DemoConfiguration, env: Environment):
 
   app.get("/reports", auth.idpRequired, async (request, response) => {
     const user = await auth.getUser(request);
-    sendPage(response, 200, reportsPage(mounted, user), user?.picture);
+    sendPage(response, 200, reportsPage(mounted, user), { picture: user?.picture });
   });
 
   app.get("/api/reports", auth.idpRequired, async (request, response) => {
@@ -79,32 +97,3 @@ const onError: ErrorRequestHandler = (error: unknown, _request, response, next) 
     response.status(500).json({ error: "internal_error" });
   }
 };
-
-function sendPage(response: Response, status: number, page: string, picture?: string | null): void {
-  const images = pictureOrigin(picture);
-  const policy = [
-    "default-src 'none'",
-    "style-src 'self'",
-    ...(images === undefined ? [] : [`img-src ${images}`]),
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ];
-  response
-    .status(status)
-    .set({
-      "Content-Security-Policy": policy.join("; "),
-      "Cache-Control": "no-store",
-      "X-Content-Type-Options": "nosniff",
-      "Referrer-Policy": "no-referrer",
-    })
-    .type("html")
-    .send(page);
-}
-
-/** The one foreign origin that a page needs. What comes from the provider is nobody's promise. */
-function pictureOrigin(picture: string | null | undefined): string | undefined {
-  if (!picture || !URL.canParse(picture)) return undefined;
-  const { protocol, origin } = new URL(picture);
-  return protocol === "https:" || protocol === "http:" ? origin : undefined;
-}

@@ -23,8 +23,12 @@ function insert(value: string | Html | readonly Html[] | undefined): string {
   return value instanceof Html ? value.toString() : (value ?? []).join("");
 }
 
-/** One page of the demo: the same frame and stylesheet for the application and the provider. */
-export function page(title: string, body: Html): string {
+/**
+ * One page of the demo: the same frame and stylesheet for the application and the provider.
+ *
+ * @param script the address of a script file
+ */
+export function page(title: string, body: Html, script?: string): string {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -32,6 +36,7 @@ export function page(title: string, body: Html): string {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title}</title>
         <link rel="stylesheet" href="/demo.css" />
+        ${script === undefined ? [] : html`<script src="${script}" defer></script>`}
       </head>
       <body>
         <main>${body}</main>

@@ -13,16 +13,20 @@ import {
   type DemoConfiguration,
   type Environment,
 } from "./configuration.js";
+import { claimDataFolder, type DataFolder } from "./data-folder.js";
+import { DriverMissingError } from "./driver.js";
 import { startEmbeddedProvider, type EmbeddedProvider } from "./embedded-provider.js";
-import { expressDemo } from "./express-host.js";
-import { closable, listen } from "./server.js";
+import { expressDemo, type DemoSetup } from "./express-host.js";
+import { closable, endOnSignal, isTaken, listen } from "./server.js";
+import { openSessions } from "./sessions.js";
+import { memoryState, type DemoState } from "./state.js";
 
-const HOSTS: Record<DemoConfiguration["host"], (configuration: DemoConfiguration, env: Environment) => RequestListener> = {
+const HOSTS: Record<DemoConfiguration["host"], (setup: DemoSetup) => RequestListener> = {
   express: expressDemo,
 };
 
 async function start(): Promise<void> {
-  const configuration = readConfiguration(process.env);
+  const { configuration, state, folder } = await claimState(readConfiguration(process.env));
 
   // The port comes first, since the provider has to know the way back; requests wait for the application behind it.
   const server = createServer();
@@ -35,26 +39,50 @@ async function start(): Promise<void> {
   });
   server.on("request", (request, response) => void ready.then((app) => app(request, response)));
 
-  const defaults = withDefaults(process.env);
-  const provider = wantsEmbeddedProvider(process.env) ? await startProvider(configuration, defaults, Number(port)) : undefined;
+  const defaults = withDefaults(process.env, state.secrets.secretKey);
+  const provider = wantsEmbeddedProvider(process.env) ? await startProvider(configuration, state, defaults, Number(port)) : undefined;
   const env: Environment =
     provider === undefined
       ? defaults
       : { ...defaults, IDP_ISSUER: provider.issuer, IDP_CLIENT_ID: provider.clientId, IDP_CLIENT_SECRET: provider.clientSecret };
+  const sessions = await openSessions(configuration.sessions, folder);
 
-  open(HOSTS[configuration.host](configuration, env));
+  open(HOSTS[configuration.host]({ configuration, env, store: sessions.store }));
   endOnSignal(async () => {
     await closeServer();
     await provider?.close();
+    await sessions.close();
+    state.close();
   });
   if (provider !== undefined) console.log(`Provider: ${provider.issuer} (embedded; signs in whomever you click on)`);
+  if (provider?.hasMoved)
+    console.log("          Its last port is taken, so its address is a new one: who signed in before may have to again.");
+  console.log(`Sessions: ${sessions.where}`);
   console.log(`Demo:     ${URL.canParse(env["BASE_URL"] ?? "") ? new URL(env["BASE_URL"] ?? "").origin : address}/`);
   console.log("Open the demo's address and click on Reports. Ctrl+C ends it.");
 }
 
-function startProvider(configuration: DemoConfiguration, env: Environment, port: number): Promise<EmbeddedProvider> {
+/** What the demo remembers lasts as long as its sessions do. */
+async function claimState(
+  configuration: DemoConfiguration,
+): Promise<{ configuration: DemoConfiguration; state: DemoState; folder?: string }> {
+  if (configuration.sessions.kind === "memory" || configuration.sessions.kind === "host") return { configuration, state: memoryState() };
+  try {
+    const claimed: DataFolder = await claimDataFolder();
+    return { configuration, ...claimed };
+  } catch (error) {
+    // A first try should not end at a driver that nobody asked for.
+    const isAskedFor = (process.env["DEMO_SESSIONS"]?.trim() ?? "") !== "";
+    if (isAskedFor || !(error instanceof DriverMissingError)) throw error;
+    console.log("The package better-sqlite3 cannot be loaded, so nothing is kept when the demo ends.");
+    return { configuration: { ...configuration, sessions: { kind: "memory" } }, state: memoryState() };
+  }
+}
+
+function startProvider(configuration: DemoConfiguration, state: DemoState, env: Environment, port: number): Promise<EmbeddedProvider> {
   return startEmbeddedProvider({
     port: configuration.providerPort,
+    state,
     redirectUris: redirectUris(env, port),
     tokenEndpointAuthMethod:
       env["IDP_TOKEN_ENDPOINT_AUTH_METHOD"]?.trim() === "client_secret_basic" ? "client_secret_basic" : "client_secret_post",
@@ -62,27 +90,10 @@ function startProvider(configuration: DemoConfiguration, env: Environment, port:
   });
 }
 
-/** Milliseconds within which a second signal is the first one again: a terminal tells the demo, and npm passes it on. */
-const SAME_SIGNAL = 500;
-
-/** Running requests are finished first; a second signal does not wait for them. */
-function endOnSignal(close: () => Promise<void>): void {
-  let endingSince: number | undefined;
-  const end = () => {
-    if (endingSince !== undefined) {
-      if (performance.now() - endingSince > SAME_SIGNAL) process.exit(1);
-      return;
-    }
-    endingSince = performance.now();
-    void close().then(() => process.exit(0));
-  };
-  process.on("SIGTERM", end);
-  process.on("SIGINT", end);
-}
-
 start().catch((error: unknown) => {
   const isExplained = error instanceof ConfigurationError || error instanceof DemoConfigurationError;
-  const isPort = error instanceof Error && "code" in error && (error.code === "EADDRINUSE" || error.code === "EACCES");
-  console.error(isExplained ? error.message : isPort ? `The port cannot be used: ${error.message}. Set PORT to another one.` : error);
+  console.error(
+    isExplained ? error.message : isTaken(error) ? `The port cannot be used: ${error.message}. Set PORT to another one.` : error,
+  );
   process.exit(1);
 });

@@ -1,13 +1,18 @@
 import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Server as NetServer } from "node:net";
 
 /** Listens on loopback only and gives the address to click on. Rejects when the port is taken. */
-export async function listen(server: Server, port: number): Promise<string> {
+export async function listen(server: NetServer, port: number): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, "127.0.0.1", resolve);
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Whether a port could not be had: another process listens there, or it is not for everybody. */
+export function isTaken(error: unknown): error is Error {
+  return error instanceof Error && "code" in error && (error.code === "EADDRINUSE" || error.code === "EACCES");
 }
 
 /**
@@ -33,4 +38,28 @@ export function closable(server: Server): () => Promise<void> {
       server.close(() => resolve());
       dropUnused();
     });
+}
+
+/** Milliseconds within which a second signal is the first one again: a terminal tells the demo, and npm passes it on. */
+const SAME_SIGNAL = 500;
+
+/** Ends the process when it is told to, after `close`; a second signal does not wait. */
+export function endOnSignal(close: () => Promise<void>): void {
+  let endingSince: number | undefined;
+  const end = () => {
+    if (endingSince !== undefined) {
+      if (performance.now() - endingSince > SAME_SIGNAL) process.exit(1);
+      return;
+    }
+    endingSince = performance.now();
+    close().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        console.error(error);
+        process.exit(1);
+      },
+    );
+  };
+  process.on("SIGTERM", end);
+  process.on("SIGINT", end);
 }

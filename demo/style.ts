@@ -10,6 +10,7 @@ export const STYLE = `
   --accent: #0b6654;
   --on-accent: #ffffff;
   --tint: #e6f1ee;
+  --ended: #a4442a;
 }
 @media (prefers-color-scheme: dark) {
   :root {
@@ -21,6 +22,7 @@ export const STYLE = `
     --accent: #7fd6c0;
     --on-accent: #08221c;
     --tint: #223029;
+    --ended: #f2a48f;
   }
 }
 *, *::before, *::after { box-sizing: border-box; }
@@ -61,4 +63,28 @@ code { font: 0.9em ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace;
 table { width: 100%; border-collapse: collapse; }
 th, td { padding: 0.625rem 0.5rem; border-bottom: 1px solid var(--line); text-align: left; }
 td:last-child, th:last-child { text-align: right; font-variant-numeric: tabular-nums; }
+[hidden] { display: none !important; }
+.cards { display: flex; flex-wrap: wrap; gap: 0.625rem; margin: 1.25rem 0; }
+.card { flex: 1 1 12rem; display: grid; align-items: center; min-height: 5rem; padding: 0.875rem 1.125rem; background: var(--card); border: 1px solid var(--line); border-radius: 0.875rem; }
+.card.wide { flex: 2 1 16rem; }
+.row { display: flex; align-items: center; gap: 0.75rem; }
+.row img { width: 2.25rem; height: 2.25rem; flex: none; border-radius: 50%; background: var(--tint); object-fit: cover; }
+.badge { display: inline-grid; place-items: center; flex: none; width: 2rem; height: 2rem; border-radius: 0.5rem; color: #fff; font-weight: 600; font-variant-numeric: tabular-nums; }
+.badge.app-1 { background: #0b6654; }
+.badge.app-2 { background: #7a3e9d; }
+.badge.app-3 { background: #a4442a; }
+.badge.none, .badge.out { background: var(--card); border: 2px dashed var(--soft); color: var(--soft); }
+.badge.plain { border: 1px solid var(--line); color: var(--soft); }
+.history { display: flex; flex-wrap: wrap; gap: 0.25rem; min-height: 1.75rem; margin: 0 0 0.625rem; padding: 0; list-style: none; }
+.history .badge { width: 1.75rem; height: 1.75rem; font-size: 0.9375rem; }
+.state { display: inline-flex; align-items: center; gap: 0.5rem; }
+.state::before { content: ""; width: 0.625rem; height: 0.625rem; border-radius: 50%; background: var(--accent); }
+.state.ended { color: var(--ended); font-weight: 600; }
+.state.ended::before { background: none; border: 2px solid var(--ended); }
+.actions .quiet { margin: 0; }
+.fleet { margin: 0; padding: 0; list-style: none; }
+.fleet li { display: flex; flex-wrap: wrap; align-items: center; gap: 0.375rem 1rem; padding: 0.625rem 0; border-top: 1px solid var(--line); }
+.fleet .row { flex: 1 1 16rem; }
+.fleet .state { width: 6rem; }
+.fleet .command { min-width: 9rem; font-variant-numeric: tabular-nums; }
 `;

@@ -1,11 +1,13 @@
-// Takes docs/screenshots/, light and dark: the landing page in every state, the commonest error pages, and the demo. They come
-// from the built demo, visited by a browser; the few states that the demo cannot reach come from the list that the page tests use.
+// Takes docs/screenshots/, light and dark: the landing page in every state, the commonest error pages, the demo, and
+// the fleet before and after a kill. They come from the built demo, visited by a browser; the few states that the demo cannot
+// reach come from the list that the page tests use.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 import { startPageServer } from "../test/pages/page-server.mjs";
+import { takeFleet } from "./fleet-screenshots.mjs";
 import { root } from "./run.mjs";
 
 /**
@@ -60,6 +62,7 @@ const browser = await chromium.launch({ executablePath: process.env["CHROMIUM_PA
 try {
   for (const shot of SHOTS) await takeFromDemo(browser, shot);
   await takeFromList(browser);
+  for (const file of await takeFleet(browser, TARGET)) taken.add(file);
 } finally {
   await browser.close();
 }
@@ -148,7 +151,7 @@ async function untilEnded(tab, origin) {
 async function startDemo(env) {
   const main = path.join(root, "demo/dist/main.js");
   if (!existsSync(main)) throw new Error("The demo is not built: run `npm run screenshots`.");
-  const child = spawn(process.execPath, [main], { env: { PORT: "0", ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [main], { env: { PORT: "0", DEMO_SESSIONS: "memory", ...env }, stdio: ["ignore", "pipe", "pipe"] });
   const ended = new Promise((resolve) => child.once("close", resolve));
   let said = "";
   let warned = "";

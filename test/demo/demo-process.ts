@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { CookieBrowser, type FollowedAnswer } from "../support/cookie-browser.js";
 
@@ -13,7 +14,10 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** The demo as a process of its own, with nothing in its environment but what is given; on a free port unless PORT says another. */
+/**
+ * The demo as a process of its own, with nothing in its environment but what is given; on a free port unless PORT says another,
+ * and with a temporary folder of its own, which goes with it, unless TMPDIR says another.
+ */
 export class DemoProcess {
   readonly #child: ChildProcess;
   readonly ended: Promise<Ended>;
@@ -23,12 +27,18 @@ export class DemoProcess {
   constructor(env: Readonly<Record<string, string>> = {}) {
     if (!existsSync(MAIN))
       throw new Error("The demo is not built: run `node scripts/build.mjs && node scripts/build-demo.mjs`, or `npm test`.");
-    this.#child = spawn(process.execPath, [MAIN], { cwd: ROOT, env: { PORT: "0", ...env }, stdio: ["ignore", "pipe", "pipe"] });
+    const own = env["TMPDIR"] === undefined ? mkdtempSync(path.join(tmpdir(), "demo-process-")) : undefined;
+    this.#child = spawn(process.execPath, [MAIN], {
+      cwd: ROOT,
+      env: { PORT: "0", ...(own !== undefined && { TMPDIR: own }), ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     this.#child.stdout?.setEncoding("utf8").on("data", (text: string) => (this.stdout += text));
     this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => (this.stderr += text));
     this.ended = new Promise((resolve, reject) => {
       this.#child.on("error", reject);
       this.#child.on("close", (code, signal) => {
+        if (own !== undefined) rmSync(own, { recursive: true, force: true });
         resolve({ code, signal, stdout: this.stdout, stderr: this.stderr });
       });
     });

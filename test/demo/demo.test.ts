@@ -28,7 +28,7 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-describe.each([{ DEMO_SESSIONS: "memory" }, { DEMO_SESSIONS: "host" }])("the demo with %o", (env) => {
+describe.each([{}, { DEMO_SESSIONS: "memory" }, { DEMO_SESSIONS: "host" }])("the demo with %o", (env) => {
   it("signs a person in who asked for a guarded page, and brings them back to it", async () => {
     const demo = start(env);
     const browser = await demo.browser();
@@ -153,7 +153,10 @@ describe("a check that fails ends the demo with a non-zero code and the whole li
 
   it.each([
     ["DEMO_HOST", "koa", "there is: express"],
-    ["DEMO_SESSIONS", "redis", "there is: memory, host"],
+    ["DEMO_SESSIONS", "redis", 'is "redis"; there is: memory, host, sqlite:PATH, redis://'],
+    ["DEMO_SESSIONS", "sqlite:", "there is: memory, host, sqlite:PATH"],
+    ["DEMO_SESSIONS", "mysql://me:hidden@127.0.0.1/sessions", "there is: memory, host, sqlite:PATH"],
+    ["DEMO_SESSIONS", "postgres://[/", "postgres://USER@HOST/DATABASE"],
     ["PORT", "http", "a whole number from 0 to 65535"],
     ["DEMO_ID_TOKEN_SECONDS", "0", "a whole number from 1"],
   ])("%s=%s is refused with what there is instead", async (name, value, expected) => {
@@ -161,6 +164,7 @@ describe("a check that fails ends the demo with a non-zero code and the whole li
     expect(code).toBe(1);
     expect(stderr).toContain(name);
     expect(stderr).toContain(expected);
+    expect(stderr).not.toContain("hidden");
   });
 
   it("a port that is taken is said plainly", async () => {

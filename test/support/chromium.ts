@@ -1,8 +1,5 @@
-import { spawn } from "node:child_process";
-import { access, constants } from "node:fs/promises";
-import { delimiter, join } from "node:path";
-import { tmpdir } from "node:os";
 import { chromium, type Browser } from "playwright-core";
+import { findOrInstall, isExecutable, onPath } from "./debian-package.js";
 
 /** Where Chromium is, or why there is none. */
 export type ChromiumSearch = { readonly executablePath: string } | { readonly executablePath: undefined; readonly reason: string };
@@ -41,18 +38,8 @@ export async function findChromium(env: NodeJS.ProcessEnv = process.env): Promis
       ? { executablePath: named }
       : { executablePath: undefined, reason: `CHROMIUM_PATH is set, and ${named} cannot be run` };
   }
-  const present = await installedChromium(env);
-  if (present !== undefined) return { executablePath: present };
-  if (process.getuid?.() !== 0) return { executablePath: undefined, reason: "none is installed, and only root could install it" };
-  if ((await onPath("apt-get", env)) === undefined)
-    return { executablePath: undefined, reason: "none is installed, and there is no apt-get to install it" };
-  const failure = await install(env);
-  const installed = await installedChromium(env);
-  if (installed !== undefined) return { executablePath: installed };
-  return {
-    executablePath: undefined,
-    reason: `none is installed, and apt-get did not bring it (${failure ?? "no such program afterwards"})`,
-  };
+  const search = await findOrInstall({ name: "Chromium", packages: PACKAGES }, () => installedChromium(env), env);
+  return search.path === undefined ? { executablePath: undefined, reason: search.reason } : { executablePath: search.path };
 }
 
 export function launchChromium(executablePath: string): Promise<Browser> {
@@ -66,40 +53,4 @@ async function installedChromium(env: NodeJS.ProcessEnv): Promise<string | undef
     if (found !== undefined) return found;
   }
   return undefined;
-}
-
-async function onPath(name: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
-  for (const folder of (env["PATH"] ?? "").split(delimiter)) {
-    if (folder !== "" && (await isExecutable(join(folder, name)))) return join(folder, name);
-  }
-  return undefined;
-}
-
-async function isExecutable(path: string): Promise<boolean> {
-  return access(path, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
-}
-
-/** Installs under a lock, since test files run in several processes; gives the last line of what went wrong, if it did. */
-function install(env: NodeJS.ProcessEnv): Promise<string | undefined> {
-  process.stderr.write("installing Chromium for the browser tests with apt-get (once, some 100 MB) ...\n");
-  const script = `command -v chromium >/dev/null || { apt-get update && apt-get install -y --no-install-recommends ${PACKAGES}; }`;
-  return new Promise((resolve) => {
-    const child = spawn("flock", [join(tmpdir(), "install-chromium.lock"), "sh", "-c", script], {
-      env: { ...env, DEBIAN_FRONTEND: "noninteractive" },
-      stdio: ["ignore", "ignore", "pipe"],
-    });
-    let errors = "";
-    child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
-      errors = (errors + chunk).slice(-2000);
-    });
-    child.on("error", (error) => {
-      resolve(error.message);
-    });
-    child.on("close", (code) => {
-      resolve(code === 0 ? undefined : errors.trim().split("\n").at(-1) || `exit code ${String(code)}`);
-    });
-  });
 }

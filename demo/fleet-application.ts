@@ -1,0 +1,68 @@
+/** One application process of the fleet: the demo, with a front page that shows which process answered. */
+import { createServer } from "node:http";
+import { ConfigurationError, isOutage } from "idpauth";
+import { DemoConfigurationError, mountPath } from "./configuration.js";
+import { expressDemo } from "./express-host.js";
+import type { FleetNews, FleetProcess, ReadyMessage } from "./fleet-messages.js";
+import { fleetPage, type FleetVisitor } from "./fleet-page.js";
+import { FLEET_SCRIPT } from "./fleet-script.js";
+import { sendPage } from "./send-page.js";
+import { closable, endOnSignal, listen } from "./server.js";
+import { openSessions } from "./sessions.js";
+
+async function start(): Promise<void> {
+  const { env } = process;
+  const name = env["FLEET_NAME"] ?? "";
+  let processes: readonly FleetProcess[] = [];
+  process.on("message", (news: FleetNews) => {
+    processes = news.processes;
+  });
+
+  const sessions = await openSessions({ kind: "redis", url: new URL(env["FLEET_REDIS"] ?? "") }, undefined);
+  const setup = { configuration: { sessions: { kind: "memory" } as const }, env, store: sessions.store };
+  const app = expressDemo(setup, (routes, auth) => {
+    // Says whether this process answers, not whether its store does: no other process would do better then.
+    routes.get("/health", (_request, response) => {
+      response.set("Cache-Control", "no-store").type("text").send("ok");
+    });
+
+    routes.get("/fleet.js", (_request, response) => {
+      response.set("Cache-Control", "no-cache").type("js").send(FLEET_SCRIPT);
+    });
+
+    routes.get("/enter", auth.idpRequired, (_request, response) => {
+      response.redirect("/");
+    });
+
+    routes.get("/", async (request, response) => {
+      let visitor: FleetVisitor;
+      try {
+        visitor = { user: await auth.getUser(request) };
+      } catch (error) {
+        if (!isOutage(error)) throw error;
+        visitor = { outage: error.code };
+        response.set("Retry-After", "1");
+      }
+      const page = fleetPage({ answering: { name, pid: process.pid }, visitor, processes, mountPath: mountPath(env) });
+      const picture = "user" in visitor ? visitor.user?.picture : undefined;
+      sendPage(response, "outage" in visitor ? 503 : 200, page, { picture, script: true });
+    });
+  });
+
+  const server = createServer(app);
+  const closeServer = closable(server);
+  await listen(server, Number(env["PORT"]));
+  endOnSignal(async () => {
+    await closeServer();
+    await sessions.close();
+  });
+  // A supervisor that was killed leaves nobody behind.
+  process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
+  process.send?.({ ready: true } satisfies ReadyMessage);
+}
+
+start().catch((error: unknown) => {
+  const isExplained = error instanceof ConfigurationError || error instanceof DemoConfigurationError;
+  console.error(isExplained ? error.message : error);
+  process.exit(1);
+});

@@ -1,0 +1,47 @@
+import { generateKeyPairSync, randomBytes, type JsonWebKey } from "node:crypto";
+import type { AdapterFactory } from "oidc-provider";
+import { providerMemory } from "./provider-memory.js";
+
+/** Made once; with the same ones the demo is the same application, and its provider the same provider. */
+export interface DemoSecrets {
+  /** SECRET_KEY, where the environment brings none. */
+  readonly secretKey: string;
+  readonly clientSecret: string;
+  /** Signs the embedded provider's cookies. */
+  readonly cookieKey: string;
+  /** Signs ID tokens; the private part too. */
+  readonly signingKey: JsonWebKey;
+}
+
+/** What the demo and its embedded provider remember. */
+export interface DemoState {
+  readonly secrets: DemoSecrets;
+  /** Grants, codes, refresh tokens and the like. */
+  readonly issued: AdapterFactory;
+  /** The port of the embedded provider's last start: its address is in every ID token. */
+  readonly providerPort: number | undefined;
+  rememberProviderPort(port: number): void;
+  close(): void;
+}
+
+/** Remembers until the process ends. */
+export function memoryState(): DemoState {
+  return {
+    secrets: newSecrets(),
+    issued: providerMemory(),
+    providerPort: undefined,
+    rememberProviderPort() {},
+    close() {},
+  };
+}
+
+export function newSecrets(): DemoSecrets {
+  const random = () => randomBytes(32).toString("base64url");
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  return {
+    secretKey: random(),
+    clientSecret: random(),
+    cookieKey: random(),
+    signingKey: { ...privateKey.export({ format: "jwk" }), kid: randomBytes(8).toString("hex"), use: "sig", alg: "RS256" },
+  };
+}

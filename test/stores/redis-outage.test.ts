@@ -1,0 +1,329 @@
+import { randomBytes } from "node:crypto";
+import { inspect } from "node:util";
+import { Redis } from "ioredis";
+import { createClient, createSentinel } from "redis";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { StoreUnavailableError } from "../../src/core/errors.js";
+import type { Entry } from "../../src/core/ports.js";
+import { redisStore, type RedisClient } from "../../src/stores/redis.js";
+import { eventually } from "../support/eventually.js";
+import { CLIENTS, control, type ConnectedClient } from "../support/redis-clients.js";
+import { redisForTests, startRedis, type RedisServer, type RedisServerOptions } from "../support/redis-server.js";
+
+const isMissing = (await redisForTests()) === undefined;
+
+/** Short, since most of these tests wait for it. */
+const TIMEOUT = 400;
+/** A primary that answers a new replica at once. */
+const NO_SYNC_DELAY = ["--repl-diskless-sync-delay", "0"];
+/** Milliseconds that a loaded machine may need besides. */
+const MARGIN = 1500;
+
+const newKey = (): string => randomBytes(32).toString("base64url");
+const now = (): number => Math.floor(Date.now() / 1000);
+const entryOf = (text: string, fields: Partial<Entry> = {}): Entry => ({ data: Buffer.from(text), expiresAt: now() + 600, ...fields });
+
+const textOf = ({ data }: Entry): string => Buffer.from(data as Uint8Array).toString();
+
+async function started(options: RedisServerOptions = {}): Promise<RedisServer> {
+  const server = await startRedis(options);
+  onTestFinished(() => server.stop());
+  return server;
+}
+
+async function connected(connect: (server: RedisServer) => Promise<ConnectedClient>, server: RedisServer): Promise<RedisClient> {
+  const { client, close } = await connect(server);
+  onTestFinished(close);
+  return client;
+}
+
+function refused(work: Promise<unknown>): Promise<StoreUnavailableError> {
+  return work.then(
+    (answer) => {
+      throw new Error(`answered ${inspect(answer)}`);
+    },
+    (error: unknown) => {
+      expect(error).toBeInstanceOf(StoreUnavailableError);
+      return error as StoreUnavailableError;
+    },
+  );
+}
+
+/** Clients that the store refuses at start: they keep what they are given during an outage, for later. */
+const QUEUEING: Readonly<Record<"node-redis" | "ioredis", (server: RedisServer) => Promise<ConnectedClient>>> = {
+  async "node-redis"({ url }) {
+    const client = createClient({ url, socket: { reconnectStrategy: 20 } });
+    client.on("error", () => undefined);
+    await client.connect();
+    return {
+      client,
+      close: () => {
+        client.destroy();
+      },
+    };
+  },
+  async ioredis({ port }) {
+    const client = new Redis(port, "127.0.0.1", { retryStrategy: () => 20, maxRetriesPerRequest: null });
+    client.on("error", () => undefined);
+    await new Promise((resolve) => client.once("ready", resolve));
+    return {
+      client,
+      close: () => {
+        client.disconnect();
+      },
+    };
+  },
+};
+
+describe.skipIf(isMissing).each(["node-redis", "ioredis"] as const)("Redis is away, %s:", (name) => {
+  it("a server that is killed refuses at once, and loses nothing that it has acknowledged", async () => {
+    const server = await started({ durable: true });
+    const store = redisStore(await connected(CLIENTS[name], server));
+    const key = newKey();
+    await store.insert(key, entryOf("kept", { subject: "s", lastActive: now() }));
+    const before = await store.get(key);
+    await server.kill();
+    await eventually(() => refused(store.get(key)));
+    const begin = performance.now();
+    await Promise.all([refused(store.get(key)), refused(store.delete(key)), refused(store.touch(key, now(), now() + 900))]);
+    expect(performance.now() - begin, "far below the timeout").toBeLessThan(1000);
+    await server.restart();
+    expect(await eventually(() => store.get(key))).toEqual(before);
+    expect(await store.listBySubject("s")).toEqual([key]);
+  });
+
+  it("a command whose server dies before it answers is refused without waiting for the timeout", async () => {
+    const server = await started();
+    const store = redisStore(await connected(CLIENTS[name], server), { timeout: 20_000 });
+    server.pause();
+    const answer = refused(store.get(newKey()));
+    await server.kill();
+    await answer;
+  });
+
+  it("a frozen server: every method rejects in time; after its death and restart nothing of that is done", async () => {
+    const server = await started({ durable: true });
+    const store = redisStore(await connected(CLIENTS[name], server), { timeout: TIMEOUT });
+    const [key, other] = [newKey(), newKey()];
+    await store.insert(key, entryOf("kept", { subject: "s", lastActive: now() }));
+    const before = (await store.get(key))!;
+    server.pause();
+    const begin = performance.now();
+    await Promise.all([
+      refused(store.get(key)),
+      refused(store.insert(other, entryOf("other", { subject: "s" }))),
+      refused(store.replace(key, entryOf("late"), before.version)),
+      refused(store.touch(key, now() + 5, now() + 900)),
+      refused(store.delete(key)),
+      refused(store.listBySubject("s")),
+    ]);
+    const took = performance.now() - begin;
+    expect(took).toBeGreaterThan(TIMEOUT - 50);
+    expect(took).toBeLessThan(TIMEOUT + MARGIN);
+    await server.restart();
+    expect(await eventually(() => store.get(key))).toEqual(before);
+    expect(await store.get(other)).toBeUndefined();
+  });
+
+  it("a frozen server that goes on: steps that had not left this process are not taken any more", async () => {
+    const server = await started();
+    const store = redisStore(await connected(CLIENTS[name], server), { timeout: TIMEOUT });
+    const [key, subject] = [newKey(), newKey()];
+    // From here on the server knows the scripts.
+    await store.insert(newKey(), entryOf("first", { subject: newKey() }));
+    server.pause();
+    // The index is the first of two steps; it lies in the server's socket.
+    await refused(store.insert(key, entryOf("late", { subject })));
+    server.resume();
+    await eventually(async () => {
+      expect(await control(server, (client) => client.exists(`idpauth:subject:${subject}`))).toBe(1);
+    });
+    // Whoever comes next is answered after all that was sent before.
+    for (let look = 0; look < 20; look += 1) expect(await store.get(key)).toBeUndefined();
+    expect(await store.listBySubject(subject)).toEqual([]);
+  });
+
+  it("a frozen server that goes on: what lay in its socket runs, and does no harm", async () => {
+    const server = await started();
+    const store = redisStore(await connected(CLIENTS[name], server), { timeout: TIMEOUT });
+    const winner = redisStore(await connected(CLIENTS[name], server));
+    const [replaced, touched] = [newKey(), newKey()];
+    await store.insert(replaced, entryOf("first"));
+    await store.insert(touched, entryOf("first", { lastActive: now() - 100 }));
+    const { version } = (await store.get(replaced))!;
+    server.pause();
+    const before = winner.replace(replaced, entryOf("winner"), version);
+    await Promise.all([refused(store.replace(replaced, entryOf("late"), version)), refused(store.touch(touched, now() - 50, now() + 100))]);
+    server.resume();
+    await before.catch(() => undefined);
+    const texts = [(await winner.get(replaced))!, (await winner.get(touched))!].map(textOf);
+    expect(["winner", "late"], "one of the two, whole").toContain(texts[0]);
+    expect(texts[1]).toBe("first");
+    expect((await winner.get(touched))!.expiresAt).toBeGreaterThan(now() + 500);
+  });
+
+  it("a client that keeps commands for later is refused at start; and were it used, nothing that was answered with an error is done", async () => {
+    const server = await started({ durable: true });
+    const client = await connected(QUEUEING[name], server);
+    const store = redisStore(client, { timeout: TIMEOUT });
+    expect(store.problems).not.toEqual([]);
+    const [key, other, waiting] = [newKey(), newKey(), newKey()];
+    await store.insert(key, entryOf("kept", { subject: "s", lastActive: now() }));
+    const before = (await store.get(key))!;
+    // Sent, and the answer is lost: what such a client sends again.
+    server.pause();
+    await Promise.all([refused(store.delete(key)), refused(store.insert(other, entryOf("late")))]);
+    await server.kill();
+    // Never sent: what such a client queues.
+    await Promise.all([
+      refused(store.insert(waiting, entryOf("late"))),
+      refused(store.replace(key, entryOf("late"), before.version)),
+      refused(store.touch(key, now() + 5, now() + 900)),
+      refused(store.delete(key)),
+    ]);
+    await server.restart();
+    // The restarted server knows no script, so each comes a second time, in full: the four that were queued, at the least.
+    await eventually(async () => {
+      const stats = await control(server, (admin) => admin.info("commandstats"));
+      expect(Number(/cmdstat_eval:calls=(\d+)/.exec(stats)?.[1])).toBeGreaterThanOrEqual(4);
+    });
+    expect(await store.get(key)).toEqual(before);
+    expect(await store.get(other)).toBeUndefined();
+    expect(await store.get(waiting)).toBeUndefined();
+  });
+
+  it("a server without memory left refuses writes, and still reads and signs out", async () => {
+    const server = await started({ args: ["--maxmemory", "3mb", "--maxmemory-policy", "noeviction"] });
+    const store = redisStore(await connected(CLIENTS[name], server));
+    const [key, filling] = [newKey(), Buffer.alloc(200_000, 1)];
+    await store.insert(key, entryOf("kept", { subject: "s" }));
+    const failure = await (async () => {
+      for (;;) {
+        const error = await store.insert(newKey(), { data: filling, expiresAt: now() + 600 }).then(
+          () => undefined,
+          (reason: unknown) => reason,
+        );
+        if (error !== undefined) return error as StoreUnavailableError;
+      }
+    })();
+    expect(failure).toBeInstanceOf(StoreUnavailableError);
+    expect(failure.cause).toMatchObject({ message: expect.stringMatching(/^OOM/) as string });
+    expect(textOf((await store.get(key))!)).toBe("kept");
+    expect((await store.delete(key))?.subject).toBe("s");
+  });
+
+  it("a replica, an unwilling user, a missing command: a refusal that shows nothing of what was sent", async () => {
+    const primary = await started({ args: NO_SYNC_DELAY });
+    const replica = await started({ args: ["--replicaof", `127.0.0.1 ${String(primary.port)}`, "--rename-command", "EVALSHA", ""] });
+    const key = newKey();
+    await eventually(async () => {
+      expect(await control(replica, (client) => client.info("replication"))).toContain("master_link_status:up");
+    });
+    const failures: string[] = [];
+    const told = async (work: Promise<unknown>): Promise<string> => {
+      const failure = await refused(work);
+      failures.push(inspect(failure, { depth: 10 }));
+      return (failure.cause as Error).message;
+    };
+    const onPrimary = redisStore(await connected(CLIENTS[name], primary));
+    await onPrimary.insert(key, entryOf("sealed bytes"));
+    const onReplica = redisStore(await connected(CLIENTS[name], replica));
+    expect(await told(onReplica.insert(newKey(), entryOf("sealed bytes")))).toMatch(/unknown command 'EVALSHA'$/i);
+    await control(replica, (client) => client.sendCommand(["CONFIG", "SET", "replica-serve-stale-data", "no"]));
+    await primary.kill();
+    await eventually(async () => {
+      expect(await told(onReplica.get(key))).toMatch(/^MASTERDOWN/);
+    });
+    await primary.restart();
+    await control(primary, (client) => client.sendCommand(["ACL", "SETUSER", "default", "-eval", "-evalsha"]));
+    await eventually(async () => {
+      expect(await told(onPrimary.insert(key, entryOf("sealed bytes")))).toMatch(/^NOPERM/);
+    });
+    await control(primary, (client) => client.sendCommand(["ACL", "SETUSER", "default", "+@all"]));
+    await control(primary, (client) => client.sendCommand(["CONFIG", "SET", "min-replicas-to-write", "3"]));
+    expect(await told(onPrimary.insert(key, entryOf("sealed bytes")))).toMatch(/NOREPLICAS/);
+    for (const failure of failures) {
+      expect(failure).not.toContain(key);
+      expect(failure).not.toContain(inspect(Buffer.from("sealed bytes")).slice(8, 20));
+    }
+  });
+
+  it("a replica that has become read-only under the client refuses writes", async () => {
+    const server = await started();
+    const store = redisStore(await connected(CLIENTS[name], server));
+    const key = newKey();
+    await store.insert(key, entryOf("kept"));
+    await control(server, (client) => client.sendCommand(["REPLICAOF", "127.0.0.1", "1"]));
+    const failure = await refused(store.touch(key, now(), now() + 900));
+    expect(failure.cause).toMatchObject({ message: expect.stringMatching(/READONLY/) as string });
+  });
+});
+
+/** A Sentinel that calls its primary dead after a second. */
+async function sentinelOf(primary: RedisServer): Promise<RedisServer> {
+  return started({
+    sentinel: [
+      `sentinel monitor one 127.0.0.1 ${String(primary.port)} 1`,
+      "sentinel down-after-milliseconds one 1000",
+      "sentinel failover-timeout one 5000",
+    ],
+  });
+}
+
+const SENTINEL_CLIENTS: Readonly<Record<"node-redis" | "ioredis", (sentinel: RedisServer) => Promise<ConnectedClient>>> = {
+  async "node-redis"({ port }) {
+    const client = createSentinel({
+      name: "one",
+      sentinelRootNodes: [{ host: "127.0.0.1", port }],
+      nodeClientOptions: { disableOfflineQueue: true },
+      maxCommandRediscovers: 0,
+    });
+    client.on("error", () => undefined);
+    await client.connect();
+    return { client, close: () => void client.destroy() };
+  },
+  async ioredis({ port }) {
+    const client = new Redis({
+      sentinels: [{ host: "127.0.0.1", port }],
+      name: "one",
+      enableOfflineQueue: false,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+    });
+    client.on("error", () => undefined);
+    await new Promise((resolve) => client.once("ready", resolve));
+    return {
+      client,
+      close: () => {
+        client.disconnect();
+      },
+    };
+  },
+};
+
+it.skipIf(isMissing).each(["node-redis", "ioredis"] as const)(
+  "Sentinel, %s: a failover refuses for a while, then goes on with everything",
+  async (name) => {
+    const primary = await started({ args: NO_SYNC_DELAY });
+    const replica = await started({ args: ["--replicaof", `127.0.0.1 ${String(primary.port)}`] });
+    const sentinel = await sentinelOf(primary);
+    await eventually(async () => {
+      const replicas = (await control(sentinel, (client) => client.sendCommand(["SENTINEL", "REPLICAS", "one"]))) as unknown as unknown[];
+      expect(replicas).toHaveLength(1);
+      expect(await control(replica, (client) => client.info("replication"))).toContain("master_link_status:up");
+    });
+    const store = redisStore(await connected(SENTINEL_CLIENTS[name], sentinel), { timeout: 1000 });
+    expect(store.problems).toEqual([]);
+    const key = newKey();
+    await store.insert(key, entryOf("kept", { subject: "s" }));
+    const before = (await store.get(key))!;
+    await control(primary, (client) => client.wait(1, 5000));
+    await primary.kill();
+    await eventually(() => refused(store.get(key)));
+    await eventually(async () => {
+      expect(await store.get(key)).toEqual(before);
+      expect(await store.replace(key, entryOf("after"), before.version)).toBe(true);
+    }, 25_000);
+    expect(await store.listBySubject("s")).toEqual([]);
+  },
+);

@@ -1,0 +1,402 @@
+import { randomBytes } from "node:crypto";
+import { Cluster, Redis } from "ioredis";
+import { inspect } from "node:util";
+import { createClient, createClientPool, createCluster, createSentinel } from "redis";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { StoreUnavailableError } from "../../src/core/errors.js";
+import type { Entry } from "../../src/core/ports.js";
+import { redisStore, type RedisClient } from "../../src/stores/redis.js";
+import { INDEX, INSERT, REPLACE, type RedisScript } from "../../src/stores/redis-scripts.js";
+import { packEntry, stampDigits } from "../../src/stores/redis-value.js";
+import { testStore } from "../../src/testing/index.js";
+import { eventually } from "../support/eventually.js";
+import { CLIENTS, control, type ConnectedClient } from "../support/redis-clients.js";
+import { dumpRedis, faketimeForTests, redisForTests, startRedis, type RedisServer } from "../support/redis-server.js";
+
+const isMissing = (await redisForTests()) === undefined || (await faketimeForTests()) === undefined;
+
+const newKey = (): string => randomBytes(32).toString("base64url");
+
+describe.skipIf(isMissing)("a Redis server", () => {
+  let server: RedisServer;
+  beforeAll(async () => {
+    server = await startRedis({ faketime: true, durable: true });
+  });
+  afterAll(() => server.stop());
+
+  for (const [name, connect] of Object.entries(CLIENTS)) {
+    describe(name, () => {
+      let connected: ConnectedClient;
+      const others: ConnectedClient[] = [];
+      beforeAll(async () => {
+        connected = await connect(server);
+      });
+      afterAll(() => {
+        for (const { close } of [connected, ...others]) close();
+      });
+
+      testStore({
+        name: `redis over ${name}`,
+        test: it,
+        create: () => ({
+          store: redisStore(connected.client),
+          now: () => server.now(),
+          advance: (seconds) => {
+            server.advance(seconds);
+            return Promise.resolve();
+          },
+          another: async () => {
+            const other = await connect(server);
+            others.push(other);
+            return redisStore(other.client);
+          },
+          outage: {
+            begin: () => server.kill(),
+            end: async () => {
+              await server.restart();
+              await eventually(() => redisStore(connected.client).get("anything"));
+            },
+          },
+        }),
+      });
+
+      describe("the index by subject", () => {
+        const entry = (subject: string, expiresAt: number): Entry => ({ data: Buffer.from("data"), expiresAt, subject });
+
+        it("an orphan, left by a crash between the two steps, is not listed", async () => {
+          const store = redisStore(connected.client);
+          const [subject, key, orphan, foreign] = [newKey(), newKey(), newKey(), newKey()];
+          await store.insert(key, entry(subject, server.now() + 100));
+          await store.insert(foreign, entry(`${subject}x`, server.now() + 100));
+          await control(server, (client) =>
+            client.zAdd(
+              `idpauth:subject:${subject}`,
+              [orphan, foreign].map((value) => ({ value, score: server.now() + 100 })),
+            ),
+          );
+          expect(await store.listBySubject(subject)).toEqual([key]);
+        });
+
+        it("drops expired members when it is written to, and ends by itself with its last member", async () => {
+          const store = redisStore(connected.client);
+          const subject = newKey();
+          const name = `idpauth:subject:${subject}`;
+          for (let session = 0; session < 5; session += 1) await store.insert(newKey(), entry(subject, server.now() + 100));
+          const [long, key] = [newKey(), newKey()];
+          await store.insert(long, entry(subject, server.now() + 150));
+          server.advance(100);
+          await store.insert(key, entry(subject, server.now() + 100));
+          expect((await control(server, (client) => client.zRange(name, 0, -1))).sort()).toEqual([long, key].sort());
+          server.advance(101);
+          expect(await control(server, (client) => client.exists(name))).toBe(0);
+        });
+
+        it("lives as long as a touch or a replace prolongs the record, also when others have expired", async () => {
+          for (const prolong of ["touch", "replace"] as const) {
+            const store = redisStore(connected.client);
+            const [subject, key] = [newKey(), newKey()];
+            await store.insert(key, entry(subject, server.now() + 100));
+            const until = server.now() + 300;
+            if (prolong === "touch") await store.touch(key, null, until);
+            else await store.replace(key, entry(subject, until), (await store.get(key))?.version ?? "");
+            await store.insert(newKey(), entry(subject, server.now() + 10));
+            server.advance(290);
+            expect(await store.listBySubject(subject), prolong).toEqual([key]);
+          }
+        });
+
+        it("is not moved back by a step that comes late", async () => {
+          const [subject, key] = [newKey(), newKey()];
+          const name = `idpauth:subject:${subject}`;
+          for (const until of [300, 100]) {
+            const args = ["1", key, stampDigits(server.now() + until)];
+            await control(server, (client) => client.sendCommand(["EVAL", INDEX.source, "1", name, ...args]));
+          }
+          expect(await control(server, (client) => client.zScore(name, key))).toBeGreaterThan(server.now() + 200);
+          expect(await control(server, (client) => client.ttl(name))).toBeGreaterThan(200);
+        });
+
+        it("a replace that would shorten the life keeps the record in the index of a new subject until its end", async () => {
+          const store = redisStore(connected.client);
+          const [subject, key] = [newKey(), newKey()];
+          await store.insert(key, { data: Buffer.from("pending"), expiresAt: server.now() + 300 });
+          await store.replace(key, entry(subject, server.now() + 10), (await store.get(key))?.version ?? "");
+          server.advance(290);
+          expect(await store.listBySubject(subject)).toEqual([key]);
+        });
+
+        it("subjects that change to and fro at once leave every record in the index of the subject it has", async () => {
+          const store = redisStore(connected.client);
+          const subjects = [newKey(), newKey()];
+          const key = newKey();
+          await store.insert(key, entry(subjects[0]!, server.now() + 100));
+          await Promise.all(
+            subjects.map(async (subject) => {
+              for (let write = 0; write < 50; write += 1) {
+                const stored = await store.get(key);
+                await store.replace(key, entry(subject, server.now() + 100), stored?.version ?? "");
+              }
+            }),
+          );
+          const { subject } = (await store.get(key))!;
+          expect(await store.listBySubject(subject!)).toEqual([key]);
+          expect(await store.listBySubject(subjects.find((other) => other !== subject)!)).toEqual([]);
+        });
+
+        it("lists a thousand sessions", async () => {
+          const store = redisStore(connected.client);
+          const subject = newKey();
+          const keys = Array.from({ length: 1000 }, newKey);
+          await Promise.all(keys.map((key) => store.insert(key, entry(subject, server.now() + 100))));
+          expect((await store.listBySubject(subject)).sort()).toEqual(keys.sort());
+        });
+      });
+
+      it("a touch rewrites two stamps in place, not the data", async () => {
+        const store = redisStore(connected.client);
+        const key = newKey();
+        await store.insert(key, { data: Buffer.alloc(100_000, 7), expiresAt: server.now() + 100, lastActive: server.now() });
+        const before = await commandCalls(server);
+        await store.touch(key, server.now() + 5, server.now() + 200);
+        const after = await commandCalls(server);
+        expect(after.get("setrange")! - (before.get("setrange") ?? 0)).toBe(2);
+        expect(after.get("set")).toBe(before.get("set"));
+      });
+
+      it("a write that the client sends twice says twice that it was done; another one does not", async () => {
+        const key = `idpauth:session:${newKey()}`;
+        const [first, second, third] = ["a", "b", "c"].map((letter) => letter.repeat(22)) as [string, string, string];
+        const value = (version: string): Buffer => packEntry({ data: Buffer.from("a"), expiresAt: server.now() + 100 }, version);
+        const run = ({ source }: RedisScript, ...args: (string | Buffer)[]): Promise<unknown> =>
+          control(server, (client) => client.sendCommand(["EVAL", source, "1", key, "1", ...args]));
+        expect(await run(INSERT, value(first))).toBe(1);
+        expect(await run(INSERT, value(first))).toBe(1);
+        expect(await run(INSERT, value(second))).toBe(0);
+        expect(await run(REPLACE, first, value(second), "0")).toEqual([1]);
+        expect(await run(REPLACE, first, value(second), "0")).toEqual([1]);
+        expect(await run(REPLACE, first, value(third), "0")).toEqual([0]);
+        expect(await run(INSERT, value(first))).toBe(0);
+      });
+
+      it("knows its scripts again after SCRIPT FLUSH", async () => {
+        const store = redisStore(connected.client);
+        const key = newKey();
+        await control(server, (client) => client.scriptFlush());
+        expect(await store.insert(key, { data: Buffer.from("a"), expiresAt: server.now() + 100, subject: "s" })).toBe(true);
+        await control(server, (client) => client.scriptFlush());
+        expect(await store.touch(key, null, server.now() + 200)).toBe(true);
+        await control(server, (client) => client.scriptFlush());
+        expect((await store.delete(key))?.expiresAt).toBeGreaterThan(0);
+      });
+
+      it("keeps to its prefix", async () => {
+        const [one, other] = [redisStore(connected.client, { prefix: "one:" }), redisStore(connected.client, { prefix: "other:" })];
+        const key = newKey();
+        await one.insert(key, { data: Buffer.from("a"), expiresAt: server.now() + 100, subject: key });
+        expect(await other.get(key)).toBeUndefined();
+        expect(await other.listBySubject(key)).toEqual([]);
+        expect(await one.listBySubject(key)).toEqual([key]);
+      });
+
+      it("what another format wrote is neither a session nor none, and is not written over", async () => {
+        const store = redisStore(connected.client);
+        for (const value of ["2".repeat(200), "short"]) {
+          const key = newKey();
+          await control(server, (client) => client.set(`idpauth:session:${key}`, value));
+          const entry = { data: Buffer.from("a"), expiresAt: server.now() + 100 };
+          await expect(store.get(key)).rejects.toThrow(StoreUnavailableError);
+          await expect(store.replace(key, entry, "2".repeat(22))).rejects.toThrow(StoreUnavailableError);
+          await expect(store.touch(key, 1, server.now() + 200)).rejects.toThrow(StoreUnavailableError);
+          expect(await store.insert(key, entry)).toBe(false);
+          expect(await control(server, (client) => client.get(`idpauth:session:${key}`))).toBe(value);
+        }
+      });
+
+      it("an error of the server comes as StoreUnavailableError and repeats nothing that was sent", async () => {
+        const store = redisStore(connected.client);
+        const [key, secret] = [newKey(), "sealed bytes that nobody must see"];
+        await control(server, (client) => client.hSet(`idpauth:session:${key}`, "a", "b"));
+        const failures = await Promise.all(
+          [store.get(key), store.insert(key, { data: Buffer.from(secret), expiresAt: 2_000_000_000 })].map((work) =>
+            work.catch((error: unknown) => error),
+          ),
+        );
+        for (const failure of failures) {
+          expect(failure).toBeInstanceOf(StoreUnavailableError);
+          const cause = (failure as StoreUnavailableError).cause as Error;
+          expect(cause.message).toContain("WRONGTYPE");
+          expect(Object.keys(cause)).not.toContain("command");
+          expect(inspect(failure, { depth: 10 })).not.toContain(key);
+          expect(inspect(failure, { depth: 10 })).not.toContain(inspect(Buffer.from(secret)).slice(0, 20));
+        }
+      });
+
+      it("misuse is a TypeError and writes nothing", async () => {
+        const store = redisStore(connected.client);
+        const key = newKey();
+        for (const entry of [
+          { data: Buffer.from("a"), expiresAt: 1.5 },
+          { data: Buffer.from("a"), expiresAt: Number.NaN },
+          { data: Buffer.from("a"), expiresAt: server.now() + 100, lastActive: Number.POSITIVE_INFINITY },
+          { data: "text" as unknown as Uint8Array, expiresAt: server.now() + 100 },
+        ]) {
+          await expect(store.insert(key, entry)).rejects.toThrow(TypeError);
+        }
+        expect(await store.get(key)).toBeUndefined();
+      });
+    });
+  }
+
+  it("dumpRedis shows all keys and values as they lie there", async () => {
+    const { client, close } = await CLIENTS.ioredis(server);
+    const [key, subject] = [newKey(), newKey()];
+    await redisStore(client).insert(key, { data: Buffer.from([0, 255, 1, 254]), expiresAt: server.now() + 100, subject });
+    close();
+    const dump = await dumpRedis(server.url);
+    for (const part of [`idpauth:session:${key}`, `idpauth:subject:${subject}`, Buffer.from([0, 255, 1, 254])]) {
+      expect(dump.includes(part)).toBe(true);
+    }
+  });
+});
+
+describe("what the store refuses", () => {
+  const listened = <Client extends { on(event: "error", listener: () => void): unknown }>(client: Client): Client => {
+    client.on("error", () => undefined);
+    return client;
+  };
+  const sentinelRootNodes = [{ host: "127.0.0.1", port: 1 }];
+  const nodes = [{ host: "127.0.0.1", port: 1 }];
+  const rootNodes = [{ url: "redis://127.0.0.1:1" }];
+
+  /** Nothing here connects: the settings are read without I/O. */
+  const table: [what: string, client: () => RedisClient, settings: RegExp[]][] = [
+    ["createClient as recommended", () => listened(createClient({ disableOfflineQueue: true })), []],
+    ["createClient with its defaults", () => listened(createClient()), [/disableOfflineQueue: true in createClient/]],
+    ["createClient with a URL alone", () => listened(createClient({ url: "redis://127.0.0.1:1" })), [/disableOfflineQueue: true/]],
+    ["createClient without a listener", () => createClient({ disableOfflineQueue: true }), [/on\("error"/]],
+    [
+      "createClient with a socket timeout",
+      () => listened(createClient({ disableOfflineQueue: true, socket: { socketTimeout: 1000 } })),
+      [/reconnectStrategy/],
+    ],
+    [
+      "createClient with a socket timeout and a strategy",
+      () => listened(createClient({ disableOfflineQueue: true, socket: { socketTimeout: 1000, reconnectStrategy: 100 } })),
+      [],
+    ],
+    ["createCluster as recommended", () => listened(createCluster({ rootNodes, defaults: { disableOfflineQueue: true } })), []],
+    [
+      "createCluster with its defaults",
+      () => listened(createCluster({ rootNodes })),
+      [/disableOfflineQueue: true in createCluster\(\{ defaults/],
+    ],
+    [
+      "createCluster with the setting where it has no effect",
+      () => listened(createCluster({ rootNodes: [{ url: "redis://127.0.0.1:1", disableOfflineQueue: true }] })),
+      [/in createCluster\(\{ defaults/],
+    ],
+    [
+      "createSentinel as recommended",
+      () =>
+        listened(
+          createSentinel({ name: "one", sentinelRootNodes, nodeClientOptions: { disableOfflineQueue: true }, maxCommandRediscovers: 0 }),
+        ),
+      [],
+    ],
+    [
+      "createSentinel with its defaults",
+      () => listened(createSentinel({ name: "one", sentinelRootNodes })),
+      [/disableOfflineQueue: true in createSentinel\(\{ nodeClientOptions/, /maxCommandRediscovers: 0/],
+    ],
+    ["Redis as recommended", () => new Redis({ lazyConnect: true, enableOfflineQueue: false, autoResendUnfulfilledCommands: false }), []],
+    [
+      "Redis with its defaults",
+      () => new Redis({ lazyConnect: true }),
+      [/enableOfflineQueue: false/, /autoResendUnfulfilledCommands: false/],
+    ],
+    [
+      "Redis that asks Sentinel for a replica",
+      () =>
+        new Redis({
+          lazyConnect: true,
+          enableOfflineQueue: false,
+          autoResendUnfulfilledCommands: false,
+          sentinels: sentinelRootNodes,
+          name: "one",
+          role: "slave",
+        }),
+      [/role/],
+    ],
+    ["Cluster as recommended", () => new Cluster(nodes, { lazyConnect: true, enableOfflineQueue: false }), []],
+    ["Cluster with its defaults", () => new Cluster(nodes, { lazyConnect: true }), [/enableOfflineQueue: false/]],
+    [
+      "Cluster that connects lost nodes again",
+      () => new Cluster(nodes, { lazyConnect: true, enableOfflineQueue: false, clusterNodeRetryStrategy: () => 100 }),
+      [/autoResendUnfulfilledCommands: false in new Cluster\(nodes, \{ redisOptions/],
+    ],
+    [
+      "Cluster that reads from replicas",
+      () => new Cluster(nodes, { lazyConnect: true, enableOfflineQueue: false, scaleReads: "all" }),
+      [/scaleReads/],
+    ],
+    ["a pool", () => createClientPool({ disableOfflineQueue: true }), [/createClient, createCluster or createSentinel/]],
+    ["something else", () => ({ status: "ready" }) as unknown as RedisClient, [/createClient/]],
+  ];
+
+  it.each(table)("%s", (_what, create, settings) => {
+    const problems = redisStore(create()).problems ?? [];
+    expect(problems.map(({ remedy }) => remedy)).toEqual(settings.map((setting) => expect.stringMatching(setting)));
+  });
+
+  it("a listener that is added after the store counts", () => {
+    const client = createClient({ disableOfflineQueue: true });
+    const store = redisStore(client);
+    expect(store.problems).toHaveLength(1);
+    client.on("error", () => undefined);
+    expect(store.problems).toEqual([]);
+  });
+
+  it.each([undefined, null, "redis://127.0.0.1", 6379])("%s is no client: a TypeError", (client) => {
+    expect(() => redisStore(client as unknown as RedisClient)).toThrow(TypeError);
+  });
+
+  it("options without a valid value: a TypeError", () => {
+    const client = createClient();
+    for (const timeout of [0, -1, 1.5, Number.NaN, "2000"])
+      expect(() => redisStore(client, { timeout: timeout as number })).toThrow(TypeError);
+    expect(() => redisStore(client, { prefix: 1 as unknown as string })).toThrow(TypeError);
+  });
+
+  it("a kind of client that is not known answers nothing", async () => {
+    await expect(redisStore({} as RedisClient).get("key")).rejects.toThrow(StoreUnavailableError);
+  });
+
+  it.each([
+    ["createClient", () => createClient({ disableOfflineQueue: true })],
+    ["createCluster", () => createCluster({ rootNodes, defaults: { disableOfflineQueue: true } })],
+    ["createSentinel", () => createSentinel({ name: "one", sentinelRootNodes, maxCommandRediscovers: 0 })],
+  ])("%s that nobody has connected: every method says so", async (_what, create) => {
+    const store = redisStore(create());
+    const entry = { data: Buffer.from("a"), expiresAt: 2_000_000_000, subject: "s" };
+    const answers = [
+      store.get("key"),
+      store.insert("key", entry),
+      store.replace("key", entry, "version"),
+      store.touch("key", 1, 2_000_000_000),
+      store.delete("key"),
+      store.listBySubject("s"),
+    ];
+    for (const answer of answers) {
+      await expect(answer).rejects.toThrow(StoreUnavailableError);
+      await expect(answer).rejects.toThrow(/not connected: call and await its connect/);
+    }
+  });
+});
+
+/** How often the server has run each command, by scripts too. */
+function commandCalls(server: RedisServer): Promise<Map<string, number>> {
+  return control(server, async (client) => {
+    const lines = (await client.info("commandstats")).matchAll(/cmdstat_(\w+):calls=(\d+)/g);
+    return new Map(Array.from(lines, ([, name = "", calls]) => [name, Number(calls)]));
+  });
+}

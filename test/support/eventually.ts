@@ -1,0 +1,16 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+const INTERVAL = 20;
+
+/** Waits until `check` does not reject any more; for what another process does in its own time. Rejects with its last error. */
+export async function eventually<Result>(check: () => Promise<Result>, milliseconds = 15_000): Promise<Result> {
+  const giveUp = performance.now() + milliseconds;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (performance.now() > giveUp) throw error;
+      await sleep(INTERVAL);
+    }
+  }
+}
