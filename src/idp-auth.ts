@@ -4,7 +4,7 @@ import { EventHub, identityOf, type EventName, type Listener } from "./core/even
 import type { IdpRequest, Reply } from "./core/http.js";
 import { isValidIdpUrl } from "./core/idp-url.js";
 import type { Log, LogEntry, SessionStore, VisitorSession } from "./core/ports.js";
-import { deepFreeze, specifiedKeys, userPayload, type Credentials, type KeyNames, type UserPayload } from "./core/record.js";
+import { specifiedKeys, userPayload, type Credentials, type KeyNames, type UserPayload } from "./core/record.js";
 import { isSecure, ownOrigin, seenHost } from "./core/own-address.js";
 import type { Origin } from "./core/redirects.js";
 import { readSettings, type SettingOptions, type Settings } from "./core/settings.js";
@@ -92,8 +92,7 @@ export interface IdpAuth<HostRequest extends object> {
   guard(raw: HostRequest): Promise<Blocked | undefined>;
 
   /**
-   * The visitor's credentials, refreshed when that is due and allowed; null when nobody is signed in within policy. Frozen,
-   * as is what `getSession` gives.
+   * The visitor's credentials, refreshed when that is due and allowed; null when nobody is signed in within policy.
    *
    * @throws ProviderUnavailableError | StoreUnavailableError an outage (503), which says nothing about the visitor
    */
@@ -365,7 +364,7 @@ export function createIdpAuthOver<HostRequest extends object>(
     guard,
     async getCredentials(raw) {
       const outcome = await access(raw);
-      return outcome.authenticated ? deepFreeze(outcome.record.credentials) : null;
+      return outcome.authenticated ? outcome.record.credentials : null;
     },
     async getUser(raw) {
       const outcome = await access(raw);
@@ -373,7 +372,7 @@ export function createIdpAuthOver<HostRequest extends object>(
     },
     async getSession(raw) {
       const record = await visitOf(raw).session.read();
-      return record === undefined ? null : deepFreeze(specifiedKeys(record, ready().names));
+      return record === undefined ? null : Object.freeze(specifiedKeys(record, ready().names));
     },
     async getAccessToken(raw, { minValidity = 30 } = {}) {
       return ready().sessions.accessToken(visitOf(raw).session, minValidity);

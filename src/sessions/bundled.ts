@@ -12,7 +12,6 @@ import {
 } from "../core/record.js";
 import { epochSeconds, type Clock, type EpochSeconds } from "../core/time.js";
 import { cookieNameFor, cookieValues, hasCookie, setCookie } from "./cookie.js";
-import { OpenedRecords } from "./opened-records.js";
 import { newCookieValue, storeKeyOf, type Sealer } from "./seal.js";
 import { readSummary, stampOf, writeSummary } from "./summary.js";
 
@@ -48,8 +47,7 @@ export interface BundledSessions {
 }
 
 export function createBundledSessions(options: BundledSessionsOptions): BundledSessions {
-  const opened = new OpenedRecords();
-  return { open: (cookieHeader, secure, request) => new BundledSession(options, opened, cookieHeader, secure, request) };
+  return { open: (cookieHeader, secure, request) => new BundledSession(options, cookieHeader, secure, request) };
 }
 
 /** A record as it was found, with what is needed to replace it. */
@@ -70,7 +68,6 @@ class BundledSession implements VisitorSession {
   readonly atomic = true;
   setCookies: readonly string[] = NO_COOKIES;
   readonly #options: BundledSessionsOptions;
-  readonly #opened: OpenedRecords;
   readonly #cookieHeader: string | undefined;
   readonly #secure: boolean;
   readonly #request: IdpRequest | undefined;
@@ -80,15 +77,8 @@ class BundledSession implements VisitorSession {
   #found: Found | undefined;
   #read: Promise<SessionRecord | undefined> | undefined;
 
-  constructor(
-    options: BundledSessionsOptions,
-    opened: OpenedRecords,
-    cookieHeader: string | undefined,
-    secure: boolean,
-    request: IdpRequest | undefined,
-  ) {
+  constructor(options: BundledSessionsOptions, cookieHeader: string | undefined, secure: boolean, request: IdpRequest | undefined) {
     this.#options = options;
-    this.#opened = opened;
     this.#request = request;
     this.#cookieHeader = cookieHeader;
     this.#secure = secure;
@@ -166,7 +156,6 @@ class BundledSession implements VisitorSession {
     const handle = (await this.#known()) ?? this.#unreadable;
     const removed = handle && (await this.#ask((store) => store.delete(handle.key)));
     const record = handle && removed && this.#decode(removed, handle);
-    if (handle !== undefined) this.#opened.delete(handle.key);
     if (hasCookie(this.#cookieHeader, this.#cookieName)) this.#sendCookie("", 0);
     this.#handle = undefined;
     this.#keep(undefined);
@@ -324,14 +313,10 @@ class BundledSession implements VisitorSession {
   #open(stored: Stored, handle: Handle): SessionRecord | undefined {
     const { store, sealer, names } = this.#options;
     if (!(stored.data instanceof Uint8Array)) return store.inProcess === true ? stored.data : undefined;
-    const known = this.#opened.get(handle.key, stored.data);
-    if (known !== undefined) return known;
     const plain = sealer.open(stored.data, handle.value, handle.key);
     if (plain === undefined) return undefined;
     try {
-      const record = parseRecord(JSON.parse(plain), names);
-      if (record !== undefined) this.#opened.set(handle.key, stored.data, record);
-      return record;
+      return parseRecord(JSON.parse(plain), names);
     } catch {
       return undefined;
     }
