@@ -54,7 +54,7 @@ const kinds = {
   async redis() {
     const { createClient, RESP_TYPES } = await import("redis");
     const { redisStore } = await import("idpauth/redis");
-    const client = createClient({ url, disableOfflineQueue: true, socket: { socketTimeout: 5_000 }, commandOptions: { timeout: 2_000 } });
+    const client = createClient({ url, disableOfflineQueue: true });
     client.on("error", () => {});
     await client.connect();
     const store = redisStore(client);

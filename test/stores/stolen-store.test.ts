@@ -32,7 +32,7 @@ const places: Record<string, () => Promise<Place>> = {
       store,
       dump: async () => Buffer.concat(readdirSync(folder).map((file) => readFileSync(path.join(folder, file)))),
       async close() {
-        await store.close?.();
+        await store.close();
         rmSync(folder, { recursive: true });
       },
     };

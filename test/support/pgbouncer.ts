@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { ensureProgram } from "./debian-package.js";
 import { freePort } from "./free-port.js";
-import { unprivilegedUser, type PostgresServer } from "./postgres-server.js";
+import { endingWithUs, unprivilegedUser, type PostgresServer } from "./postgres-server.js";
 
 export interface PgBouncer {
   /** For `pg`: as the server's own, through the pooler. */
@@ -49,7 +49,8 @@ log_disconnections = 0
 `,
   );
   if (user.uid !== undefined) for (const each of [folder, settings]) await chown(each, user.uid, user.gid ?? user.uid);
-  const child = spawn(program, ["-q", settings], { ...user, cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
+  const [command, ...args] = [...(await endingWithUs("KILL")), program, "-q", settings];
+  const child = spawn(command, args, { ...user, cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
   let log = "";
   child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
     log = (log + chunk).slice(-2000);

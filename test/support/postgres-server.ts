@@ -91,8 +91,12 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
     ...options.settings,
   };
   const args = ["-D", data, ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])];
-  const start = (port: number): Promise<ChildProcess> =>
-    started(path.join(programs, "postgres"), [...args, "-p", String(port)], { ...user, cwd: folder, env: environment(fake) });
+  const start = async (port: number): Promise<ChildProcess> =>
+    started([...(await endingWithUs("INT")), path.join(programs, "postgres"), ...args, "-p", String(port)], {
+      ...user,
+      cwd: folder,
+      env: environment(fake),
+    });
 
   let port = await freePort();
   let server = await start(port).catch(async () => {
@@ -203,7 +207,16 @@ export async function unprivilegedUser(): Promise<{ uid?: number; gid?: number }
   return {};
 }
 
-function started(program: string, args: string[], options: { cwd: string; env: NodeJS.ProcessEnv }): Promise<ChildProcess> {
+/**
+ * What to put before a command so that it gets a signal when this process ends, however that happens: a test runner kills its
+ * workers. Nothing where the program for it is missing.
+ */
+export async function endingWithUs(signal: "INT" | "KILL"): Promise<string[]> {
+  const setpriv = await onPath("setpriv");
+  return setpriv === undefined ? [] : [setpriv, "--pdeathsig", signal, "--"];
+}
+
+function started([program = "", ...args]: string[], options: { cwd: string; env: NodeJS.ProcessEnv }): Promise<ChildProcess> {
   const child = spawn(program, args, { ...options, stdio: ["ignore", "ignore", "pipe"] });
   return new Promise((resolve, reject) => {
     let log = "";
