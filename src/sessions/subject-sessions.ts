@@ -72,10 +72,17 @@ export function createSubjectSessions(options: SubjectSessionsOptions): SubjectS
     }
   }
 
-  /** Under SECRET_KEY and each fallback: what was not written since a rotation still lies under the earlier key. */
+  /**
+   * Under SECRET_KEY and each fallback: what was not written since a rotation still lies under the earlier key. One after
+   * the other and back again, since a write meanwhile may move a session from either hash to the other.
+   */
   async function keysOf({ iss, sub }: Subject): Promise<string[]> {
-    const lists = await Promise.all(sealer.subjectHashes(iss, sub).map((hash) => ask(store.listBySubject(hash))));
-    return [...new Set(lists.flat())];
+    const hashes = sealer.subjectHashes(iss, sub);
+    const keys = new Set<string>();
+    for (const hash of [...hashes, ...hashes.slice(0, -1).reverse()]) {
+      for (const key of await ask(store.listBySubject(hash))) keys.add(key);
+    }
+    return [...keys];
   }
 
   function listed(key: string, stored: Stored, current: string | undefined): ListedSession | undefined {

@@ -14,7 +14,7 @@ import {
 } from "./postgres-pool.js";
 import { PostgresSweep } from "./postgres-sweep.js";
 import { postgresMigration, quotedTable, statementsFor, SWEEP_SLICE, type Statements } from "./postgres-table.js";
-import { DEFAULT_STORE_TIMEOUT } from "./time-limit.js";
+import { checkTimeout, DEFAULT_STORE_TIMEOUT } from "./time-limit.js";
 
 export { postgresMigration };
 export type { PostgresPool, PostgresClient } from "./postgres-pool.js";
@@ -25,7 +25,7 @@ export interface PostgresStoreOptions {
    * on the search path.
    */
   readonly table?: string;
-  /** Milliseconds that one operation may take, the wait for a connection included. Default 2000. */
+  /** Milliseconds that one operation may take, the wait for a connection included; at most 2000, the default. */
   readonly timeout?: number;
   /** Milliseconds between two looks for expired rows, at the most. Default 60,000; 0: this process never sweeps. */
   readonly sweepInterval?: number;
@@ -65,9 +65,7 @@ const MIGRATION_MILLISECONDS = 60_000;
  */
 export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions = {}): PostgresStore {
   const { table = "idpauth_sessions", timeout = DEFAULT_STORE_TIMEOUT, sweepInterval = DEFAULT_SWEEP_INTERVAL, clock } = options;
-  if (!(timeout > 0 && timeout <= 60_000)) {
-    throw new TypeError(`postgresStore: timeout must be milliseconds, more than 0 and at most 60000, got ${String(timeout)}.`);
-  }
+  checkTimeout("postgresStore", timeout);
   if (!(sweepInterval >= 0 && sweepInterval <= 86_400_000)) {
     throw new TypeError(`postgresStore: sweepInterval must be milliseconds from 0 to 86400000, got ${String(sweepInterval)}.`);
   }

@@ -6,7 +6,7 @@ import { connectionOf, type RedisClient } from "./redis-client.js";
 import type { RedisConnection } from "./redis-connection.js";
 import { DELETE, INDEX, INSERT, REPLACE, TOUCH, type RedisScript } from "./redis-scripts.js";
 import { HEAD_LENGTH, packEntry, stampDigits, unpackEntry, VERSION_BYTES } from "./redis-value.js";
-import { DEFAULT_STORE_TIMEOUT, withinTime } from "./time-limit.js";
+import { checkTimeout, DEFAULT_STORE_TIMEOUT, withinTime } from "./time-limit.js";
 
 export type { RedisClient };
 
@@ -16,7 +16,7 @@ export interface RedisStoreOptions {
    * `{prefix}session:KEY` and `{prefix}subject:HASH`.
    */
   readonly prefix?: string;
-  /** Milliseconds for one operation, however many commands it takes. Default 2000. */
+  /** Milliseconds for one operation, however many commands it takes; at most 2000, the default. */
   readonly timeout?: number;
 }
 
@@ -52,9 +52,7 @@ const MAX_ROUNDS = 5;
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): SessionStore {
   const { prefix = "idpauth:", timeout = DEFAULT_STORE_TIMEOUT } = options;
   if (typeof prefix !== "string") throw new TypeError("redisStore: prefix must be a string.");
-  if (!Number.isInteger(timeout) || timeout < 1) {
-    throw new TypeError(`redisStore: timeout must be a whole number of milliseconds from 1 on, got ${String(timeout)}.`);
-  }
+  checkTimeout("redisStore", timeout);
   return new RedisStore(connectionOf(client), prefix, timeout);
 }
 

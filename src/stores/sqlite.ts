@@ -8,14 +8,14 @@ import { isLocked, unavailable } from "./sqlite-failure.js";
 import type { Connection, Row, Statements } from "./sqlite-schema.js";
 import { sweepRegularly } from "./sqlite-sweep.js";
 import { WriteQueue } from "./sqlite-writes.js";
-import { DEFAULT_STORE_TIMEOUT } from "./time-limit.js";
+import { checkTimeout, DEFAULT_STORE_TIMEOUT } from "./time-limit.js";
 
 export type { SqliteDatabase, SqliteStatement, SqliteValue } from "./sqlite-driver.js";
 
 export interface SqliteStoreOptions {
   /** Default: the system clock. Processes that share a file must agree about the time. */
   readonly clock?: Clock;
-  /** Milliseconds that an operation waits for a lock before it rejects with `StoreUnavailableError`. Default 2000. */
+  /** Milliseconds that an operation waits for a lock before it rejects with `StoreUnavailableError`; at most 2000, the default. */
   readonly timeout?: number;
 }
 
@@ -48,13 +48,11 @@ const NOTHING: Promise<undefined> = Promise.resolve(undefined);
  *
  * @param pathOrDatabase a path, `:memory:`, or an open `DatabaseSync` or `better-sqlite3` database, which the store sets up
  *   as its own: give it a connection that nothing else uses
- * @throws TypeError for anything else, and for a timeout that is no positive number
+ * @throws TypeError for anything else, and for a timeout that is out of bounds
  */
 export function sqliteStore(pathOrDatabase: string | SqliteDatabase, options: SqliteStoreOptions = {}): SqliteStore {
   const { clock = systemClock, timeout = DEFAULT_STORE_TIMEOUT } = options;
-  if (!(Number.isFinite(timeout) && timeout > 0)) {
-    throw new TypeError(`sqliteStore: timeout must be a positive number of milliseconds, got ${String(timeout)}.`);
-  }
+  checkTimeout("sqliteStore", timeout);
   return new SqliteSessions(sourceOf(pathOrDatabase, clock), clock, timeout);
 }
 

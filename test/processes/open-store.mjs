@@ -4,9 +4,6 @@
 const RECONNECT = 100;
 const CONNECT = 10_000;
 
-/** Milliseconds for one operation. More than in life: a machine that runs other tests beside these is slow, and not away. */
-const TIMEOUT = 10_000;
-
 /**
  * The store as an application would open it. Only its own driver is loaded.
  *
@@ -32,7 +29,7 @@ export async function openStore(options) {
  */
 async function sqlite(path) {
   const { sqliteStore } = await import("idpauth/sqlite");
-  const store = sqliteStore(path, { timeout: TIMEOUT });
+  const store = sqliteStore(path);
   return { store, close: async () => store.close() };
 }
 
@@ -49,7 +46,7 @@ async function nodeRedis(port) {
   });
   client.on("error", () => undefined);
   await client.connect();
-  return { store: redisStore(client, { timeout: TIMEOUT }), close: async () => client.destroy() };
+  return { store: redisStore(client), close: async () => client.destroy() };
 }
 
 /**
@@ -70,7 +67,7 @@ async function ioredis(port) {
   });
   client.on("error", () => undefined);
   await client.connect();
-  return { store: redisStore(client, { timeout: TIMEOUT }), close: async () => client.disconnect() };
+  return { store: redisStore(client), close: async () => client.disconnect() };
 }
 
 /**
@@ -86,7 +83,7 @@ async function nodeRedisCluster(ports) {
   });
   client.on("error", () => undefined);
   await client.connect();
-  return { store: redisStore(client, { timeout: TIMEOUT }), close: async () => client.destroy() };
+  return { store: redisStore(client), close: async () => client.destroy() };
 }
 
 /**
@@ -97,7 +94,7 @@ async function postgres(url) {
   const { default: pg } = await import("pg");
   const { postgresStore } = await import("idpauth/postgres");
   const pool = new pg.Pool({ connectionString: url, max: 8, connectionTimeoutMillis: CONNECT });
-  const store = postgresStore(pool, { timeout: TIMEOUT });
+  const store = postgresStore(pool);
   await store.migrate();
   const close = async () => {
     await store.close();

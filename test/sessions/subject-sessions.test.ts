@@ -291,6 +291,32 @@ describe("SECRET_KEY is rotated in two phases", () => {
     for (const visitor of [early, late, unwritten]) expect(await visitor.at(phase1).isSignedIn()).toBe(false);
   });
 
+  it.each(["the new key", "the old key"])("sign out everywhere finds a session that a write moves to %s meanwhile", async (target) => {
+    await start({ secretKey: OLD_KEY });
+    const phase1 = app.another({ secretKey: OLD_KEY, secretKeyFallbacks: [NEW_KEY] });
+    const phase2 = app.another({ secretKey: NEW_KEY, secretKeyFallbacks: [OLD_KEY] });
+    const [from, to] = target === "the new key" ? [phase1, phase2] : [phase2, phase1];
+    for (const asked of [phase1, phase2]) {
+      for (const call of [1, 2, 3]) {
+        const visitor = app.visitor().at(from);
+        await visitor.signIn(undefined, ADA);
+        clock.advance(HOUR);
+        // Just before one of its looks a refresh in the other process seals the session anew.
+        let look = 0;
+        store.before = async ({ method }) => {
+          if (method !== "listBySubject") return;
+          look += 1;
+          if (look !== call) return;
+          store.before = undefined;
+          await visitor.at(to).isSignedIn();
+        };
+        expect(await asked.endAllSessions(subjectOf(ADA))).toBe(1);
+        store.before = undefined;
+        expect(await visitor.isSignedIn()).toBe(false);
+      }
+    }
+  });
+
   it("a session under an unknown key is no session; it is counted and logged without content, and stays in the store", async () => {
     await start({ secretKey: OLD_KEY });
     const visitor = await signedIn();

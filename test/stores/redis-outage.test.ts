@@ -94,7 +94,7 @@ describe.skipIf(isMissing).each(["node-redis", "ioredis"] as const)("Redis is aw
 
   it("a command whose server dies before it answers is refused without waiting for the timeout", async () => {
     const server = await started();
-    const store = redisStore(await connected(CLIENTS[name], server), { timeout: 20_000 });
+    const store = redisStore(await connected(CLIENTS[name], server), { timeout: 2_000 });
     server.pause();
     const answer = refused(store.get(newKey()));
     await server.kill();

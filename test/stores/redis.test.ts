@@ -362,7 +362,7 @@ describe("what the store refuses", () => {
 
   it("options without a valid value: a TypeError", () => {
     const client = createClient();
-    for (const timeout of [0, -1, 1.5, Number.NaN, "2000"])
+    for (const timeout of [0, -1, 1.5, 2_001, Number.NaN, "2000"])
       expect(() => redisStore(client, { timeout: timeout as number })).toThrow(TypeError);
     expect(() => redisStore(client, { prefix: 1 as unknown as string })).toThrow(TypeError);
   });

@@ -244,7 +244,7 @@ describe("SQLite store: setup", () => {
     expect(() => sqliteStore(given as string)).toThrow(TypeError);
   });
 
-  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, "1"])("timeout %s is a TypeError", (timeout) => {
+  it.each([0, -1, 2_001, Number.NaN, Number.POSITIVE_INFINITY, "1"])("timeout %s is a TypeError", (timeout) => {
     expect(() => sqliteStore(":memory:", { timeout: timeout as number })).toThrow(TypeError);
   });
 
