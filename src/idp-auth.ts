@@ -138,8 +138,10 @@ export interface IdpAuth<HostRequest extends object> {
   isValidIdpUrl(url: string): boolean;
 
   /**
-   * Resolves once no refresh runs any more, those included whose visitors have left: 30 s and the store's time at the most.
-   * For an orderly exit: close the server, await this, close the store. Never rejects.
+   * Resolves once no refresh runs any more, those included whose visitors have left. That takes as long as the provider does,
+   * 30 s at the most; those that wait for a place or for another process's refresh, and a rotated token that waits for a store
+   * which is away, may take minutes: bound the wait as your platform does. For an orderly exit: close the server, await this,
+   * close the store. Never rejects.
    */
   idle(): Promise<void>;
   /** Listens to an event. @returns a function that ends it */
@@ -258,6 +260,7 @@ export function createIdpAuthOver<HostRequest extends object>(
     const subjectSessions = session === "bundled" ? createSubjectSessions({ ...kept, policy: settings }) : undefined;
     const lateTokens = createLateTokenRule({
       provider,
+      revokes: settings.tokenRevokeOnLogout,
       clock,
       ...(subjectSessions && { hasSignedInSince: (subject, since) => subjectSessions.hasSignedInSince(subject, since) }),
     });
@@ -415,7 +418,9 @@ export function createIdpAuthOver<HostRequest extends object>(
 /** The host's own word for a session. A label that fails must not stop a sign-in. */
 function labelFor(request: IdpRequest, label: (request: IdpRequest) => string | null | undefined, log: Log): string | null {
   try {
-    return labelOf(label(request));
+    const said: unknown = label(request);
+    if (said instanceof Promise) said.catch(() => undefined);
+    return labelOf(said);
   } catch {
     log({ level: "error", code: "session_label_failed", message: "The option sessionLabel threw; the session has no label." });
     return null;

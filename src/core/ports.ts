@@ -35,8 +35,10 @@ export interface VisitorSession {
   /**
    * As `update`, under a new key; the old key is dead afterwards (session fixation). When the old session was gone
    * meanwhile, a logout won: nothing is kept and the answer is undefined.
+   *
+   * @param replaced called as soon as the old key is dead for the sake of the new one
    */
-  regenerate(change: Change): Promise<SessionRecord | undefined>;
+  regenerate(change: Change, replaced?: () => void): Promise<SessionRecord | undefined>;
   /** Ends the session and gives what was destroyed, so that the newest token gets revoked. */
   destroy(): Promise<SessionRecord | undefined>;
   /**

@@ -11,6 +11,8 @@ const CLOCK_DIFFERENCE = 5;
 
 export interface LateTokensOptions {
   readonly provider: Provider;
+  /** `IDP_TOKEN_REVOKE_ON_LOGOUT`. False: late tokens are only dropped, as a logout leaves its own. */
+  readonly revokes: boolean;
   readonly clock: Clock;
   /**
    * Whether the person has a session that began since then, in whatever process. Undefined: nobody can tell, as with the
@@ -35,7 +37,7 @@ export interface LateTokenRule {
   giveBack(key: string, tokens: LateTokens, idInfo: IdInfo | undefined, since: EpochSeconds): Promise<void>;
 }
 
-export function createLateTokenRule({ provider, clock, hasSignedInSince }: LateTokensOptions): LateTokenRule {
+export function createLateTokenRule({ provider, revokes, clock, hasSignedInSince }: LateTokensOptions): LateTokenRule {
   const replacedKeys = new ReplacedKeys();
   const isReplacedHere = (key: string): boolean => replacedKeys.has(key, clock.monotonic());
 
@@ -52,7 +54,7 @@ export function createLateTokenRule({ provider, clock, hasSignedInSince }: LateT
     },
     isReplacedHere,
     async giveBack(key, { token, refresh_token: refreshToken }, idInfo, since) {
-      if (isReplacedHere(key) || (await isSignedInAnew(idInfo, since))) return;
+      if (!revokes || isReplacedHere(key) || (await isSignedInAnew(idInfo, since))) return;
       // The refresh token where there is one: with it the provider also drops the access tokens made from it (RFC 7009).
       if (refreshToken !== undefined) await provider.revoke(refreshToken, "refresh_token");
       else if (token !== undefined) await provider.revoke(token, "access_token");

@@ -23,6 +23,12 @@ export const LEASE_DURATION = REFRESH_DEADLINE + 4 * STORE_TIMEOUT + 2_000;
 /** When the last attempt to write begins: it is one read and one write, and then there is the margin. */
 const LAST_WRITE = LEASE_DURATION - 2 * STORE_TIMEOUT - 2_000;
 
+/**
+ * Milliseconds for which a rotated refresh token waits for a store that is away. Longer than the lease on purpose: it is written
+ * under our lease only, and while the store is away nobody can take that over.
+ */
+const ROTATED_TOKEN_KEPT = 300_000;
+
 /** Milliseconds between two looks at somebody else's lease; doubled from the first to the second, with jitter. */
 const WATCH_INTERVAL = { first: 50, longest: 1_000 };
 
@@ -49,7 +55,10 @@ export interface Refresher {
    * @throws StoreUnavailableError
    */
   refresh(session: VisitorSession, isNeeded: (record: SessionRecord) => boolean): Promise<SessionRecord | undefined>;
-  /** Resolves once no refresh is under way any more, those included whose visitors have left. Never rejects. */
+  /**
+   * Resolves once no refresh is under way any more, those included whose visitors have left. Keeps the process alive until
+   * then. Never rejects.
+   */
   idle(): Promise<void>;
 }
 
@@ -96,7 +105,10 @@ export function createRefresher(options: RefresherOptions): Refresher {
       return withPatience(flight, options);
     },
     async idle() {
+      // The clock's timers keep no process alive; whoever waits here wants it alive.
+      const alive = setInterval(() => undefined, 60_000);
       while (flights.size + background.size > 0) await Promise.allSettled([...flights.values(), ...background]);
+      clearInterval(alive);
     },
   };
 }
@@ -134,7 +146,11 @@ class Refresh {
   async run(): Promise<Outcome> {
     // Before anything else: while the provider is known to be away, an expired session costs the store nothing.
     this.#options.provider.assertTokenEndpointReady();
-    const { record, release } = await this.#takeLease();
+    const { record, release } = await this.#takeLease().catch((error: unknown) => {
+      const { clock, events } = this.#options;
+      events.emit("failure", { time: clock.now(), during: "refresh", reason: failureReason(error) });
+      throw error;
+    });
     if (record === undefined || release === undefined) return record;
     try {
       return await this.#refreshUnderLease(record);
@@ -233,10 +249,12 @@ class Refresh {
   async #spendThenVerify(record: SessionRecord, signal: AbortSignal): Promise<Outcome> {
     const { provider } = this.#options;
     const previous: IdInfo = record.id_info ?? {};
+    // A process that slept since it asked for the lease may have lost it: the timer of the deadline runs only after this.
+    if (this.#options.clock.monotonic() >= this.#leasedAt + REFRESH_DEADLINE) throw new ProviderUnavailableError("timeout");
     const spent = await provider.refresh(record.credentials?.refresh_token ?? "", signal);
     // From here on the old token is worth nothing. The new one is stored before anything that could fail is tried.
     if (spent.refreshToken !== undefined) {
-      const kept = await this.#keep(spent, previous, (fresh) => withRefreshToken(fresh, spent.refreshToken));
+      const kept = await this.#keep(spent, previous, (fresh) => withRefreshToken(fresh, spent.refreshToken), ROTATED_TOKEN_KEPT);
       if (!kept.isOurs) return this.#settled(kept.record);
     }
     const idInfo = await provider.verifyRefreshed(spent, previous, signal);
@@ -245,11 +263,11 @@ class Refresh {
   }
 
   /** Writes under our lease; when the session is gone, the tokens came too late. When another holder took over, they are dropped. */
-  async #keep(spent: SpentRefresh, idInfo: IdInfo, change: Change): Promise<Written> {
-    const { record, isOurs } = await this.#write(change);
+  async #keep(spent: SpentRefresh, idInfo: IdInfo, change: Change, patience?: number): Promise<Written> {
+    const { record, isOurs } = await this.#write(change, patience);
     // A store that failed after it had written gives our own tokens back, without the lease.
     if (record !== undefined && (isOurs || record.credentials?.token === spent.accessToken)) return { record, isOurs: true };
-    if (record === undefined) {
+    if (record === undefined && this.#session.isUnreadable !== true) {
       const { accessToken: token, refreshToken: refresh_token } = spent;
       const tokens = { ...(token !== undefined && { token }), ...(refresh_token !== undefined && { refresh_token }) };
       // Whoever waits for this refresh is signed out, and need not wait for the provider once more.
@@ -265,9 +283,9 @@ class Refresh {
   }
 
   /** Changes the record only while it carries our lease: an old holder must not overwrite a newer one's tokens. */
-  async #write(change: Change): Promise<Written> {
+  async #write(change: Change, patience = LAST_WRITE): Promise<Written> {
     const { clock } = this.#options;
-    const giveUpAt = this.#leasedAt + LAST_WRITE;
+    const giveUpAt = this.#leasedAt + patience;
     for (;;) {
       try {
         let isOurs = false;

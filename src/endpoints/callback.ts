@@ -104,7 +104,11 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
   const stampActivity = settings.sessionIdleTimeout !== null;
   const signedInAt = epochSeconds(clock);
   const stored = await session
-    .regenerate((fresh) => signedIn(fresh, signIn, login, signedInAt, stampActivity))
+    .regenerate(
+      (fresh) => signedIn(fresh, signIn, login, signedInAt, stampActivity),
+      // At once: another tab's callback may find the old key gone before this one is done.
+      () => lateTokens.sessionReplaced(key),
+    )
     .catch((error: unknown) => {
       failed(failureReason(error));
       throw error;

@@ -124,7 +124,7 @@ class BundledSession implements VisitorSession {
     return record;
   }
 
-  async regenerate(change: Change): Promise<SessionRecord | undefined> {
+  async regenerate(change: Change, replaced?: () => void): Promise<SessionRecord | undefined> {
     const old = await this.#known();
     const found = old && (await this.#load(old));
     if (old === undefined || found === undefined) return this.#keep(undefined);
@@ -142,14 +142,17 @@ class BundledSession implements VisitorSession {
     const last = removed && this.#decode(removed, old);
     if (removed === undefined || last === undefined) {
       // A logout came between. It wins: what was just written goes again.
-      await this.#ask((store) => store.delete(created.handle.key));
+      await this.#discard(created.handle);
       return this.#keep(undefined);
     }
+    replaced?.();
     this.#handle = created.handle;
     this.#sendCookie(created.handle.value, this.#options.sessionTtl);
     this.#keep({ record, stored: { ...created.entry, version: "" } });
     // Another writer came between: the change belongs onto what that one left.
-    return removed.version === found.stored.version ? record : this.update(() => change(last));
+    if (removed.version === found.stored.version) return record;
+    // The old session is gone already: a store that fails now may cost what that writer left, never the sign-in.
+    return this.update(() => change(last)).catch(() => this.#keep({ record, stored: { ...created.entry, version: "" } }));
   }
 
   async destroy(): Promise<SessionRecord | undefined> {
@@ -226,6 +229,8 @@ class BundledSession implements VisitorSession {
   async #load(handle: Handle): Promise<Found | undefined> {
     const stored = await this.#ask((store) => store.get(handle.key));
     const record = stored && this.#decode(stored, handle);
+    // There, but not for us to read: whoever asks must not take it for a logout.
+    if (stored !== undefined && record === undefined) this.#unreadable = handle;
     return stored && record && { record, stored };
   }
 

@@ -18,7 +18,10 @@ export interface ListedSession {
   readonly id: string;
   /** Epoch seconds; null: not known. */
   readonly loginAt: EpochSeconds | null;
-  /** Epoch seconds of the last access; without an idle timeout nothing is stamped, and this is accurate to a day. */
+  /**
+   * Epoch seconds of the last access that left a mark. Without an idle timeout accesses are not stamped, and this is the last
+   * renewal of the session's life, which the component's own answers do once a day, or the sign-in.
+   */
   readonly lastActive: EpochSeconds | null;
   /** What the option `sessionLabel` said when the visitor signed in. */
   readonly label: string | null;
@@ -89,11 +92,12 @@ export function createSubjectSessions(options: SubjectSessionsOptions): SubjectS
     const summary = readSummary(options, key, stored);
     const loginAt = summary?.loginAt ?? null;
     const stamps = { ...(loginAt !== null && { idp_login_at: loginAt }), idp_last_active: stored.lastActive };
-    if (!isWithinCaps(stamps, policy, epochSeconds(clock))) return undefined;
+    const now = epochSeconds(clock);
+    if (!isWithinCaps(stamps, policy, now)) return undefined;
     return {
       id: publicId(key),
       loginAt,
-      lastActive: stored.lastActive ?? Math.max(loginAt ?? 0, stored.expiresAt - sessionTtl),
+      lastActive: Math.min(now, Math.max(stored.lastActive ?? 0, loginAt ?? 0, stored.expiresAt - sessionTtl)),
       label: summary?.label ?? null,
       current: key === current,
     };

@@ -1,4 +1,7 @@
+import { execFile } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
+import path from "node:path";
+import { promisify } from "node:util";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { ProviderUnavailableError, StoreUnavailableError } from "../../src/core/errors.js";
 import type { Events } from "../../src/core/events.js";
@@ -1069,5 +1072,119 @@ describe("an orderly exit", () => {
     await probe;
     await app.auth.idle();
     expect(provider.requestsTo("revoke").length).toBe(revoked + 1);
+  });
+});
+
+describe("a refresh that something overtook", () => {
+  it("IDP_TOKEN_REVOKE_ON_LOGOUT off: late tokens are dropped, as a logout leaves its own", async () => {
+    const visitor = await expiredVisitor({ tokenRevokeOnLogout: false });
+    const hold = provider.hold("token", { before: false });
+    const probe = visitor.get(PROBE);
+    await hold.arrived;
+    await visitor.get("/idpauth/logout/");
+    hold.release();
+    await probe;
+    await app.auth.idle();
+    expect(provider.requestsTo("revoke")).toEqual([]);
+  });
+
+  it("a record that cannot be read any more is no logout: nothing is revoked", async () => {
+    const visitor = await expiredVisitor();
+    const hold = provider.hold("token", { before: false });
+    const probe = visitor.get(PROBE);
+    await hold.arrived;
+    // As another process would that seals in a later format, or with a key that this one lacks.
+    await store.tamper(store.inserted.at(-1) ?? "", (data) => data.fill(2, 0, 1));
+    hold.release();
+    await probe;
+    await app.auth.idle();
+    expect(provider.requestsTo("revoke")).toEqual([]);
+  });
+
+  it.each([20_000, 40_000, 250_000])("a store that is away for %i ms after the token was spent signs nobody out", async (outage) => {
+    const visitor = await expiredVisitor();
+    const hold = provider.hold("token", { before: false });
+    const probe = visitor.get(PROBE);
+    await hold.arrived;
+    let refused = 0;
+    store.before = () => {
+      refused += 1;
+      throw new Error("connection lost");
+    };
+    hold.release();
+    await eventually(() => {
+      expect(refused).toBeGreaterThan(0);
+    });
+    await clock.advanceAsync(PATIENCE);
+    expect((await probe).status).toBe(503);
+    await clock.advanceAsync(outage - PATIENCE);
+    store.before = undefined;
+    await clock.advanceAsync(1_000);
+    await app.auth.idle();
+    await clock.advanceAsync(BEYOND_BACK_OFF);
+    expect(await visitor.isSignedIn()).toBe(true);
+    expect(provider.reuses).toBe(0);
+  });
+
+  it("a process that slept for longer than it may take does not spend the token", async () => {
+    const visitor = await expiredVisitor();
+    store.after = ({ method }) => {
+      if (method !== "replace") return;
+      store.after = undefined;
+      // The answer to taking the lease is read when it wakes up; no timer has run yet.
+      clock.advance(60_000);
+    };
+    expect((await visitor.get(PROBE)).status).toBe(503);
+    await app.auth.idle();
+    expect(refreshRequests()).toEqual([]);
+    expect(await visitor.isSignedIn()).toBe(true);
+  });
+
+  it("a lease that cannot be taken is told by an event", async () => {
+    const visitor = await expiredVisitor();
+    const failures = eventsOf(app.auth, "failure");
+    store.before = ({ method }) => {
+      if (method === "replace") throw new Error("read only");
+    };
+    expect((await visitor.get(PROBE)).status).toBe(503);
+    expect(failures).toMatchObject([{ during: "refresh", reason: "store_unavailable" }]);
+    store.before = undefined;
+    await clock.advanceAsync(1_000);
+  });
+});
+
+describe("idle()", () => {
+  it("keeps the process alive until a rotated token that a store refused once is stored", async () => {
+    // With the system's clock, whose timers keep no process alive, and a store that holds nothing open.
+    const program = `
+      import { createRefresher } from "./build/credentials/refresh.js";
+      import { systemClock } from "./build/core/time.js";
+      import { EventHub } from "./build/core/events.js";
+      import { StoreUnavailableError } from "./build/core/errors.js";
+      let record = { credentials: { token: "a", refresh_token: "old" }, id_info: {}, idp_state: { v: 1 } };
+      let writes = 0;
+      const session = {
+        key: "k",
+        read: async () => record,
+        update: async (change) => {
+          const next = change(record);
+          if (next !== record && ++writes === 2) throw new StoreUnavailableError();
+          return (record = next);
+        },
+      };
+      const provider = {
+        assertTokenEndpointReady() {},
+        refresh: async () => ({ accessToken: "b", refreshToken: "new" }),
+        verifyRefreshed: async () => ({}),
+      };
+      const none = () => {};
+      const refresher = createRefresher({ provider, clock: systemClock, log: none, events: new EventHub(none), lateTokens: {}, visitorPatience: 5000, concurrency: 20 });
+      void refresher.refresh(session, ({ credentials }) => credentials.token === "a");
+      await refresher.idle();
+      console.log(record.credentials.refresh_token, writes);`;
+    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], {
+      cwd: path.resolve(import.meta.dirname, "../.."),
+    });
+    expect(stdout).toBe("new 4\n");
   });
 });

@@ -82,6 +82,22 @@ describe.each(["a store outside the process", "the memory store"])("the sessions
     expect(await app.auth.listSessions(subjectOf(ADA))).toMatchObject([{ loginAt: START, lastActive: START + 48 * 3600 }]);
   });
 
+  it("were never active in the future, after IDP_SESSION_TTL was lowered", async () => {
+    await begin({ sessionTtl: 30 * 86_400 });
+    await signedIn();
+    const shorter = app.another({ sessionTtl: 14 * 86_400 });
+    expect((await shorter.listSessions(subjectOf(ADA)))[0]?.lastActive).toBe(START);
+  });
+
+  it("show later activity than the last stamp, after the idle timeout was switched off", async () => {
+    await begin({ sessionIdleTimeout: 60 * 86_400 });
+    const visitor = await signedIn();
+    const off = app.another({ sessionIdleTimeout: null });
+    clock.advance(5 * 24 * HOUR);
+    expect(await visitor.at(off).isSignedIn()).toBe(true);
+    expect((await off.listSessions(subjectOf(ADA)))[0]?.lastActive).toBe(START + 5 * 86_400);
+  });
+
   it("beyond a cap are not listed, and are ended all the same", async () => {
     await begin({ sessionMaxAge: 3600, sessionIdleTimeout: 600 });
     await signedIn(ADA, "idle");
@@ -222,6 +238,20 @@ describe("a label", () => {
     expect((await app.auth.listSessions(subjectOf(ADA)))[0]?.label).toBeNull();
     expect(app.log.map(({ code }) => code)).toContain("session_label_failed");
   });
+});
+
+it("a label that comes as a promise is none, and its rejection ends no process", async () => {
+  const unhandled = vi.fn();
+  process.on("unhandledRejection", unhandled);
+  try {
+    await start({ sessionLabel: (() => Promise.reject(new Error("no header"))) as unknown as () => string });
+    await signedIn();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect((await app.auth.listSessions(subjectOf(ADA)))[0]?.label).toBeNull();
+    expect(unhandled).not.toHaveBeenCalled();
+  } finally {
+    process.off("unhandledRejection", unhandled);
+  }
 });
 
 describe("a summary", () => {

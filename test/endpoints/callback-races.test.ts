@@ -1,0 +1,79 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { startApplication, type Application } from "../support/application.js";
+import { SealingStore } from "../support/sealing-store.js";
+import { TestClock } from "../support/test-clock.js";
+
+let app: Application;
+let store: SealingStore;
+
+afterEach(() => app.stop());
+
+async function start(): Promise<void> {
+  const clock = new TestClock();
+  store = new SealingStore(clock);
+  app = await startApplication({ store, clock });
+}
+
+/** A place where a call of the store waits until it is let go. */
+function gate() {
+  let arrive = () => {};
+  let open = () => {};
+  const arrived = new Promise<void>((resolve) => (arrive = resolve));
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return {
+    arrived,
+    open: () => open(),
+    wait() {
+      arrive();
+      return opened;
+    },
+  };
+}
+
+describe("a callback and other writers", () => {
+  it("two tabs: the one that finds the old session replaced goes on to its own page, however early it looks", async () => {
+    await start();
+    const visitor = app.visitor();
+    const first = await visitor.approve("/idpauth/login/");
+    const second = await visitor.approve("/idpauth/login/");
+    const key = store.inserted.at(-1);
+    // The first waits before it deletes the old session, and again before it carries over what the second wrote meanwhile.
+    const atDelete = gate();
+    const atCarryOver = gate();
+    store.before = async (call) => {
+      if (call.method === "delete" && call.key === key) await atDelete.wait();
+      if (call.method === "replace" && call.key !== key) await atCarryOver.wait();
+    };
+    const one = visitor.at(app.auth).get(first);
+    await atDelete.arrived;
+    const hold = app.provider.hold("token");
+    const other = visitor.at(app.auth).get(second);
+    await hold.arrived;
+    atDelete.open();
+    await atCarryOver.arrived;
+    hold.release();
+    const late = await other;
+    atCarryOver.open();
+    expect([(await one).status, late.status]).toEqual([302, 302]);
+  });
+
+  it("a store that fails while another writer's change is carried over signs nobody out", async () => {
+    await start();
+    const visitor = app.visitor();
+    await visitor.signIn();
+    const key = store.inserted.at(-1);
+    const callback = await visitor.approve("/idpauth/login/");
+    store.before = async (call) => {
+      if (call.method !== "delete" || call.key !== key) return;
+      // Another tab begins to sign in; then the store fails for every write to the new session.
+      store.before = undefined;
+      await visitor.at(app.auth).get("/idpauth/login/");
+      store.before = ({ method, key: other }) => {
+        if (method === "replace" && other !== key) throw new Error("connection lost");
+      };
+    };
+    expect((await visitor.get(callback)).status).toBe(302);
+    store.before = undefined;
+    expect(await visitor.isSignedIn()).toBe(true);
+  });
+});
