@@ -564,6 +564,8 @@ class Interleaving {
       const value = /=([^;]*)/.exec(line)?.[1];
       const session = ledger.sessionOf(value);
       if (session === undefined) ledger.report("R6 never half", `${actor.name} got a cookie that leads nowhere`);
+      // A store that failed while it carried over another tab's login costs that, and never the sign-in.
+      else if (actor.faulted) this.#count("a carry-over that the store may have lost");
       else ledger.checkUsed(session, session.record);
       const isReplaced = value !== before.cookie && before.session?.isAlive === true;
       if (isReplaced)

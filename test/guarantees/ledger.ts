@@ -273,7 +273,8 @@ export class Ledger {
     if (lost.length > 0 && !isSigningIn(actor))
       this.report("5 no old copy overwrites newer data", `${session.name} lost a login in progress`);
     for (const { state } of lost) this.#usedStates.add(state);
-    this.checkUsed(session, next);
+    // What a write leaves as it was, it has not brought back.
+    if (after.length > before.length) this.checkUsed(session, next);
   }
 
   /** A session that is given out must hold no login that was used up before. */
