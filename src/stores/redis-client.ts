@@ -24,6 +24,7 @@ export function connectionOf(client: RedisClient): RedisConnection {
 const UNKNOWN: RedisConnection = {
   send: () => Promise.reject(new Error("redisStore does not know this kind of client")),
   isOpen: () => undefined,
+  lines: () => [],
   problems: () => [
     {
       message: "redisStore was given a client of a kind that it does not know.",

@@ -1,5 +1,5 @@
 import type { StoreProblem } from "../core/ports.js";
-import type { RedisConnection } from "./redis-connection.js";
+import type { RedisConnection, RedisLine } from "./redis-connection.js";
 
 /** A `Redis` or `Cluster` of the package `ioredis`. */
 export interface IoRedisClient {
@@ -7,11 +7,21 @@ export interface IoRedisClient {
   callBuffer(...args: never[]): unknown;
 }
 
-interface IoRedis {
+interface IoRedis extends IoRedisNode {
   readonly isCluster?: boolean;
   readonly options: RedisOptions & ClusterOptions;
-  callBuffer(command: string, ...args: (string | Buffer)[]): Promise<unknown>;
+  callBuffer: BufferCommand;
+  nodes?(role: "master"): IoRedisNode[];
 }
+
+interface IoRedisNode {
+  readonly status: string;
+  readonly stream?: unknown;
+  ping(): Promise<unknown>;
+  disconnect(reconnect: boolean): void;
+}
+
+type BufferCommand = (...args: (string | Buffer)[]) => Promise<unknown>;
 
 interface RedisOptions {
   readonly enableOfflineQueue?: boolean;
@@ -34,10 +44,29 @@ export function isIoRedis(client: object): client is IoRedis {
 
 export function ioRedisConnection(client: IoRedis): RedisConnection {
   return {
-    // Lower case, as its own tables of commands are.
-    send: (_key, [name, ...args]) => client.callBuffer(name.toLowerCase(), ...args),
+    send: (_key, [name, ...args]) => commandOf(client, name).apply(client, args),
     isOpen: () => undefined,
     problems: () => (client.isCluster === true ? clusterProblems(client.options) : redisProblems(client.options)),
+    lines: () => (client.isCluster === true ? (client.nodes?.("master") ?? []) : [client]).map(lineOf),
+  };
+}
+
+/** Not by `callBuffer`, which loses the command's name under `enableAutoPipelining`. */
+function commandOf(client: IoRedis, name: string): BufferCommand {
+  return (client as unknown as Record<string, BufferCommand>)[`${name.toLowerCase()}Buffer`] ?? client.callBuffer;
+}
+
+/**
+ * A node of a Cluster is not connected again by itself: it is forgotten, and found again when another node names it.
+ */
+function lineOf(node: IoRedisNode): RedisLine {
+  return {
+    // "connect": the server has accepted, and not said anything yet.
+    current: () => (node.status === "ready" || node.status === "connect" ? (node.stream ?? node.status) : undefined),
+    ping: () => node.ping(),
+    reconnect: () => {
+      node.disconnect(true);
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 import type { StoreProblem } from "../core/ports.js";
-import type { RedisConnection } from "./redis-connection.js";
+import type { RedisConnection, RedisLine } from "./redis-connection.js";
 
 /** What `createClient`, `createCluster` or `createSentinel` of the package `redis` gives. */
 export interface NodeRedisClient {
@@ -8,12 +8,20 @@ export interface NodeRedisClient {
 }
 
 /** The parts that are used here; which of them are there tells the three kinds apart. */
-interface NodeRedis {
-  readonly isOpen: boolean;
+interface NodeRedis extends NodeRedisNode {
   readonly options?: NodeOptions;
+  readonly masters?: readonly { readonly client?: NodeRedisNode }[];
   listenerCount(event: string): number;
   duplicate(): unknown;
+}
+
+interface NodeRedisNode {
+  readonly isOpen: boolean;
+  readonly isReady: boolean;
+  readonly socketEpoch?: number;
   sendCommand(...args: unknown[]): Promise<unknown>;
+  destroy(): unknown;
+  connect(): Promise<unknown>;
 }
 
 /** Options of one connection to one server. */
@@ -48,6 +56,33 @@ export function nodeRedisConnection(client: NodeRedis): RedisConnection {
     send: sender(client, kind),
     isOpen: () => client.isOpen,
     problems: () => [...errorListenerProblems(client), ...settingsProblems(client, kind)],
+    lines: () => linesOf(client, kind),
+  };
+}
+
+/**
+ * A Sentinel client has none to show: it keeps them to itself, and were it closed as a whole, it would have to find a Sentinel
+ * at the first attempt to be open again. It leaves a primary when its Sentinels name another one.
+ */
+function linesOf(client: NodeRedis, kind: Kind | undefined): readonly RedisLine[] {
+  if (kind === "client") return [lineOf(client)];
+  if (kind === "cluster") return (client.masters ?? []).flatMap((node) => (node.client === undefined ? [] : [lineOf(node.client)]));
+  return [];
+}
+
+function lineOf(node: NodeRedisNode): RedisLine {
+  return {
+    // Only one that is ready: closing while it connects would leave two attempts at it.
+    current: () => (node.isReady ? (node.socketEpoch ?? "ready") : undefined),
+    ping: () => node.sendCommand(["PING"], COMMAND_OPTIONS),
+    reconnect: () => {
+      // It says itself, with "error", why a connection fails.
+      const connect = async (): Promise<void> => {
+        node.destroy();
+        await node.connect();
+      };
+      connect().catch(() => undefined);
+    },
   };
 }
 

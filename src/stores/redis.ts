@@ -5,6 +5,7 @@ import type { EpochSeconds } from "../core/time.js";
 import { connectionOf, type RedisClient } from "./redis-client.js";
 import type { RedisConnection } from "./redis-connection.js";
 import { DELETE, INDEX, INSERT, REPLACE, TOUCH, type RedisScript } from "./redis-scripts.js";
+import { isAnswer, RedisSilence } from "./redis-silence.js";
 import { HEAD_LENGTH, packEntry, stampDigits, unpackEntry, VERSION_BYTES } from "./redis-value.js";
 import { checkTimeout, DEFAULT_STORE_TIMEOUT, withinTime } from "./time-limit.js";
 
@@ -42,10 +43,17 @@ const MAX_ROUNDS = 5;
  * The server expires the entries, by its own clock. It must not evict them (`maxmemory-policy noeviction`), and what it has
  * acknowledged must survive its restart (`appendonly yes`); otherwise people are signed out.
  *
- * An operation that has rejected does nothing any more once it is sent, in whatever queue of the client it waited. Only what
- * had already left the process when a server froze may run later. That is harmless: writes compare the version first, stamps
- * only move forward, an insert is of a key that nobody else has, and a delete was wanted. Where a client of a Cluster sends a
- * command twice because the first answer was lost, a write that has run already says so; a delete says that nothing was there.
+ * The client should be the store's own, since the store may reset its connections: one on which nothing is answered for two
+ * timeouts is given up for a new one (ioredis first waits for its `disconnectTimeout`), and so is one to a primary that has
+ * become a replica. Whatever else was waiting on it is refused then. A client that the application has closed stays closed.
+ * Out of the store's reach are connections of `createSentinel`, which last until its Sentinels name another primary or TCP
+ * gives up (on Linux some 15 minutes), and, of the package `redis`, one that a frozen server has accepted without a word.
+ *
+ * An operation that has rejected does nothing any more when it is sent later, from whatever queue of the client. Only what had
+ * already been written to the connection may still run: in the server's socket, in the network and, with ioredis, in the
+ * socket's buffer in this process. That is harmless: writes compare the version first, stamps only move forward, an insert is
+ * of a key that nobody else has, and a delete was wanted. Where a client of a Cluster sends a command twice because the first
+ * answer was lost, a write that has run already says so; a delete says that nothing was there.
  *
  * @throws TypeError when the client is no object, or an option has no valid value
  */
@@ -81,12 +89,14 @@ class RedisStore implements SessionStore {
   readonly #sessionPrefix: string;
   readonly #subjectPrefix: string;
   readonly #timeout: number;
+  readonly #silence: RedisSilence;
 
   constructor(connection: RedisConnection, prefix: string, timeout: number) {
     this.#connection = connection;
     this.#sessionPrefix = `${prefix}session:`;
     this.#subjectPrefix = `${prefix}subject:`;
     this.#timeout = timeout;
+    this.#silence = new RedisSilence(() => connection.lines(), timeout);
   }
 
   /** Asked when the application starts, so that a listener which is added after the store counts. */
@@ -225,12 +235,20 @@ class RedisStore implements SessionStore {
   }
 
   async #send(name: string, command: readonly [string, ...(string | Buffer)[]]): Promise<unknown> {
-    return this.#connection.send(name, command);
+    try {
+      const reply = await this.#connection.send(name, command);
+      this.#silence.answered();
+      return reply;
+    } catch (error) {
+      if (isAnswer(error)) this.#silence.answered();
+      throw error;
+    }
   }
 
   /** Whatever the client or the server says, the session's state is unknown. Only misuse is an error of its own. */
   #unavailable(error: unknown): Error {
     if (error instanceof TypeError && error.message.startsWith("redisStore:")) return error;
+    this.#silence.failed(error);
     if (error instanceof StoreUnavailableError) return error;
     const cause = withoutArguments(error);
     if (this.#connection.isOpen() !== false) return new StoreUnavailableError(undefined, { cause });

@@ -2,9 +2,9 @@ import { randomBytes } from "node:crypto";
 import { Cluster, Redis } from "ioredis";
 import { inspect } from "node:util";
 import { createClient, createClientPool, createCluster, createSentinel } from "redis";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { StoreUnavailableError } from "../../src/core/errors.js";
-import type { Entry } from "../../src/core/ports.js";
+import type { Entry, SessionStore } from "../../src/core/ports.js";
 import { redisStore, type RedisClient } from "../../src/stores/redis.js";
 import { INDEX, INSERT, REPLACE, type RedisScript } from "../../src/stores/redis-scripts.js";
 import { packEntry, stampDigits } from "../../src/stores/redis-value.js";
@@ -247,6 +247,24 @@ describe.skipIf(isMissing)("a Redis server", () => {
     });
   }
 
+  it("ioredis with enableAutoPipelining: every method, alone and many at once", async () => {
+    const client = new Redis(server.port, "127.0.0.1", {
+      enableOfflineQueue: false,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+      enableAutoPipelining: true,
+    });
+    await new Promise((resolve) => client.once("ready", resolve));
+    onTestFinished(() => {
+      client.disconnect();
+    });
+    const store = redisStore(client);
+    expect(store.problems).toEqual([]);
+    await everyMethod(store, server.now() + 100);
+    await control(server, (admin) => admin.scriptFlush());
+    await everyMethod(store, server.now() + 100);
+  });
+
   it("dumpRedis shows all keys and values as they lie there", async () => {
     const { client, close } = await CLIENTS.ioredis(server);
     const [key, subject] = [newKey(), newKey()];
@@ -392,6 +410,23 @@ describe("what the store refuses", () => {
     }
   });
 });
+
+async function everyMethod(store: SessionStore, expiresAt: number): Promise<void> {
+  const subject = newKey();
+  const keys = Array.from({ length: 40 }, newKey);
+  const done = keys.map(() => true);
+  const insert = (key: string): Promise<boolean> => store.insert(key, { data: Buffer.from(key), expiresAt, subject });
+  expect(await Promise.all(keys.map(insert))).toEqual(done);
+  const stored = await Promise.all(keys.map((key) => store.get(key)));
+  expect(stored.map((entry) => Buffer.from(entry!.data as Uint8Array).toString())).toEqual(keys);
+  const entry = { data: Buffer.from([0, 255]), expiresAt, subject };
+  expect(await Promise.all(keys.map((key, index) => store.replace(key, entry, stored[index]!.version)))).toEqual(done);
+  expect(await Promise.all(keys.map((key) => store.touch(key, 1, expiresAt + 10)))).toEqual(done);
+  expect((await store.listBySubject(subject)).sort()).toEqual([...keys].sort());
+  const deleted = await Promise.all(keys.map((key) => store.delete(key)));
+  expect(deleted.map((gone) => Buffer.from(gone!.data as Uint8Array))).toEqual(keys.map(() => entry.data));
+  expect(await store.listBySubject(subject)).toEqual([]);
+}
 
 /** How often the server has run each command, by scripts too. */
 function commandCalls(server: RedisServer): Promise<Map<string, number>> {

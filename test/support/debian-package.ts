@@ -80,7 +80,7 @@ export async function isExecutable(path: string): Promise<boolean> {
 function install(packages: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
   const script = [
     "if [ ! -e /usr/sbin/policy-rc.d ]; then",
-    "  printf '#!/bin/sh\\nexit 101\\n' > /usr/sbin/policy-rc.d && chmod +x /usr/sbin/policy-rc.d && trap 'rm -f /usr/sbin/policy-rc.d' EXIT && trap 'exit 1' INT TERM",
+    "  printf '#!/bin/sh\\nexit 101\\n' > /usr/sbin/policy-rc.d && chmod +x /usr/sbin/policy-rc.d && trap 'rm -f /usr/sbin/policy-rc.d' EXIT && trap 'exit 1' HUP INT TERM",
     "fi",
     `apt-get install -y --no-install-recommends ${packages} || { apt-get update && apt-get install -y --no-install-recommends ${packages}; }`,
   ].join("\n");
