@@ -63,7 +63,7 @@ const kinds = {
       store,
       plain: { put: (key, value) => client.set(`bare:${key}`, value), get: (key) => binary.get(`bare:${key}`) },
       async copy(key, to) {
-        const [name] = await client.keys(`*${key}`);
+        const name = `idpauth:session:${key}`;
         const dump = await binary.dump(name);
         const ttl = await client.pTTL(name);
         await Promise.all(to.map((other) => client.restore(name.replace(key, other.key), ttl, dump)));
@@ -88,7 +88,7 @@ const kinds = {
       store: redisStore(client),
       plain: { put: (key, value) => client.set(`bare:${key}`, value), get: (key) => client.getBuffer(`bare:${key}`) },
       async copy(key, to) {
-        const [name] = await client.keys(`*${key}`);
+        const name = `idpauth:session:${key}`;
         const dump = await client.dumpBuffer(name);
         const ttl = await client.pttl(name);
         await Promise.all(to.map((other) => client.restore(name.replace(key, other.key), ttl, dump)));
