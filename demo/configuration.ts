@@ -13,7 +13,7 @@ export interface DemoConfiguration {
 /** Where sessions live. Everything but `memory` and `host` outlives the process. */
 export type DemoSessions =
   | { readonly kind: "memory" | "host" }
-  /** Without a path: beside the rest of what the demo keeps. */
+  /** Without a path: beside the rest of what the demo keeps; `:memory:` is no file. */
   | { readonly kind: "sqlite"; readonly path: string | undefined }
   /** The address may hold a password. */
   | { readonly kind: "redis" | "postgres"; readonly url: URL };
@@ -21,7 +21,8 @@ export type DemoSessions =
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const HOSTS = ["express"] as const;
-const SESSIONS = "memory, host, sqlite:PATH, redis://HOST:PORT (or rediss:), postgres://USER@HOST/DATABASE (or postgresql:)";
+const SESSIONS =
+  "memory, host, sqlite:PATH (or sqlite, the default), redis://HOST:PORT (or rediss:), postgres://USER@HOST/DATABASE (or postgresql:)";
 
 const PROVIDER_VARIABLES = ["IDP_ISSUER", "IDP_CLIENT_ID", "IDP_CLIENT_SECRET"] as const;
 
@@ -58,7 +59,7 @@ export function readConfiguration(env: Environment): DemoConfiguration {
 }
 
 function readSessions(text: string, problems: string[]): DemoSessions {
-  if (text === "") return { kind: "sqlite", path: undefined };
+  if (text === "" || text === "sqlite") return { kind: "sqlite", path: undefined };
   if (text === "memory" || text === "host") return { kind: text };
   const path = /^sqlite:(.+)$/.exec(text)?.[1];
   if (path !== undefined) return { kind: "sqlite", path };
@@ -75,9 +76,29 @@ export function wantsEmbeddedProvider(env: Environment): boolean {
   return PROVIDER_VARIABLES.every((name) => env[name] === undefined);
 }
 
-/** What makes the demo run on a fresh machine. A variable that is set, even to nothing, stays, so that the checks speak. */
-export function withDefaults(env: Environment, secretKey: string): Environment {
-  return { ...env, SECRET_KEY: env["SECRET_KEY"] ?? secretKey, IDP_DEBUG: env["IDP_DEBUG"] ?? "true" };
+/** What the embedded provider gives, a refresh token included. */
+export const EMBEDDED_SCOPE = "openid email profile offline_access";
+
+/**
+ * What makes the demo run on a fresh machine. A variable that is set, even to nothing, stays, so that the checks speak.
+ *
+ * @param cookieName where another demo on this machine uses the package's own; browsers keep cookies by host, whatever the port
+ */
+export function withDefaults(env: Environment, secretKey: string, cookieName: string | undefined): Environment {
+  // Over https the package's own name is a better one, and the host is hardly shared.
+  const isHttps = env["BASE_URL"]?.trim().startsWith("https:") === true;
+  return {
+    ...env,
+    SECRET_KEY: env["SECRET_KEY"] ?? secretKey,
+    IDP_DEBUG: env["IDP_DEBUG"] ?? "true",
+    ...(wantsEmbeddedProvider(env) && { SCOPE: env["SCOPE"] ?? EMBEDDED_SCOPE }),
+    ...(cookieName !== undefined && !isHttps && { IDP_COOKIE_NAME: env["IDP_COOKIE_NAME"] ?? cookieName }),
+  };
+}
+
+/** A server's address, fit to be shown. */
+export function withoutPassword(url: URL): string {
+  return `${url.protocol}//${url.host}${url.pathname}`;
 }
 
 /** Where the provider may send a visitor back to: each address under which the demo may be visited. */

@@ -1,7 +1,9 @@
-import { chmodSync, lstatSync, mkdirSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { DemoConfigurationError } from "./configuration.js";
+import { DemoConfigurationError, withoutPassword } from "./configuration.js";
+import { keepPrivate } from "./private-path.js";
 import { openStateFile } from "./state-file.js";
 import type { DemoState } from "./state.js";
 
@@ -9,43 +11,64 @@ import type { DemoState } from "./state.js";
 export interface DataFolder {
   readonly folder: string;
   readonly state: DemoState;
+  /** 1, unless other demos run at the same time. */
+  readonly number: number;
 }
 
 const MOST_DEMOS = 64;
+const STATE_FILE = "demo.db";
 
 /**
  * A folder below the system's temporary one, for this user alone. Demos that run at the same time have one each: the first is
  * `idpauth-demo-<uid>`, the next `idpauth-demo-<uid>-2`, and a demo that starts takes the first that nobody uses.
  *
+ * @throws DriverMissingError
  * @throws DemoConfigurationError the folder is somebody else's, or cannot be used
  */
 export async function claimDataFolder(): Promise<DataFolder> {
-  const first = path.join(tmpdir(), `idpauth-demo-${process.getuid?.() ?? "user"}`);
   for (let number = 1; number <= MOST_DEMOS; number += 1) {
-    const folder = number === 1 ? first : `${first}-${number}`;
-    makePrivate(folder);
-    const state = await openStateFile(path.join(folder, "demo.db"));
-    if (state !== undefined) return { folder, state };
+    const folder = makeFolder(number === 1 ? "" : `-${number}`);
+    const state = await openStateFile(path.join(folder, STATE_FILE));
+    if (state !== undefined) return { folder, state, number };
   }
-  throw new DemoConfigurationError(`${MOST_DEMOS} demos run already, each with a folder ${first}… of its own.`);
+  throw new DemoConfigurationError(`${MOST_DEMOS} demos run already, each with a folder ${nameOf("")}… of its own.`);
 }
 
-/** In a folder that everybody may write to, a name proves nothing: it may be another user's folder, or a link. */
-function makePrivate(folder: string): void {
-  const otherwise = "Set TMPDIR to a folder of your own, or DEMO_SESSIONS=memory.";
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    if (code !== "EEXIST") throw new DemoConfigurationError(`${folder} cannot be made (${code}). ${otherwise}`);
-    const { uid, mode, isDirectory } = statusOf(folder);
-    if (!isDirectory || (process.getuid !== undefined && uid !== process.getuid()))
-      throw new DemoConfigurationError(`${folder} is not a folder of yours, so nothing is kept there. ${otherwise}`);
-    if (process.getuid !== undefined && (mode & 0o077) !== 0) chmodSync(folder, 0o700);
-  }
+/**
+ * What belongs to sessions in a file: in a file beside it.
+ *
+ * @throws DriverMissingError
+ * @throws DemoConfigurationError another demo runs with it, or it cannot be used
+ */
+export function claimBeside(sessionsFile: string): Promise<DemoState> {
+  return claim(`${sessionsFile}-demo`);
 }
 
-function statusOf(folder: string) {
-  const status = lstatSync(folder);
-  return { uid: status.uid, mode: status.mode, isDirectory: status.isDirectory() };
+/**
+ * What belongs to sessions on a server: in a folder of that address, whoever connects there.
+ *
+ * @throws DriverMissingError
+ * @throws DemoConfigurationError another demo runs with it, or it cannot be used
+ */
+export function claimForServer(url: URL): Promise<DemoState> {
+  const name = createHash("sha256").update(withoutPassword(url)).digest("hex").slice(0, 10);
+  return claim(path.join(makeFolder(`-${name}`), STATE_FILE));
+}
+
+async function claim(file: string): Promise<DemoState> {
+  const state = await openStateFile(file);
+  if (state !== undefined) return state;
+  throw new DemoConfigurationError(
+    `Another demo runs with these sessions: it holds the keys that belong to them, in ${file}. End it, or give this one other sessions.`,
+  );
+}
+
+function nameOf(suffix: string): string {
+  return path.join(tmpdir(), `idpauth-demo-${process.getuid?.() ?? "user"}${suffix}`);
+}
+
+function makeFolder(suffix: string): string {
+  const folder = nameOf(suffix);
+  keepPrivate(folder, "folder", () => mkdirSync(folder, { mode: 0o700 }));
+  return folder;
 }

@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { DemoConfigurationError } from "./configuration.js";
 
@@ -37,11 +38,28 @@ export function findProgram(name: string): string | undefined {
     .find(isExecutable);
 }
 
-/** Services that a package brings are not started: `policy-rc.d` says no meanwhile, unless the machine has its own. */
+/**
+ * Under a lock, which the project's tests take as well: each installation brings and removes `policy-rc.d`.
+ *
+ * @param command for the shell
+ */
 function install(command: string): void {
-  const guard = "/usr/sbin/policy-rc.d";
-  const script = `[ -e ${guard} ] || { printf '#!/bin/sh\\nexit 101\\n' > ${guard}; chmod +x ${guard}; trap 'rm -f ${guard}' EXIT; }\n${command}`;
-  spawnSync("sh", ["-c", script], { stdio: ["ignore", "ignore", "inherit"], env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } });
+  const lock = path.join(tmpdir(), "install-debian-packages.lock");
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  spawnSync("flock", [lock, "sh", "-c", guarded(command)], { stdio: ["ignore", "ignore", "inherit"], env });
+}
+
+/**
+ * A shell script that runs the command while services which a package brings are not started: `policy-rc.d` says no
+ * meanwhile, unless the machine has its own. It is gone afterwards, also when the command was interrupted.
+ */
+export function guarded(command: string, guard = "/usr/sbin/policy-rc.d"): string {
+  return `trap 'exit 1' HUP INT TERM
+if [ ! -e ${guard} ]; then
+  trap 'rm -f ${guard}' EXIT
+  printf '#!/bin/sh\\nexit 101\\n' > ${guard} && chmod +x ${guard}
+fi
+${command}`;
 }
 
 function isExecutable(file: string): boolean {

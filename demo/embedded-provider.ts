@@ -46,7 +46,7 @@ export async function startEmbeddedProvider(options: EmbeddedProviderOptions): P
       (answered) => {
         if (!answered) void standard(request, response);
       },
-      (error: unknown) => answerPage(response, 400, "This sign-in has ended", error instanceof Error ? error.message : ""),
+      () => answerPage(response, 400, "This sign-in has ended"),
     );
   });
   return { issuer, clientId: client.id, clientSecret: client.secret, hasMoved, close };
@@ -61,6 +61,7 @@ async function listenAgain(server: Server, wanted: number, last = 0): Promise<st
     if (wanted === 0) return listen(server, 0);
     throw new DemoConfigurationError(
       `The embedded provider's port cannot be used: ${error.message}. Set DEMO_PROVIDER_PORT to another one.`,
+      { cause: error },
     );
   }
 }
@@ -213,16 +214,16 @@ function choicePage(uid: string): string {
   return page("Sign in to the idpauth demo", body);
 }
 
-function messagePage(title: string, text: string): string {
+function messagePage(title: string, text?: string): string {
   const body = html`<h1>${title}</h1>
-    <p>${text}</p>
+    ${text === undefined ? [] : html`<p>${text}</p>`}
     <p>Go back to the application and sign in again.</p>`;
   return page(title, body);
 }
 
-function answerPage(response: ServerResponse, status: number, title: string, text: string): void {
+function answerPage(response: ServerResponse, status: number, title: string): void {
   if (response.headersSent) response.destroy();
-  else answer(response, status, "text/html; charset=utf-8", messagePage(title, text));
+  else answer(response, status, "text/html; charset=utf-8", messagePage(title));
 }
 
 function answer(response: ServerResponse, status: number, type: string, body: string): void {

@@ -17,6 +17,12 @@ export interface DemoSetup {
   readonly store: SessionStore | undefined;
 }
 
+export interface DemoApplication {
+  readonly app: Express;
+  /** Resolves once nothing goes on that needs the store or the provider; for after the server is closed. */
+  idle(): Promise<void>;
+}
+
 /**
  * The demo as an Express application.
  *
@@ -26,7 +32,7 @@ export interface DemoSetup {
 export function expressDemo(
   { configuration, env, store }: DemoSetup,
   extend: (app: Express, auth: ExpressIdpAuth) => void = () => {},
-): Express {
+): DemoApplication {
   const app = express();
   app.disable("x-powered-by");
 
@@ -80,7 +86,7 @@ export function expressDemo(
   });
 
   app.use(onError);
-  return app;
+  return { app, idle: () => auth.idle() };
 }
 
 const onError: ErrorRequestHandler = (error: unknown, _request, response, next) => {

@@ -7,7 +7,7 @@ import type { FleetNews, FleetProcess, ReadyMessage } from "./fleet-messages.js"
 import { fleetPage, type FleetVisitor } from "./fleet-page.js";
 import { FLEET_SCRIPT } from "./fleet-script.js";
 import { sendPage } from "./send-page.js";
-import { closable, endOnSignal, listen } from "./server.js";
+import { closable, endOnSignal, isTaken, listen } from "./server.js";
 import { openSessions } from "./sessions.js";
 
 async function start(): Promise<void> {
@@ -20,7 +20,7 @@ async function start(): Promise<void> {
 
   const sessions = await openSessions({ kind: "redis", url: new URL(env["FLEET_REDIS"] ?? "") }, undefined);
   const setup = { configuration: { sessions: { kind: "memory" } as const }, env, store: sessions.store };
-  const app = expressDemo(setup, (routes, auth) => {
+  const { app, idle } = expressDemo(setup, (routes, auth) => {
     // Says whether this process answers, not whether its store does: no other process would do better then.
     routes.get("/health", (_request, response) => {
       response.set("Cache-Control", "no-store").type("text").send("ok");
@@ -54,6 +54,8 @@ async function start(): Promise<void> {
   await listen(server, Number(env["PORT"]));
   endOnSignal(async () => {
     await closeServer();
+    // A refresh goes on when its visitor has left: it has spent the token, and has yet to store the next one.
+    await idle();
     await sessions.close();
   });
   // A supervisor that was killed leaves nobody behind.
@@ -63,6 +65,6 @@ async function start(): Promise<void> {
 
 start().catch((error: unknown) => {
   const isExplained = error instanceof ConfigurationError || error instanceof DemoConfigurationError;
-  console.error(isExplained ? error.message : error);
+  console.error(isExplained || isTaken(error) ? error.message : error);
   process.exit(1);
 });

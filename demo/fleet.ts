@@ -6,16 +6,18 @@ import { fork, spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { connect, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
-import { DemoConfigurationError, mountPath, readConfiguration } from "./configuration.js";
+import { DemoConfigurationError, EMBEDDED_SCOPE, mountPath, readConfiguration } from "./configuration.js";
 import { findProgram, needProgram } from "./debian-program.js";
 import { balancerConfiguration, nobodyAnswers } from "./fleet-balancer.js";
 import type { FleetNews, FleetProcess, ProviderReadyMessage, ReadyMessage } from "./fleet-messages.js";
+import { loadDriver } from "./driver.js";
 import { endOnSignal, isTaken, listen } from "./server.js";
+import { loadSqlite } from "./state-file.js";
 import { Supervised, type Role } from "./supervised.js";
 
 /** Milliseconds between two attempts to find a server ready. */
@@ -33,13 +35,18 @@ const PARTS: Readonly<Record<string, string>> = {
 async function start(): Promise<void> {
   const {
     port: wanted,
+    providerPort: wantedOfProvider,
     idTokenSeconds,
     fleetRestartSeconds,
-  } = readConfiguration({ DEMO_ID_TOKEN_SECONDS: ID_TOKEN_SECONDS, ...process.env });
+    // Its sessions are always in its own Redis.
+  } = readConfiguration({ DEMO_ID_TOKEN_SECONDS: ID_TOKEN_SECONDS, ...process.env, DEMO_SESSIONS: undefined });
+  await loadDriver("redis", () => import("redis"));
+  await loadSqlite();
   const redisServer = needProgram("redis-server", "redis-server");
   const haproxy = needProgram("haproxy", "haproxy");
 
-  const [port = 0, redisPort = 0, ...applicationPorts] = await freePorts([wanted, 0, ...APPLICATIONS.map(() => 0)]);
+  const ports = await ReservedPorts.reserve([wanted, wantedOfProvider, 0, ...APPLICATIONS.map(() => 0)]);
+  const [port = 0, providerPort = 0, redisPort = 0, ...applicationPorts] = ports.numbers;
   const address = `http://127.0.0.1:${port}`;
   const folder = mkdtempSync(path.join(tmpdir(), "idpauth-fleet-"));
   const fleet: Supervised[] = [];
@@ -59,7 +66,8 @@ async function start(): Promise<void> {
     const news: FleetNews = { processes: fleet.map(asSeen).sort(byName) };
     for (const { child } of fleet) if (child?.connected === true) child.send(news, () => {});
   };
-  const join = async (role: Role): Promise<void> => {
+  const join: Join = async (role) => {
+    await ports.release(role.port);
     ending.signal.throwIfAborted();
     const member = new Supervised(role, { pause: fleetRestartSeconds, tell: (line) => console.log(line), changed: tellEverybody });
     fleet.push(member);
@@ -69,7 +77,10 @@ async function start(): Promise<void> {
 
   try {
     const redisUrl = await joinRedis(join, redisServer, folder, redisPort);
-    const provider = await joinProvider(join, folder, `${address}${mountPath(process.env)}login-callback`, idTokenSeconds);
+    const provider = await joinProvider(join, folder, providerPort, [
+      `${address}${mountPath(process.env)}login-callback`,
+      String(idTokenSeconds),
+    ]);
     const env = {
       ...process.env,
       // The three open each other's sessions with it.
@@ -80,14 +91,17 @@ async function start(): Promise<void> {
       IDP_CLIENT_SECRET: provider.clientSecret,
       IDP_TOKEN_ENDPOINT_AUTH_METHOD: "client_secret_post",
       IDP_AUTH_LOGOUT_REDIRECT_URL: "/",
-      SCOPE: process.env["SCOPE"] ?? "openid email profile offline_access",
+      SCOPE: process.env["SCOPE"] ?? EMBEDDED_SCOPE,
+      // Browsers keep cookies by host, whatever the port: the demo beside the fleet has the package's own name.
+      IDP_COOKIE_NAME: process.env["IDP_COOKIE_NAME"] ?? "idpauth-fleet",
       IDP_DEBUG: "true",
       FLEET_REDIS: redisUrl,
     };
     const applications = APPLICATIONS.map((name, index) => ({ name, port: applicationPorts[index] ?? 0 }));
     for (const application of applications) {
-      const own = { ...env, FLEET_NAME: application.name, PORT: String(application.port) };
-      await join({ name: application.name, start: () => forked("fleet-application.js", [], own), ready: saysReady });
+      const { name, port } = application;
+      const own = { ...env, FLEET_NAME: name, PORT: String(port) };
+      await join({ name, port, start: () => forked("fleet-application.js", [], own), ready: saysReady });
     }
     await joinBalancer(join, haproxy, folder, port, applications);
   } catch (error) {
@@ -100,7 +114,7 @@ async function start(): Promise<void> {
   console.log("Open the address, sign in, and kill any process above with kill -9 and its pid. Ctrl+C ends them all.");
 }
 
-type Join = (role: Role) => Promise<void>;
+type Join = (role: Role & { readonly port: number }) => Promise<void>;
 
 /** @returns the address, with a password, since every user of the machine can reach the port */
 async function joinRedis(join: Join, executable: string, folder: string, port: number): Promise<string> {
@@ -119,16 +133,18 @@ async function joinRedis(join: Join, executable: string, folder: string, port: n
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} ${value}\n`);
   writeFileSync(file, lines.join(""), { mode: 0o600 });
-  await join({ name: "redis", start: () => run(executable, [file]), ready: (child) => answers(port, child) });
+  await join({ name: "redis", port, start: () => run(executable, [file]), ready: (child) => answers(port, child) });
   return `redis://:${password}@127.0.0.1:${port}`;
 }
 
-async function joinProvider(join: Join, folder: string, redirectUri: string, idTokenSeconds: number): Promise<ProviderReadyMessage> {
+async function joinProvider(join: Join, folder: string, port: number, settings: readonly string[]): Promise<ProviderReadyMessage> {
   const file = path.join(folder, "provider.db");
   let said: ProviderReadyMessage | undefined;
   await join({
     name: "provider",
-    start: () => forked("fleet-provider.js", [file, redirectUri, String(idTokenSeconds)], process.env),
+    // The same at each start: its address is in every session.
+    port,
+    start: () => forked("fleet-provider.js", [file, String(port), ...settings], process.env),
     async ready(child) {
       said = (await saysReady(child)) as ProviderReadyMessage;
     },
@@ -148,7 +164,7 @@ async function joinBalancer(
   const errorFile = path.join(folder, "503.http");
   writeFileSync(errorFile, nobodyAnswers());
   writeFileSync(file, balancerConfiguration({ port, applications, errorFile }));
-  await join({ name: "balancer", start: () => run(executable, ["-db", "-f", file]), ready: (child) => answers(port, child) });
+  await join({ name: "balancer", port, start: () => run(executable, ["-db", "-f", file]), ready: (child) => answers(port, child) });
 }
 
 /** One of ours. It has a session of its own, so that Ctrl+C reaches this process alone, which then ends the others in order. */
@@ -201,18 +217,35 @@ async function answers(port: number, child: ChildProcess): Promise<void> {
 }
 
 /**
- * Ports that nobody listens on at this moment; all differ.
- *
- * @param wanted 0: any
+ * Ports of this process, each until the member that it is for starts: nobody else is given it meanwhile, neither another member
+ * nor another fleet.
  */
-async function freePorts(wanted: readonly number[]): Promise<number[]> {
-  const servers = wanted.map(() => createServer());
-  try {
-    const addresses = await Promise.all(servers.map((server, index) => listen(server, wanted[index] ?? 0)));
-    return addresses.map((address) => Number(new URL(address).port));
-  } finally {
-    // One that never listened says so, and that is all the same.
-    await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+class ReservedPorts {
+  readonly numbers: readonly number[];
+  readonly #servers: ReadonlyMap<number, Server>;
+
+  private constructor(servers: ReadonlyMap<number, Server>) {
+    this.numbers = [...servers.keys()];
+    this.#servers = servers;
+  }
+
+  /**
+   * @param wanted 0: any
+   * @returns in the same order; all differ
+   */
+  static async reserve(wanted: readonly number[]): Promise<ReservedPorts> {
+    const servers = new Map<number, Server>();
+    // In turn: those that are asked for come first, before the system could give them out.
+    for (const number of wanted) {
+      const server = createServer();
+      servers.set(Number(new URL(await listen(server, number)).port), server);
+    }
+    return new ReservedPorts(servers);
+  }
+
+  async release(port: number): Promise<void> {
+    const server = this.#servers.get(port);
+    if (server !== undefined) await new Promise((resolve) => server.close(resolve));
   }
 }
 
@@ -227,8 +260,11 @@ function byName(one: FleetProcess, other: FleetProcess): number {
 
 start().catch((error: unknown) => {
   const isExplained = error instanceof DemoConfigurationError;
-  console.error(
-    isExplained ? error.message : isTaken(error) ? `The port cannot be used: ${error.message}. Set PORT to another one.` : error,
-  );
+  console.error(isExplained ? error.message : isTaken(error) ? `The port cannot be used: ${error.message}. ${remedyFor(error)}` : error);
   process.exit(1);
 });
+
+function remedyFor(taken: Error): string {
+  const isOfProvider = "port" in taken && String(taken.port) === process.env["DEMO_PROVIDER_PORT"]?.trim();
+  return `Set ${isOfProvider ? "DEMO_PROVIDER_PORT" : "PORT"} to another one.`;
+}

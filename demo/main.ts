@@ -13,20 +13,20 @@ import {
   type DemoConfiguration,
   type Environment,
 } from "./configuration.js";
-import { claimDataFolder, type DataFolder } from "./data-folder.js";
-import { DriverMissingError } from "./driver.js";
 import { startEmbeddedProvider, type EmbeddedProvider } from "./embedded-provider.js";
-import { expressDemo, type DemoSetup } from "./express-host.js";
+import { expressDemo, type DemoApplication, type DemoSetup } from "./express-host.js";
+import { openKept } from "./kept.js";
 import { closable, endOnSignal, isTaken, listen } from "./server.js";
-import { openSessions } from "./sessions.js";
-import { memoryState, type DemoState } from "./state.js";
+import type { DemoState } from "./state.js";
 
-const HOSTS: Record<DemoConfiguration["host"], (setup: DemoSetup) => RequestListener> = {
+const HOSTS: Record<DemoConfiguration["host"], (setup: DemoSetup) => DemoApplication> = {
   express: expressDemo,
 };
 
 async function start(): Promise<void> {
-  const { configuration, state, folder } = await claimState(readConfiguration(process.env));
+  const configuration = readConfiguration(process.env);
+  const { sessions, state, survivesRestart, cookieName, note } = await openKept(configuration, process.env);
+  if (note !== undefined) console.log(note);
 
   // The port comes first, since the provider has to know the way back; requests wait for the application behind it.
   const server = createServer();
@@ -39,17 +39,19 @@ async function start(): Promise<void> {
   });
   server.on("request", (request, response) => void ready.then((app) => app(request, response)));
 
-  const defaults = withDefaults(process.env, state.secrets.secretKey);
+  const defaults = withDefaults(process.env, state.secrets.secretKey, cookieName);
   const provider = wantsEmbeddedProvider(process.env) ? await startProvider(configuration, state, defaults, Number(port)) : undefined;
   const env: Environment =
     provider === undefined
       ? defaults
       : { ...defaults, IDP_ISSUER: provider.issuer, IDP_CLIENT_ID: provider.clientId, IDP_CLIENT_SECRET: provider.clientSecret };
-  const sessions = await openSessions(configuration.sessions, folder);
 
-  open(HOSTS[configuration.host]({ configuration, env, store: sessions.store }));
+  const { app, idle } = HOSTS[configuration.host]({ configuration, env, store: sessions.store });
+  open(app);
   endOnSignal(async () => {
     await closeServer();
+    // A refresh goes on when its visitor has left: it has spent the token, and has yet to store the next one.
+    await idle();
     await provider?.close();
     await sessions.close();
     state.close();
@@ -57,26 +59,9 @@ async function start(): Promise<void> {
   if (provider !== undefined) console.log(`Provider: ${provider.issuer} (embedded; signs in whomever you click on)`);
   if (provider?.hasMoved)
     console.log("          Its last port is taken, so its address is a new one: who signed in before may have to again.");
-  console.log(`Sessions: ${sessions.where}`);
+  console.log(`Sessions: ${sessions.where}${survivesRestart ? " (a restart keeps them)" : ""}`);
   console.log(`Demo:     ${URL.canParse(env["BASE_URL"] ?? "") ? new URL(env["BASE_URL"] ?? "").origin : address}/`);
   console.log("Open the demo's address and click on Reports. Ctrl+C ends it.");
-}
-
-/** What the demo remembers lasts as long as its sessions do. */
-async function claimState(
-  configuration: DemoConfiguration,
-): Promise<{ configuration: DemoConfiguration; state: DemoState; folder?: string }> {
-  if (configuration.sessions.kind === "memory" || configuration.sessions.kind === "host") return { configuration, state: memoryState() };
-  try {
-    const claimed: DataFolder = await claimDataFolder();
-    return { configuration, ...claimed };
-  } catch (error) {
-    // A first try should not end at a driver that nobody asked for.
-    const isAskedFor = (process.env["DEMO_SESSIONS"]?.trim() ?? "") !== "";
-    if (isAskedFor || !(error instanceof DriverMissingError)) throw error;
-    console.log("The package better-sqlite3 cannot be loaded, so nothing is kept when the demo ends.");
-    return { configuration: { ...configuration, sessions: { kind: "memory" } }, state: memoryState() };
-  }
 }
 
 function startProvider(configuration: DemoConfiguration, state: DemoState, env: Environment, port: number): Promise<EmbeddedProvider> {

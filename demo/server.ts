@@ -43,12 +43,15 @@ export function closable(server: Server): () => Promise<void> {
 /** Milliseconds within which a second signal is the first one again: a terminal tells the demo, and npm passes it on. */
 const SAME_SIGNAL = 500;
 
-/** Ends the process when it is told to, after `close`; a second signal does not wait. */
+/** Ends the process when it is told to, after `close`; a second signal does not wait. A closed terminal tells it, too. */
 export function endOnSignal(close: () => Promise<void>): void {
+  // A terminal that was closed (EIO) or a reader that has ended (EPIPE) takes no lines any more; that is no reason to stop halfway.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   let endingSince: number | undefined;
-  const end = () => {
+  const end = (signal: NodeJS.Signals) => {
     if (endingSince !== undefined) {
-      if (performance.now() - endingSince > SAME_SIGNAL) process.exit(1);
+      // Shell and system both tell of a closed terminal, at times of their own.
+      if (signal !== "SIGHUP" && performance.now() - endingSince > SAME_SIGNAL) process.exit(1);
       return;
     }
     endingSince = performance.now();
@@ -60,6 +63,5 @@ export function endOnSignal(close: () => Promise<void>): void {
       },
     );
   };
-  process.on("SIGTERM", end);
-  process.on("SIGINT", end);
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, end);
 }

@@ -1,7 +1,9 @@
 import type Database from "better-sqlite3";
+import { closeSync, openSync } from "node:fs";
 import type { Adapter, AdapterFactory, AdapterPayload } from "oidc-provider";
 import { DemoConfigurationError } from "./configuration.js";
 import { DriverMissingError, loadDriver } from "./driver.js";
+import { keepPrivate } from "./private-path.js";
 import { newSecrets, type DemoSecrets, type DemoState } from "./state.js";
 
 const TABLES = `
@@ -13,14 +15,37 @@ CREATE TABLE IF NOT EXISTS issued (
 `;
 
 /**
- * Remembers in an SQLite file, which survives a killed process. One process at a time holds the file: SQLite's own lock,
+ * @throws DriverMissingError with the reason; also when only its binary is missing, which is loaded by the first database
+ */
+export async function loadSqlite(): Promise<typeof Database> {
+  const { default: Open } = await loadDriver("better-sqlite3", () => import("better-sqlite3"));
+  try {
+    new Open(":memory:").close();
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ERR_DLOPEN_FAILED") {
+      throw new DriverMissingError("better-sqlite3", "its binary was built for another Node or another system");
+    }
+    if (String(error).includes("bindings file")) {
+      throw new DriverMissingError("better-sqlite3", "its binary is missing, since its install script did not run");
+    }
+    throw error;
+  }
+  return Open;
+}
+
+/**
+ * Remembers in an SQLite file, readable by this user alone, which survives a killed process. One process at a time holds the file: SQLite's own lock,
  * which the system takes back from a process however it ends.
  *
  * @returns undefined when another process holds it
- * @throws DemoConfigurationError no driver, or not such a file
+ * @throws DriverMissingError
+ * @throws DemoConfigurationError not such a file, or somebody else's
  */
 export async function openStateFile(file: string): Promise<DemoState | undefined> {
-  const { default: Open } = await loadDriver("better-sqlite3", () => import("better-sqlite3"));
+  const Open = await loadSqlite();
+  keepPrivate(file, "file", () => {
+    closeSync(openSync(file, "wx", 0o600));
+  });
   let database: Database.Database | undefined;
   try {
     database = new Open(file, { timeout: 0 });
@@ -34,9 +59,8 @@ export async function openStateFile(file: string): Promise<DemoState | undefined
     database?.close();
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     if (code.startsWith("SQLITE_BUSY")) return undefined;
-    if (code === "ERR_DLOPEN_FAILED" || String(error).includes("bindings file")) throw new DriverMissingError("better-sqlite3");
     if (code.startsWith("SQLITE_"))
-      throw new DemoConfigurationError(`${file} cannot be used (${code}). Delete its folder, or set DEMO_SESSIONS=memory.`);
+      throw new DemoConfigurationError(`${file} cannot be used (${code}). Delete it, or set DEMO_SESSIONS=memory.`);
     throw error;
   }
 }

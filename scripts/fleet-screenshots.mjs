@@ -1,8 +1,8 @@
 // Takes the two pictures of the fleet: signed in, and still signed in after one of its processes was killed with kill -9.
 // `npm run screenshots` takes them with all others; `node scripts/fleet-screenshots.mjs` over a built demo takes them alone.
-import { spawn } from "node:child_process";
 import path from "node:path";
 import { chromium } from "playwright-core";
+import { startDemoProcess } from "./demo-process.mjs";
 import { root } from "./run.mjs";
 
 /** Answers that the page shows before each picture, at one a second. */
@@ -14,7 +14,8 @@ const ANSWERS = 9;
  * @returns {Promise<string[]>} the files' names
  */
 export async function takeFleet(browser, target) {
-  const fleet = await startFleet();
+  // The killed process stays away until the picture is taken.
+  const fleet = await startDemoProcess("fleet.js", { ...process.env, PORT: "0", DEMO_FLEET_RESTART_SECONDS: "120" });
   try {
     const tab = await browser.newPage({ viewport: { width: 900, height: 620 }, colorScheme: "light" });
     await tab.goto(`${fleet.origin}/enter`);
@@ -33,34 +34,6 @@ export async function takeFleet(browser, target) {
     await fleet.end();
   }
   return ["fleet-before-kill.png", "fleet-after-kill.png"];
-}
-
-/** @returns {Promise<{ origin: string, pidOf: (name: string) => number, end: () => Promise<void> }>} */
-async function startFleet() {
-  // The killed process stays away until the picture is taken.
-  const env = { ...process.env, PORT: "0", DEMO_FLEET_RESTART_SECONDS: "120" };
-  const child = spawn(process.execPath, [path.join(root, "demo/dist/fleet.js")], { env, stdio: ["ignore", "pipe", "inherit"] });
-  const ended = new Promise((resolve) => child.once("close", resolve));
-  let said = "";
-  /** @type {string} */
-  const origin = await new Promise((resolve, reject) => {
-    child.stdout.setEncoding("utf8").on("data", (text) => {
-      said += String(text);
-      const found = /^Fleet: +(http\S+?)\/$/m.exec(said)?.[1];
-      if (found !== undefined) resolve(found);
-    });
-    void ended.then(() => {
-      reject(new Error(`The fleet ended instead of starting: ${said}`));
-    });
-  });
-  return {
-    origin,
-    pidOf: (name) => Number(new RegExp(`^${name}: +pid (\\d+)`, "m").exec(said)?.[1]),
-    async end() {
-      child.kill();
-      await ended;
-    },
-  };
 }
 
 if (process.argv[1] === import.meta.filename) {

@@ -1,12 +1,12 @@
 // Takes docs/screenshots/, light and dark: the landing page in every state, the commonest error pages, the demo, and
 // the fleet before and after a kill. They come from the built demo, visited by a browser; the few states that the demo cannot
 // reach come from the list that the page tests use.
-import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 import { startPageServer } from "../test/pages/page-server.mjs";
+import { startDemoProcess } from "./demo-process.mjs";
 import { takeFleet } from "./fleet-screenshots.mjs";
 import { root } from "./run.mjs";
 
@@ -74,7 +74,7 @@ for (const file of readdirSync(TARGET)) if (file.endsWith(".png") && !taken.has(
  * @param {Shot} shot
  */
 async function takeFromDemo(browser, { name, env = {}, reach }) {
-  const demo = await startDemo(env);
+  const demo = await startDemoProcess("main.js", { DEMO_SESSIONS: "memory", ...env });
   try {
     const tab = await browser.newPage({ viewport: { width: 900, height: 620 } });
     await reach(tab, demo.origin);
@@ -140,38 +140,4 @@ async function untilEnded(tab, origin) {
     await tab.waitForTimeout(200);
     await tab.reload();
   }
-}
-
-/**
- * The demo as a process of its own on a free port.
- *
- * @param {Readonly<Record<string, string>>} env
- * @returns {Promise<{ origin: string, end: () => Promise<void> }>}
- */
-async function startDemo(env) {
-  const main = path.join(root, "demo/dist/main.js");
-  if (!existsSync(main)) throw new Error("The demo is not built: run `npm run screenshots`.");
-  const child = spawn(process.execPath, [main], { env: { PORT: "0", DEMO_SESSIONS: "memory", ...env }, stdio: ["ignore", "pipe", "pipe"] });
-  const ended = new Promise((resolve) => child.once("close", resolve));
-  let said = "";
-  let warned = "";
-  child.stderr.setEncoding("utf8").on("data", (text) => (warned += String(text)));
-  /** @type {Promise<string>} */
-  const origin = new Promise((resolve, reject) => {
-    child.stdout.setEncoding("utf8").on("data", (text) => {
-      said += String(text);
-      const found = /^Demo: +(http\S+?)\/$/m.exec(said)?.[1];
-      if (found !== undefined) resolve(found);
-    });
-    void ended.then(() => {
-      reject(new Error(`The demo ended instead of starting: ${warned}`));
-    });
-  });
-  return {
-    origin: await origin,
-    async end() {
-      child.kill();
-      await ended;
-    },
-  };
 }

@@ -64,6 +64,12 @@ export class DemoProcess {
     return new CookieBrowser({ origin: await this.origin() });
   }
 
+  /** Nobody reads what it says any more, as when its terminal is closed. */
+  closeConsole(): void {
+    this.#child.stdout?.destroy();
+    this.#child.stderr?.destroy();
+  }
+
   kill(signal: NodeJS.Signals = "SIGTERM"): Promise<Ended> {
     this.#child.kill(signal);
     return this.ended;

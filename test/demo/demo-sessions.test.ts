@@ -95,9 +95,33 @@ describe("a restart of the demo", () => {
     const env = { ...SHORT, DEMO_SESSIONS: `sqlite:${path.join(folder, "mine.db")}` };
     const first = start(env);
     const browser = await signIn(first);
+    expect(first.stdout).toMatch(/^Sessions: .*mine\.db \(a restart keeps them\)$/m);
+    // It comes and goes, and neither keeps this one from its own keys nor takes them.
+    const other = start();
+    await other.origin();
     await first.kill("SIGKILL");
-    expect(readdirSync(folder)).toContain("mine.db");
-    await expectStillSignedIn(browser, start(env));
+    expect(readdirSync(folder)).toEqual(expect.arrayContaining(["mine.db", "mine.db-demo"]));
+    expect(statSync(path.join(folder, "mine.db-demo")).mode & 0o777).toBe(0o600);
+    const second = start(env);
+    await expectStillSignedIn(browser, second);
+    expect(providerOf(second)).toBe(providerOf(first));
+  });
+
+  it("with sqlite:PATH stops while another demo holds what belongs to that file", async () => {
+    const env = { DEMO_SESSIONS: `sqlite:${path.join(folder, "mine.db")}` };
+    await start(env).origin();
+    const { code, stderr } = await start(env).ended;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^Another demo runs with these sessions: .*mine\.db-demo\. End it, or give this one other sessions\.\n$/);
+  });
+
+  it("with sqlite::memory: claims nothing and writes no file; sqlite alone is the default", async () => {
+    const memory = start({ DEMO_SESSIONS: "sqlite::memory:" });
+    await signIn(memory);
+    expect(memory.stdout).toMatch(/^Sessions: SQLite's, in this process's memory, until it ends$/m);
+    expect(readdirSync(folder)).toEqual([]);
+    await start({ DEMO_SESSIONS: "sqlite" }).origin();
+    expect(readdirSync(folder)).toEqual([NAME]);
   });
 
   it.skipIf(!hasRedis)("with redis:// keeps the sessions there, and waits out an outage", async () => {
@@ -107,8 +131,16 @@ describe("a restart of the demo", () => {
       const first = start(env);
       const browser = await signIn(first);
       await first.kill("SIGKILL");
+      // A demo of its own in between must not change whose keys these are.
+      await start().origin();
       const second = start(env);
       await expectStillSignedIn(browser, second);
+      expect(second.stdout).toMatch(/^Sessions: redis:.* \(a restart keeps them\)$/m);
+      const [kept] = readdirSync(folder).filter((name) => new RegExp(`^${NAME}-[0-9a-f]{10}$`).test(name));
+      expect(kept).toBeDefined();
+      const { code, stderr } = await start(env).ended;
+      expect(code).toBe(1);
+      expect(stderr).toContain("Another demo runs with these sessions");
 
       await redis.kill();
       const outage = await browser.get(`${await second.origin()}/api/reports`);
@@ -179,12 +211,22 @@ describe("demos at the same time", () => {
     expect(readdirSync(folder).sort()).toEqual([NAME, `${NAME}-2`, `${NAME}-3`]);
     for (const browser of browsers) expect((await browser.get("/api/reports")).status).toBe(200);
   });
+
+  it("keep their visitors apart in one browser, which knows hosts and no ports", async () => {
+    const first = start();
+    const browser = await signIn(first);
+    const second = start();
+    const choice = await browser.follow(`${await second.origin()}/reports`);
+    expect((await choose(browser, choice, "grace")).text).toContain("Signed in as Grace Hopper");
+    expect((await browser.get(`${await first.origin()}/api/reports`)).json()).toMatchObject({ user: { name: "Ada Lovelace" } });
+  });
 });
 
 describe("without the drivers", () => {
   /** As if `npm ci --omit=…` had left them out: a hook that finds none of them. */
   function withoutDrivers(): { NODE_OPTIONS: string } {
-    const hooks = `const GONE = ["better-sqlite3", "redis", "pg"];
+    const gone = `const GONE = ["better-sqlite3", "redis", "pg"].filter((name) => name !== process.env.PRESENT);`;
+    const hooks = `${gone}
       export async function resolve(name, context, next) {
         if (GONE.includes(name)) throw Object.assign(new Error("not installed"), { code: "ERR_MODULE_NOT_FOUND" });
         return next(name, context);
@@ -192,7 +234,14 @@ describe("without the drivers", () => {
     writeFileSync(path.join(folder, "hooks.mjs"), hooks);
     writeFileSync(
       path.join(folder, "register.mjs"),
-      'import { register } from "node:module";\nregister("./hooks.mjs", import.meta.url);\n',
+      `import { Module, register } from "node:module";
+      register("./hooks.mjs", import.meta.url);
+      ${gone}
+      const find = Module._resolveFilename;
+      Module._resolveFilename = (name, ...rest) => find(GONE.includes(name) ? "./not-installed" : name, ...rest);
+      // As an older Node, which has no SQLite of its own.
+      const { getBuiltinModule } = process;
+      process.getBuiltinModule = (name) => (name === "node:sqlite" ? undefined : getBuiltinModule(name));`,
     );
     return { NODE_OPTIONS: `--import=${path.join(folder, "register.mjs")}` };
   }
@@ -200,14 +249,28 @@ describe("without the drivers", () => {
   it("runs with sessions in memory when nothing else was asked for, and says so", async () => {
     const demo = start(withoutDrivers());
     await signIn(demo);
-    expect(demo.stdout).toContain("better-sqlite3 cannot be loaded, so nothing is kept");
+    expect(demo.stdout).toContain("better-sqlite3 cannot be loaded (it is not installed), so nothing is kept when the demo ends.");
     expect(demo.stdout).toMatch(/^Sessions: in this process's memory/m);
   });
 
   it("says what to install when it was", async () => {
     const { code, stderr } = await start({ ...withoutDrivers(), DEMO_SESSIONS: `sqlite:${path.join(folder, "mine.db")}` }).ended;
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^The sessions asked for need the package better-sqlite3, .*`npm rebuild better-sqlite3`/);
+    expect(stderr).toMatch(/^DEMO_SESSIONS: .*the package better-sqlite3 is not installed\. Run `npm install better-sqlite3`/);
+    const other = await start({ ...withoutDrivers(), DEMO_SESSIONS: "redis://127.0.0.1" }).ended;
+    expect(other.stderr).toMatch(/^The package redis is needed and cannot be loaded: it is not installed\. .*`npm rebuild redis`/);
+  });
+
+  it.skipIf(!hasRedis)("runs with a server's sessions, whose driver is there, and says what a restart loses", async () => {
+    const redis = await startRedis();
+    try {
+      const demo = start({ ...withoutDrivers(), PRESENT: "redis", DEMO_SESSIONS: redis.url });
+      await signIn(demo);
+      expect(demo.stdout).toMatch(/^The package better-sqlite3 cannot be loaded \(it is not installed\), so .* after a restart everybody/);
+      expect(demo.stdout).toMatch(/^Sessions: redis:\S+$/m);
+    } finally {
+      await redis.stop();
+    }
   });
 });
 
@@ -227,7 +290,7 @@ describe("what the demo cannot use is said in one line", () => {
   it("a file that is something else", async () => {
     mkdirSync(path.join(folder, NAME), { mode: 0o700 });
     writeFileSync(path.join(folder, NAME, "demo.db"), "something else entirely".repeat(200));
-    await expectRefusal({}, /demo\.db cannot be used \(SQLITE_NOTADB\)\. Delete its folder/);
+    await expectRefusal({}, /demo\.db cannot be used \(SQLITE_NOTADB\)\. Delete it, or/);
   });
 
   it("an SQLite file in a folder that is not there", async () => {
@@ -240,6 +303,27 @@ describe("what the demo cannot use is said in one line", () => {
   ])("a server that is not there, without the password: %s", async (base, name) => {
     const address = `${base}:${await freePort()}`;
     await expectRefusal({ DEMO_SESSIONS: address }, new RegExp(`^DEMO_SESSIONS: ${name} at \\S+ cannot be used: .*ECONNREFUSED`));
+  });
+
+  it.each([
+    ["redis", /^DEMO_SESSIONS: Redis at \S+ cannot be used: no answer within 2 s\./],
+    ["postgres", /^DEMO_SESSIONS: PostgreSQL at \S+ cannot be used: no answer within 2 s\./],
+  ])("a %s server that says nothing", async (scheme, message) => {
+    const silent = createServer((socket) => socket.on("error", () => {}).resume());
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    try {
+      const { port } = silent.address() as { port: number };
+      await expectRefusal({ DEMO_SESSIONS: `${scheme}://someone:hidden@127.0.0.1:${port}` }, message);
+    } finally {
+      await new Promise((resolve) => silent.close(resolve));
+    }
+  });
+
+  it.each([
+    ["redis://someone:hidden@127.0.0.1/sessions", /^DEMO_SESSIONS: Redis at \S+ cannot be used: Invalid pathname/],
+    ["sqlite:file:sessions.db", /^DEMO_SESSIONS: .*it is empty or a URL/],
+  ])("an address that is none: %s", async (address, message) => {
+    await expectRefusal({ DEMO_SESSIONS: address }, message);
   });
 
   async function expectRefusal(env: Readonly<Record<string, string>>, message: RegExp): Promise<void> {

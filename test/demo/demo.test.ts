@@ -1,8 +1,12 @@
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { connect, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
+import { startScriptedProvider } from "../support/scripted-provider.js";
 import { choose, DemoProcess } from "./demo-process.js";
 
 const running: DemoProcess[] = [];
@@ -75,7 +79,7 @@ describe("the demo with its embedded provider", () => {
   });
 
   it("prints where to click and nothing that alarms without reason", async () => {
-    const demo = start({ SCOPE: "openid email profile offline_access" });
+    const demo = start();
     const origin = await demo.origin();
     expect(demo.stdout).toMatch(/^Provider: http:\/\/127\.0\.0\.1:\d+ /m);
     expect(demo.stdout).toContain(`Demo:     ${origin}/`);
@@ -83,6 +87,16 @@ describe("the demo with its embedded provider", () => {
     await choose(browser, await browser.follow("/reports"), "grace");
     const { stderr } = await demo.kill();
     expect(stderr).toBe("");
+  });
+
+  it("has no raw words for a sign-in that has ended", async () => {
+    const browser = await start().browser();
+    const choice = await browser.follow("/reports");
+    await choose(browser, choice, "ada");
+    const stale = await browser.navigate(choice.url);
+    expect(stale.status).toBe(400);
+    const paragraphs = [...stale.text.matchAll(/<p>(.*?)<\/p>/g)].map(([, text]) => text);
+    expect(paragraphs).toEqual(["Go back to the application and sign in again."]);
   });
 
   it("asks again who it is at each sign-in, so that another person can come", async () => {
@@ -153,7 +167,7 @@ describe("a check that fails ends the demo with a non-zero code and the whole li
 
   it.each([
     ["DEMO_HOST", "koa", "there is: express"],
-    ["DEMO_SESSIONS", "redis", 'is "redis"; there is: memory, host, sqlite:PATH, redis://'],
+    ["DEMO_SESSIONS", "redis", 'is "redis"; there is: memory, host, sqlite:PATH (or sqlite, the default), redis://'],
     ["DEMO_SESSIONS", "sqlite:", "there is: memory, host, sqlite:PATH"],
     ["DEMO_SESSIONS", "mysql://me:hidden@127.0.0.1/sessions", "there is: memory, host, sqlite:PATH"],
     ["DEMO_SESSIONS", "postgres://[/", "postgres://USER@HOST/DATABASE"],
@@ -205,9 +219,60 @@ describe("the demo with an outside provider", () => {
     expect((await login).status).toBe(503);
     expect(await ended).toMatchObject({ code: 0, signal: null });
   });
+
+  it("ends on SIGTERM when a refresh is done whose visitor has left, so that nobody is signed out", async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), "demo-refresh-"));
+    const provider = await startScriptedProvider({ idTokenSeconds: 1 });
+    try {
+      const env = {
+        TMPDIR: folder,
+        IDP_ISSUER: provider.issuer,
+        IDP_CLIENT_ID: provider.clientId,
+        IDP_CLIENT_SECRET: provider.clientSecret,
+        SCOPE: "openid offline_access",
+      };
+      const first = start(env);
+      const browser = await first.browser();
+      expect((await browser.follow("/idpauth/login/")).status).toBe(200);
+      // The provider's clock is the real one.
+      await delay(2_010);
+      // It spends the token, and then its answer is on the way for a while.
+      const answer = provider.hold("token", { before: false });
+      const leaving = new AbortController();
+      const probe = browser.get("/idpauth/session", { signal: leaving.signal }).catch(() => "gone");
+      await answer.arrived;
+      leaving.abort();
+      expect(await probe).toBe("gone");
+      const ended = first.kill();
+      await expect.poll(() => isListening(first), { timeout: 5_000 }).toBe(false);
+      answer.release();
+      expect(await ended).toMatchObject({ code: 0, signal: null });
+
+      const second = start(env);
+      const after = await browser.get(`${await second.origin()}/idpauth/session`);
+      expect(after.json()).toMatchObject({ authenticated: true });
+      expect(provider.reuses).toBe(0);
+    } finally {
+      await provider.stop();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  /** Whether it takes a connection. */
+  async function isListening(demo: DemoProcess): Promise<boolean> {
+    const socket = connect(Number(new URL(await demo.origin()).port), "127.0.0.1");
+    try {
+      await once(socket, "connect");
+      return true;
+    } catch {
+      return false;
+    } finally {
+      socket.destroy();
+    }
+  }
 });
 
-describe("SIGTERM and SIGINT", () => {
+describe("SIGTERM, SIGINT and SIGHUP", () => {
   it.each([
     ["an idle connection", ""],
     ["half a request line", "GET /rep"],
@@ -222,6 +287,13 @@ describe("SIGTERM and SIGINT", () => {
     const before = performance.now();
     expect(await demo.kill()).toMatchObject({ code: 0, signal: null });
     expect(performance.now() - before).toBeLessThan(1_000);
+  });
+
+  it("SIGHUP of a terminal that is gone ends it like the others", async () => {
+    const demo = start();
+    await demo.origin();
+    demo.closeConsole();
+    expect(await demo.kill("SIGHUP")).toMatchObject({ code: 0, signal: null });
   });
 
   it.each(["SIGTERM", "SIGINT"] as const)("%s ends the demo within a second, though a browser keeps its connection", async (signal) => {

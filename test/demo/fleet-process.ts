@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { eventually } from "../support/eventually.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 
@@ -60,15 +61,32 @@ export class FleetProcess {
     process.kill(this.pid(name), "SIGKILL");
   }
 
+  /** The terminal is closed, so that nobody reads the last lines. npm ends at once; rejects when the others do not follow. */
+  async hangUp(): Promise<void> {
+    this.#child.stdout?.destroy();
+    this.#child.stderr?.destroy();
+    if (this.#child.pid !== undefined) process.kill(-this.#child.pid, "SIGHUP");
+    await this.#closed;
+    await eventually(async () => {
+      const left = this.#left();
+      if (left.length > 0) throw new Error(`still there: ${left.join(", ")}`);
+    });
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
   /** Ctrl+C. Gives the exit code and whatever is left behind, which ought to be nothing. */
   async end(): Promise<{ code: number | null; left: string[] }> {
     if (this.#child.exitCode === null && this.#child.pid !== undefined) process.kill(-this.#child.pid, "SIGINT");
     const code = await this.#closed;
-    const pids = [...this.said.matchAll(/pid (\d+)/g)].map(([, pid]) => Number(pid));
-    const left = [...new Set(pids)].filter(isRunning).map((pid) => `process ${String(pid)}`);
-    left.push(...readdirSync(this.#folder));
+    const left = this.#left();
     rmSync(this.#folder, { recursive: true, force: true });
     return { code, left };
+  }
+
+  #left(): string[] {
+    const pids = [...this.said.matchAll(/pid (\d+)/g)].map(([, pid]) => Number(pid));
+    const processes = [...new Set(pids)].filter(isRunning).map((pid) => `process ${String(pid)}`);
+    return [...processes, ...readdirSync(this.#folder)];
   }
 }
 

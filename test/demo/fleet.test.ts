@@ -1,3 +1,8 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser } from "playwright-core";
 import { expectUsable, PEOPLE, Visitor } from "../browser/visitor.js";
@@ -84,6 +89,27 @@ describe.skipIf(isMissing)("the fleet", () => {
     await signedIn();
   });
 
+  it("has its provider at the same address again, also when somebody else has the port for a while", async () => {
+    const browser = await signedIn();
+    const address = async () => new URL((await browser.get("/idpauth/login/")).location ?? "").origin;
+    const before = await address();
+    const dead = fleet.pid("provider");
+    fleet.kill("provider");
+    const other = createServer();
+    await eventually(async () => {
+      other.listen(Number(new URL(before).port), "127.0.0.1");
+      await once(other, "listening");
+    });
+    const attempts = () => fleet.said.match(/^provider \(pid \d+\) ended with code 1\./gm)?.length ?? 0;
+    await expect.poll(attempts, { timeout: 15_000 }).toBeGreaterThan(0);
+    await new Promise((resolve) => other.close(resolve));
+    await everybodyRuns(browser);
+    expect(fleet.pid("provider")).not.toBe(dead);
+    expect(fleet.said).toContain("[provider] Its port is taken");
+    expect(await address()).toBe(before);
+    await signedIn();
+  });
+
   it("says so when no application process is left, and comes back", async () => {
     const browser = await signedIn();
     for (const name of APPLICATIONS) fleet.kill(name);
@@ -160,9 +186,35 @@ describe.skipIf(isMissing)("the fleet", () => {
   });
 });
 
+it.skipIf(isMissing)("a fleet whose terminal is closed ends and leaves nothing behind", async () => {
+  const fleet = new FleetProcess();
+  await fleet.origin();
+  await fleet.hangUp();
+});
+
 describe.skipIf(isMissing)("a fleet that cannot start", () => {
+  it("says plainly that a driver is missing", async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), "fleet-driver-"));
+    const hook = path.join(folder, "hook.mjs");
+    const resolve =
+      "export async function resolve(name, context, next) { if (name === 'better-sqlite3') throw Object.assign(new Error(), { code: 'ERR_MODULE_NOT_FOUND' }); return next(name, context); }";
+    writeFileSync(
+      hook,
+      `import { register } from "node:module"; register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(resolve)}`)});`,
+    );
+    try {
+      const fleet = new FleetProcess({ NODE_OPTIONS: `--import=${hook}`, DEMO_SESSIONS: "nonsense" });
+      await expect(fleet.origin()).rejects.toThrow("The package better-sqlite3 is needed and cannot be loaded: it is not installed.");
+      expect(fleet.said).not.toContain("    at ");
+      expect(await fleet.end()).toEqual({ code: 1, left: [] });
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
   it("says plainly that the port is taken, and leaves nothing behind", async () => {
-    const other = new FleetProcess();
+    // Whose sessions a demo would have is no matter here.
+    const other = new FleetProcess({ DEMO_SESSIONS: "nonsense" });
     const { port } = new URL(await other.origin());
     const fleet = new FleetProcess({ PORT: port });
     await expect(fleet.origin()).rejects.toThrow("Set PORT to another one");

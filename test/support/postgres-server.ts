@@ -106,6 +106,12 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
   });
   const endWithUs = (): unknown => server.kill("SIGKILL");
   process.once("exit", endWithUs);
+  // A worker outlives the test runner that was killed, for as long as its test waits for something.
+  const endWithRunner = (): void => {
+    endWithUs();
+    process.kill(process.pid, "SIGTERM");
+  };
+  process.once("disconnect", endWithRunner);
 
   const kill = async (): Promise<void> => {
     const processes = await processesOf(server);
@@ -121,6 +127,7 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
     kill,
     async stop() {
       process.off("exit", endWithUs);
+      process.off("disconnect", endWithRunner);
       await kill();
       await removeSharedMemory(data);
       await rm(folder, { recursive: true, force: true });

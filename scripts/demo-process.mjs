@@ -1,0 +1,46 @@
+// Starts a program of the built demo and waits until it says where it is to be clicked.
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { root } from "./run.mjs";
+
+/**
+ * @typedef {object} DemoProcess
+ * @property {string} origin
+ * @property {(name: string) => number} pidOf one process of the fleet
+ * @property {() => Promise<void>} end
+ */
+
+/**
+ * @param {"main.js" | "fleet.js"} file
+ * @param {NodeJS.ProcessEnv} env PORT is any free one
+ * @returns {Promise<DemoProcess>} rejects with what it said when it ends instead
+ */
+export async function startDemoProcess(file, env) {
+  const program = path.join(root, "demo/dist", file);
+  if (!existsSync(program)) throw new Error("The demo is not built: run `npm run screenshots`.");
+  const child = spawn(process.execPath, [program], { env: { PORT: "0", ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const ended = new Promise((resolve) => child.once("close", resolve));
+  let said = "";
+  let warned = "";
+  child.stderr.setEncoding("utf8").on("data", (text) => (warned += String(text)));
+  /** @type {string} */
+  const origin = await new Promise((resolve, reject) => {
+    child.stdout.setEncoding("utf8").on("data", (text) => {
+      said += String(text);
+      const found = /^(?:Demo|Fleet): +(http\S+?)\/$/m.exec(said)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    void ended.then(() => {
+      reject(new Error(`${file} ended instead of starting: ${said}${warned}`));
+    });
+  });
+  return {
+    origin,
+    pidOf: (name) => Number(new RegExp(`^${name}: +pid (\\d+)`, "m").exec(said)?.[1]),
+    async end() {
+      child.kill();
+      await ended;
+    },
+  };
+}
