@@ -113,7 +113,7 @@ const kinds = {
       },
       async copy(key, to) {
         const { rows } = await pool.query(
-          "SELECT column_name AS name FROM information_schema.columns WHERE table_name = 'idpauth_sessions' ORDER BY ordinal_position",
+          "SELECT column_name AS name FROM information_schema.columns WHERE table_name = 'idpauth_sessions' AND is_generated = 'NEVER' ORDER BY ordinal_position",
         );
         const columns = rows.map(({ name }) => name);
         const given = columns.map((name) => (name === "key" ? "o.key" : name === "subject" ? "o.subject" : `s.${name}`));

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { startChild } from "../children.mjs";
-import { numberRow, ratioRow } from "../report.mjs";
+import { markdown, numberRow, ratioRow } from "../report.mjs";
 import { inWords, median, ratio, throughput } from "../rounds.mjs";
 import { clientOf, signIn } from "../sign-in.mjs";
 
@@ -29,6 +29,8 @@ export async function stores(context) {
     console.error(`  ${kind}`);
     const measured = await one(kind, context);
     rows.push(...measured.rows);
+    // As they come: the whole takes many minutes.
+    console.error(markdown(measured.rows));
     raw[kind] = measured;
   }
   return { rows, raw };
