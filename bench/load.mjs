@@ -157,14 +157,16 @@ answerCalls({
     const sockets = await Promise.all(Array.from({ length: connections }, () => open(port)));
     const work = sockets.map(async (socket) => {
       let answered;
+      let failed;
       readAnswers(socket, (answer) => answered(answer));
+      socket.on("error", (error) => failed(error));
       for (let visitor = waiting.pop(); visitor !== undefined; visitor = waiting.pop()) {
         const early = visitor.at - performance.now();
         if (early > 0) await new Promise((resolve) => setTimeout(resolve, early));
         outcome.asked += 1;
         const answer = await new Promise((resolve, reject) => {
           answered = resolve;
-          socket.once("error", reject);
+          failed = reject;
           socket.write(visitor.request);
         });
         if (isGood(answer)) outcome.refreshed += 1;
