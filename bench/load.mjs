@@ -154,6 +154,12 @@ answerCalls({
       own.write(ownRequest);
     });
 
+    const progress = setInterval(() => {
+      const { asked, refreshed, unavailable } = outcome;
+      console.error(
+        `  after ${Math.round((performance.now() - started) / 1000)} s: ${refreshed} refreshed, ${unavailable} of ${asked} answers were 503`,
+      );
+    }, 5_000);
     const sockets = await Promise.all(Array.from({ length: connections }, () => open(port)));
     const work = sockets.map(async (socket) => {
       let answered;
@@ -178,6 +184,7 @@ answerCalls({
       }
     });
     await Promise.all(work);
+    clearInterval(progress);
     const elapsed = performance.now() - started;
     isOver = true;
     await watching;
