@@ -161,14 +161,20 @@ answerCalls({
       );
     }, 5_000);
     const sockets = await Promise.all(Array.from({ length: connections }, () => open(port)));
-    const work = sockets.map(async (socket) => {
+    const work = sockets.map(async (_, index) => {
       let answered;
       let failed;
-      readAnswers(socket, (answer) => answered(answer));
-      socket.on("error", (error) => failed(error));
+      const listen = (socket) => {
+        readAnswers(socket, (answer) => answered(answer));
+        socket.on("error", (error) => failed?.(error));
+        return socket;
+      };
+      let socket = listen(sockets[index]);
       for (let visitor = waiting.pop(); visitor !== undefined; visitor = waiting.pop()) {
         const early = visitor.at - performance.now();
         if (early > 0) await new Promise((resolve) => setTimeout(resolve, early));
+        // The server closes what was idle for long.
+        if (socket.destroyed || socket.readableEnded) socket = sockets[index] = listen(await open(port));
         outcome.asked += 1;
         const answer = await new Promise((resolve, reject) => {
           answered = resolve;
