@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes, type JsonWebKey } from "node:crypto";
+import { createPrivateKey, generateKeyPairSync, randomBytes, type JsonWebKey } from "node:crypto";
 import type { AdapterFactory } from "oidc-provider";
 import { providerMemory } from "./provider-memory.js";
 
@@ -37,11 +37,23 @@ export function memoryState(): DemoState {
 
 export function newSecrets(): DemoSecrets {
   const random = () => randomBytes(32).toString("base64url");
-  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   return {
     secretKey: random(),
     clientSecret: random(),
     cookieKey: random(),
-    signingKey: { ...privateKey.export({ format: "jwk" }), kid: randomBytes(8).toString("hex"), use: "sig", alg: "RS256" },
+    signingKey: { ...newSigningKey(), kid: randomBytes(8).toString("hex"), use: "sig", alg: "RS256" },
   };
+}
+
+/**
+ * By way of PEM: in Node 20 a key that was generated synchronously waits for itself for ever when the garbage collector runs
+ * in the moment of its export as JWK.
+ */
+function newSigningKey(): JsonWebKey {
+  const { privateKey } = generateKeyPairSync("rsa", {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: "spki", format: "pem" },
+    privateKeyEncoding: { type: "pkcs8", format: "pem" },
+  });
+  return createPrivateKey(privateKey).export({ format: "jwk" });
 }

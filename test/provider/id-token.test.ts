@@ -1,4 +1,5 @@
-import { generateKeyPairSync, type KeyObject } from "node:crypto";
+import { generateKeyPair, type KeyObject } from "node:crypto";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { SignIn } from "../../src/core/ports.js";
 import { checkAccessTokenHash, checkClaims, MAX_ID_TOKEN_LENGTH, withKeptIdentity } from "../../src/provider/id-token.js";
@@ -12,8 +13,9 @@ let strangerEc: KeyObject;
 
 beforeAll(async () => {
   rig = await startRig();
-  stranger = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
-  strangerEc = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
+  const generate = promisify(generateKeyPair);
+  stranger = (await generate("rsa", { modulusLength: 2048 })).privateKey;
+  strangerEc = (await generate("ec", { namedCurve: "P-256" })).privateKey;
 });
 afterAll(() => rig.idp.stop());
 beforeEach(async () => {

@@ -1,8 +1,10 @@
-import { generateKeyPairSync } from "node:crypto";
+import { generateKeyPair } from "node:crypto";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { SignIn } from "../../src/core/ports.js";
 import { refused, rejection, renewed, startRig, unavailable, type Rig } from "./rig.js";
 
+const generate = promisify(generateKeyPair);
 let rig: Rig;
 let settings: Rig["idp"]["settings"];
 let signedIn: SignIn;
@@ -69,7 +71,7 @@ describe("the life of the provider's keys", () => {
     rig.idp.jwks.publishWithoutKid();
     const cold = rig.settingsWith({});
     await rig.exchange(cold);
-    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    const { privateKey } = await generate("rsa", { modulusLength: 2048 });
     rig.idp.mutateIdToken = ({ header, claims, sign }) => sign(header, claims, privateKey);
     expect(await rejection(rig.exchange(cold))).toBe(refused("id_token_signature"));
     // Within the interval nothing newer can be had: no verdict.
@@ -186,8 +188,8 @@ describe("the life of the provider's keys", () => {
 
   it("keys of unknown kinds, broken, private, too short or for encryption are skipped", async () => {
     const good = rig.idp.jwks.document().keys;
-    const short = generateKeyPairSync("rsa", { modulusLength: 1024 }).publicKey.export({ format: "jwk" });
-    const secret = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ format: "jwk" });
+    const short = (await generate("rsa", { modulusLength: 1024 })).publicKey.export({ format: "jwk" });
+    const secret = (await generate("ec", { namedCurve: "P-256" })).privateKey.export({ format: "jwk" });
     rig.idp.jwks.publish({
       keys: [
         { kty: "AKP", alg: "ML-DSA-99", pub: "x" },
@@ -214,7 +216,7 @@ describe("the life of the provider's keys", () => {
 
   it("a bad signature is refused also while the endpoint is down, since its key is known", async () => {
     rig.idp.fault("jwks", { kind: "reset" });
-    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+    const { privateKey } = await generate("rsa", { modulusLength: 2048 });
     rig.idp.mutateIdToken = ({ header, claims, sign }) => sign(header, claims, privateKey);
     expect(await rejection(rig.renew(signedIn))).toBe(refused("id_token_signature"));
   });
