@@ -42,7 +42,7 @@ const settings = {
   sessionCounts: flags.quick ? [1_000, 10_000] : [1_000, 100_000, 1_000_000],
 };
 
-const SUPPORT = ["scripted-provider", "redis-server", "postgres-server"];
+const SUPPORT = ["test/support/redis-server", "test/support/postgres-server", "src/testing/provider/scripted-provider"];
 
 const names = flags.only.split(",");
 for (const name of names) if (!(name in CASES)) throw new Error(`there is no case "${name}"; there are ${Object.keys(CASES).join(", ")}`);
@@ -60,13 +60,13 @@ async function compileTestSupport() {
     JSON.stringify({
       extends: "../../tsconfig.json",
       compilerOptions,
-      include: SUPPORT.map((name) => `../../test/support/${name}.ts`),
+      include: SUPPORT.map((name) => `../../${name}.ts`),
       exclude: [],
     }),
   );
   const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
   execFileSync(process.execPath, [tsc, "-p", project], { stdio: "inherit" });
-  const modules = await Promise.all(SUPPORT.map((name) => import(pathToFileURL(`${out}test/support/${name}.js`).href)));
+  const modules = await Promise.all(SUPPORT.map((name) => import(pathToFileURL(`${out}${name}.js`).href)));
   return Object.assign({}, ...modules);
 }
 

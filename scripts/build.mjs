@@ -16,6 +16,12 @@ async function bundle() {
     input: {
       index: "src/index.ts",
       "hosts/express": "src/hosts/express.ts",
+      "hosts/fastify": "src/hosts/fastify.ts",
+      "hosts/fetch": "src/hosts/fetch.ts",
+      "hosts/hono": "src/hosts/hono.ts",
+      "hosts/koa": "src/hosts/koa.ts",
+      "hosts/next": "src/hosts/next.ts",
+      "hosts/node": "src/hosts/node.ts",
       "stores/sqlite": "src/stores/sqlite.ts",
       "stores/redis": "src/stores/redis.ts",
       "stores/postgres": "src/stores/postgres.ts",

@@ -257,6 +257,7 @@ export function createIdpAuthOver<HostRequest extends object>(
       clock,
       sessionTtl: settings.sessionTtl,
     };
+    const client = { issuer: settings.issuer, clientId: settings.clientId };
     const subjectSessions = session === "bundled" ? createSubjectSessions({ ...kept, policy: settings }) : undefined;
     const lateTokens = createLateTokenRule({
       provider,
@@ -277,11 +278,13 @@ export function createIdpAuthOver<HostRequest extends object>(
     const bundled = createBundledSessions({
       ...kept,
       names,
+      client,
       cookieName: settings.cookieName,
+      publicPath: settings.publicPath,
       debug: settings.debug,
       ...(sessionLabel && { labelOf: (request) => labelFor(request, sessionLabel, log) }),
     });
-    const hosted = createHostSessions({ names, debug: settings.debug });
+    const hosted = createHostSessions({ names, client, debug: settings.debug });
     const context: EndpointContext = { settings, names, provider, sessions, clock, log, events, lateTokens, findings };
 
     return {
@@ -350,11 +353,11 @@ export function createIdpAuthOver<HostRequest extends object>(
       if (outcome.authenticated) return undefined;
       const { reason, record } = outcome;
       events.emit("blocked", { time: clock.now(), ...identityOf(record?.id_info), reason });
-      return turnedAway(visit, reason, settings.mountPath);
+      return turnedAway(visit, reason, settings);
     } catch (error) {
       if (!isOutage(error)) throw error;
       const request = adapter.request(raw);
-      const reply = failureReply({ code: error.code, retryAfter: retryAfterOf(error) }, request, settings.mountPath, "json");
+      const reply = failureReply({ code: error.code, retryAfter: retryAfterOf(error) }, request, settings.publicPath, "json");
       return { kind: "unavailable", reply, error };
     }
   }

@@ -34,6 +34,6 @@ export {
   type Finding,
 } from "./core/errors.js";
 export { credentialsToDict } from "./core/record.js";
-export { hasEpochTimePassed } from "./core/time.js";
+export { hasEpochTimePassed, systemClock } from "./core/time.js";
 export { isValidIdpUrl } from "./core/idp-url.js";
 export { memoryStore } from "./stores/memory.js";

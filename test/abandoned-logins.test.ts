@@ -2,7 +2,7 @@ import { afterEach, expect, it } from "vitest";
 import type { Entry, SessionStore } from "../src/core/ports.js";
 import { memoryStore } from "../src/stores/memory.js";
 import { startApplication, type Application } from "./support/application.js";
-import { TestClock } from "./support/test-clock.js";
+import { TestClock } from "../src/testing/test-clock.js";
 
 const LOGINS = 100_000;
 const MINUTE = 60_000;

@@ -8,7 +8,7 @@ import {
   type CallOptions,
   type Visitor,
 } from "./support/application.js";
-import { TestClock } from "./support/test-clock.js";
+import { TestClock } from "../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "./support/watched-store.js";
 
 const HOUR = 3600;

@@ -199,6 +199,21 @@ export function parseRecord(stored: unknown, names: KeyNames): SessionRecord | u
   };
 }
 
+/** Whom sessions are for: this client at this issuer. Several mounts in one application are several of these. */
+export interface ClientIdentity {
+  readonly issuer: string;
+  readonly clientId: string;
+}
+
+/**
+ * Whether a signed-in record is this client's. A cookie value carried over from another mount must not sign its visitor in
+ * here, where another provider decides.
+ */
+export function isOfClient({ credentials, idp_state: state }: SessionRecord, { issuer, clientId }: ClientIdentity): boolean {
+  if (credentials === undefined) return true;
+  return credentials.client_id === clientId && (state.issuer === undefined || state.issuer === issuer);
+}
+
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

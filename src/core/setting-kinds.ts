@@ -187,12 +187,25 @@ export const mountPath: SettingKind<string> = string(
   "path",
   "a path of at least one part, of letters, digits, `-`, `_`, `.` and `~`, such as `/idpauth/`",
   (text) => {
-    const parts = /^\/?([\w.~-]+(?:\/[\w.~-]+)*)\/?$/.exec(text)?.[1];
-    // A part of dots only would be resolved away by browsers.
-    if (parts === undefined || parts.split("/").some((part) => part === "." || part === "..")) return undefined;
-    return `/${parts}/`;
+    const path = plainPath(text);
+    return path === undefined ? undefined : `${path}/`;
   },
 );
+
+/** Gives the path without a slash at its end. "/" alone, and nothing at all in code, is no prefix. */
+export const pathPrefix: SettingKind<string> = string(
+  "path",
+  "a path of letters, digits, `-`, `_`, `.` and `~`, such as `/portal`",
+  (text) => (text === "" || text === "/" ? "" : plainPath(text)),
+);
+
+/** With one slash at the beginning and none at the end. */
+function plainPath(text: string): string | undefined {
+  const parts = /^\/?([\w.~-]+(?:\/[\w.~-]+)*)\/?$/.exec(text)?.[1];
+  // A part of dots only would be resolved away by browsers.
+  if (parts === undefined || parts.split("/").some((part) => part === "." || part === "..")) return undefined;
+  return `/${parts}`;
+}
 
 /** RFC 6265 section 4.1.1, token of RFC 9110 section 5.6.2. */
 export const cookieName = string("text", "a cookie name: ASCII letters, digits and ``!#$%&'*+-.^_`|~``", when(/^[\w!#$%&'*+\-.^`|~]+$/));

@@ -195,14 +195,25 @@ const ROWS = deepFreeze({
     env: "IDP_MOUNT_PATH",
     kind: kind.mountPath,
     default: "/idpauth/",
-    meaning: "Where the endpoints live. The redirect URI to register at the provider is BASE_URL + this path + `login-callback`.",
+    meaning:
+      "Where the endpoints live. The redirect URI to register at the provider is BASE_URL + IDP_PATH_PREFIX + this path + `login-callback`.",
+  },
+  /** Empty, or with a slash at the beginning and none at the end. */
+  pathPrefix: {
+    env: "IDP_PATH_PREFIX",
+    kind: kind.pathPrefix,
+    default: "",
+    defaultText: "unset",
+    meaning:
+      "What a reverse proxy takes off the path before it passes a request on, such as `/portal`. Links, redirects and the redirect URI get it back.",
   },
   /** Bundled sessions only; null: `__Host-idpauth` over https, `idpauth` over http. */
   cookieName: {
     env: "IDP_COOKIE_NAME",
     kind: kind.cookieName,
     default: null,
-    defaultText: "unset: `__Host-idpauth` over https, `idpauth` over http",
+    defaultText:
+      "unset: `__Host-idpauth` over https, `idpauth` over http; with another path than `/idpauth/` that path is added, as in `idpauth.partners.idpauth`",
     meaning: "The cookie of bundled sessions. The prefixes `__Host-` and `__Secure-` need https.",
   },
   trustProxy: {
@@ -242,6 +253,8 @@ export type Settings = {
 } & {
   /** SCOPE was not set, so the default may be extended by what the provider supports. */
   readonly scopeIsDefault: boolean;
+  /** Where browsers find the endpoints: path prefix and mount path. */
+  readonly publicPath: string;
 };
 
 /**

@@ -48,8 +48,16 @@ export function readSettings(options: SettingOptions = {}, env: Environment = {}
   const read = values as Values;
   findings.push(...settingFindings(read, unset));
   if (findings.some((finding) => finding.severity === "error")) return { settings: undefined, findings };
-  const settings = deepFreeze({ ...complete(read as Settings), scopeIsDefault: unset.has("scope") });
+  const settings = deepFreeze({
+    ...complete(read as Settings),
+    scopeIsDefault: unset.has("scope"),
+    publicPath: publicPathOf(read as Settings),
+  });
   return { settings, findings: [...findings, ...lifetimeFindings(settings)] };
+}
+
+function publicPathOf({ pathPrefix, mountPath }: Settings): string {
+  return `${pathPrefix}${mountPath}`;
 }
 
 const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];

@@ -20,7 +20,7 @@ export function createCallback(): CallbackEndpoint {
   const underWay = new Map<string, Promise<Reply>>();
   return async (visit, context) => {
     const { request, session } = visit;
-    const { mountPath } = context.settings;
+    const { publicPath } = context.settings;
     try {
       const query = new URLSearchParams(queryOf(request.target));
       const { value: state, repeated } = single(query, "state");
@@ -37,7 +37,7 @@ export function createCallback(): CallbackEndpoint {
       }
       return await answer;
     } catch (error) {
-      return outageReply(error, request, mountPath, { label: "Sign in again", href: `${mountPath}login/` });
+      return outageReply(error, request, publicPath, { label: "Sign in again", href: `${publicPath}login/` });
     }
   };
 }
@@ -53,7 +53,7 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
   if (login === undefined) {
     // A reload or the back button, by somebody who is signed in already: no harm, and nothing to do again.
     if (record?.credentials !== undefined && isUsedState(record, stateHash)) {
-      return redirect(record.final_redirect ?? settings.mountPath);
+      return redirect(record.final_redirect ?? settings.publicPath);
     }
     return linkInvalid(visit, context);
   }
@@ -87,7 +87,7 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
     }
     if (answer.kind === "error") {
       failed(answer.code);
-      return redirect(`${settings.mountPath}?error=${answer.code}`);
+      return redirect(`${settings.publicPath}?error=${answer.code}`);
     }
     signIn = await provider.exchange({
       code: answer.code,
@@ -149,10 +149,10 @@ function readAuthorizationResponse(query: URLSearchParams, login: PendingLogin, 
   return { kind: "invalid", reason: "parameters" };
 }
 
-function linkInvalid({ request }: Visit, { settings: { mountPath } }: EndpointContext): Reply {
-  return failureReply({ code: "login_link_invalid" }, request, mountPath, "html");
+function linkInvalid({ request }: Visit, { settings: { publicPath } }: EndpointContext): Reply {
+  return failureReply({ code: "login_link_invalid" }, request, publicPath, "html");
 }
 
-function refused({ request }: Visit, { settings: { mountPath } }: EndpointContext): Reply {
-  return failureReply({ code: "sign_in_refused" }, request, mountPath, "html");
+function refused({ request }: Visit, { settings: { publicPath } }: EndpointContext): Reply {
+  return failureReply({ code: "sign_in_refused" }, request, publicPath, "html");
 }

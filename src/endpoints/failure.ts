@@ -22,14 +22,14 @@ export interface Failure {
  *
  * @param otherwise what to answer when Accept prefers neither: endpoints that browsers navigate to give the page
  */
-export function failureReply(failure: Failure, request: IdpRequest, mountPath: string, otherwise: "html" | "json"): Reply {
+export function failureReply(failure: Failure, request: IdpRequest, publicPath: string, otherwise: "html" | "json"): Reply {
   const { code, detail, pageDetail = detail, validOptions, action, retryAfter } = failure;
   const { status, title } = ERRORS[code];
   const headers = { ...failure.headers, ...(retryAfter !== undefined && { "Retry-After": String(retryAfter) }) };
   if ((preferredType(request.header("accept")) ?? otherwise) === "json") {
     return problem(code, detail ?? `${title}.`, { headers, ...(validOptions && { members: { valid_options: validOptions } }) });
   }
-  return page(status, errorPage({ mountPath, code, detail: pageDetail, validOptions, action, retryAfter }), { headers });
+  return page(status, errorPage({ publicPath, code, detail: pageDetail, validOptions, action, retryAfter }), { headers });
 }
 
 /** Seconds to wait before asking again; an outage's own figure where it has one. */
@@ -39,8 +39,8 @@ export function retryAfterOf(error: IdpAuthError): number {
 }
 
 /** An outage told as 503; anything else is a bug and goes on to the host's own error handling. */
-export function outageReply(error: unknown, request: IdpRequest, mountPath: string, action?: Action): Reply {
+export function outageReply(error: unknown, request: IdpRequest, publicPath: string, action?: Action): Reply {
   if (!isOutage(error)) throw error;
   const failure: Failure = { code: error.code, retryAfter: retryAfterOf(error), ...(action !== undefined && { action }) };
-  return failureReply(failure, request, mountPath, "html");
+  return failureReply(failure, request, publicPath, "html");
 }

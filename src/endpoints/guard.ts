@@ -1,7 +1,6 @@
 import type { IdpAuthError } from "../core/errors.js";
 import { json, preferredType, redirect, type IdpRequest, type Reply } from "../core/http.js";
 import type { EndReason } from "../core/policy.js";
-import type { Origin } from "../core/redirects.js";
 import type { Visit } from "./context.js";
 
 /** The guard turned a visitor away who is not signed in. */
@@ -24,15 +23,21 @@ export interface BlockedByOutage {
 /** Why the guard turned a request away, and the answer it proposes. */
 export type Blocked = BlockedVisitor<"navigation"> | BlockedVisitor<"unauthenticated"> | BlockedByOutage;
 
+interface GuardSettings {
+  readonly publicPath: string;
+  /** What a proxy took off the path before it came here. */
+  readonly pathPrefix: string;
+}
+
 /** A browser that navigates is sent to sign in and back to this page; a script is told so. */
-export function turnedAway(visit: Visit, reason: EndReason, mountPath: string): Blocked {
+export function turnedAway(visit: Visit, reason: EndReason, { publicPath, pathPrefix }: GuardSettings): Blocked {
   const { request, origin } = visit;
-  const loginUrl = `${mountPath}login/`;
+  const loginUrl = `${publicPath}login/`;
   if (!isNavigation(request)) {
     const body = { authenticated: false, user: null, error: "login_required", reason, login_url: loginUrl };
     return { kind: "unauthenticated", reply: json(body, 401), reason, loginUrl };
   }
-  const query = new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: pageAskedFor(request, origin) });
+  const query = new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: `${origin ?? ""}${pathPrefix}${pageAskedFor(request)}` });
   const returning = `${loginUrl}?${query.toString()}`;
   return { kind: "navigation", reply: redirect(returning), reason, loginUrl: returning };
 }
@@ -42,6 +47,6 @@ function isNavigation(request: IdpRequest): boolean {
   return preferredType(request.header("accept")) === "html" || request.header("sec-fetch-mode") === "navigate";
 }
 
-function pageAskedFor({ target }: IdpRequest, origin: Origin | undefined): string {
-  return `${origin ?? ""}${target.startsWith("/") ? target : "/"}`;
+function pageAskedFor({ target }: IdpRequest): string {
+  return target.startsWith("/") ? target : "/";
 }

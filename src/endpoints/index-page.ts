@@ -16,7 +16,7 @@ export async function index({ request, session }: Visit, { settings, clock }: En
   else if (verdict.kind !== "ended") state = { kind: "signed_in", user };
   else state = { kind: "ended", reason: verdict.reason, setting: governingSetting(verdict.reason, settings), user };
   const error = new URLSearchParams(queryOf(request.target)).get("error");
-  const { html, pictureOrigin } = indexPage({ mountPath: settings.mountPath, state, ...(error !== null && { signInError: error }) });
+  const { html, pictureOrigin } = indexPage({ publicPath: settings.publicPath, state, ...(error !== null && { signInError: error }) });
   return page(200, html, { pictureOrigin });
 }
 

@@ -14,16 +14,16 @@ import { badParameters, choice, type BadParameter } from "./parameters.js";
 export async function login(visit: Visit, context: EndpointContext): Promise<Reply> {
   const { request, session, origin } = visit;
   const { settings, provider, clock, events } = context;
-  const { mountPath } = settings;
-  if (isPrefetch(request)) return failureReply({ code: "prefetch_refused" }, request, mountPath, "json");
+  const { publicPath } = settings;
+  if (isPrefetch(request)) return failureReply({ code: "prefetch_refused" }, request, publicPath, "json");
 
   const query = new URLSearchParams(queryOf(request.target));
   const wanted = readParameters(query);
-  if (!("scheme" in wanted)) return badParameters(wanted.bad, request, mountPath);
-  if (origin === undefined) return failureReply({ code: "host_invalid" }, request, mountPath, "json");
+  if (!("scheme" in wanted)) return badParameters(wanted.bad, request, publicPath);
+  if (origin === undefined) return failureReply({ code: "host_invalid" }, request, publicPath, "json");
   if (wanted.response === "redirect" && isOtherHost(visit.host, settings.baseUrl)) {
     // The cookie and the callback live on BASE_URL's host; a login that starts elsewhere could never finish.
-    return redirect(`${origin}${mountPath}login/${locationQuery(request)}`);
+    return redirect(`${origin}${publicPath}login/${locationQuery(request)}`);
   }
 
   const destination = destinationOf(wanted.scheme, query, request, origin, settings);
@@ -33,7 +33,7 @@ export async function login(visit: Visit, context: EndpointContext): Promise<Rep
     nonce: unguessable(),
     verifier: unguessable(),
     final_redirect: destination.url,
-    redirect_uri: `${origin}${mountPath}login-callback`,
+    redirect_uri: `${origin}${publicPath}login-callback`,
     issuer: settings.issuer,
     started_at: now,
   };
@@ -51,7 +51,7 @@ export async function login(visit: Visit, context: EndpointContext): Promise<Rep
     return { ...reply, setCookies: session.setCookies };
   } catch (error) {
     if (isOutage(error)) events.emit("failure", { time: clock.now(), during: "login", reason: failureReason(error) });
-    return outageReply(error, request, mountPath, { label: "Try again", href: `${mountPath}login/` });
+    return outageReply(error, request, publicPath, { label: "Try again", href: `${publicPath}login/` });
   }
 }
 
@@ -85,7 +85,7 @@ interface Destination {
 }
 
 function destinationOf(scheme: Scheme, query: URLSearchParams, request: IdpRequest, own: Origin, settings: Settings): Destination {
-  const fallback = settings.authFinalRedirectUrl ?? settings.mountPath;
+  const fallback = settings.authFinalRedirectUrl ?? settings.publicPath;
   if (scheme === "LANDING_PAGE" || scheme === "DEFAULT") return { url: fallback, decision: "not_used" };
   const asked = scheme === "PRESERVE_ORIGIN_QP" ? single(query, "origin_url") : { value: request.header("x-origin-url"), repeated: false };
   const accepted = asked.repeated ? undefined : sameOriginUrl(asked.value, own);

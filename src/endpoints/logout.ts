@@ -11,10 +11,10 @@ import { badParameters, choice } from "./parameters.js";
 export async function logout(visit: Visit, context: EndpointContext): Promise<Reply> {
   const { request, session } = visit;
   const { settings, clock, events } = context;
-  const { mountPath } = settings;
-  if (isPrefetch(request)) return failureReply({ code: "prefetch_refused" }, request, mountPath, "json");
+  const { publicPath } = settings;
+  if (isPrefetch(request)) return failureReply({ code: "prefetch_refused" }, request, publicPath, "json");
   const response = choice(new URLSearchParams(queryOf(request.target)), "response", LOGOUT_RESPONSES, "redirect");
-  if (typeof response !== "string") return badParameters([response], request, mountPath);
+  if (typeof response !== "string") return badParameters([response], request, publicPath);
   try {
     // Destroyed first: a provider that hangs must not keep a session alive.
     const record = await session.destroy();
@@ -22,9 +22,9 @@ export async function logout(visit: Visit, context: EndpointContext): Promise<Re
     if (record?.credentials !== undefined) events.emit("logout", { time: clock.now(), ...identityOf(record.id_info), revoked });
   } catch (error) {
     if (isOutage(error)) events.emit("failure", { time: clock.now(), during: "logout", reason: failureReason(error) });
-    return outageReply(error, request, mountPath, { label: "Try again", href: `${mountPath}logout/` });
+    return outageReply(error, request, publicPath, { label: "Try again", href: `${publicPath}logout/` });
   }
-  const reply = response === "json" ? json({ status: "logged_out" }) : redirect(settings.authLogoutRedirectUrl ?? mountPath);
+  const reply = response === "json" ? json({ status: "logged_out" }) : redirect(settings.authLogoutRedirectUrl ?? publicPath);
   return { ...reply, setCookies: session.setCookies };
 }
 

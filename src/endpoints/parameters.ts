@@ -23,7 +23,7 @@ export function choice<Option extends string>(
 }
 
 /** 400 that lists the valid options of every bad parameter at once. */
-export function badParameters(bad: readonly BadParameter[], request: IdpRequest, mountPath: string): Reply {
+export function badParameters(bad: readonly BadParameter[], request: IdpRequest, publicPath: string): Reply {
   const sentences = bad.map(
     ({ name, options, reason }) => reason ?? `The parameter ${name} takes one of ${options.join(", ")}, and only once`,
   );
@@ -36,7 +36,7 @@ export function badParameters(bad: readonly BadParameter[], request: IdpRequest,
       validOptions: Object.fromEntries(bad.map(({ name, options }) => [name, options])),
     },
     request,
-    mountPath,
+    publicPath,
     "json",
   );
 }

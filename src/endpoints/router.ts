@@ -22,23 +22,23 @@ export interface Router {
 
 /** Finds the endpoint for a request. Paths are compared as they were sent: nothing is decoded, folded or normalised. */
 export function createRouter(context: EndpointContext): Router {
-  const { mountPath } = context.settings;
+  const { mountPath, publicPath } = context.settings;
   const mountWithoutSlash = mountPath.slice(0, -1);
   const routes = endpoints();
   if (!context.settings.debug) for (const path of ["debug", "debug/"]) routes.delete(path);
 
   async function answer(path: string, request: IdpRequest, open: (request: IdpRequest) => Visit): Promise<Reply> {
     const route = routes.get(path);
-    if (route === undefined) return failureReply({ code: "not_found" }, request, mountPath, "json");
+    if (route === undefined) return failureReply({ code: "not_found" }, request, publicPath, "json");
     const { method } = request;
     if (method !== "GET" && !(method === "HEAD" && route.head)) {
       const headers = { Allow: route.head ? "GET, HEAD" : "GET" };
-      return failureReply({ code: "method_not_allowed", headers }, request, mountPath, "json");
+      return failureReply({ code: "method_not_allowed", headers }, request, publicPath, "json");
     }
     try {
       return await route.answer(open(request), context);
     } catch (error) {
-      return outageReply(error, request, mountPath);
+      return outageReply(error, request, publicPath);
     }
   }
 

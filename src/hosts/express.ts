@@ -7,9 +7,8 @@ import {
   type Finding,
   type IdpAuth,
   type IdpAuthOptions,
-  type IdpRequest,
-  type Reply,
 } from "../index.js";
+import { NodeRequest, writeReply } from "./node.js";
 import { hostSessionOf } from "./express-session.js";
 import { sessionMiddlewareOf } from "./express-middleware.js";
 
@@ -68,7 +67,7 @@ export function idpAuth(options: IdpAuthOptions = {}): ExpressIdpAuth {
     }
     answer
       .then((reply) => {
-        write(response, reply);
+        writeReply(response, reply);
       })
       .catch(next);
   };
@@ -79,7 +78,7 @@ export function idpAuth(options: IdpAuthOptions = {}): ExpressIdpAuth {
       else if (blocked.kind === "unauthenticated" && answers.unauthenticated)
         await answers.unauthenticated(request, response, blocked, next);
       else if (blocked.kind === "unavailable" && answers.unavailable) await answers.unavailable(request, response, blocked, next);
-      else write(response, blocked.reply);
+      else writeReply(response, blocked.reply);
     }
 
     return function idpRequired(request, response, next) {
@@ -106,52 +105,32 @@ export function idpAuth(options: IdpAuthOptions = {}): ExpressIdpAuth {
 
 const MIDDLEWARE_REMEDY = 'Call app.use(session({ … })) of express-session before auth.mount(app), or leave out session: "host".';
 
-/** Reads what it is asked for, and only then. */
-class ExpressRequest implements IdpRequest {
+/** As node:http has it, but for what Express knows of routers and proxies. */
+class ExpressRequest extends NodeRequest {
   readonly #raw: Request;
 
   constructor(raw: Request) {
+    super(raw);
     this.#raw = raw;
   }
 
-  get method(): string {
-    return this.#raw.method;
-  }
-
   /** Routers and rewriting middleware change `url`; the browser knows only the original one. */
-  get target(): string {
+  override get target(): string {
     return this.#raw.originalUrl;
   }
 
-  get scheme(): "http" | "https" {
-    const { headers, socket } = this.#raw;
+  override get scheme(): "http" | "https" {
     // Express's own answer costs more, and differs only when there is a header that it may trust.
-    if (headers["x-forwarded-proto"] !== undefined) return this.#raw.protocol === "https" ? "https" : "http";
-    return (socket as { encrypted?: boolean }).encrypted === true ? "https" : "http";
+    if (this.#raw.headers["x-forwarded-proto"] === undefined) return super.scheme;
+    return this.#raw.protocol === "https" ? "https" : "http";
   }
 
   /** With its port, on Express 4 too, where `req.host` drops it. Forwarded only when `trust proxy` says so. */
-  get host(): string | undefined {
+  override get host(): string | undefined {
     const { app, headers, socket } = this.#raw;
     const isTrusted = app.get("trust proxy fn") as (address: string | undefined, hop: number) => boolean;
     const forwarded = headers["x-forwarded-host"];
     if (typeof forwarded === "string" && isTrusted(socket.remoteAddress, 0)) return forwarded.split(",", 1)[0]?.trim();
-    return headers.host;
+    return super.host;
   }
-
-  header(name: string): string | undefined {
-    const value = this.#raw.headers[name];
-    return typeof value === "string" ? value : value?.join(", ");
-  }
-}
-
-/** Writes an answer, keeping what earlier middleware has put into Vary and Set-Cookie. */
-function write(response: Response, reply: Reply): void {
-  if (response.headersSent) return;
-  response.statusCode = reply.status;
-  const varyBefore = response.getHeader("Vary");
-  for (const name in reply.headers) response.setHeader(name, reply.headers[name] ?? "");
-  if (varyBefore !== undefined) response.setHeader("Vary", `${String(varyBefore)}, Cookie`);
-  for (const cookie of reply.setCookies ?? []) response.appendHeader("Set-Cookie", cookie);
-  response.end(reply.body);
 }

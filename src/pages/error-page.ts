@@ -6,7 +6,7 @@ import { layout } from "./layout.js";
 
 export interface ErrorModel {
   /** Begins and ends with a slash. */
-  readonly mountPath: string;
+  readonly publicPath: string;
   readonly code: ErrorCode;
   /** Default: the code's status in the table of errors. */
   readonly status?: number | undefined;
@@ -45,12 +45,12 @@ const OUTAGES: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["provider_unavailabl
 
 /** The page for an error that a person runs into. */
 export function errorPage(model: ErrorModel): string {
-  const { mountPath, code } = model;
+  const { publicPath, code } = model;
   const title = model.title ?? ERRORS[code].title;
   const status = model.status ?? ERRORS[code].status;
   const outage = OUTAGES.has(code);
   const detail = model.detail ?? DETAILS[code];
-  const action = model.action ?? defaultAction(code, mountPath);
+  const action = model.action ?? defaultAction(code, publicPath);
   const main = html`<section class="card">
     <div class="emblem">${outage ? PAUSE : NOTICE}</div>
     <h1>${title}</h1>
@@ -59,14 +59,14 @@ export function errorPage(model: ErrorModel): string {
     ${isSafeAddress(action.href) ? html`<p class="actions"><a class="button" href="${action.href}">${action.label}</a></p>` : undefined}
     <p class="code">Error ${status} <code>${code}</code></p>
   </section>`;
-  return layout({ mountPath, title, main });
+  return layout({ publicPath, title, main });
 }
 
-function defaultAction(code: ErrorCode, mountPath: string): Action {
-  if (code === "login_link_invalid" || code === "sign_in_refused") return { label: "Start again", href: `${mountPath}login/` };
+function defaultAction(code: ErrorCode, publicPath: string): Action {
+  if (code === "login_link_invalid" || code === "sign_in_refused") return { label: "Start again", href: `${publicPath}login/` };
   if (OUTAGES.has(code)) return { label: "Try again", href: "" };
   if (code === "prefetch_refused") return { label: "Continue", href: "" };
-  return { label: "Go to the sign-in page", href: mountPath };
+  return { label: "Go to the sign-in page", href: publicPath };
 }
 
 function retryHint(retryAfter: number | undefined): string | undefined {

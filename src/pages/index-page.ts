@@ -35,7 +35,7 @@ interface GoverningSetting {
 
 export interface IndexModel {
   /** Begins and ends with a slash. */
-  readonly mountPath: string;
+  readonly publicPath: string;
   readonly state: IndexState;
   /** The raw `error` parameter that the callback put there; words come from the fixed list only. */
   readonly signInError?: string | undefined;
@@ -48,55 +48,55 @@ export interface IndexPage {
 }
 
 /** The landing page. Pure: it neither judges the session nor knows the time. */
-export function indexPage({ mountPath, state, signInError }: IndexModel): IndexPage {
+export function indexPage({ publicPath, state, signInError }: IndexModel): IndexPage {
   const picture = state.kind === "signed_out" ? undefined : acceptablePicture(state.user.picture);
-  const { title, card } = cardOf(state, mountPath, picture);
+  const { title, card } = cardOf(state, publicPath, picture);
   const main = html`${signInError === undefined ? undefined : signInErrorNotice(signInError)}
     <section class="card">${card}</section>`;
-  const text = layout({ mountPath, title: signInError === undefined ? title : `Sign-in not completed – ${title}`, main });
+  const text = layout({ publicPath, title: signInError === undefined ? title : `Sign-in not completed – ${title}`, main });
   return picture === undefined ? { html: text } : { html: text, pictureOrigin: picture.origin };
 }
 
-function cardOf(state: IndexState, mountPath: string, picture: Picture | undefined): { title: string; card: Markup } {
-  if (state.kind === "signed_in") return { title: "Signed in", card: signedIn(state.user, mountPath, picture) };
+function cardOf(state: IndexState, publicPath: string, picture: Picture | undefined): { title: string; card: Markup } {
+  if (state.kind === "signed_in") return { title: "Signed in", card: signedIn(state.user, publicPath, picture) };
   // A session that never held credentials has not ended.
-  if (state.kind === "signed_out" || state.reason === "no_credentials") return { title: "Signed out", card: signedOut(mountPath) };
-  return { title: "Session ended", card: ended(state, explanation(state.reason, state.setting), mountPath, picture) };
+  if (state.kind === "signed_out" || state.reason === "no_credentials") return { title: "Signed out", card: signedOut(publicPath) };
+  return { title: "Session ended", card: ended(state, explanation(state.reason, state.setting), publicPath, picture) };
 }
 
-function signedOut(mountPath: string): Markup {
+function signedOut(publicPath: string): Markup {
   return html` <div class="emblem">${PERSON}</div>
     <h1>You are signed out</h1>
     <p>Sign in with your account to continue.</p>
-    <p class="actions"><a class="button" href="${mountPath}login/">Sign in</a></p>`;
+    <p class="actions"><a class="button" href="${publicPath}login/">Sign in</a></p>`;
 }
 
-function signedIn(user: UserPayload, mountPath: string, picture: Picture | undefined): Markup {
+function signedIn(user: UserPayload, publicPath: string, picture: Picture | undefined): Markup {
   return html` ${avatar(user, picture)}
     <h1>You are signed in</h1>
     <div class="person">${nameAndEmail(user)}</div>
-    <p class="actions"><a class="button quiet" href="${mountPath}logout/">Sign out</a></p>
+    <p class="actions"><a class="button quiet" href="${publicPath}logout/">Sign out</a></p>
     <nav aria-label="More">
       <ul class="links">
-        <li><a href="${mountPath}login/">Use another account</a></li>
-        <li><a href="${mountPath}session">Session status (JSON)</a></li>
+        <li><a href="${publicPath}login/">Use another account</a></li>
+        <li><a href="${publicPath}session">Session status (JSON)</a></li>
       </ul>
     </nav>`;
 }
 
-function ended({ user }: Ended, { why, rule }: Explanation, mountPath: string, picture: Picture | undefined): Markup {
+function ended({ user }: Ended, { why, rule }: Explanation, publicPath: string, picture: Picture | undefined): Markup {
   return html` <div class="emblem">${CLOCK}</div>
     <h1>Your session has ended</h1>
     <p>${why}</p>
     ${rule && html`<p class="rule">${rule}</p>`}
-    <p class="actions"><a class="button" href="${mountPath}login/">Sign in again</a></p>
+    <p class="actions"><a class="button" href="${publicPath}login/">Sign in again</a></p>
     <div class="before">
       ${avatar(user, picture)}
       <div class="person">
         <p class="label">You were signed in as</p>
         ${nameAndEmail(user)}
       </div>
-      <a href="${mountPath}logout/">Sign out</a>
+      <a href="${publicPath}logout/">Sign out</a>
     </div>`;
 }
 

@@ -2,13 +2,13 @@ import { html, type Markup } from "./html.js";
 
 export interface Layout {
   /** Begins and ends with a slash. */
-  readonly mountPath: string;
+  readonly publicPath: string;
   readonly title: string;
   readonly main: Markup;
 }
 
 /** The frame of every page. Nothing inline, no script; the stylesheet is a file under the mount path. */
-export function layout({ mountPath, title, main }: Layout): string {
+export function layout({ publicPath, title, main }: Layout): string {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -17,7 +17,7 @@ export function layout({ mountPath, title, main }: Layout): string {
         <meta name="robots" content="noindex" />
         <meta name="color-scheme" content="light dark" />
         <title>${title}</title>
-        <link rel="stylesheet" href="${mountPath}style.css" />
+        <link rel="stylesheet" href="${publicPath}style.css" />
       </head>
       <body>
         <main>${main}</main>

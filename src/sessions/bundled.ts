@@ -4,9 +4,11 @@ import type { Change, Entry, SessionStore, Stored, VisitorSession } from "../cor
 import {
   deepFreeze,
   EMPTY_RECORD,
+  isOfClient,
   parseRecord,
   PENDING_LOGIN_SECONDS,
   storedForm,
+  type ClientIdentity,
   type KeyNames,
   type SessionRecord,
 } from "../core/record.js";
@@ -26,8 +28,11 @@ export interface BundledSessionsOptions {
   readonly sealer: Sealer;
   readonly clock: Clock;
   readonly names: KeyNames;
-  /** Null: by scheme, see {@link cookieNameFor}. */
+  /** Null: by scheme and path, see {@link cookieNameFor}. */
   readonly cookieName: string | null;
+  /** Where browsers find the endpoints. */
+  readonly publicPath: string;
+  readonly client: ClientIdentity;
   /** Seconds that a signed-in session lives after its last renewal. */
   readonly sessionTtl: number;
   /** Outside debug mode a record's `debug` key is dropped. */
@@ -193,7 +198,7 @@ class BundledSession implements VisitorSession {
   }
 
   get #cookieName(): string {
-    return cookieNameFor(this.#options.cookieName, this.#secure);
+    return cookieNameFor(this.#options.cookieName, this.#options.publicPath, this.#secure);
   }
 
   /** The session that the cookie leads to; its first look-up is shared by the whole request. */
@@ -312,6 +317,7 @@ class BundledSession implements VisitorSession {
 
   #decode(stored: Stored, handle: Handle): SessionRecord | undefined {
     const record = this.#open(stored, handle);
+    if (record !== undefined && !isOfClient(record, this.#options.client)) return undefined;
     return record === undefined || stored.lastActive === undefined ? record : { ...record, idp_last_active: stored.lastActive };
   }
 

@@ -51,7 +51,12 @@ export function setCookie(name: string, value: string, maxAge: number, secure: b
   return `${name}=${value}; Path=/; Max-Age=${String(maxAge)}; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
 }
 
-/** `__Host-` binds the cookie to this very host; browsers take it over https only. */
-export function cookieNameFor(configured: string | null, secure: boolean): string {
-  return configured ?? (secure ? "__Host-idpauth" : "idpauth");
+/**
+ * `__Host-` binds the cookie to this very host; browsers take it over https only. Endpoints at another path than the usual
+ * one have a cookie of their own, so that several mounts on one host never take each other's.
+ */
+export function cookieNameFor(configured: string | null, publicPath: string, secure: boolean): string {
+  if (configured !== null) return configured;
+  const name = publicPath === "/idpauth/" ? "idpauth" : `idpauth${publicPath.slice(0, -1).replaceAll("/", ".")}`;
+  return secure ? `__Host-${name}` : name;
 }

@@ -1,7 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
 import { StoreUnavailableError } from "../core/errors.js";
 import type { Change, VisitorSession } from "../core/ports.js";
-import { EMPTY_RECORD, parseRecord, storedForm, type KeyNames, type SessionRecord } from "../core/record.js";
+import {
+  EMPTY_RECORD,
+  isOfClient,
+  parseRecord,
+  storedForm,
+  type ClientIdentity,
+  type KeyNames,
+  type SessionRecord,
+} from "../core/record.js";
 import type { EpochSeconds } from "../core/time.js";
 
 /** What a host's own session middleware is asked for; a host file implements it over its framework. */
@@ -25,6 +33,7 @@ export interface HostSession {
 
 export interface HostSessionsOptions {
   readonly names: KeyNames;
+  readonly client: ClientIdentity;
   /** Outside debug mode a record's `debug` key is dropped. */
   readonly debug: boolean;
 }
@@ -68,12 +77,14 @@ class SessionInHost implements VisitorSession {
   readonly setCookies: readonly string[] = [];
   readonly #host: HostSession;
   readonly #names: KeyNames;
+  readonly #client: ClientIdentity;
   readonly #debug: boolean;
   readonly #turns: Turns;
 
-  constructor(host: HostSession, { names, debug }: HostSessionsOptions, turns: Turns) {
+  constructor(host: HostSession, { names, client, debug }: HostSessionsOptions, turns: Turns) {
     this.#host = host;
     this.#names = names;
+    this.#client = client;
     this.#debug = debug;
     this.#turns = turns;
   }
@@ -84,7 +95,7 @@ class SessionInHost implements VisitorSession {
   }
 
   read(): Promise<SessionRecord | undefined> {
-    return Promise.resolve(parseRecord(this.#host.data, this.#names));
+    return Promise.resolve(this.#parse(this.#host.data));
   }
 
   update(change: Change): Promise<SessionRecord | undefined> {
@@ -134,7 +145,12 @@ class SessionInHost implements VisitorSession {
   }
 
   async #load(): Promise<SessionRecord | undefined> {
-    return parseRecord(await this.#ask(() => this.#host.load()), this.#names);
+    return this.#parse(await this.#ask(() => this.#host.load()));
+  }
+
+  #parse(data: unknown): SessionRecord | undefined {
+    const record = parseRecord(data, this.#names);
+    return record !== undefined && isOfClient(record, this.#client) ? record : undefined;
   }
 
   /**
@@ -143,7 +159,7 @@ class SessionInHost implements VisitorSession {
    */
   async #write(stored: SessionRecord | undefined, next: SessionRecord): Promise<SessionRecord> {
     const isStored = next === (stored ?? EMPTY_RECORD);
-    if (!isStored || (stored !== undefined && !isDeepStrictEqual(parseRecord(this.#host.data, this.#names), stored))) {
+    if (!isStored || (stored !== undefined && !isDeepStrictEqual(this.#parse(this.#host.data), stored))) {
       await this.#ask(() => this.#host.save(this.#keys(next)));
     }
     return next;

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { chromiumForTests } from "../support/chromium.js";
-import { startScriptedProvider, type ScriptedProvider } from "../support/scripted-provider.js";
+import { startScriptedProvider, type ScriptedProvider } from "../../src/testing/provider/scripted-provider.js";
 import { useStage } from "./stage.js";
 import { expectUsable, heading, indexSays } from "./visitor.js";
 

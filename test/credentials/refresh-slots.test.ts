@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ProviderUnavailableError } from "../../src/core/errors.js";
 import { RefreshSlots, type Release } from "../../src/credentials/refresh-slots.js";
-import { TestClock } from "../support/test-clock.js";
+import { TestClock } from "../../src/testing/test-clock.js";
 
 /** Settles what can settle without time passing. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));

@@ -11,9 +11,9 @@ import type { IdpAuth, IdpRequest } from "../../src/index.js";
 import { createBundledSessions } from "../../src/sessions/bundled.js";
 import { createSealer } from "../../src/sessions/seal.js";
 import { startApplication, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
-import type { Fault, IdTokenDraft, ScriptedProvider } from "../support/scripted-provider.js";
+import type { Fault, IdTokenDraft, ScriptedProvider } from "../../src/testing/provider/scripted-provider.js";
 import { SealingStore } from "../support/sealing-store.js";
-import { TestClock } from "../support/test-clock.js";
+import { TestClock } from "../../src/testing/test-clock.js";
 
 const HOUR = 3_600_000;
 const PATIENCE = 5_000;
@@ -57,7 +57,9 @@ function sessionOf(visitor: Visitor) {
     sealer: createSealer(SECRET, []),
     clock,
     names: { credentials: "credentials", oauth_state: "oauth_state", final_redirect: "final_redirect" },
+    client: { issuer: provider.issuer, clientId: provider.clientId },
     cookieName: null,
+    publicPath: "/idpauth/",
     sessionTtl: 1_209_600,
     debug: false,
   }).open(`${name}=${value}`, false);

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { CookieBrowser, type FollowedAnswer } from "../support/cookie-browser.js";
+import { CookieBrowser, type FollowedAnswer } from "../../src/testing/browser/cookie-browser.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const MAIN = path.join(ROOT, "demo/dist/main.js");

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { CookieBrowser } from "../support/cookie-browser.js";
+import type { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { freePort } from "../support/free-port.js";
 import { ensurePostgres, startPostgres } from "../support/postgres-server.js";
 import { redisForTests, startRedis } from "../support/redis-server.js";

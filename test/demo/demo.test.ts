@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
-import { startScriptedProvider } from "../support/scripted-provider.js";
+import { startScriptedProvider } from "../../src/testing/provider/scripted-provider.js";
 import { choose, DemoProcess } from "./demo-process.js";
 
 const running: DemoProcess[] = [];

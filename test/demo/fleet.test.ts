@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser } from "playwright-core";
 import { expectUsable, PEOPLE, Visitor } from "../browser/visitor.js";
 import { chromiumForTests, launchChromium } from "../support/chromium.js";
-import { CookieBrowser, type BrowserAnswer } from "../support/cookie-browser.js";
+import { CookieBrowser, type BrowserAnswer } from "../../src/testing/browser/cookie-browser.js";
 import { ensureProgram } from "../support/debian-package.js";
 import { eventually } from "../support/eventually.js";
 import { redisForTests } from "../support/redis-server.js";

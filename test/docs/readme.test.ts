@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { CookieBrowser } from "../support/cookie-browser.js";
+import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { freePort } from "../support/free-port.js";
-import { startScriptedProvider, type ScriptedProvider } from "../support/scripted-provider.js";
+import { startScriptedProvider, type ScriptedProvider } from "../../src/testing/provider/scripted-provider.js";
 
 // The README as a newcomer follows it: in an empty folder, with the packed package out of a built dist/ (`npm test` builds
 // it first; for this file alone it takes `node scripts/build.mjs`).

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { startApplication, type Application } from "../support/application.js";
 import { SealingStore } from "../support/sealing-store.js";
-import { TestClock } from "../support/test-clock.js";
+import { TestClock } from "../../src/testing/test-clock.js";
 
 let app: Application;
 let store: SealingStore;

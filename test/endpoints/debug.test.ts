@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { startApplication, OWN_ORIGIN, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";
-import { TestClock } from "../support/test-clock.js";
+import { TestClock } from "../../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
 
 const DEBUG = "/idpauth/debug";

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { SIGN_IN_ERRORS } from "../../src/core/sign-in-errors.js";
 import { startApplication, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";
-import { TestClock } from "../support/test-clock.js";
+import { TestClock } from "../../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
 
 const INDEX = "/idpauth/";

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { startApplication, type Answer, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
-import type { Fault } from "../support/scripted-provider.js";
-import { TestClock } from "../support/test-clock.js";
+import type { Fault } from "../../src/testing/provider/scripted-provider.js";
+import { TestClock } from "../../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
 
 const PROBE = "/idpauth/session";

@@ -1,5 +1,5 @@
 import type { Clock } from "../../src/core/time.js";
-import { TestClock } from "../support/test-clock.js";
+import { TestClock } from "../../src/testing/test-clock.js";
 import type { Random } from "./random.js";
 
 /** A process of the application, as far as the scheduler knows it. */

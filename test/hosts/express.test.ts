@@ -10,7 +10,7 @@ import {
   type IdpAuthOptions,
   type LogEntry,
 } from "../../src/index.js";
-import { rawRequest, type CookieBrowser } from "../support/cookie-browser.js";
+import { rawRequest, type CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import {
   EXPRESS,
   startExpressApplication,

@@ -4,13 +4,13 @@ import { errorPage } from "../../src/pages/error-page.js";
 import { errorStates } from "./states.mjs";
 import { tagsOf, textOf } from "./tags.js";
 
-const mountPath = "/idpauth/";
+const publicPath = "/idpauth/";
 const linksOf = (page: string) => tagsOf(page).flatMap((tag) => (tag.name === "a" && !tag.end ? [tag.attributes.get("href")] : []));
 const codes = Object.keys(ERRORS) as ErrorCode[];
 
 describe("an error page", () => {
   it.each(codes)("for %s has its title, its status, its code and nothing inline", (code) => {
-    const page = errorPage({ mountPath, code });
+    const page = errorPage({ publicPath, code });
     const tags = tagsOf(page);
     expect(page).toContain(`<code>${code}</code>`);
     expect(textOf(page)).toContain(ERRORS[code].title);
@@ -25,17 +25,17 @@ describe("an error page", () => {
   });
 
   it.each(["login_link_invalid", "sign_in_refused"] as const)("for %s starts the sign-in again", (code) => {
-    expect(linksOf(errorPage({ mountPath, code }))).toEqual(["/idpauth/login/"]);
+    expect(linksOf(errorPage({ publicPath, code }))).toEqual(["/idpauth/login/"]);
   });
 
   it("for login_link_invalid says what is the matter", () => {
-    expect(textOf(errorPage({ mountPath, code: "login_link_invalid" }))).toContain("This sign-in link is no longer valid");
+    expect(textOf(errorPage({ publicPath, code: "login_link_invalid" }))).toContain("This sign-in link is no longer valid");
   });
 
   it.each(["provider_unavailable", "store_unavailable", "session_missing"] as const)(
     "for %s says that nobody has been signed out, and offers to try again",
     (code) => {
-      const page = errorPage({ mountPath, code, detail: "Words of the endpoint.", retryAfter: 5 });
+      const page = errorPage({ publicPath, code, detail: "Words of the endpoint.", retryAfter: 5 });
       expect(textOf(page)).toContain("Words of the endpoint. Nobody has been signed out. Try again in 5 seconds. Try again");
       expect(linksOf(page)).toEqual([""]);
     },
@@ -47,18 +47,18 @@ describe("an error page", () => {
     [1.2, "2 seconds."],
     [60, "60 seconds."],
   ])("says a retryAfter of %d as %s", (retryAfter, words) => {
-    expect(textOf(errorPage({ mountPath, code: "store_unavailable", retryAfter }))).toContain(`Try again in ${words}`);
+    expect(textOf(errorPage({ publicPath, code: "store_unavailable", retryAfter }))).toContain(`Try again in ${words}`);
   });
 
   it("for invalid_parameter lists the valid options", () => {
-    const page = errorPage({ mountPath, code: "invalid_parameter", validOptions: { scheme: ["A", "<B>"], response: ["json"] } });
+    const page = errorPage({ publicPath, code: "invalid_parameter", validOptions: { scheme: ["A", "<B>"], response: ["json"] } });
     expect(textOf(page)).toContain("scheme A <B> response json");
     expect(tagsOf(page).filter((tag) => tag.name === "dd" && !tag.end)).toHaveLength(3);
   });
 
   it("uses the words that it is given, as text", () => {
     const page = errorPage({
-      mountPath,
+      publicPath,
       code: "not_found",
       status: 410,
       title: "<i>Gone</i>",
@@ -70,7 +70,7 @@ describe("an error page", () => {
   });
 
   it.each(["/reports?x=1", "/", "", "https://app.example/x", "http://127.0.0.1:3000/"])("links to %j", (href) => {
-    expect(linksOf(errorPage({ mountPath, code: "not_found", action: { label: "On", href } }))).toEqual([href]);
+    expect(linksOf(errorPage({ publicPath, code: "not_found", action: { label: "On", href } }))).toEqual([href]);
   });
 
   it.each([
@@ -82,6 +82,6 @@ describe("an error page", () => {
     "/\t/evil.example",
     "evil",
   ])("leaves out a link to %j", (href) => {
-    expect(linksOf(errorPage({ mountPath, code: "not_found", action: { label: "On", href } }))).toEqual([]);
+    expect(linksOf(errorPage({ publicPath, code: "not_found", action: { label: "On", href } }))).toEqual([]);
   });
 });

@@ -5,9 +5,9 @@ import { indexPage, type IndexState } from "../../src/pages/index-page.js";
 import { indexStates } from "./states.mjs";
 import { tagsOf, textOf } from "./tags.js";
 
-const mountPath = "/idpauth/";
+const publicPath = "/idpauth/";
 const ada = { email: "ada@example.com", name: "Ada Lovelace", picture: "https://pictures.example/ada.png" };
-const show = (state: IndexState, signInError?: string) => indexPage({ mountPath, state, signInError });
+const show = (state: IndexState, signInError?: string) => indexPage({ publicPath, state, signInError });
 const linksOf = (page: string) => tagsOf(page).flatMap((tag) => (tag.name === "a" && !tag.end ? [tag.attributes.get("href")] : []));
 const titleOf = (page: string) => /<title>(.*)<\/title>/.exec(page)?.[1];
 
@@ -143,7 +143,7 @@ describe("every state", () => {
   });
 
   it("stays under another mount path", () => {
-    const { html } = indexPage({ mountPath: "/auth/sign-in/", state: { kind: "signed_in", user: ada } });
+    const { html } = indexPage({ publicPath: "/auth/sign-in/", state: { kind: "signed_in", user: ada } });
     expect(html).not.toContain("/idpauth/");
     expect(html).toContain('href="/auth/sign-in/style.css"');
     expect(linksOf(html).every((href) => href?.startsWith("/auth/sign-in/"))).toBe(true);

@@ -5,7 +5,7 @@
  * @typedef {import("../../src/pages/error-page.js").ErrorModel} ErrorModel
  */
 
-const mountPath = "/idpauth/";
+const publicPath = "/idpauth/";
 const ada = { email: "ada@example.com", name: "Ada Lovelace", picture: null };
 const long = "Wolfeschlegelsteinhausenbergerdorff".repeat(5);
 
@@ -16,50 +16,50 @@ const long = "Wolfeschlegelsteinhausenbergerdorff".repeat(5);
 export function indexStates(pictures) {
   const withPicture = { ...ada, picture: `${pictures}/picture.svg` };
   return {
-    "signed-out": { mountPath, state: { kind: "signed_out" } },
-    "signed-in": { mountPath, state: { kind: "signed_in", user: withPicture } },
-    "signed-in-no-picture": { mountPath, state: { kind: "signed_in", user: ada } },
-    "signed-in-nameless": { mountPath, state: { kind: "signed_in", user: { email: null, name: null, picture: null } } },
+    "signed-out": { publicPath, state: { kind: "signed_out" } },
+    "signed-in": { publicPath, state: { kind: "signed_in", user: withPicture } },
+    "signed-in-no-picture": { publicPath, state: { kind: "signed_in", user: ada } },
+    "signed-in-nameless": { publicPath, state: { kind: "signed_in", user: { email: null, name: null, picture: null } } },
     "signed-in-long": {
-      mountPath,
+      publicPath,
       state: {
         kind: "signed_in",
         user: { email: `${long}@${long}.example`, name: `\u202e${long} ${long}`, picture: `${pictures}/gone.png` },
       },
     },
     "ended-max-age": {
-      mountPath,
+      publicPath,
       state: { kind: "ended", reason: "max_age", setting: { name: "IDP_SESSION_MAX_AGE", value: "28800" }, user: withPicture },
     },
     "ended-idle": {
-      mountPath,
+      publicPath,
       state: { kind: "ended", reason: "idle", setting: { name: "IDP_SESSION_IDLE_TIMEOUT", value: "1800" }, user: ada },
     },
     "ended-auto-refresh-off": {
-      mountPath,
+      publicPath,
       state: { kind: "ended", reason: "auto_refresh_off", setting: { name: "IDP_SESSION_AUTO_REFRESH", value: "off" }, user: ada },
     },
-    "ended-no-refresh-token": { mountPath, state: { kind: "ended", reason: "no_refresh_token", user: ada } },
-    "ended-refresh-rejected": { mountPath, state: { kind: "ended", reason: "refresh_rejected", user: ada } },
-    "ended-long": { mountPath, state: { kind: "ended", reason: "refresh_rejected", user: { email: long, name: long, picture: null } } },
-    "sign-in-error": { mountPath, state: { kind: "signed_out" }, signInError: "access_denied" },
-    "signed-in-sign-in-error": { mountPath, state: { kind: "signed_in", user: ada }, signInError: "temporarily_unavailable" },
+    "ended-no-refresh-token": { publicPath, state: { kind: "ended", reason: "no_refresh_token", user: ada } },
+    "ended-refresh-rejected": { publicPath, state: { kind: "ended", reason: "refresh_rejected", user: ada } },
+    "ended-long": { publicPath, state: { kind: "ended", reason: "refresh_rejected", user: { email: long, name: long, picture: null } } },
+    "sign-in-error": { publicPath, state: { kind: "signed_out" }, signInError: "access_denied" },
+    "signed-in-sign-in-error": { publicPath, state: { kind: "signed_in", user: ada }, signInError: "temporarily_unavailable" },
   };
 }
 
 /** @type {Record<string, ErrorModel>} */
 export const errorStates = {
-  "login-link-invalid": { mountPath, code: "login_link_invalid" },
-  "sign-in-refused": { mountPath, code: "sign_in_refused" },
+  "login-link-invalid": { publicPath, code: "login_link_invalid" },
+  "sign-in-refused": { publicPath, code: "sign_in_refused" },
   "invalid-parameter": {
-    mountPath,
+    publicPath,
     code: "invalid_parameter",
     validOptions: { scheme: ["PRESERVE_ORIGIN_QP", "PRESERVE_ORIGIN_HP", "LANDING_PAGE", "DEFAULT"], response: ["redirect", "json"] },
   },
-  "provider-unavailable": { mountPath, code: "provider_unavailable", retryAfter: 5 },
-  "store-unavailable": { mountPath, code: "store_unavailable", retryAfter: 1 },
-  "session-missing": { mountPath, code: "session_missing" },
-  "not-found": { mountPath, code: "not_found" },
-  "method-not-allowed": { mountPath, code: "method_not_allowed" },
-  "prefetch-refused": { mountPath, code: "prefetch_refused" },
+  "provider-unavailable": { publicPath, code: "provider_unavailable", retryAfter: 5 },
+  "store-unavailable": { publicPath, code: "store_unavailable", retryAfter: 1 },
+  "session-missing": { publicPath, code: "session_missing" },
+  "not-found": { publicPath, code: "not_found" },
+  "method-not-allowed": { publicPath, code: "method_not_allowed" },
+  "prefetch-refused": { publicPath, code: "prefetch_refused" },
 };

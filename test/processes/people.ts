@@ -1,4 +1,4 @@
-import type { PersonClaims, ScriptedProvider } from "../support/scripted-provider.js";
+import type { PersonClaims, ScriptedProvider } from "../../src/testing/provider/scripted-provider.js";
 
 /** Somebody with a browser that holds one session cookie. */
 export interface Visitor {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { startScriptedProvider, type ScriptedProvider } from "../support/scripted-provider.js";
+import { startScriptedProvider, type ScriptedProvider } from "../../src/testing/provider/scripted-provider.js";
 import { ApplicationProcess, type Answer, type Tally } from "./application-process.js";
 import { People, type TokenLife, type Visitor } from "./people.js";
 import type { ProcessOptions } from "./process-options.js";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ProviderUnavailableError } from "../../src/core/errors.js";
 import { createBackOff, retryAfterSeconds } from "../../src/provider/back-off.js";
-import { TestClock } from "../support/test-clock.js";
+import { TestClock } from "../../src/testing/test-clock.js";
 
 function rig(random = () => 1) {
   const clock = new TestClock();

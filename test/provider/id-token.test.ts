@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { SignIn } from "../../src/core/ports.js";
 import { checkAccessTokenHash, checkClaims, MAX_ID_TOKEN_LENGTH, withKeptIdentity } from "../../src/provider/id-token.js";
-import type { IdTokenDraft, MutatedIdToken } from "../support/scripted-provider.js";
+import type { IdTokenDraft, MutatedIdToken } from "../../src/testing/provider/scripted-provider.js";
 import { refused, rejection, startRig, type Rig } from "./rig.js";
 
 let rig: Rig;

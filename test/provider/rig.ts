@@ -2,8 +2,12 @@ import type { LogEntry, Provider, SignIn, SpentRefresh } from "../../src/core/po
 import type { IdInfo } from "../../src/core/record.js";
 import { createOpenIdProvider } from "../../src/provider/openid.js";
 import type { ProviderSettings } from "../../src/provider/settings.js";
-import { startScriptedProvider, type ScriptedProvider, type ScriptedProviderOptions } from "../support/scripted-provider.js";
-import { TestClock } from "../support/test-clock.js";
+import {
+  startScriptedProvider,
+  type ScriptedProvider,
+  type ScriptedProviderOptions,
+} from "../../src/testing/provider/scripted-provider.js";
+import { TestClock } from "../../src/testing/test-clock.js";
 
 export const REDIRECT_URI = "http://127.0.0.1:3000/idpauth/login-callback";
 export const VERIFIER = "v".repeat(43);

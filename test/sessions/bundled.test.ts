@@ -7,7 +7,7 @@ import { createBundledSessions, type BundledSessions, type BundledSessionsOption
 import { createSealer, newCookieValue, storeKeyOf } from "../../src/sessions/seal.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { SealingStore } from "../support/sealing-store.js";
-import { TestClock } from "../support/test-clock.js";
+import { TestClock } from "../../src/testing/test-clock.js";
 
 const SECRET = "a secret key of at least 32 bytes";
 const DAY = 86_400;
@@ -74,7 +74,9 @@ function build(options: Partial<BundledSessionsOptions> = {}): BundledSessions {
     sealer: createSealer(SECRET, []),
     clock,
     names: NAMES,
+    client: { issuer: "https://provider.example", clientId: "client" },
     cookieName: null,
+    publicPath: "/idpauth/",
     sessionTtl: TTL,
     debug: false,
     ...options,

@@ -94,11 +94,13 @@ describe("the cookie that is set", () => {
   });
 
   it.each([
-    [null, true, "__Host-idpauth"],
-    [null, false, "idpauth"],
-    ["sid", true, "sid"],
-    ["sid", false, "sid"],
-  ])("configured as %s over https %s it is named %s", (configured, secure, name) => {
-    expect(cookieNameFor(configured, secure)).toBe(name);
+    [null, "/idpauth/", true, "__Host-idpauth"],
+    [null, "/idpauth/", false, "idpauth"],
+    [null, "/partners/idpauth/", true, "__Host-idpauth.partners.idpauth"],
+    [null, "/auth/", false, "idpauth.auth"],
+    ["sid", "/idpauth/", true, "sid"],
+    ["sid", "/auth/", false, "sid"],
+  ])("configured as %s, at %s, over https %s it is named %s", (configured, publicPath, secure, name) => {
+    expect(cookieNameFor(configured, publicPath, secure)).toBe(name);
   });
 });

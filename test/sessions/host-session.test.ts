@@ -111,7 +111,7 @@ let sessions: HostSessions;
 
 beforeEach(() => {
   middleware = new Middleware();
-  sessions = createHostSessions({ names: NAMES, debug: false });
+  sessions = createHostSessions({ names: NAMES, client: { issuer: "https://provider.example", clientId: "" }, debug: false });
   middleware.stored.set("ada", { cart: "book", ...storedForm(signedIn("first"), NAMES) });
 });
 

@@ -4,7 +4,7 @@ import type { Events } from "../../src/core/events.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { startApplication, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
 import { SealingStore } from "../support/sealing-store.js";
-import { TestClock } from "../support/test-clock.js";
+import { TestClock } from "../../src/testing/test-clock.js";
 
 const ADA = { sub: "ada", email: "ada@example.com", name: "Ada" };
 const GRACE = { sub: "grace", email: "grace@example.com", name: "Grace" };

@@ -4,7 +4,7 @@ import type { Entry, SessionStore } from "../../src/core/ports.js";
 import { EMPTY_RECORD } from "../../src/core/record.js";
 import { memoryStore } from "../../src/stores/memory.js";
 import { testStore } from "../../src/testing/index.js";
-import { TestClock } from "../support/test-clock.js";
+import { TestClock } from "../../src/testing/test-clock.js";
 
 const START = 1_800_000_000;
 

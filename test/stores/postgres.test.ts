@@ -9,7 +9,7 @@ import { SWEEP_SLICE } from "../../src/stores/postgres-table.js";
 import { testStore } from "../../src/testing/index.js";
 import { ensurePgBouncer, startPgBouncer, type PgBouncer } from "../support/pgbouncer.js";
 import { dumpPostgres, ensureFaketime, ensurePostgres, startPostgres, type PostgresServer } from "../support/postgres-server.js";
-import { TestClock } from "../support/test-clock.js";
+import { TestClock } from "../../src/testing/test-clock.js";
 
 const isHere = (await ensurePostgres()) !== undefined;
 const hasOwnTime = isHere && (await ensureFaketime()) !== undefined;

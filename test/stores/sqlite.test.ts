@@ -23,7 +23,7 @@ import { StoreUnavailableError } from "../../src/core/errors.js";
 import type { Entry, SessionStore } from "../../src/core/ports.js";
 import { sqliteStore, type SqliteDatabase, type SqliteStore } from "../../src/stores/sqlite.js";
 import { testStore } from "../../src/testing/index.js";
-import { TestClock } from "../support/test-clock.js";
+import { TestClock } from "../../src/testing/test-clock.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const START = 1_800_000_000;

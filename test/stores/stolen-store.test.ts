@@ -11,7 +11,7 @@ import { sqliteStore } from "../../src/stores/sqlite.js";
 import { startApplication } from "../support/application.js";
 import { dumpPostgres, startPostgres } from "../support/postgres-server.js";
 import { dumpRedis, startRedis } from "../support/redis-server.js";
-import { TestClock } from "../support/test-clock.js";
+import { TestClock } from "../../src/testing/test-clock.js";
 
 const SECRET_KEY = "the secret key of this application, 32 bytes";
 const ADA = { sub: "ada-lovelace-1815", email: "ada@example.com", name: "Ada Lovelace", picture: "https://pictures.example.com/ada.png" };

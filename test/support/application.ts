@@ -7,8 +7,13 @@ import {
   type LogEntry,
   type Reply,
 } from "../../src/index.js";
-import { startScriptedProvider, type PersonClaims, type ScriptedProvider, type ScriptedProviderOptions } from "./scripted-provider.js";
-import { TestClock } from "./test-clock.js";
+import {
+  startScriptedProvider,
+  type PersonClaims,
+  type ScriptedProvider,
+  type ScriptedProviderOptions,
+} from "../../src/testing/provider/scripted-provider.js";
+import { TestClock } from "../../src/testing/test-clock.js";
 
 /** The simplest host there is: its requests are the component's own plain values. */
 const PLAIN_HOST: HostAdapter<IdpRequest> = { name: "plain", request: (raw) => raw };

@@ -5,9 +5,13 @@ import express5 from "express";
 import session, { MemoryStore, type SessionOptions } from "express-session";
 import { idpAuth, type ExpressIdpAuth } from "../../src/hosts/express.js";
 import type { IdpAuthOptions, LogEntry } from "../../src/index.js";
-import { CookieBrowser, type CookieBrowserOptions } from "./cookie-browser.js";
-import { startScriptedProvider, type ScriptedProvider, type ScriptedProviderOptions } from "./scripted-provider.js";
-import { TestClock } from "./test-clock.js";
+import { CookieBrowser, type CookieBrowserOptions } from "../../src/testing/browser/cookie-browser.js";
+import {
+  startScriptedProvider,
+  type ScriptedProvider,
+  type ScriptedProviderOptions,
+} from "../../src/testing/provider/scripted-provider.js";
+import { TestClock } from "../../src/testing/test-clock.js";
 
 /** Both releases are used alike; the newer one's types serve for both. */
 export const EXPRESS: Readonly<Record<ExpressVersion, typeof express5>> = {

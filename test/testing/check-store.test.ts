@@ -13,7 +13,7 @@ import {
   type StoreResult,
   type StoreUnderTest,
 } from "../../src/testing/index.js";
-import { TestClock } from "../support/test-clock.js";
+import { TestClock } from "../../src/testing/test-clock.js";
 import { brokenClients, soundClient } from "./broken-clients.js";
 import { brokenStores, StoppedClock } from "./broken-stores.js";
 import { MapStore } from "./map-store.js";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import * as kit from "../../src/testing/index.js";
-import { STORE_METHODS } from "../../src/testing/store-under-test.js";
+import { STORE_METHODS } from "../../src/testing/store/store-under-test.js";
 
 const page = readFileSync(new URL("../../docs/stores.md", import.meta.url), "utf8");
 

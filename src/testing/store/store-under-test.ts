@@ -1,4 +1,4 @@
-import type { EpochSeconds, SessionStore } from "../index.js";
+import type { EpochSeconds, SessionStore } from "../../index.js";
 import type { StoreNeed } from "./guarantees.js";
 
 /** A store under test, with the powers over its surroundings that the obligations need. */

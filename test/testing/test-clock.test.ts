@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { systemClock, wait } from "../../src/core/time.js";
-import { TestClock } from "./test-clock.js";
+import { TestClock } from "../../src/testing/test-clock.js";
 
 const START = 1_000_000;
 

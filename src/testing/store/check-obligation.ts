@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { SessionStore } from "../index.js";
+import type { SessionStore } from "../../index.js";
 import { withAnswersChecked } from "./answers.js";
 import { GUARANTEES, OTHER_PROMISES, type GuaranteeNumber, type OtherPromise } from "./guarantees.js";
 import type { StoreObligation } from "./obligations/obligation.js";

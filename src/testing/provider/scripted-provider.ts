@@ -1,27 +1,20 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { systemClock, type Clock } from "../../src/core/time.js";
-import { errorAnswer } from "./scripted-provider/answers.js";
-import {
-  ENDPOINT_PATHS,
-  PERSON_HEADER,
-  work,
-  type ProviderHooks,
-  type ProviderSettings,
-  type ProviderState,
-} from "./scripted-provider/endpoints.js";
-import { FaultBoard, send, strike, type Fault, type Hold, type HoldOptions } from "./scripted-provider/faults.js";
-import { Grants, type Issued } from "./scripted-provider/grants.js";
-import { ADA, type PersonClaims } from "./scripted-provider/people.js";
-import { ENDPOINTS, isForm, readBody, violationsOf, type Endpoint, type ReceivedRequest } from "./scripted-provider/received-requests.js";
-import { SigningKeys, type JwksControls } from "./scripted-provider/signing-keys.js";
+import { systemClock, type Clock } from "../../index.js";
+import { errorAnswer } from "./answers.js";
+import { ENDPOINT_PATHS, PERSON_HEADER, work, type ProviderHooks, type ProviderSettings, type ProviderState } from "./endpoints.js";
+import { FaultBoard, send, strike, type Fault, type Hold, type HoldOptions } from "./faults.js";
+import { Grants, type Issued } from "./grants.js";
+import { ADA, type PersonClaims } from "./people.js";
+import { ENDPOINTS, isForm, readBody, violationsOf, type Endpoint, type ReceivedRequest } from "./received-requests.js";
+import { SigningKeys, type JwksControls } from "./signing-keys.js";
 
-export type { IdTokenDraft, MutatedIdToken, ProviderHooks, ProviderSettings } from "./scripted-provider/endpoints.js";
-export type { Fault, Hold, HoldOptions } from "./scripted-provider/faults.js";
-export type { Issued } from "./scripted-provider/grants.js";
-export type { PersonClaims } from "./scripted-provider/people.js";
-export type { Endpoint, ReceivedRequest } from "./scripted-provider/received-requests.js";
-export { compactJws, type JsonPart, type JwksControls } from "./scripted-provider/signing-keys.js";
+export type { IdTokenDraft, MutatedIdToken, ProviderHooks, ProviderSettings } from "./endpoints.js";
+export type { Fault, Hold, HoldOptions } from "./faults.js";
+export type { Issued } from "./grants.js";
+export type { PersonClaims } from "./people.js";
+export type { Endpoint, ReceivedRequest } from "./received-requests.js";
+export { compactJws, type JsonPart, type JwksControls } from "./signing-keys.js";
 
 export interface ScriptedProviderOptions extends Partial<ProviderSettings> {
   /** Who signs in until somebody else is set; default Ada. */

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Clock } from "../../../src/core/time.js";
+import type { Clock } from "../../index.js";
 import type { Answer } from "./answers.js";
 import type { Endpoint, ReceivedRequest } from "./received-requests.js";
 

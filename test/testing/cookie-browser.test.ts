@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { CookieBrowser, CookieJar, rawRequest } from "./cookie-browser.js";
+import { CookieBrowser, CookieJar, rawRequest } from "../../src/testing/browser/cookie-browser.js";
 
 describe("what is kept, and sent where", () => {
   const HERE = "http://app.example/idpauth/login/";

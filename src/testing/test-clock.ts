@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/core/time.js";
+import type { Clock } from "../index.js";
 
 interface Timer {
   /** In the clock's monotonic milliseconds. */

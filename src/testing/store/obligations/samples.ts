@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import type { Entry, EpochSeconds, SessionRecord, SessionStore, Stored } from "../../index.js";
+import type { Entry, EpochSeconds, SessionRecord, SessionStore, Stored } from "../../../index.js";
 import type { StoreUnderTest } from "../store-under-test.js";
 
 /** Seconds: longer than any obligation takes that does not wait for an end. */

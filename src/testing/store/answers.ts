@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { SessionStore } from "../index.js";
+import type { SessionStore } from "../../index.js";
 
 /**
  * The store, with each answer looked at: whether it came in time, and is of the kind that the port names. So a store that

@@ -10,8 +10,8 @@ import {
   type Fault,
   type ScriptedProvider,
   type ScriptedProviderOptions,
-} from "./scripted-provider.js";
-import { TestClock } from "./test-clock.js";
+} from "../../src/testing/provider/scripted-provider.js";
+import { TestClock } from "../../src/testing/test-clock.js";
 
 const REDIRECT_URI = "http://127.0.0.1:1/callback";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Entry } from "../../index.js";
+import type { Entry } from "../../../index.js";
 import type { StoreObligation } from "./obligation.js";
 import { aMoment, atOnce, entryOf, inserted, LONG, newKey, ROUNDS, sameBytes, sameData, versionOf } from "./samples.js";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { SessionStore } from "../../index.js";
+import type { SessionStore } from "../../../index.js";
 import type { StoreObligation } from "./obligation.js";
 import {
   anotherStore,

@@ -1,0 +1,1 @@
+export { toResponse, WebRequest } from "./fetch-message.js";

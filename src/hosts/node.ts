@@ -1,0 +1,1 @@
+export { NodeRequest, soleHost, writeReply } from "./node-message.js";

@@ -1,0 +1,162 @@
+import type { IdpAuthOptions, LogEntry } from "../../index.js";
+import { CookieBrowser, type CookieBrowserOptions } from "../browser/cookie-browser.js";
+import { startScriptedProvider, type ScriptedProvider, type ScriptedProviderOptions } from "../provider/scripted-provider.js";
+import { TestClock } from "../test-clock.js";
+import type { HostAuth, HostFeature, HostRoute, HostSetup, HostUnderTest, RunningHost } from "./host-under-test.js";
+
+/** What an obligation may change of the usual application. */
+export interface StageOptions {
+  /** Options of idpauth beside the usual ones; several: one mount each. The provider is the same unless they name another. */
+  readonly options?: IdpAuthOptions | readonly IdpAuthOptions[];
+  /** Default: {@link USUAL_ROUTES}. */
+  readonly routes?: readonly HostRoute[];
+  readonly basePath?: string;
+  readonly trustsProxy?: boolean;
+  readonly earlier?: HostSetup["earlier"];
+  readonly provider?: ScriptedProviderOptions;
+}
+
+/** A running application with a provider of its own; one clock for both, which stands still. */
+export interface StartedHost {
+  readonly provider: ScriptedProvider;
+  readonly clock: TestClock;
+  /** Of all mounts. */
+  readonly log: readonly LogEntry[];
+  /** What reached the application's own error handler. */
+  readonly caught: readonly unknown[];
+  readonly origin: string;
+  readonly port: number;
+  /** Of the first mount. */
+  readonly auth: HostAuth;
+  readonly auths: readonly HostAuth[];
+  /** How often a route's `answer` ran, by path. */
+  readonly ran: ReadonlyMap<string, number>;
+  /** A new browser, which keeps cookies by the application's clock. */
+  browser(options?: CookieBrowserOptions): CookieBrowser;
+  /** Signs the provider's person in with this browser, else a new one, and gives it. */
+  signedIn(browser?: CookieBrowser): Promise<CookieBrowser>;
+}
+
+/** Where an obligation is checked. */
+export interface HostStage {
+  /** Which sessions the host is checked with. */
+  readonly session: "bundled" | "host";
+  has(feature: HostFeature): boolean;
+  start(options?: StageOptions): Promise<StartedHost>;
+  /** A further provider, for obligations with several. */
+  startProvider(clock: TestClock, options?: ScriptedProviderOptions): Promise<ScriptedProvider>;
+}
+
+/** One page for everybody, one that is guarded, and an echo of each kind. */
+export const USUAL_ROUTES: readonly HostRoute[] = [
+  { kind: "json", method: "GET", path: "/public", answer: () => ({ for: "everybody" }) },
+  {
+    kind: "json",
+    method: "GET",
+    path: "/reports",
+    guard: { mount: 0 },
+    answer: async ([auth], raw) => ({
+      user: (await auth?.getUser(raw)) ?? null,
+      token: (await auth?.getCredentials(raw))?.token ?? null,
+    }),
+  },
+  { kind: "json", method: "POST", path: "/reports", guard: { mount: 0 }, answer: () => ({ posted: true }) },
+  { kind: "echo", method: "POST", path: "/echo" },
+  { kind: "echo", method: "POST", path: "/guarded-echo", guard: { mount: 0 } },
+];
+
+/** The usual application's options for a client of that provider. */
+export function optionsFor(provider: ScriptedProvider): IdpAuthOptions {
+  return {
+    env: {},
+    secretKey: "a secret key of at least 32 bytes",
+    clientId: provider.clientId,
+    clientSecret: provider.clientSecret,
+    issuer: provider.issuer,
+    scope: ["openid", "email", "profile", "offline_access"],
+  };
+}
+
+/** Starts what obligations ask for, and stops all of it. */
+export class Stage implements HostStage {
+  readonly session: "bundled" | "host";
+  readonly #host: HostUnderTest;
+  readonly #running: { stop(): Promise<unknown> }[] = [];
+
+  constructor(host: HostUnderTest, session: "bundled" | "host") {
+    this.#host = host;
+    this.session = session;
+  }
+
+  has(feature: HostFeature): boolean {
+    return this.#host.lacks?.includes(feature) !== true;
+  }
+
+  async startProvider(clock: TestClock, options: ScriptedProviderOptions = {}): Promise<ScriptedProvider> {
+    const provider = await startScriptedProvider({ clock, ...options });
+    this.#running.unshift(provider);
+    return provider;
+  }
+
+  async start({ options = {}, routes = USUAL_ROUTES, provider: providerOptions, ...rest }: StageOptions = {}): Promise<StartedHost> {
+    const clock = new TestClock();
+    const provider = await this.startProvider(clock, providerOptions);
+    const log: LogEntry[] = [];
+    const caught: unknown[] = [];
+    const ran = new Map<string, number>();
+    const mounts = (Array.isArray(options) ? (options as readonly IdpAuthOptions[]) : [options as IdpAuthOptions]).map((own) => ({
+      ...optionsFor(provider),
+      ...(rest.basePath !== undefined && { mountPath: `${rest.basePath}/idpauth/` }),
+      ...(this.session === "host" && { session: "host" as const }),
+      clock,
+      log: (entry: LogEntry) => void log.push(entry),
+      ...own,
+    }));
+    const app: RunningHost = await this.#host.start({
+      mounts,
+      session: this.session,
+      basePath: rest.basePath ?? "",
+      trustsProxy: rest.trustsProxy ?? false,
+      earlier: rest.earlier ?? [],
+      routes: routes.map((route) => (route.kind === "json" ? counted(route, ran) : route)),
+      caught: (error) => void caught.push(error),
+    });
+    this.#running.unshift(app);
+    const [auth] = app.auths;
+    if (auth === undefined) throw new TypeError(`The host ${this.#host.name} gave no \`auths\`: one for each mount is owed.`);
+    const origin = `http://127.0.0.1:${String(app.port)}`;
+    const browser = (browserOptions?: CookieBrowserOptions) => new CookieBrowser({ origin, now: () => clock.now(), ...browserOptions });
+    return {
+      provider,
+      clock,
+      log,
+      caught,
+      origin,
+      port: app.port,
+      auth,
+      auths: app.auths,
+      ran,
+      browser,
+      async signedIn(by = browser()) {
+        const answer = await by.follow(`${rest.basePath ?? ""}/idpauth/login/`);
+        if (answer.status !== 200) throw new Error(`the sign-in ended in ${String(answer.status)} at ${answer.url.pathname}`);
+        return by;
+      },
+    };
+  }
+
+  /** What was started last is stopped first. */
+  async stop(): Promise<void> {
+    for (const each of this.#running.splice(0)) await each.stop();
+  }
+}
+
+function counted(route: Extract<HostRoute, { kind: "json" }>, ran: Map<string, number>): HostRoute {
+  return {
+    ...route,
+    answer(auths, raw) {
+      ran.set(route.path, (ran.get(route.path) ?? 0) + 1);
+      return route.answer(auths, raw);
+    },
+  };
+}
