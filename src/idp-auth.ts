@@ -1,3 +1,4 @@
+import { Background } from "./core/background.js";
 import { runChecks, type HostFacts as CheckedFacts } from "./core/checks.js";
 import { ConfigurationError, isOutage, SessionMissingError, type Finding } from "./core/errors.js";
 import { EventHub, identityOf, type EventName, type Listener } from "./core/events.js";
@@ -265,12 +266,14 @@ export function createIdpAuthOver<HostRequest extends object>(
       clock,
       ...(subjectSessions && { hasSignedInSince: (subject, since) => subjectSessions.hasSignedInSince(subject, since) }),
     });
+    const background = new Background();
     const refresher = createRefresher({
       provider,
       clock,
       log,
       events,
       lateTokens,
+      background,
       visitorPatience: settings.httpTimeout * 1000,
       concurrency: settings.refreshConcurrency,
     });
@@ -285,7 +288,7 @@ export function createIdpAuthOver<HostRequest extends object>(
       ...(sessionLabel && { labelOf: (request) => labelFor(request, sessionLabel, log) }),
     });
     const hosted = createHostSessions({ names, client, debug: settings.debug });
-    const context: EndpointContext = { settings, names, provider, sessions, clock, log, events, lateTokens, findings };
+    const context: EndpointContext = { settings, names, provider, sessions, clock, log, events, lateTokens, background, findings };
 
     return {
       settings,

@@ -1,6 +1,6 @@
 import type { Provider } from "../core/ports.js";
 import type { Credentials, IdInfo } from "../core/record.js";
-import { ReplacedKeys } from "../core/replaced-keys.js";
+import { ReplacedKeys } from "./replaced-keys.js";
 import { epochSeconds, type Clock, type EpochSeconds } from "../core/time.js";
 
 /** Tokens that came too late: the session that they were for is gone. */

@@ -4,7 +4,7 @@ import type { Clock } from "../core/time.js";
 /** How many may wait for each slot. Whoever comes later is better served by a quick 503 than by a wait nobody sits out. */
 const QUEUE_PER_SLOT = 50;
 
-/** Seconds that are told to whoever is turned away, at the least and at the most. */
+/** Seconds until the queue is expected to be free, at the least and at the most; up to twice that is told, to spread who comes back. */
 const RETRY_AFTER = { least: 1, most: 30 };
 
 /** How much the newest duration counts in the running average. */
@@ -73,7 +73,9 @@ export class RefreshSlots {
   }
 
   #secondsUntilFree(queued: number): number {
-    const seconds = Math.ceil((queued * this.#duration) / this.#limit / 1000);
-    return Math.min(RETRY_AFTER.most, Math.max(RETRY_AFTER.least, seconds));
+    const seconds = (queued * this.#duration) / this.#limit / 1000;
+    const estimate = Math.min(RETRY_AFTER.most, Math.max(RETRY_AFTER.least, seconds));
+    // Spread, or all who were turned away in one moment would be back in one moment.
+    return Math.ceil(estimate * (1 + Math.random()));
   }
 }

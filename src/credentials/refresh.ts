@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { Background } from "../core/background.js";
 import { failureReason, ProviderRefusedError, ProviderUnavailableError, StoreUnavailableError } from "../core/errors.js";
 import { identityOf, type EventHub } from "../core/events.js";
 import type { Change, Log, Provider, SpentRefresh, VisitorSession } from "../core/ports.js";
@@ -38,6 +39,8 @@ export interface RefresherOptions {
   readonly log: Log;
   readonly events: EventHub;
   readonly lateTokens: LateTokenRule;
+  /** Where best effort goes that no visitor waits for. */
+  readonly background: Background;
   /** Milliseconds that a visitor waits for a refresh; it goes on without them. */
   readonly visitorPatience: number;
   /** How many refreshes may be at the provider at a time. */
@@ -56,20 +59,13 @@ export interface Refresher {
    */
   refresh(session: VisitorSession, isNeeded: (record: SessionRecord) => boolean): Promise<SessionRecord | undefined>;
   /**
-   * Resolves once no refresh is under way any more, those included whose visitors have left. Keeps the process alive until
-   * then. Never rejects.
+   * Resolves once no refresh is under way any more, those included whose visitors have left, and the background is quiet.
+   * Keeps the process alive until then. Never rejects.
    */
   idle(): Promise<void>;
 }
 
 type Outcome = SessionRecord | undefined;
-
-/** What all refreshes of a process have in common. */
-interface Shared {
-  readonly slots: RefreshSlots;
-  /** Best effort that nobody waits for, but an exit that is orderly. */
-  inBackground(work: Promise<unknown>): void;
-}
 
 interface Written {
   readonly record: Outcome;
@@ -80,14 +76,8 @@ interface Written {
 export function createRefresher(options: RefresherOptions): Refresher {
   // Keyed by session, never by client or user: nobody may be given somebody else's tokens.
   const flights = new Map<string, Promise<Outcome>>();
-  const background = new Set<Promise<unknown>>();
-  const shared: Shared = {
-    slots: new RefreshSlots(options.concurrency, options.clock),
-    inBackground(work) {
-      const settled = work.catch(() => undefined).finally(() => background.delete(settled));
-      background.add(settled);
-    },
-  };
+  const slots = new RefreshSlots(options.concurrency, options.clock);
+  const { background } = options;
   return {
     async refresh(session, isNeeded) {
       const key = session.key;
@@ -98,7 +88,7 @@ export function createRefresher(options: RefresherOptions): Refresher {
         // Somebody else's session object was brought up to date; this request's own copy has to follow.
         return session.update(same);
       }
-      const flight = new Refresh(options, shared, session, isNeeded).run().finally(() => flights.delete(key));
+      const flight = new Refresh(options, slots, session, isNeeded).run().finally(() => flights.delete(key));
       flights.set(key, flight);
       // Visitors may all have left when it fails; it has reported that itself.
       flight.catch(() => undefined);
@@ -107,7 +97,7 @@ export function createRefresher(options: RefresherOptions): Refresher {
     async idle() {
       // The clock's timers keep no process alive; whoever waits here wants it alive.
       const alive = setInterval(() => undefined, 60_000);
-      while (flights.size + background.size > 0) await Promise.allSettled([...flights.values(), ...background]);
+      while (flights.size + background.size > 0) await Promise.allSettled([...flights.values(), background.settled()]);
       clearInterval(alive);
     },
   };
@@ -125,7 +115,7 @@ function withPatience(flight: Promise<Outcome>, { clock, visitorPatience }: Refr
 /** One attempt to refresh one session: take the lease, spend the token, verify, write back. */
 class Refresh {
   readonly #options: RefresherOptions;
-  readonly #shared: Shared;
+  readonly #slots: RefreshSlots;
   readonly #session: VisitorSession;
   readonly #isNeeded: (record: SessionRecord) => boolean;
   readonly #nonce = randomBytes(16).toString("base64url");
@@ -135,9 +125,9 @@ class Refresh {
   #leaseTakenAt: EpochSeconds = 0;
   readonly #key: string;
 
-  constructor(options: RefresherOptions, shared: Shared, session: VisitorSession, isNeeded: (record: SessionRecord) => boolean) {
+  constructor(options: RefresherOptions, slots: RefreshSlots, session: VisitorSession, isNeeded: (record: SessionRecord) => boolean) {
     this.#options = options;
-    this.#shared = shared;
+    this.#slots = slots;
     this.#session = session;
     this.#key = session.key ?? "";
     this.#isNeeded = isNeeded;
@@ -201,7 +191,7 @@ class Refresh {
       const nonce = record.idp_state.lease?.nonce;
       const isAbandoned = nonce === watched?.nonce && clock.monotonic() - (watched?.since ?? Infinity) >= LEASE_DURATION;
       if (nonce === undefined || isAbandoned) {
-        const release = await this.#shared.slots.take();
+        const release = await this.#slots.take();
         record = await this.#lease(nonce).catch((error: unknown) => {
           release();
           throw error;
@@ -229,7 +219,7 @@ class Refresh {
       return await this.#session.update((fresh) => this.#withLease(fresh, abandoned));
     } catch (error) {
       // The store may have written it before it failed: it is taken back, in the background and as far as that goes.
-      if (error instanceof StoreUnavailableError) this.#shared.inBackground(this.#write(withoutLease));
+      if (error instanceof StoreUnavailableError) this.#options.background.add(this.#write(withoutLease));
       throw error;
     }
   }
@@ -271,7 +261,7 @@ class Refresh {
       const { accessToken: token, refreshToken: refresh_token } = spent;
       const tokens = { ...(token !== undefined && { token }), ...(refresh_token !== undefined && { refresh_token }) };
       // Whoever waits for this refresh is signed out, and need not wait for the provider once more.
-      this.#shared.inBackground(this.#options.lateTokens.giveBack(this.#key, tokens, idInfo, this.#leaseTakenAt));
+      this.#options.background.add(this.#options.lateTokens.giveBack(this.#key, tokens, idInfo, this.#leaseTakenAt));
     }
     return { record, isOurs: false };
   }

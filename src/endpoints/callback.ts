@@ -44,7 +44,7 @@ export function createCallback(): CallbackEndpoint {
 
 async function finishLogin(visit: Visit, context: EndpointContext, query: URLSearchParams, state: string): Promise<Reply> {
   const { session } = visit;
-  const { settings, provider, clock, events, lateTokens } = context;
+  const { settings, provider, clock, events, lateTokens, background } = context;
   const now = epochSeconds(clock);
   const stateHash = createHash("sha256").update(state).digest("base64url");
 
@@ -116,11 +116,10 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
   if (stored === undefined) {
     if (isSignedInElsewhere()) return redirect(login.final_redirect);
     // A logout came between, and wins.
-    void lateTokens.giveBack(key, signIn.credentials, signIn.idInfo, now);
+    background.add(lateTokens.giveBack(key, signIn.credentials, signIn.idInfo, now));
     failed("logged_out_meanwhile");
     return linkInvalid(visit, context);
   }
-  lateTokens.sessionReplaced(key);
   events.emit("login", { time: clock.now(), ...identityOf(stored.id_info), duration: clock.monotonic() - started });
   return { ...redirect(login.final_redirect), setCookies: session.setCookies };
 }

@@ -1,3 +1,4 @@
+import type { Background } from "../core/background.js";
 import type { EventHub } from "../core/events.js";
 import type { IdpRequest } from "../core/http.js";
 import type { Finding } from "../core/errors.js";
@@ -19,6 +20,8 @@ export interface EndpointContext {
   readonly log: Log;
   readonly events: EventHub;
   readonly lateTokens: LateTokenRule;
+  /** Where best effort goes that no visitor waits for. */
+  readonly background: Background;
   /** What the startup checks found; the debug endpoint shows it. */
   readonly findings: readonly Finding[];
 }

@@ -112,13 +112,14 @@ class SessionInHost implements VisitorSession {
     });
   }
 
-  regenerate(change: Change): Promise<SessionRecord | undefined> {
+  regenerate(change: Change, replaced?: () => void): Promise<SessionRecord | undefined> {
     return this.#inTurn(async () => {
       const before = await this.#load();
       if (before === undefined) return undefined;
       const next = change(before);
       const keepHostKeys = before.credentials === undefined || isSamePerson(before, next);
       await this.#ask(() => this.#host.regenerate(this.#keys(next), keepHostKeys));
+      replaced?.();
       return next;
     });
   }

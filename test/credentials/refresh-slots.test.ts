@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { ProviderUnavailableError } from "../../src/core/errors.js";
 import { RefreshSlots, type Release } from "../../src/credentials/refresh-slots.js";
 import { TestClock } from "../../src/testing/test-clock.js";
@@ -70,7 +70,8 @@ describe("refresh slots", () => {
     await expect(slots.take()).rejects.toBeInstanceOf(ProviderUnavailableError);
   });
 
-  it("Retry-After says how long the queue will take, from 1 to 30 s", async () => {
+  it("Retry-After says how long the queue will take, from 1 to 30 s, spread over twice that", async () => {
+    const random = vi.spyOn(Math, "random").mockReturnValue(0);
     const clock = new TestClock();
     const slots = new RefreshSlots(1, clock);
     // Each is held for a second, until the running average says so.
@@ -83,6 +84,8 @@ describe("refresh slots", () => {
     await turn();
     const refusal = (await slots.take().catch((error: unknown) => error)) as ProviderUnavailableError;
     expect(refusal.retryAfter).toBe(10);
+    random.mockReturnValue(0.75);
+    expect(await slots.take().catch((error: unknown) => error)).toMatchObject({ retryAfter: 18 });
 
     const slow = new RefreshSlots(1, clock);
     for (let round = 0; round < 100; round += 1) {
@@ -92,6 +95,7 @@ describe("refresh slots", () => {
     }
     queueUp(slow, 51);
     await turn();
-    expect(await slow.take().catch((error: unknown) => error)).toMatchObject({ retryAfter: 30 });
+    expect(await slow.take().catch((error: unknown) => error)).toMatchObject({ retryAfter: 53 });
+    random.mockRestore();
   });
 });
