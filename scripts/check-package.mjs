@@ -1,7 +1,10 @@
-// What `npm publish` would ship: every promised entry is in it, nothing else is.
-import { execFileSync } from "node:child_process";
+// What `npm publish` would ship: every promised entry is in it, nothing else is; its types resolve the way its code does; and
+// each entry can be imported from the packed tarball. Takes the build as it is.
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
-import { headline, readJson, root } from "./run.mjs";
+import { headline, readJson, root, tool } from "./run.mjs";
 
 headline("Package: what would be published");
 /** @typedef {{ exports: Record<string, string | { types: string, default: string }>, bin: Record<string, string> }} Manifest */
@@ -32,4 +35,49 @@ const problems = [
 ];
 for (const problem of problems) console.error(problem);
 console.log(`${shipped.size} files, ${Math.round(pack.size / 1024)} KB packed, ${Math.round(pack.unpackedSize / 1024)} KB unpacked`);
+
+const folder = mkdtempSync(path.join(tmpdir(), "idpauth-package-"));
+try {
+  const [{ filename }] = JSON.parse(npm(["pack", "--json", "--ignore-scripts", "--pack-destination", folder]));
+  const tarball = path.join(folder, filename);
+  const outcomes = [
+    ["publint", tool("publint/src/cli.js", ["--strict", tarball])],
+    // The package is ESM only, for resolvers that know of `exports`; require() of it works from Node 20.19 on.
+    ["are the types wrong", tool("@arethetypeswrong/cli/dist/index.js", [tarball, "--profile", "esm-only", "--format", "table-flipped"])],
+    ["every entry imports", importEach(tarball)],
+  ];
+  problems.push(...outcomes.filter(([, code]) => code !== 0).map(([name]) => `failed: ${name}`));
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+for (const problem of problems.filter((text) => text.startsWith("failed"))) console.error(problem);
 process.exitCode = problems.length > 0 ? 1 : 0;
+
+/** @param {readonly string[]} args */
+function npm(args) {
+  return execFileSync("npm", [...args], { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+}
+
+/**
+ * Beside nothing but what it depends on and the frameworks, which are the application's.
+ *
+ * @param {string} tarball
+ */
+function importEach(tarball) {
+  const modules = path.join(folder, "node_modules");
+  const unpacked = path.join(modules, "idpauth");
+  mkdirSync(unpacked, { recursive: true });
+  execFileSync("tar", ["-xzf", tarball, "-C", unpacked, "--strip-components=1"]);
+  const { dependencies, peerDependencies } = /** @type {Record<string, Record<string, string>>} */ (
+    readJson(path.join(root, "package.json"))
+  );
+  for (const name of Object.keys({ ...dependencies, ...peerDependencies })) {
+    mkdirSync(path.dirname(path.join(modules, name)), { recursive: true });
+    symlinkSync(path.join(root, "node_modules", name), path.join(modules, name));
+  }
+  const entries = Object.keys(manifest.exports)
+    .filter((entry) => !entry.endsWith(".json"))
+    .map((entry) => path.posix.join("idpauth", entry));
+  const code = entries.map((entry) => `console.log("${entry}:", Object.keys(await import("${entry}")).join(", "));`).join("\n");
+  return spawnSync(process.execPath, ["--input-type=module", "-e", code], { cwd: folder, stdio: "inherit" }).status ?? 1;
+}

@@ -13,6 +13,7 @@ const steps = [
   ["Imports: they point down only", () => node(["scripts/check-imports.mjs"])],
   ["Build: dist/", () => node(["scripts/build.mjs"])],
   ["Docs: the generated pages are up to date", () => node(["scripts/docs.mjs", "--check"])],
+  ["Package: what would be published", () => node(["scripts/check-package.mjs"])],
   ["Build: demo/dist/", () => node(["scripts/build-demo.mjs"])],
   ["Tests: vitest with coverage", runTests],
 ];
