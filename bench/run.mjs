@@ -1,7 +1,7 @@
 // Measures what the project promises about speed and size; `npm run bench` builds first. Nothing here is asserted: a busy
 // machine would fail an honest build. Ratios come from interleaved rounds in one run; do nothing else on the machine meanwhile.
 //
-//   node bench/run.mjs [--quick] [--only=probe,guard,sessions,refresh,imports,stores,storm,abandoned] [--rounds=11] [--milliseconds=1500] [--connections=32]
+//   node bench/run.mjs [--quick] [--only=probe,guard,hosts,sessions,refresh,imports,stores,storm,abandoned] [--rounds=11] [--milliseconds=1500] [--connections=32]
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -9,6 +9,7 @@ import { cpus, loadavg } from "node:os";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { guard } from "./cases/guard.mjs";
+import { hosts } from "./cases/hosts.mjs";
 import { imports } from "./cases/imports.mjs";
 import { probe } from "./cases/probe.mjs";
 import { refresh } from "./cases/refresh.mjs";
@@ -19,7 +20,7 @@ import { stores } from "./cases/stores.mjs";
 import { startChild } from "./children.mjs";
 import { markdown } from "./report.mjs";
 
-const CASES = { probe, guard, sessions, refresh, imports, stores, storm, abandoned };
+const CASES = { probe, guard, hosts, sessions, refresh, imports, stores, storm, abandoned };
 
 const { values: flags } = parseArgs({
   options: {
