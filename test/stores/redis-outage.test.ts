@@ -7,7 +7,7 @@ import { StoreUnavailableError } from "../../src/core/errors.js";
 import type { Entry } from "../../src/core/ports.js";
 import { redisStore, type RedisClient } from "../../src/stores/redis.js";
 import { eventually } from "../support/eventually.js";
-import { CLIENTS, control, type ConnectedClient } from "../support/redis-clients.js";
+import { CLIENTS, connectedIoredis, connectedNodeRedis, control, type ConnectedClient } from "../support/redis-clients.js";
 import { redisForTests, startRedis, type RedisServer, type RedisServerOptions } from "../support/redis-server.js";
 
 const isMissing = (await redisForTests()) === undefined;
@@ -51,28 +51,8 @@ function refused(work: Promise<unknown>): Promise<StoreUnavailableError> {
 
 /** Clients that the store refuses at start: they keep what they are given during an outage, for later. */
 const QUEUEING: Readonly<Record<"node-redis" | "ioredis", (server: RedisServer) => Promise<ConnectedClient>>> = {
-  async "node-redis"({ url }) {
-    const client = createClient({ url, socket: { reconnectStrategy: 20 } });
-    client.on("error", () => undefined);
-    await client.connect();
-    return {
-      client,
-      close: () => {
-        client.destroy();
-      },
-    };
-  },
-  async ioredis({ port }) {
-    const client = new Redis(port, "127.0.0.1", { retryStrategy: () => 20, maxRetriesPerRequest: null });
-    client.on("error", () => undefined);
-    await new Promise((resolve) => client.once("ready", resolve));
-    return {
-      client,
-      close: () => {
-        client.disconnect();
-      },
-    };
-  },
+  "node-redis": ({ url }) => connectedNodeRedis(createClient({ url, socket: { reconnectStrategy: 20 } })),
+  ioredis: ({ port }) => connectedIoredis(new Redis(port, "127.0.0.1", { retryStrategy: () => 20, maxRetriesPerRequest: null })),
 };
 
 describe.skipIf(isMissing).each(["node-redis", "ioredis"] as const)("Redis is away, %s:", (name) => {
@@ -271,34 +251,25 @@ async function sentinelOf(primary: RedisServer): Promise<RedisServer> {
 }
 
 const SENTINEL_CLIENTS: Readonly<Record<"node-redis" | "ioredis", (sentinel: RedisServer) => Promise<ConnectedClient>>> = {
-  async "node-redis"({ port }) {
-    const client = createSentinel({
-      name: "one",
-      sentinelRootNodes: [{ host: "127.0.0.1", port }],
-      nodeClientOptions: { disableOfflineQueue: true },
-      maxCommandRediscovers: 0,
-    });
-    client.on("error", () => undefined);
-    await client.connect();
-    return { client, close: () => void client.destroy() };
-  },
-  async ioredis({ port }) {
-    const client = new Redis({
-      sentinels: [{ host: "127.0.0.1", port }],
-      name: "one",
-      enableOfflineQueue: false,
-      autoResendUnfulfilledCommands: false,
-      maxRetriesPerRequest: 0,
-    });
-    client.on("error", () => undefined);
-    await new Promise((resolve) => client.once("ready", resolve));
-    return {
-      client,
-      close: () => {
-        client.disconnect();
-      },
-    };
-  },
+  "node-redis": ({ port }) =>
+    connectedNodeRedis(
+      createSentinel({
+        name: "one",
+        sentinelRootNodes: [{ host: "127.0.0.1", port }],
+        nodeClientOptions: { disableOfflineQueue: true },
+        maxCommandRediscovers: 0,
+      }),
+    ),
+  ioredis: ({ port }) =>
+    connectedIoredis(
+      new Redis({
+        sentinels: [{ host: "127.0.0.1", port }],
+        name: "one",
+        enableOfflineQueue: false,
+        autoResendUnfulfilledCommands: false,
+        maxRetriesPerRequest: 0,
+      }),
+    ),
 };
 
 describe.skipIf(isMissing).each(["node-redis", "ioredis"] as const)("Sentinel, %s:", (name) => {

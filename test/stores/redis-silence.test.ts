@@ -9,7 +9,7 @@ import type { RedisLine } from "../../src/stores/redis-connection.js";
 import { RedisSilence } from "../../src/stores/redis-silence.js";
 import { redisStore } from "../../src/stores/redis.js";
 import { eventually } from "../support/eventually.js";
-import { control, type ConnectedClient } from "../support/redis-clients.js";
+import { connectedIoredis, connectedNodeRedis, control, type ConnectedClient } from "../support/redis-clients.js";
 import { startRedisCluster, type RedisCluster } from "../support/redis-cluster.js";
 import { redisForTests, startRedis, type RedisServer } from "../support/redis-server.js";
 import { startSilentProxy, type SilentProxy } from "../support/silent-proxy.js";
@@ -33,29 +33,13 @@ interface TestClient extends ConnectedClient {
 
 const CLIENTS: Readonly<Record<(typeof NAMES)[number], (port: number) => Promise<TestClient>>> = {
   async "node-redis"(port) {
-    const client = createClient({ url: `redis://127.0.0.1:${String(port)}`, disableOfflineQueue: true });
-    client.on("error", () => undefined);
-    await client.connect();
-    return {
-      client,
-      close: () => {
-        client.destroy();
-      },
-      isOpen: () => client.isOpen,
-    };
+    const connected = await connectedNodeRedis(createClient({ url: `redis://127.0.0.1:${String(port)}`, disableOfflineQueue: true }));
+    return { ...connected, isOpen: () => connected.client.isOpen };
   },
   async ioredis(port) {
     const options = { enableOfflineQueue: false, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0, disconnectTimeout: 100 };
-    const client = new Redis(port, "127.0.0.1", options);
-    client.on("error", () => undefined);
-    await new Promise((resolve) => client.once("ready", resolve));
-    return {
-      client,
-      close: () => {
-        client.disconnect();
-      },
-      isOpen: () => client.status !== "end",
-    };
+    const connected = await connectedIoredis(new Redis(port, "127.0.0.1", options));
+    return { ...connected, isOpen: () => connected.client.status !== "end" };
   },
 };
 

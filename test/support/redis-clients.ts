@@ -9,74 +9,72 @@ export interface ConnectedClient {
   close(): void;
 }
 
+/** What both clients of the `redis` package, and its Cluster and Sentinel, have in common. */
+interface NodeRedis {
+  on(event: "error", listener: () => void): unknown;
+  connect(): Promise<unknown>;
+  destroy(): unknown;
+}
+
+/** Connects a client of the `redis` package. */
+export async function connectedNodeRedis<Client extends NodeRedis>(client: Client): Promise<{ readonly client: Client; close(): void }> {
+  client.on("error", () => undefined);
+  await client.connect();
+  return {
+    client,
+    close: () => {
+      void client.destroy();
+    },
+  };
+}
+
+/** Waits until an ioredis client, which connects by itself, is ready. */
+export async function connectedIoredis<Client extends Redis | Cluster>(
+  client: Client,
+): Promise<{ readonly client: Client; close(): void }> {
+  client.on("error", () => undefined);
+  await new Promise<void>((resolve) => {
+    client.once("ready", resolve);
+  });
+  return {
+    client,
+    close: () => {
+      client.disconnect();
+    },
+  };
+}
+
 /** One server, with each of the two packages. */
 export const CLIENTS: Readonly<Record<"node-redis" | "ioredis", (server: RedisServer) => Promise<ConnectedClient>>> = {
-  async "node-redis"({ url }) {
-    const client = createClient({ url, disableOfflineQueue: true, socket: { reconnectStrategy: 20 } });
-    client.on("error", () => undefined);
-    await client.connect();
-    return {
-      client,
-      close: () => {
-        client.destroy();
-      },
-    };
-  },
-  async ioredis({ port }) {
-    const client = new Redis(port, "127.0.0.1", {
-      enableOfflineQueue: false,
-      autoResendUnfulfilledCommands: false,
-      maxRetriesPerRequest: 0,
-      retryStrategy: () => 20,
-    });
-    client.on("error", () => undefined);
-    await ready(client);
-    return {
-      client,
-      close: () => {
-        client.disconnect();
-      },
-    };
-  },
+  "node-redis": ({ url }) => connectedNodeRedis(createClient({ url, disableOfflineQueue: true, socket: { reconnectStrategy: 20 } })),
+  ioredis: ({ port }) =>
+    connectedIoredis(
+      new Redis(port, "127.0.0.1", {
+        enableOfflineQueue: false,
+        autoResendUnfulfilledCommands: false,
+        maxRetriesPerRequest: 0,
+        retryStrategy: () => 20,
+      }),
+    ),
 };
 
 /** A Cluster, with each of the two packages. */
 export const CLUSTER_CLIENTS: Readonly<Record<"node-redis" | "ioredis", (nodes: readonly RedisServer[]) => Promise<ConnectedClient>>> = {
-  async "node-redis"(nodes) {
-    const client = createCluster({
-      rootNodes: nodes.map(({ url }) => ({ url })),
-      defaults: { disableOfflineQueue: true, socket: { reconnectStrategy: 20 } },
-    });
-    client.on("error", () => undefined);
-    await client.connect();
-    return {
-      client,
-      close: () => {
-        client.destroy();
-      },
-    };
-  },
-  async ioredis(nodes) {
-    const client = new Cluster(
-      nodes.map(({ port }) => ({ host: "127.0.0.1", port })),
-      { enableOfflineQueue: false },
-    );
-    client.on("error", () => undefined);
-    await ready(client);
-    return {
-      client,
-      close: () => {
-        client.disconnect();
-      },
-    };
-  },
+  "node-redis": (nodes) =>
+    connectedNodeRedis(
+      createCluster({
+        rootNodes: nodes.map(({ url }) => ({ url })),
+        defaults: { disableOfflineQueue: true, socket: { reconnectStrategy: 20 } },
+      }),
+    ),
+  ioredis: (nodes) =>
+    connectedIoredis(
+      new Cluster(
+        nodes.map(({ port }) => ({ host: "127.0.0.1", port })),
+        { enableOfflineQueue: false },
+      ),
+    ),
 };
-
-function ready(client: Redis | Cluster): Promise<void> {
-  return new Promise((resolve) => {
-    client.once("ready", resolve);
-  });
-}
 
 type Control = ReturnType<typeof controlClient>;
 
