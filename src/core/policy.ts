@@ -31,10 +31,9 @@ const NO_REFRESH_TOKEN = ended("no_refresh_token");
 /** The policy gate, in the specification's order. Pure: the same three in, the same verdict out. */
 export function judge(record: SessionRecord | undefined, settings: PolicySettings, now: EpochSeconds): Verdict {
   if (record?.credentials === undefined) return NO_CREDENTIALS;
-  // 1. The absolute cap, anchored to the login.
-  if (settings.sessionMaxAge !== null && isBeyond(record.idp_login_at, settings.sessionMaxAge, now)) return MAX_AGE;
-  // 2. The idle cap.
-  if (settings.sessionIdleTimeout !== null && isBeyond(record.idp_last_active, settings.sessionIdleTimeout, now)) return IDLE;
+  // 1. and 2. The caps.
+  const cap = capReached(record, settings, now);
+  if (cap !== undefined) return cap;
   // 3. The ID token is still good. No id_info, or none with a usable `exp`, counts as expired.
   if (!hasEpochTimePassed(record.id_info?.exp as number, now)) return VALID;
   // 4. A refresh may extend what no cap has ended.
@@ -44,14 +43,19 @@ export function judge(record: SessionRecord | undefined, settings: PolicySetting
   return record.idp_state.refresh_rejected === true ? REFRESH_REJECTED : NO_REFRESH_TOKEN;
 }
 
+type Stamps = Pick<SessionRecord, "idp_login_at" | "idp_last_active">;
+
+/** The first cap that has ended a session with these stamps. */
+function capReached(stamps: Stamps, { sessionMaxAge, sessionIdleTimeout }: PolicySettings, now: EpochSeconds): Verdict | undefined {
+  // Anchored to the login; a refresh never moves it.
+  if (sessionMaxAge !== null && isBeyond(stamps.idp_login_at, sessionMaxAge, now)) return MAX_AGE;
+  if (sessionIdleTimeout !== null && isBeyond(stamps.idp_last_active, sessionIdleTimeout, now)) return IDLE;
+  return undefined;
+}
+
 /** Whether neither cap has ended a session with these stamps, as far as they tell. Pure. */
-export function isWithinCaps(
-  record: Pick<SessionRecord, "idp_login_at" | "idp_last_active">,
-  { sessionMaxAge, sessionIdleTimeout }: PolicySettings,
-  now: EpochSeconds,
-): boolean {
-  if (sessionMaxAge !== null && isBeyond(record.idp_login_at, sessionMaxAge, now)) return false;
-  return sessionIdleTimeout === null || !isBeyond(record.idp_last_active, sessionIdleTimeout, now);
+export function isWithinCaps(stamps: Stamps, settings: PolicySettings, now: EpochSeconds): boolean {
+  return capReached(stamps, settings, now) === undefined;
 }
 
 /** Whether more than `limit` seconds lie between the stamp and now. A missing stamp is within, a broken one beyond. */
