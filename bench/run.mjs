@@ -1,7 +1,7 @@
 // Measures what the project promises about speed and size; `npm run bench` builds first. Nothing here is asserted: a busy
 // machine would fail an honest build. Ratios come from interleaved rounds in one run; do nothing else on the machine meanwhile.
 //
-//   node bench/run.mjs [--quick] [--only=probe,guard,hosts,sessions,refresh,imports,stores,storm,abandoned] [--rounds=11] [--milliseconds=1500] [--connections=32]
+//   node bench/run.mjs [--quick] [--only=probe,guard,hosts,sessions,refresh,imports,stores,loop,storm,abandoned] [--rounds=11] [--milliseconds=1500] [--connections=32]
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -11,6 +11,7 @@ import { parseArgs } from "node:util";
 import { guard } from "./cases/guard.mjs";
 import { hosts } from "./cases/hosts.mjs";
 import { imports } from "./cases/imports.mjs";
+import { loop } from "./cases/loop.mjs";
 import { probe } from "./cases/probe.mjs";
 import { refresh } from "./cases/refresh.mjs";
 import { sessions } from "./cases/sessions.mjs";
@@ -20,7 +21,7 @@ import { stores } from "./cases/stores.mjs";
 import { startChild } from "./children.mjs";
 import { markdown } from "./report.mjs";
 
-const CASES = { probe, guard, hosts, sessions, refresh, imports, stores, storm, abandoned };
+const CASES = { probe, guard, hosts, sessions, refresh, imports, stores, loop, storm, abandoned };
 
 const { values: flags } = parseArgs({
   options: {
@@ -39,6 +40,8 @@ const settings = {
   importRounds: flags.quick ? 5 : 21,
   storeCounts: flags.quick ? [1_000, 20_000] : [1_000, 100_000, 1_000_000],
   stormSessions: flags.quick ? 1_000 : 10_000,
+  sweptEntries: flags.quick ? 10_000 : 100_000,
+  loopMilliseconds: flags.quick ? 1_000 : 5_000,
   abandonedLogins: flags.quick ? 5_000 : 100_000,
   sessionCounts: flags.quick ? [1_000, 10_000] : [1_000, 100_000, 1_000_000],
 };
