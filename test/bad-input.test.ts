@@ -383,6 +383,8 @@ describe("a stored record that does not parse is no session", () => {
   };
   beforeAll(async () => {
     application = await startApplication({ store: stored, debug: true });
+    // A record is only read by the client that it was made for.
+    good.credentials.client_id = application.provider.clientId;
   });
   afterAll(() => application.stop());
 

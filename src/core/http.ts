@@ -115,7 +115,8 @@ export function queryOf(target: string): string {
 
 function originForm(target: string): string {
   if (target.startsWith("/")) return target;
-  const absolute = /^https?:\/\/[^/?#]*(.*)$/i.exec(target);
+  // Without an authority, or with user info, it is no http URI (RFC 9110 sections 4.2.1 and 4.2.4), and no path of ours.
+  const absolute = /^https?:\/\/[^/?#@]+(?![^/?#])(.*)$/i.exec(target);
   return absolute?.[1] === undefined || absolute[1] === "" ? "/" : absolute[1];
 }
 

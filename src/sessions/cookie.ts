@@ -42,8 +42,13 @@ function isBoundary(header: string, at: number): boolean {
   return left === 0 || header[left - 1] === ";";
 }
 
+/** Whether the browser sent a cookie of this name, whatever its value. */
 export function hasCookie(header: string | undefined, name: string): boolean {
-  return header?.includes(`${name}=`) === true;
+  if (header === undefined) return false;
+  for (let at = header.indexOf(name); at >= 0; at = header.indexOf(name, at + name.length)) {
+    if (header[at + name.length] === "=" && isBoundary(header, at)) return true;
+  }
+  return false;
 }
 
 /** @param maxAge seconds; 0 makes the browser forget the cookie */
@@ -57,6 +62,8 @@ export function setCookie(name: string, value: string, maxAge: number, secure: b
  */
 export function cookieNameFor(configured: string | null, publicPath: string, secure: boolean): string {
   if (configured !== null) return configured;
-  const name = publicPath === "/idpauth/" ? "idpauth" : `idpauth${publicPath.slice(0, -1).replaceAll("/", ".")}`;
+  // A dot of the path's own is escaped: /a/b/ and /a.b/ are two.
+  const suffix = publicPath.slice(0, -1).replaceAll(".", "%2E").replaceAll("/", ".");
+  const name = publicPath === "/idpauth/" ? "idpauth" : `idpauth${suffix}`;
   return secure ? `__Host-${name}` : name;
 }

@@ -127,7 +127,8 @@ describe("path and query of a request target", () => {
     ["HTTPS://app.example:8443/idpauth/", "/idpauth/", ""],
     ["http://app.example", "/", ""],
     ["http://app.example/", "/", ""],
-    ["http://user:pass@app.example/a", "/a", ""],
+    ["http://user:pass@app.example/a", "/", ""],
+    ["http:///idpauth/session", "/", ""],
     ["app.example:443", "/", ""],
     ["ftp://app.example/a", "/", ""],
   ])("%s has the path %s and the query %s", (target, path, query) => {

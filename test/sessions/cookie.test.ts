@@ -98,6 +98,8 @@ describe("the cookie that is set", () => {
     [null, "/idpauth/", false, "idpauth"],
     [null, "/partners/idpauth/", true, "__Host-idpauth.partners.idpauth"],
     [null, "/auth/", false, "idpauth.auth"],
+    [null, "/a/b/", false, "idpauth.a.b"],
+    [null, "/a.b/", false, "idpauth.a%2Eb"],
     ["sid", "/idpauth/", true, "sid"],
     ["sid", "/auth/", false, "sid"],
   ])("configured as %s, at %s, over https %s it is named %s", (configured, publicPath, secure, name) => {
