@@ -4,6 +4,7 @@ import { ConfigurationError, isOutage, SessionMissingError, type Finding } from 
 import { EventHub, identityOf, type EventName, type Listener } from "./core/events.js";
 import type { IdpRequest, Reply } from "./core/http.js";
 import { isValidIdpUrl } from "./core/idp-url.js";
+import { PerRequest } from "./core/per-request.js";
 import type { Log, LogEntry, SessionStore, VisitorSession } from "./core/ports.js";
 import { specifiedKeys, userPayload, type Credentials, type KeyNames, type UserPayload } from "./core/record.js";
 import { isSecure, ownOrigin, seenHost } from "./core/own-address.js";
@@ -55,8 +56,8 @@ export interface HostAdapter<HostRequest extends object> {
   readonly name: string;
   request(raw: HostRequest): IdpRequest;
   /**
-   * Where the framework keeps data for the length of one request, such as Express's `res.locals`. What is remembered of a
-   * request goes there under a symbol; without such a place into a WeakMap, which costs every request more.
+   * An object that lives as long as the request, when `raw` itself is not the same one for all that ask about it. What is
+   * remembered of a request goes there under a symbol; by default into a private field of `raw`, which nobody else can see.
    */
   locals?(raw: HostRequest): object | undefined;
   /** The session of the host's own middleware on this request; undefined when there is none. */
@@ -87,6 +88,8 @@ export interface IdpAuth<HostRequest extends object> {
    * @throws ConfigurationError with every finding at once
    */
   start(facts?: HostFacts): readonly Finding[];
+  /** The path that all endpoints begin with, such as `/idpauth/`. For hosts whose router wants to know. */
+  mountPath(): string;
   /** Answers a request for one of the component's own endpoints; undefined: the path is not ours. */
   handle(raw: HostRequest): Promise<Reply> | undefined;
   /** Undefined: the visitor may pass. The protected handler must not run otherwise. */
@@ -319,7 +322,7 @@ export function createIdpAuthOver<HostRequest extends object>(
   }
 
   const visitKey = Symbol("idpauth visit");
-  const visits = new WeakMap<object, OpenVisit>();
+  const visits = new PerRequest<OpenVisit>();
   function visitOf(raw: HostRequest): OpenVisit {
     const locals = adapter.locals?.(raw) as { [visitKey]?: OpenVisit } | undefined;
     const known = locals === undefined ? visits.get(raw) : locals[visitKey];
@@ -367,6 +370,7 @@ export function createIdpAuthOver<HostRequest extends object>(
 
   return {
     start,
+    mountPath: () => ready().settings.mountPath,
     handle(raw) {
       return ready().router.handle(adapter.request(raw), (request) => open(raw, request));
     },

@@ -9,6 +9,7 @@ export type { StoreObligation } from "./store/obligations/obligation.js";
 export type { StoreFactory, StoreOutage, StoreUnderTest } from "./store/store-under-test.js";
 export { testStore, type RegisterTest, type StoreTestOptions, type TestContext } from "./store/test-store.js";
 export { checkHost, type HostCheckOptions, type HostReport } from "./host/check-host.js";
+export { formatHostReport, formatHostTable } from "./host/format-host-report.js";
 export { HostObligationError, type HostResult } from "./host/check-obligation.js";
 export {
   HOST_FEATURES,

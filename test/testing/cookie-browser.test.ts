@@ -170,6 +170,23 @@ describe("the browser", () => {
     expect((await browser.get("https://app.example/")).text).toBe("app.example https __Host-sid=1");
   });
 
+  it("stands behind a proxy that takes a prefix off the path, and passes nothing else on", async () => {
+    const { port } = await serve((request, response) => response.end(request.url));
+    const proxied = { "http://app.example": { port, strips: "/portal" } };
+    const browser = new CookieBrowser({ origin: "http://app.example", proxied });
+    for (const [asked, seen] of [
+      ["/portal/a%2Fb?c=/portal", "/a%2Fb?c=/portal"],
+      ["/portal//x", "//x"],
+      ["/portal", "/"],
+      ["/portal?a", "/?a"],
+    ] as const) {
+      expect((await browser.get(asked)).text).toBe(seen);
+    }
+    for (const asked of ["/", "/portals", "/x/portal/", "/PORTAL/"]) {
+      await expect(browser.get(asked)).rejects.toThrow(`below /portal, not ${asked}`);
+    }
+  });
+
   it("can be left by its visitor", async () => {
     const { origin } = await serve(() => undefined);
     const leave = new AbortController();

@@ -11,9 +11,16 @@ export interface CookieBrowserOptions {
    * Origins that are reached at another port of 127.0.0.1, as if a proxy stood before it: `{ "https://app.example": 3000 }`.
    * An https origin is spoken to in plain HTTP with `X-Forwarded-Proto: https`, and its cookies are those of https.
    */
-  readonly proxied?: Readonly<Record<string, number>>;
+  readonly proxied?: Readonly<Record<string, number | PrefixProxy>>;
   /** Milliseconds since the epoch, for the age of cookies; default the system clock. */
   readonly now?: () => number;
+}
+
+/** A proxy that passes on only what lies below a prefix, and takes the prefix off the path. */
+export interface PrefixProxy {
+  readonly port: number;
+  /** Such as `/portal`. */
+  readonly strips: string;
 }
 
 export interface BrowserRequestOptions {
@@ -61,7 +68,7 @@ const MAX_REDIRECTS = 20;
 export class CookieBrowser {
   readonly cookies: CookieJar;
   readonly #origin: string | undefined;
-  readonly #proxied: Readonly<Record<string, number>>;
+  readonly #proxied: NonNullable<CookieBrowserOptions["proxied"]>;
 
   constructor(options: CookieBrowserOptions = {}) {
     this.#origin = options.origin;
@@ -76,17 +83,17 @@ export class CookieBrowser {
    */
   async get(target: string | URL, options: BrowserRequestOptions = {}): Promise<BrowserAnswer> {
     const { url, path } = this.#resolve(target);
-    const proxyPort = this.#proxied[url.origin];
+    const proxy = this.#proxied[url.origin];
     const cookie = this.cookies.header(url);
     const answer = await exchange(
       {
-        port: proxyPort ?? (url.port || 80),
-        path,
+        port: (typeof proxy === "object" ? proxy.port : proxy) ?? (url.port || 80),
+        path: typeof proxy === "object" ? withoutPrefix(path, proxy.strips) : path,
         method: options.method ?? "GET",
         headers: {
           host: url.host,
           ...(cookie === undefined ? {} : { cookie }),
-          ...(proxyPort !== undefined && url.protocol === "https:" ? { "x-forwarded-proto": "https" } : {}),
+          ...(proxy !== undefined && url.protocol === "https:" ? { "x-forwarded-proto": "https" } : {}),
           ...lowerCased(options.headers),
         },
         signal: options.signal,
@@ -140,6 +147,12 @@ export class CookieBrowser {
     const url = new URL(target);
     return { url, path: url.pathname + url.search };
   }
+}
+
+function withoutPrefix(path: string, prefix: string): string {
+  const rest = path.slice(prefix.length);
+  if (!path.startsWith(prefix) || !/^(?:[/?]|$)/.test(rest)) throw new Error(`the proxy passes on what lies below ${prefix}, not ${path}`);
+  return rest.startsWith("/") ? rest : `/${rest}`;
 }
 
 function lowerCased(headers: BrowserRequestOptions["headers"] = {}): Record<string, string | string[]> {

@@ -11,6 +11,7 @@ export interface HostCheckOptions extends HostUnderTest {
 
 export interface HostReport {
   readonly name: string;
+  readonly session: "bundled" | "host";
   /** One for each obligation that is owed with these sessions, in the order of the table. */
   readonly results: readonly HostResult[];
 }
@@ -24,5 +25,5 @@ export async function checkHost({ session = "bundled", report, ...host }: HostCh
     results.push(result);
     report?.(result);
   }
-  return { name: host.name, results };
+  return { name: host.name, session, results };
 }

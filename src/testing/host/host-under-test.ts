@@ -30,12 +30,16 @@ export interface RouteGuard {
   readonly mount: number;
   /**
    * True: `idpRequiredWith`, whose answers are JSON: 418 for a navigation and 419 otherwise, both with
-   * `{ reason, loginUrl }`, and 520 with `{ code }` in an outage.
+   * `{ reason, loginUrl }`, and 520 with `{ code }` in an outage. `"failing"`: `idpRequiredWith`, whose answers throw, or
+   * reject, with an Error `no answer` each.
    */
-  readonly ownAnswers?: boolean;
+  readonly ownAnswers?: boolean | "failing";
 }
 
-/** A route that answers 200 with what `answer` gives, as JSON. What `answer` throws goes to the application's error handler. */
+/**
+ * A route that answers 200 with what `answer` gives, as JSON. What `answer` throws goes to the application's error handler.
+ * Where the method is GET, HEAD is routed the same way.
+ */
 export interface JsonRoute {
   readonly kind: "json";
   readonly method: "GET" | "POST";
@@ -60,7 +64,10 @@ export type HostRoute = JsonRoute | EchoRoute;
 export interface HostSetup {
   /** One `idpAuth()` each, with these options as they are, mounted in this order. */
   readonly mounts: readonly IdpAuthOptions[];
-  /** `host`: the host's own server-side session middleware runs before idpauth. Its cookie lives at least a day. */
+  /**
+   * `host`: the host's own server-side session middleware runs before idpauth; its cookie lives at least a day, and comes
+   * over plain http too. `bundled`: there is no such middleware.
+   */
   readonly session: "bundled" | "host";
   /**
    * Empty, or such as `/area`: idpauth and all routes lie below it, by the host's own means (a router, a prefix). The mounts'
@@ -89,7 +96,12 @@ export interface RunningHost {
   stop(): Promise<void>;
 }
 
-/** Builds the application in the host's own way and listens on a free port of 127.0.0.1. */
+/**
+ * Builds the application in the host's own way and listens on a free port of 127.0.0.1. What a visitor sends reaches idpauth
+ * as it was sent: every method (OPTIONS and HEAD too), bodies of any type, and paths in their own spelling; a setting of the
+ * host that redirects from one spelling to another, such as a slash at the end, is off. Nothing but the host's session
+ * middleware sets a cookie, beside `earlier`.
+ */
 export type HostFactory = (setup: HostSetup) => Promise<RunningHost>;
 
 /** A host, as its author describes it to the suite. */

@@ -1,6 +1,12 @@
 import type { IdpAuthOptions, LogEntry } from "../../index.js";
 import { CookieBrowser, type CookieBrowserOptions } from "../browser/cookie-browser.js";
-import { startScriptedProvider, type ScriptedProvider, type ScriptedProviderOptions } from "../provider/scripted-provider.js";
+import {
+  startScriptedProvider,
+  type Issued,
+  type PersonClaims,
+  type ScriptedProvider,
+  type ScriptedProviderOptions,
+} from "../provider/scripted-provider.js";
 import { TestClock } from "../test-clock.js";
 import type { HostAuth, HostFeature, HostRoute, HostSetup, HostUnderTest, RunningHost } from "./host-under-test.js";
 
@@ -14,6 +20,8 @@ export interface StageOptions {
   readonly trustsProxy?: boolean;
   readonly earlier?: HostSetup["earlier"];
   readonly provider?: ScriptedProviderOptions;
+  /** Default: one of its own. For what has to know the time before the application starts: a store, a further provider. */
+  readonly clock?: TestClock;
 }
 
 /** A running application with a provider of its own; one clock for both, which stands still. */
@@ -35,6 +43,18 @@ export interface StartedHost {
   browser(options?: CookieBrowserOptions): CookieBrowser;
   /** Signs the provider's person in with this browser, else a new one, and gives it. */
   signedIn(browser?: CookieBrowser): Promise<CookieBrowser>;
+  /**
+   * Begins to sign in with this browser and agrees at the provider: gives the address that the provider sends the browser
+   * back to, which it has not visited yet.
+   *
+   * @param login default the login of the first mount without parameters
+   * @param person default the provider's person
+   */
+  approved(browser: CookieBrowser, login?: string, person?: PersonClaims): Promise<string>;
+  /** A further browser with the cookies that this one has now. */
+  copyOf(browser: CookieBrowser): CookieBrowser;
+  /** The newest that the provider has issued of that kind; fails when there is none. */
+  newest(kind: Issued["kind"]): string;
 }
 
 /** Where an obligation is checked. */
@@ -98,8 +118,13 @@ export class Stage implements HostStage {
     return provider;
   }
 
-  async start({ options = {}, routes = USUAL_ROUTES, provider: providerOptions, ...rest }: StageOptions = {}): Promise<StartedHost> {
-    const clock = new TestClock();
+  async start({
+    options = {},
+    routes = USUAL_ROUTES,
+    provider: providerOptions,
+    clock = new TestClock(),
+    ...rest
+  }: StageOptions = {}): Promise<StartedHost> {
     const provider = await this.startProvider(clock, providerOptions);
     const log: LogEntry[] = [];
     const caught: unknown[] = [];
@@ -125,6 +150,7 @@ export class Stage implements HostStage {
     const [auth] = app.auths;
     if (auth === undefined) throw new TypeError(`The host ${this.#host.name} gave no \`auths\`: one for each mount is owed.`);
     const origin = `http://127.0.0.1:${String(app.port)}`;
+    const usualLogin = `${rest.basePath ?? ""}/idpauth/login/`;
     const browser = (browserOptions?: CookieBrowserOptions) => new CookieBrowser({ origin, now: () => clock.now(), ...browserOptions });
     return {
       provider,
@@ -138,9 +164,24 @@ export class Stage implements HostStage {
       ran,
       browser,
       async signedIn(by = browser()) {
-        const answer = await by.follow(`${rest.basePath ?? ""}/idpauth/login/`);
+        const answer = await by.follow(usualLogin);
         if (answer.status !== 200) throw new Error(`the sign-in ended in ${String(answer.status)} at ${answer.url.pathname}`);
         return by;
+      },
+      async approved(by, login = usualLogin, person?: PersonClaims) {
+        const answer = await by.navigate(login);
+        if (answer.status !== 302) throw new Error(`the login was answered with ${String(answer.status)}: ${answer.text}`);
+        return provider.signInCode(answer.location ?? "", person);
+      },
+      copyOf(original) {
+        const copy = browser();
+        for (const cookie of original.cookies.all()) copy.cookies.plant(cookie);
+        return copy;
+      },
+      newest(kind) {
+        const found = provider.issued.filter((issued) => issued.kind === kind).at(-1);
+        if (found === undefined) throw new Error(`the provider has issued no ${kind}`);
+        return found.value;
       },
     };
   }

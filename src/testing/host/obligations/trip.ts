@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { HostObligation } from "./obligation.js";
+import { leaksIn, secretsOf } from "./secrets.js";
 
 /** The whole way, as a visitor takes it. */
 export const tripObligations: readonly HostObligation[] = [
@@ -33,6 +34,35 @@ export const tripObligations: readonly HostObligation[] = [
       const refreshToken = app.provider.issued.filter(({ kind }) => kind === "refresh_token").at(-1)?.value ?? "";
       assert.equal(app.provider.isActive(refreshToken), false, "the refresh token was not revoked");
       assert.deepEqual(app.caught, []);
+    },
+  },
+  {
+    area: "trip",
+    promise: "listeners are told of each step with time, issuer and subject, and neither they nor the log see a secret",
+    async check(stage) {
+      const app = await stage.start({ options: { sessionMaxAge: 7200 } });
+      const told: Readonly<Record<string, unknown>>[] = [];
+      for (const name of ["login", "refresh", "logout", "blocked", "ended", "failure"] as const) {
+        app.auth.on(name, (event) => void told.push({ name, ...event }));
+      }
+      const browser = await app.signedIn();
+      app.clock.advance(3_600_000);
+      await browser.get("/reports");
+      app.clock.advance(3_601_000);
+      // Ended once per session, blocked each time.
+      for (let time = 0; time < 2; time += 1) assert.equal((await browser.get("/reports")).status, 401);
+      await browser.navigate(`/idpauth/login-callback?code=x&state=y`);
+      app.provider.fault("revoke", { kind: "reset" });
+      await browser.get("/idpauth/logout/");
+      await app.browser().get("/idpauth/logout/");
+
+      const names = told.map(({ name }) => name).filter((name) => name !== "failure");
+      assert.deepEqual(names, ["login", "refresh", "ended", "blocked", "blocked", "logout"]);
+      for (const { name, time, issuer, subject } of told) {
+        assert.equal(typeof time, "number", String(name));
+        if (name !== "failure") assert.deepEqual([issuer, subject], [app.provider.issuer, "ada-1815"], String(name));
+      }
+      assert.deepEqual(leaksIn(JSON.stringify([told, app.log]), secretsOf(app)), []);
     },
   },
 ];

@@ -1,0 +1,27 @@
+import type { StartedHost } from "../stage.js";
+
+/** Everything that a run has made and that no answer may show: what it is, and the value. */
+export function secretsOf({ provider }: StartedHost): readonly (readonly [kind: string, value: string])[] {
+  const found: [string, string][] = [
+    ["client secret", provider.clientSecret],
+    ["SECRET_KEY", "a secret key of at least 32 bytes"],
+    ...provider.issued.map(({ kind, value }): [string, string] => [kind, value]),
+  ];
+  for (const { query, params } of provider.requests) {
+    for (const [kind, value] of [
+      ["state", query.get("state")],
+      ["nonce", query.get("nonce")],
+      ["verifier", params.get("code_verifier")],
+    ] as const) {
+      if (value !== null) found.push([kind, value]);
+    }
+  }
+  return found;
+}
+
+/** The kinds of secrets that stand in a text, as they are, or written for JSON or a URL. */
+export function leaksIn(text: string, secrets: ReturnType<typeof secretsOf>): readonly string[] {
+  return secrets
+    .filter(([, value]) => [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)].some((form) => text.includes(form)))
+    .map(([kind]) => kind);
+}

@@ -1,0 +1,45 @@
+import { memoryStore, StoreUnavailableError, type Clock, type Entry, type SessionStore, type Stored } from "../../index.js";
+
+/** A memory store that remembers what it was asked, and can be made to fail. */
+export class WatchedStore implements SessionStore {
+  readonly name = "watched";
+  readonly inProcess = true;
+  /** The names of the operations so far, in order; may be emptied. */
+  readonly operations: string[] = [];
+  /** Every operation fails until it is false again. */
+  isAway = false;
+  readonly #store: SessionStore;
+
+  constructor(clock: Clock) {
+    this.#store = memoryStore({ clock });
+  }
+
+  get(key: string): Promise<Stored | undefined> {
+    return this.#ask("get", () => this.#store.get(key));
+  }
+
+  insert(key: string, entry: Entry): Promise<boolean> {
+    return this.#ask("insert", () => this.#store.insert(key, entry));
+  }
+
+  replace(key: string, entry: Entry, version: string): Promise<boolean> {
+    return this.#ask("replace", () => this.#store.replace(key, entry, version));
+  }
+
+  touch(key: string, lastActive: number | null, expiresAt: number): Promise<boolean> {
+    return this.#ask("touch", () => this.#store.touch(key, lastActive, expiresAt));
+  }
+
+  delete(key: string): Promise<Stored | undefined> {
+    return this.#ask("delete", () => this.#store.delete(key));
+  }
+
+  listBySubject(subject: string): Promise<string[]> {
+    return this.#ask("listBySubject", () => this.#store.listBySubject(subject));
+  }
+
+  #ask<Answer>(operation: string, question: () => Promise<Answer>): Promise<Answer> {
+    this.operations.push(operation);
+    return this.isAway ? Promise.reject(new StoreUnavailableError()) : question();
+  }
+}

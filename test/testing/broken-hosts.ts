@@ -1,0 +1,538 @@
+import express, { type NextFunction, type Request, type RequestHandler, type Response } from "express";
+import { idpAuth, type ExpressIdpAuth } from "../../src/hosts/express.js";
+import { ConfigurationError, memoryStore, type IdpAuthOptions, type SessionStore, type Stored } from "../../src/index.js";
+import type { HostSetup } from "../../src/testing/index.js";
+import type { ExpressChanges } from "../hosts/applications/express.js";
+
+/** An Express application with one mistake in it, such as people and frameworks make. */
+export interface BrokenHost extends ExpressChanges {
+  readonly name: string;
+  /** The obligation that finds it; the promise by its beginning. */
+  readonly breaks: readonly [area: string, promise: string];
+  readonly setup?: (setup: HostSetup) => HostSetup;
+}
+
+/** Something before idpauth does this, and goes on. */
+function before(work: (request: Request, response: Response) => void): { readonly first: RequestHandler } {
+  return {
+    first(request, response, next) {
+      work(request, response);
+      next();
+    },
+  };
+}
+
+/** idpauth with parts replaced. */
+function patched(patch: (auth: ExpressIdpAuth, options: IdpAuthOptions) => Partial<ExpressIdpAuth>): Pick<ExpressChanges, "idpAuth"> {
+  return {
+    idpAuth(options = {}) {
+      const auth = idpAuth(options);
+      return { ...auth, ...patch(auth, options) };
+    },
+  };
+}
+
+/** The guard replaced, with the application's own answers too. */
+function guarded(wrap: (guard: RequestHandler, auth: ExpressIdpAuth) => RequestHandler): Pick<ExpressChanges, "idpAuth"> {
+  return patched((auth) => ({
+    idpRequired: wrap(auth.idpRequired, auth),
+    idpRequiredWith: (answers) => wrap(auth.idpRequiredWith(answers), auth),
+  }));
+}
+
+function mounts(change: (options: IdpAuthOptions) => IdpAuthOptions): Pick<BrokenHost, "setup"> {
+  return { setup: (setup) => ({ ...setup, mounts: setup.mounts.map(change) }) };
+}
+
+/** The target as a server before Express would have rewritten it. */
+function retargeted(rewrite: (target: string) => string): { readonly first: RequestHandler } {
+  return before((request) => {
+    request.originalUrl = request.url = rewrite(request.url);
+  });
+}
+
+function headerChanged(name: string, change: (response: Response, value: unknown) => unknown): { readonly first: RequestHandler } {
+  return before((_request, response) => {
+    const setHeader = response.setHeader.bind(response);
+    response.setHeader = (its: string, value: never) =>
+      its.toLowerCase() === name.toLowerCase() ? (change(response, value), response) : setHeader(its, value);
+  });
+}
+
+/** What can be decoded is. */
+function decoded(text: string): string {
+  return text.replace(/%([\da-f]{2})/gi, (_all, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
+}
+
+/** Waits for the whole body, as a framework does that parses it. */
+const wholeBody: RequestHandler = (request, _response, next) => void request.once("end", () => next()).resume();
+
+export const brokenHosts: readonly BrokenHost[] = [
+  {
+    name: "keeps only the last Set-Cookie line",
+    breaks: ["guard", "what earlier middleware put into Vary and Set-Cookie stays"],
+    ...before((_request, response) => {
+      response.appendHeader = (name, value) => response.setHeader(name, value);
+    }),
+  },
+  {
+    name: "writes all cookies into one line",
+    breaks: ["guard", "what earlier middleware put into Vary and Set-Cookie stays"],
+    ...before((_request, response) => {
+      response.appendHeader = (name, value) =>
+        response.setHeader(name, [response.getHeader(name) ?? [], value].flat().join(name === "Set-Cookie" ? ", " : ","));
+    }),
+  },
+  {
+    name: "replaces the Vary of earlier middleware",
+    breaks: ["guard", "what earlier middleware put into Vary and Set-Cookie stays"],
+    ...before((_request, response) => {
+      const setHeader = response.setHeader.bind(response);
+      response.setHeader = (name: string, value: never) => setHeader(name, name === "Vary" ? "Cookie" : value);
+    }),
+  },
+  {
+    name: "answers and runs the protected handler all the same",
+    breaks: ["guard", "the protected handler never runs when the guard blocks"],
+    ...guarded((guard) => (request, response, next) => {
+      response.once("finish", () => {
+        response.json = () => response;
+        next();
+      });
+      void guard(request, response, next);
+    }),
+  },
+  {
+    name: "guards the page's exact spelling only",
+    breaks: ["bad input", "a guarded handler is not reached by any spelling"],
+    ...guarded((guard) => (request, response, next) => {
+      if (request.path === "/reports") void guard(request, response, next);
+      else next();
+    }),
+  },
+  {
+    name: "redirects scripts, too",
+    breaks: ["guard", "a GET or HEAD that prefers HTML or navigates gets 302"],
+    ...guarded((_guard, auth) =>
+      auth.idpRequiredWith({ unauthenticated: (_request, response, { loginUrl }) => response.redirect(loginUrl) }),
+    ),
+  },
+  {
+    name: "does not look at Sec-Fetch-Mode",
+    breaks: ["guard", "a GET or HEAD that prefers HTML or navigates gets 302"],
+    ...before((request) => {
+      delete request.headers["sec-fetch-mode"];
+    }),
+  },
+  {
+    name: "loses the query on the way back",
+    breaks: ["guard", "a navigation is sent to sign in and back to the very page"],
+    ...guarded((guard) => (request, response, next) => {
+      request.originalUrl = request.path;
+      void guard(request, response, next);
+    }),
+  },
+  {
+    name: "decodes the query on the way back",
+    breaks: ["guard", "a navigation is sent to sign in and back to the very page"],
+    ...guarded((guard) => (request, response, next) => {
+      request.originalUrl = decoded(request.originalUrl);
+      void guard(request, response, next);
+    }),
+  },
+  {
+    name: "leads back by a path instead of an address",
+    breaks: ["guard", "a page whose path looks like another address"],
+    ...guarded((_guard, auth) =>
+      auth.idpRequiredWith({
+        navigation: (request, response) =>
+          response.redirect(`/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(request.originalUrl)}`),
+      }),
+    ),
+  },
+  {
+    name: "says less in its 401",
+    breaks: ["guard", "a script is told 401 with a JSON body"],
+    ...guarded((_guard, auth) =>
+      auth.idpRequiredWith({ unauthenticated: (_request, response) => void response.status(401).json({ error: "login_required" }) }),
+    ),
+  },
+  {
+    name: "answers an outage with 500",
+    breaks: ["guard", "while the provider is away it answers 503"],
+    ...before((_request, response) => {
+      const end = response.end.bind(response);
+      response.end = ((...parts: Parameters<typeof end>) => {
+        if (response.statusCode === 503) response.statusCode = 500;
+        return end(...parts);
+      }) as typeof end;
+    }),
+  },
+  {
+    name: "drops Retry-After",
+    breaks: ["guard", "while the provider is away it answers 503"],
+    ...headerChanged("Retry-After", () => undefined),
+  },
+  {
+    name: "takes an outage of the store for signed out",
+    breaks: ["guard", "while the store is away it answers 503"],
+    ...guarded((_guard, auth) =>
+      auth.idpRequiredWith({ unavailable: (_request, response) => void response.status(401).json({ error: "login_required" }) }),
+    ),
+  },
+  {
+    name: "does not know answers of the application's own",
+    breaks: ["guard", "an application gives answers of its own"],
+    ...patched((auth) => ({ idpRequiredWith: () => auth.idpRequired })),
+  },
+  {
+    name: "swallows what the application's own answers throw",
+    breaks: ["guard", "an answer of the application's own that fails"],
+    ...guarded(
+      (guard) => (request, response, next) =>
+        void guard(request, response, ((error?: unknown) => (error === undefined ? next() : response.status(500).end())) as NextFunction),
+    ),
+  },
+  {
+    name: "puts its headers on everybody's answers",
+    breaks: ["guard", "without a guard nothing is asked of the visitor"],
+    ...before((_request, response) => void response.setHeader("Referrer-Policy", "no-referrer")),
+  },
+  {
+    name: "lets the framework answer HEAD by itself",
+    breaks: ["bad input", "methods that nobody expects are 405"],
+    ...before((request) => {
+      if (request.method === "HEAD") request.method = "GET";
+    }),
+  },
+  {
+    name: "does what X-HTTP-Method-Override says",
+    breaks: ["bad input", "methods that nobody expects are 405"],
+    ...before((request) => {
+      request.method = (request.headers["x-http-method-override"] as string | undefined) ?? request.method;
+    }),
+  },
+  {
+    name: "puts the visitor into the request",
+    breaks: ["accessors", "neither the guard nor any of them adds a property"],
+    ...guarded((guard) => (request, response, next) => {
+      Object.assign(request, { user: {} });
+      void guard(request, response, next);
+    }),
+  },
+  {
+    name: "remembers the session at the request under a symbol",
+    breaks: ["accessors", "neither the guard nor any of them adds a property"],
+    ...patched((auth) => ({
+      getUser(request) {
+        Object.assign(request, { [Symbol("session")]: {} });
+        return auth.getUser(request);
+      },
+    })),
+  },
+  {
+    name: "gives the record itself",
+    breaks: ["accessors", "getSession gives exactly the specified keys"],
+    ...patched((auth) => ({ getSession: async (request) => ({ ...(await auth.getSession(request)), idp_state: {} }) })),
+  },
+  {
+    name: "gives a session that can be changed",
+    breaks: ["accessors", "getSession gives exactly the specified keys"],
+    ...patched((auth) => ({
+      async getSession(request) {
+        const session = await auth.getSession(request);
+        return session && { ...session };
+      },
+    })),
+  },
+  {
+    name: "renews when it is only asked whether somebody is signed in",
+    breaks: ["accessors", "checkIdpAuthentication and explainIdpAuthentication renew nothing"],
+    ...patched((auth) => ({ checkIdpAuthentication: async (request) => (await auth.getCredentials(request)) !== null })),
+  },
+  {
+    name: "gives null in an outage",
+    breaks: ["accessors", "while the provider is away they reject"],
+    ...patched((auth) => ({ getUser: (request) => auth.getUser(request).catch(() => null) })),
+  },
+  {
+    name: "reads the session once more for each question",
+    breaks: ["accessors", "the guard and all of them share one read"],
+    ...patched((_auth, options) => ({ getUser: idpAuth({ ...options, log: false }).getUser })),
+  },
+  {
+    name: "ignores minValidity",
+    breaks: ["accessors", "getAccessToken looks at the access token's own expiry"],
+    ...patched((auth) => ({ getAccessToken: (request) => auth.getAccessToken(request) })),
+  },
+  {
+    name: "wraps what handlers throw",
+    breaks: ["errors", "what a handler throws, or rejects with"],
+    setup: (setup) => ({ ...setup, caught: (error) => setup.caught(new Error("wrapped", { cause: error })) }),
+  },
+  {
+    name: "starts in spite of its configuration",
+    breaks: ["errors", "an empty secret key keeps the application from starting"],
+    ...patched((auth) => ({
+      mount(app) {
+        try {
+          return auth.mount(app);
+        } catch {
+          app.use(auth.routes);
+          return [];
+        }
+      },
+    })),
+  },
+  {
+    name: "tells the first mistake only",
+    breaks: ["errors", "mistakes in the configuration keep the application from starting"],
+    ...patched((auth) => ({
+      mount(app) {
+        try {
+          return auth.mount(app);
+        } catch (error) {
+          throw new ConfigurationError((error as ConfigurationError).findings.slice(0, 1));
+        }
+      },
+    })),
+  },
+  {
+    name: "hands its own answers to the application's error handler",
+    breaks: ["errors", "what idpauth answers itself"],
+    first: (request, _response, next) => {
+      if (request.path.startsWith("/idpauth/nothing")) next(Object.assign(new Error("not found"), { status: 404 }));
+      else next();
+    },
+  },
+  {
+    name: "parses bodies before the handler",
+    breaks: ["bodies", "bytes of every kind come through"],
+    first: express.text({ type: () => true, limit: "9mb" }),
+  },
+  {
+    name: "refuses bodies of more than a megabyte",
+    breaks: ["bodies", "a large body comes through"],
+    first: (request, response, next) => {
+      if (Number(request.headers["content-length"]) > 1_000_000) response.status(413).end();
+      else next();
+    },
+  },
+  {
+    name: "parses JSON",
+    breaks: ["bodies", "a body is not parsed"],
+    first: express.json(),
+  },
+  {
+    name: "keeps answers back until they are whole",
+    breaks: ["bodies", "a body streams"],
+    ...before((_request, response) => {
+      const end = response.end.bind(response);
+      const parts: Buffer[] = [];
+      response.write = (part: unknown) => parts.push(Buffer.from(part as Buffer)) > 0;
+      response.end = ((last?: unknown) => end(Buffer.concat([...parts, Buffer.from((last ?? "") as string)]))) as typeof end;
+    }),
+  },
+  {
+    name: "guards after the body has come",
+    breaks: ["bodies", "a POST that the guard blocks has its 401"],
+    ...guarded((guard) => (request, response, next) => void wholeBody(request, response, () => void guard(request, response, next))),
+  },
+  {
+    name: "loses what comes while the guard is at work",
+    breaks: ["bodies", "a body that arrives while the guard waits"],
+    ...guarded((guard) => (request, response, next) => {
+      request.resume();
+      void guard(request, response, next);
+    }),
+  },
+  {
+    name: "answers for an endpoint after the body has come",
+    breaks: ["bodies", "a big body to one of our endpoints"],
+    first(request, response, next) {
+      if (request.path.startsWith("/idpauth")) void wholeBody(request, response, next);
+      else next();
+    },
+  },
+  {
+    name: "undoes what was done for visitors who have left",
+    breaks: ["aborts", "a visitor who leaves during a refresh, when"],
+    ...undoing(),
+  },
+  {
+    name: "has one sign-in for all mounts",
+    breaks: ["mounts", "who is signed in at one is not at the other"],
+    idpAuth: oneForAll(),
+  },
+  {
+    name: "gives all mounts one cookie",
+    breaks: ["mounts", "a visitor is signed in at both at once"],
+    ...mounts((options) => ({ ...options, cookieName: "idpauth" })),
+  },
+  {
+    name: "knows a state whatever mount it belongs to",
+    breaks: ["mounts", "a state from one brought to the other's callback"],
+    ...retargeted((target) => (target.includes("login-callback") ? target.replace("/partners", "") : target)),
+  },
+  {
+    name: "follows the router's url instead of the original one",
+    breaks: ["sub-path", "the whole trip stays below the path"],
+    ...before((request) => {
+      Object.defineProperty(request, "originalUrl", { get: () => request.url, set: () => undefined });
+    }),
+  },
+  {
+    name: "answers outside of its path, too",
+    breaks: ["sub-path", "what lies outside of the path is not ours"],
+    ...retargeted((target) => (target.startsWith("/idpauth/") ? `/area${target}` : target)),
+  },
+  {
+    name: "trusts every forwarded header",
+    breaks: ["proxy", "by default forwarded headers count for nothing"],
+    ...mounts((options) => ({ ...options, trustProxy: true })),
+  },
+  {
+    name: "trusts no forwarded header",
+    breaks: ["proxy", "the host's own setting makes X-Forwarded-Proto"],
+    ...before((request) => {
+      delete request.headers["x-forwarded-proto"];
+    }),
+  },
+  {
+    name: "does not know BASE_URL",
+    breaks: ["proxy", "with BASE_URL neither they nor Host"],
+    ...mounts((options) => ({ ...options, baseUrl: null })),
+  },
+  {
+    name: "does not know the path prefix",
+    breaks: ["path prefix", "the whole trip works behind a proxy that takes a prefix off the path (option pathPrefix)"],
+    ...mounts((options) => ({ ...options, pathPrefix: "" })),
+  },
+  {
+    name: "writes a link without the prefix",
+    breaks: ["path prefix", "every link of every page carries the prefix"],
+    ...before((_request, response) => {
+      const end = response.end.bind(response);
+      response.end = ((body?: unknown) =>
+        end(typeof body === "string" ? body.replace("/portal/idpauth/style.css", "/idpauth/style.css") : (body as string))) as typeof end;
+    }),
+  },
+  {
+    name: "decodes the path",
+    breaks: ["bad input", "an endpoint is reached by its own path only"],
+    ...retargeted(decoded),
+  },
+  {
+    name: "stumbles over bad percent-encoding",
+    breaks: ["bad input", "an endpoint is reached by its own path only"],
+    ...before((request) => void decodeURIComponent(request.path)),
+  },
+  {
+    name: "merges slashes",
+    breaks: ["bad input", "an endpoint is reached by its own path only"],
+    ...retargeted((target) => target.replace(/\/{2,}/g, "/")),
+  },
+  {
+    name: "does not tell letters by their case",
+    breaks: ["bad input", "an endpoint is reached by its own path only"],
+    ...retargeted((target) => target.replace(/^[^?]*/, (path) => path.toLowerCase())),
+  },
+  {
+    name: "resolves dots and backslashes",
+    breaks: ["bad input", "an endpoint is reached by its own path only"],
+    ...retargeted((target) => (target.startsWith("/") ? new URL(`http://h${target}`).href.slice("http://h".length) : target)),
+  },
+  {
+    name: "is always in debug mode",
+    breaks: ["bad input", "outside debug mode the debug endpoint is 404"],
+    ...mounts((options) => ({ ...options, debug: true })),
+  },
+  {
+    name: "takes a target in absolute form for a path",
+    breaks: ["bad input", "request targets in absolute form"],
+    ...retargeted((target) => (target.startsWith("/") ? target : `/${target}`)),
+  },
+  {
+    name: "keeps the last of repeated parameters",
+    breaks: ["bad input", "queries with repeated or odd names"],
+    ...retargeted((target) => {
+      const [path = "", query] = target.split("?");
+      return query === undefined ? target : `${path}?${new URLSearchParams(Object.fromEntries(new URLSearchParams(query))).toString()}`;
+    }),
+  },
+  {
+    name: "decodes cookies, and fails at those that cannot be",
+    breaks: ["bad input", "headers of sixteen kilobytes"],
+    ...before((request) => {
+      if (request.headers.cookie !== undefined)
+        request.headers.cookie = decodeURIComponent(request.headers.cookie.replace("__proto__=", "%"));
+    }),
+  },
+  {
+    name: "makes up a Host for those that are none",
+    breaks: ["bad input", "a Host that is no host name"],
+    ...before((request) => {
+      if (!URL.canParse(`http://${request.headers.host ?? ""}`)) withHost(request, "localhost");
+    }),
+  },
+  {
+    name: "believes the first of two Host headers",
+    breaks: ["bad input", "of two Host headers none is believed"],
+    ...before((request) => withHost(request, request.headers.host ?? "")),
+  },
+];
+
+/** Whichever way the Host is read. */
+function withHost(request: Request, host: string): void {
+  const others = request.rawHeaders.flatMap((name, index, all) =>
+    index % 2 === 0 && name.toLowerCase() !== "host" ? [name, all[index + 1] ?? ""] : [],
+  );
+  request.rawHeaders = ["Host", host, ...others];
+  request.headers.host = host;
+  Object.defineProperty(request, "headersDistinct", { value: { host: [host] } });
+}
+
+/** What is stored for a visitor who has left is undone at once, as by a framework that rolls back what was cut off. */
+function undoing(): Pick<BrokenHost, "first" | "setup"> {
+  let hasLeft = false;
+  let before: Stored | undefined;
+  return {
+    first(_request, response, next) {
+      hasLeft = false;
+      before = undefined;
+      response.once("close", () => {
+        hasLeft = !response.writableEnded;
+      });
+      next();
+    },
+    ...mounts((options) => {
+      const store = memoryStore({ clock: options.clock! });
+      const broken: SessionStore = {
+        name: "undoing",
+        inProcess: true,
+        get: (key) => store.get(key),
+        insert: (key, entry) => store.insert(key, entry),
+        async replace(key, entry, version) {
+          before ??= await store.get(key);
+          const isWritten = await store.replace(key, entry, version);
+          if (hasLeft && before) await store.replace(key, before, (await store.get(key))?.version ?? "");
+          return isWritten;
+        },
+        touch: (key, lastActive, expiresAt) => store.touch(key, lastActive, expiresAt),
+        delete: (key) => store.delete(key),
+        listBySubject: (subject) => store.listBySubject(subject),
+      };
+      return { ...options, store: broken };
+    }),
+  };
+}
+
+/** The accessors and the guard of the mount that was made first, for every mount. */
+function oneForAll(): typeof idpAuth {
+  let first: ExpressIdpAuth | undefined;
+  return (options) => {
+    const auth = idpAuth(options);
+    first ??= auth;
+    return { ...first, mount: auth.mount, routes: auth.routes };
+  };
+}
