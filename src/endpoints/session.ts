@@ -14,10 +14,7 @@ export async function session(visit: Visit, context: EndpointContext): Promise<R
   const query = queryOf(visit.request.target);
   const parameters = query === "" ? undefined : new URLSearchParams(query);
   try {
-    if (visit.request.method === "HEAD") {
-      await visit.session.read();
-      return jsonText("");
-    }
+    if (visit.request.method === "HEAD") return jsonText(await bodyOfGet(parameters, visit, context));
     const slide = !isExactly(parameters, "slide", "false");
     const access = await context.sessions.access(visit.session, { slide, renew: true });
     const details = isExactly(parameters, "details", "true") ? detailsOf(access, slide, context) : undefined;
@@ -31,6 +28,14 @@ export async function session(visit: Visit, context: EndpointContext): Promise<R
     // Whoever reads only the body sees nobody signed in; the status says that this is no verdict.
     return jsonText(SIGNED_OUT, error.status, { "Retry-After": String(retryAfterOf(error)) });
   }
+}
+
+/** For HEAD: what GET would say, since some servers tell its length; nothing where only a refresh, or its side effects, would tell. */
+async function bodyOfGet(parameters: URLSearchParams | undefined, { session }: Visit, { sessions }: EndpointContext): Promise<string> {
+  const { authenticated, reason } = await sessions.explain(session);
+  if (parameters !== undefined || reason === "id_token_expired") return "";
+  const record = authenticated ? await session.read() : undefined;
+  return record === undefined ? SIGNED_OUT : JSON.stringify({ authenticated: true, user: userPayload(record.id_info) });
 }
 
 function isExactly(parameters: URLSearchParams | undefined, name: string, value: string): boolean {

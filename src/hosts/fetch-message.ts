@@ -12,19 +12,28 @@ export class WebRequest implements IdpRequest {
     return this.#request.method;
   }
 
-  /** As the server's URL parser left it: dot segments are resolved by then. */
+  /** Most servers resolve dot segments before; a fragment is never part of it. */
   get target(): string {
     const { url } = this.#request;
-    const start = url.indexOf("/", url.indexOf("://") + 3);
-    return start < 0 ? "/" : url.slice(start);
+    // Bun gives the bare target where the Host header is no host name.
+    const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
+    if (start < 0) return "/";
+    const end = url.indexOf("#", start);
+    return end < 0 ? url.slice(start) : url.slice(start, end);
   }
 
   get scheme(): "http" | "https" {
     return this.#request.url.startsWith("https:") ? "https" : "http";
   }
 
+  /**
+   * The URL's, as it is written there. A Host header that is no host name, or of which there are several, is not to be believed,
+   * whatever the server has made of it (RFC 9112 section 3.2).
+   */
   get host(): string | undefined {
-    return URL.canParse(this.#request.url) ? new URL(this.#request.url).host : undefined;
+    const { url, headers } = this.#request;
+    if (!/^[\w.:[\]-]+$/.test(headers.get("host") ?? "none")) return undefined;
+    return /^https?:\/\/([^/?#]+)/i.exec(url)?.[1];
   }
 
   header(name: string): string | undefined {
@@ -35,10 +44,15 @@ export class WebRequest implements IdpRequest {
 /**
  * An answer as a Response of the Fetch standard.
  *
- * @param method the request's; an answer to HEAD has no body
+ * @param method the request's; an answer to HEAD has no body, and says how long it would be
  */
 export function toResponse(reply: Reply, method?: string): Response {
-  const headers = new Headers(reply.headers);
-  for (const cookie of reply.setCookies ?? []) headers.append("Set-Cookie", cookie);
-  return new Response(method === "HEAD" ? null : (reply.body ?? null), { status: reply.status, headers });
+  const { status, headers: plain, setCookies, body } = reply;
+  const isHead = method === "HEAD";
+  // Servers write plain headers faster than a Headers object.
+  if (setCookies === undefined && !isHead) return new Response(body ?? null, { status, headers: plain });
+  const headers = new Headers(plain);
+  for (const cookie of setCookies ?? []) headers.append("Set-Cookie", cookie);
+  if (isHead) headers.set("Content-Length", String(new TextEncoder().encode(body).length));
+  return new Response(isHead ? null : (body ?? null), { status, headers });
 }

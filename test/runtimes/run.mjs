@@ -1,0 +1,94 @@
+// @ts-check
+// Runs the hosts' tests on other runtimes, and prints a table of what was run where. Needs a build (`npm run build`).
+//
+//   node test/runtimes/run.mjs [node20] [node22] [node24] [node26] [bun] [deno]      default: all
+//
+// A runtime that is not at hand comes from the npm package of its name, into a cache below node_modules.
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+
+/** @typedef {{ passed: number, total: number, notApplicable?: number }} Outcome */
+/** @typedef {{ spec: string, binary: string, run: (binary: string) => [what: string, outcome: Outcome][] }} Runtime */
+
+const root = path.resolve(import.meta.dirname, "../..");
+const cache = path.join(root, "node_modules/.cache/idpauth-runtimes");
+const suite = path.join(import.meta.dirname, "fetch-suite.mjs");
+
+/** @type {Record<string, Runtime>} */
+const RUNTIMES = {
+  ...Object.fromEntries([20, 22, 24, 26].map((major) => [`node${major}`, { spec: `node@${major}`, binary: "node/bin/node", run: onNode }])),
+  bun: { spec: "bun@1", binary: "bun/bin/bun.exe", run: (binary) => onFetchServer(binary, ["run"]) },
+  deno: { spec: "deno@2", binary: "deno/bin.cjs", run: (binary) => onFetchServer(binary, ["run", "--quiet", "--allow-all", "--no-check"]) },
+};
+
+/**
+ * All hosts, over node:http.
+ *
+ * @param {string} binary
+ * @returns {[string, Outcome][]}
+ */
+function onNode(binary) {
+  const file = path.join(cache, `${path.basename(path.resolve(binary, "../../../.."))}.json`);
+  const vitest = path.join(root, "node_modules/vitest/vitest.mjs");
+  const reporters = ["--reporter=dot", "--reporter=json", `--outputFile.json=${file}`];
+  spawnSync(binary, [vitest, "run", "test/hosts", ...reporters], { cwd: root, stdio: "inherit" });
+  const { numPassedTests: passed, numTotalTests: total } = JSON.parse(readFileSync(file, "utf8"));
+  return [["every host", { passed, total }]];
+}
+
+/**
+ * The fetch host and Hono, over the runtime's own server.
+ *
+ * @param {string} binary
+ * @param {readonly string[]} args
+ * @returns {[string, Outcome][]}
+ */
+function onFetchServer(binary, args) {
+  return ["fetch", "hono"].map((host) => {
+    const { stdout } = spawnSync(binary, [...args, suite, host], { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+    const lines = stdout.trimEnd().split("\n");
+    const last = lines.pop() ?? "";
+    console.log(lines.join("\n"));
+    return [host, last.startsWith("{") ? JSON.parse(last) : { passed: 0, total: 0 }];
+  });
+}
+
+/**
+ * @param {string} name
+ * @param {Runtime} runtime
+ * @returns {string} where its binary is
+ */
+function find(name, { spec, binary }) {
+  if (name === `node${process.versions.node.split(".")[0]}`) return process.execPath;
+  const folder = path.join(cache, name);
+  const found = path.join(folder, "node_modules", binary);
+  if (!existsSync(found)) {
+    mkdirSync(folder, { recursive: true });
+    const [packageName = ""] = spec.split("@");
+    // Each of these packages fetches, or moves, its binary when it is installed.
+    writeFileSync(path.join(folder, "package.json"), JSON.stringify({ private: true, allowScripts: { [packageName]: true } }));
+    execFileSync("npm", ["install", "--prefix", folder, "--no-audit", "--no-fund", "--loglevel=error", spec], { stdio: "inherit" });
+  }
+  return found;
+}
+
+const asked = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(RUNTIMES);
+const rows = [];
+for (const name of asked) {
+  const runtime = RUNTIMES[name];
+  if (runtime === undefined) throw new Error(`there is no runtime "${name}"; there are ${Object.keys(RUNTIMES).join(", ")}`);
+  const binary = find(name, runtime);
+  const version = execFileSync(binary, ["--version"], { encoding: "utf8" })
+    .split("\n", 1)[0]
+    ?.match(/\d+\.\d+\.\d+/)?.[0];
+  for (const [what, { passed, total, notApplicable = 0 }] of runtime.run(binary)) {
+    rows.push({ runtime: `${name.replace(/\d+$/, "")} ${version}`, what, passed, total, notApplicable });
+  }
+}
+
+console.log("\n| Runtime | What | Hold | Not applicable |\n|---|---|---|---|");
+for (const { runtime, what, passed, total, notApplicable } of rows) {
+  console.log(`| ${runtime} | ${what} | ${passed} of ${total} | ${notApplicable || ""} |`);
+}
+process.exitCode = rows.every(({ passed, total }) => total > 0 && passed === total) ? 0 : 1;
