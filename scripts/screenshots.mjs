@@ -57,7 +57,7 @@ const FROM_LIST = ["index-signed-in-no-picture", "index-ended-refresh-rejected"]
 
 mkdirSync(TARGET, { recursive: true });
 /** @type {Set<string>} */
-const taken = new Set();
+const taken = new Set(["next-signed-in.png"]); // taken by the browser test of Next.js: SCREENSHOTS=docs/screenshots
 const browser = await chromium.launch({ executablePath: process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
 try {
   for (const shot of SHOTS) await takeFromDemo(browser, shot);

@@ -95,8 +95,14 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
+/** On every error of this package, whichever copy of it made the error. */
+const BRAND = Symbol.for("idpauth.error");
+
 /** Base of every error that the outside world or the configuration causes. A programmer's misuse is a TypeError instead. */
 export class IdpAuthError extends Error {
+  /** The class's name, which minifiers do not change. Each class has its own. */
+  static readonly className: string = "IdpAuthError";
+
   readonly code: ErrorCode;
   /** HTTP status; frameworks read it under either name. */
   readonly status: number;
@@ -105,11 +111,18 @@ export class IdpAuthError extends Error {
 
   constructor(code: ErrorCode, message: string, options?: { cause?: unknown; remedy?: string }) {
     super(message, options?.cause === undefined ? undefined : { cause: options.cause });
-    this.name = new.target.name;
+    this.name = new.target.className;
     this.code = code;
     this.status = ERRORS[code].status;
     this.statusCode = this.status;
     this.remedy = options?.remedy ?? ERRORS[code].remedy;
+    Object.defineProperty(this, BRAND, { value: true });
+  }
+
+  /** Bundlers make several copies of this package in one process, and each must know the errors of the others. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    if (typeof value !== "object" || value === null || !(BRAND in value)) return false;
+    return this === IdpAuthError || (value as { readonly name?: unknown }).name === this.className;
   }
 }
 
@@ -125,6 +138,7 @@ export interface Finding {
 
 /** The host must not start: holds every finding, errors first. */
 export class ConfigurationError extends IdpAuthError {
+  static override readonly className = "ConfigurationError";
   readonly findings: readonly Finding[];
 
   constructor(findings: readonly Finding[]) {
@@ -136,6 +150,7 @@ export class ConfigurationError extends IdpAuthError {
 
 /** The provider could not be asked, or gave no usable answer. The session stays; the next call may succeed. */
 export class ProviderUnavailableError extends IdpAuthError {
+  static override readonly className = "ProviderUnavailableError";
   /** Seconds after which it is worth trying again. */
   readonly retryAfter: number;
   /** What happened, as a stable word for the log: `network`, `timeout`, `http_503`, `jwks`, `invalid_client`, `backing_off`, … */
@@ -150,6 +165,7 @@ export class ProviderUnavailableError extends IdpAuthError {
 
 /** The provider's answer is a definite no. Not asked again. */
 export class ProviderRefusedError extends IdpAuthError {
+  static override readonly className = "ProviderRefusedError";
   /** The check or the answer that failed, as a stable word for the log: `invalid_grant`, `id_token_signature`, `id_token_sub`, … */
   readonly reason: string;
 
@@ -161,6 +177,7 @@ export class ProviderRefusedError extends IdpAuthError {
 
 /** The store did not answer; nothing is known about the session, and nothing was changed. */
 export class StoreUnavailableError extends IdpAuthError {
+  static override readonly className = "StoreUnavailableError";
   readonly retryAfter: number;
 
   constructor(message = "The session store cannot be reached right now.", options?: { cause?: unknown; retryAfter?: number }) {
@@ -176,6 +193,7 @@ export function asStoreUnavailable(error: unknown): StoreUnavailableError {
 
 /** `session: "host"` is configured and the host has no session on this request. */
 export class SessionMissingError extends IdpAuthError {
+  static override readonly className = "SessionMissingError";
   constructor() {
     super("session_missing", `${ERRORS.session_missing.title}: this request has no session of the host.`);
   }

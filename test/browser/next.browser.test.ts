@@ -1,0 +1,108 @@
+import { mkdirSync } from "node:fs";
+import path from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { serveNext, type NextServer } from "../hosts/applications/next.js";
+import { Stage } from "../../src/testing/host/stage.js";
+import { chromiumForTests, launchChromium } from "../support/chromium.js";
+import { heading, Visitor } from "./visitor.js";
+
+const executablePath = await chromiumForTests();
+
+/** The provider agrees by itself: asking for a guarded page is the whole sign-in. */
+describe.skipIf(executablePath === undefined)("a production build of Next.js, in a browser", () => {
+  let server: NextServer;
+  let browser: Browser;
+  let stage: Stage;
+  let visitor: Visitor | undefined;
+
+  beforeAll(async () => {
+    server = await serveNext();
+    browser = await launchChromium(executablePath!);
+  }, 300_000);
+  afterAll(async () => {
+    await browser.close();
+    await server.close();
+  });
+  afterEach(async () => {
+    await visitor?.leave();
+    await stage.stop();
+    expect(visitor?.complaints).toEqual([]);
+  });
+
+  async function open() {
+    stage = new Stage({ name: "Next.js", start: server.start }, "bundled");
+    const app = await stage.start({ options: { authFinalRedirectUrl: "/welcome", authLogoutRedirectUrl: "/welcome" } });
+    visitor = await Visitor.arrive(browser, app.origin, { colorScheme: "light", viewport: { width: 900, height: 620 } });
+    return { app, visitor, tab: await visitor.tab() };
+  }
+
+  it("leads from a guarded page to the provider and back, through pages without loading anew, to the sign-out, and is guarded again", async () => {
+    const { app, visitor: ada, tab } = await open();
+    const loads: string[] = [];
+    tab.on("request", (request) => {
+      if (request.isNavigationRequest()) loads.push(new URL(request.url()).pathname);
+    });
+
+    await tab.goto(ada.url("/members?q=a%2Fb"));
+    expect(tab.url()).toBe(ada.url("/members?q=a%2Fb"));
+    expect([await heading(tab), await tab.innerText("p")]).toEqual(["Welcome, Ada Lovelace", "You asked for a/b."]);
+    expect(loads).toEqual(["/members", "/idpauth/login/", "/authorize", "/idpauth/login-callback", "/members"]);
+    await shoot(tab, "next-signed-in");
+
+    await follow(tab, "Ada’s page", "About ada");
+    expect(await tab.innerText("p")).toBe("The access token is here.");
+    await follow(tab, "All members", "Welcome, Ada Lovelace");
+    expect(loads).toHaveLength(5);
+
+    await follow(tab, "Sign out", "Hello, stranger");
+    expect(loads.slice(5)).toEqual(["/idpauth/logout/", "/welcome"]);
+    expect(app.provider.requestsTo("revoke")).toHaveLength(1);
+
+    expect(app.provider.requestsTo("authorize")).toHaveLength(1);
+    await tab.goto(ada.url("/members"));
+    expect(app.provider.requestsTo("authorize")).toHaveLength(2);
+  });
+
+  it("a link within the application to a guarded page signs in as a click on it, once", async () => {
+    const { app, visitor: ada, tab } = await open();
+    await tab.goto(ada.url("/welcome"));
+    await follow(tab, "Members", "Welcome, Ada Lovelace");
+    expect(tab.url()).toBe(ada.url("/members"));
+    expect(app.provider.requestsTo("authorize")).toHaveLength(1);
+  });
+
+  it("so does a link to the login itself; looking at it does nothing", async () => {
+    const { app, visitor: ada, tab } = await open();
+    const prefetch = tab.waitForResponse((response) => response.url().includes("/idpauth/login/"));
+    await tab.goto(ada.url("/welcome"));
+    expect([(await prefetch).status(), await ada.context.cookies()]).toEqual([503, []]);
+    await follow(tab, "Sign in", "Hello, Ada Lovelace");
+    expect(app.provider.requestsTo("authorize")).toHaveLength(1);
+  });
+
+  it("a server action of a page that was left open after the sign-out asks for a new one, and comes back", async () => {
+    const { visitor: ada, tab } = await open();
+    await tab.goto(ada.url("/welcome"));
+    await tab.getByRole("button", { name: "Who am I?" }).click();
+    await tab.waitForURL(ada.url("/welcome"));
+    await expect.poll(() => heading(tab)).toBe("Hello, Ada Lovelace");
+    await tab.getByRole("button", { name: "Who am I?" }).click();
+    await expect.poll(() => heading(tab)).toBe("Welcome, Ada Lovelace");
+    expect(await tab.innerText("p")).toBe("You asked for ada@example.com.");
+  });
+});
+
+/** Clicks, and waits for the page that this leads to. */
+async function follow(tab: Page, link: string, title: string): Promise<void> {
+  await tab.getByRole("link", { name: link }).click();
+  await tab.getByRole("heading", { level: 1, name: title }).waitFor();
+}
+
+/** Only when asked for: SCREENSHOTS names the folder. */
+async function shoot(tab: Page, name: string): Promise<void> {
+  const folder = process.env["SCREENSHOTS"];
+  if (folder === undefined) return;
+  mkdirSync(folder, { recursive: true });
+  await tab.screenshot({ path: path.join(folder, `${name}.png`) });
+}

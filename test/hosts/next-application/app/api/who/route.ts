@@ -1,0 +1,12 @@
+import type { NextRequest } from "next/server";
+import { firstAuth } from "../../../lib/auth";
+
+/** Where an application writes `export const GET = auth.idpRequired(async () => …)`. */
+export async function GET(request: NextRequest): Promise<Response> {
+  const auth = await firstAuth();
+  const handler = auth.idpRequired(async () => {
+    const [user, session] = [await auth.getUser(), await auth.getSession()];
+    return Response.json({ user, keys: Object.keys(session ?? {}) });
+  });
+  return handler(request);
+}

@@ -1,0 +1,20 @@
+import Link from "next/link";
+import { firstAuth } from "../../lib/auth";
+import { whoAmI } from "./actions";
+
+/** For everybody, but it greets those that it knows. */
+export default async function Welcome() {
+  const auth = await firstAuth();
+  const user = await auth.getUser();
+  return (
+    <>
+      <h1>Hello, {user === null ? "stranger" : user.name}</h1>
+      <nav>
+        <Link href="/members">Members</Link> <Link href="/idpauth/login/">Sign in</Link>
+      </nav>
+      <form action={whoAmI}>
+        <button>Who am I?</button>
+      </form>
+    </>
+  );
+}

@@ -1,0 +1,15 @@
+import { NextResponse, type NextFetchEvent, type NextRequest } from "next/server";
+import { firstAuth } from "./lib/auth";
+import { setup } from "./lib/setup";
+
+export async function proxy(request: NextRequest, event: NextFetchEvent): Promise<Response> {
+  const isGuarded = request.nextUrl.pathname.startsWith("/members");
+  const answer = isGuarded ? await (await firstAuth()).proxy(request, event) : NextResponse.next();
+  for (const [name, value] of setup().earlier) answer.headers.append(name, value);
+  return answer;
+}
+
+export const config = {
+  // Next.js reads a body whole before a proxy runs, so this one stands only where it has something to do.
+  matcher: ["/members/:path*", { source: "/:path*", has: [{ type: "header", key: "x-test-earlier" }] }],
+};
