@@ -7,6 +7,7 @@ export const HOST_FEATURES = {
   "earlier headers": "nothing that runs before idpauth can put headers on its answers",
   "sub-path": "the host cannot mount an application below a path",
   "raw targets": "the server parses the request target before the host sees it",
+  "untouched requests": "the framework's own router corrects or refuses odd targets, queries and methods before the application sees them",
   "aborted requests": "the runtime's server cannot tell that a visitor has left",
 } as const;
 

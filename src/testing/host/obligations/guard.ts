@@ -39,16 +39,10 @@ const MISLEADING = ["//evil.example/x", "/@evil.example"] as const;
 export const guardObligations: readonly HostObligation[] = [
   {
     area,
-    promise: "a navigation is sent to sign in and back to the very page, its query kept byte for byte",
+    promise: "a navigation is sent to sign in and back to the very page, with its query",
     async check(stage) {
       const app = await stage.start();
-      for (const page of [
-        "/reports",
-        "/reports?",
-        "/reports?year=2024&q=a%2Fb",
-        "/reports?q=%ff%00%&&x=1+2&x=1%202",
-        "/reports?next=//evil.example&u=http://evil.example/@x",
-      ]) {
+      for (const page of ["/reports", "/reports?year=2024&q=a%2Fb"]) {
         const answer = await app.browser().navigate(page);
         assertRedirect(answer, `${LOGIN}?${backTo(app.origin + page)}`);
         assertBlockedHeaders(answer);
@@ -59,7 +53,21 @@ export const guardObligations: readonly HostObligation[] = [
   },
   {
     area,
+    promise: "its query is kept byte for byte, whatever is in it",
+    needs: "untouched requests",
+    async check(stage) {
+      const app = await stage.start();
+      for (const query of ["?", "?q=%ff%00%&&x=1+2&x=1%202", "?next=//evil.example&u=http://evil.example/@x"]) {
+        const answer = await app.browser().navigate(`/reports${query}`);
+        assertRedirect(answer, `${LOGIN}?${backTo(`${app.origin}/reports${query}`)}`);
+        assertBlockedHeaders(answer);
+      }
+    },
+  },
+  {
+    area,
     promise: "a page whose path looks like another address leads back to our own origin",
+    needs: "untouched requests",
     async check(stage) {
       const routes = MISLEADING.map((path): HostRoute => ({
         kind: "json",
