@@ -1,0 +1,56 @@
+// @ts-check
+import { serve } from "@hono/node-server"; // a server of this style for Node; Bun and Deno have theirs built in
+import { isOutage } from "idpauth";
+import { idpAuth } from "idpauth/fetch";
+
+const auth = idpAuth(); // settings come from the environment
+auth.check(); // a mistake in them stops the start here
+
+/** @type {Record<string, (request: Request) => Promise<Response>>} */
+const routes = {
+  "/": async (request) => {
+    const user = await auth.getUser(request); // { email, name, picture }, or null
+    const link = user ? `${nameOf(user)}, <a href="/idpauth/logout/">sign out</a>` : '<a href="/idpauth/login/">Sign in</a>';
+    return page("Everybody", `<p>${link}</p><p><a href="/reports">Reports</a></p>`);
+  },
+
+  "/reports": auth.idpRequired(async (request) => {
+    const name = nameOf(await auth.getUser(request));
+    const links = '<a href="/api/reports">As JSON</a> <a href="/">Home</a> <a href="/idpauth/logout/">Sign out</a>';
+    return page("Reports", `<p>Hello ${name}.</p><p>${links}</p>`);
+  }),
+
+  "/api/reports": auth.idpRequired(async (request) => {
+    const credentials = await auth.getCredentials(request); // { token, … }, always fresh; null: signed out a moment ago
+    // credentials.token is what an API of the provider asks for.
+    return Response.json({ reports: ["Visitors", "Orders"], scopes: credentials?.scopes ?? [] });
+  }),
+};
+
+/** @param {Request} request */
+async function answer(request) {
+  const { pathname } = new URL(request.url);
+  const route = Object.hasOwn(routes, pathname) ? routes[pathname] : undefined;
+  try {
+    // First /idpauth/*, then the application's own.
+    return (await auth.fetch(request)) ?? (await route?.(request)) ?? Response.json({ error: "not_found" }, { status: 404 });
+  } catch (error) {
+    // Nobody has been signed out: the same request may succeed a moment later.
+    if (isOutage(error)) return Response.json({ error: error.code }, { status: 503, headers: { "Retry-After": "1" } });
+    console.error(error);
+    return Response.json({ error: "internal_error" }, { status: 500 });
+  }
+}
+
+/** @param {string} title @param {string} body */
+function page(title, body) {
+  return new Response(`<!doctype html><title>${title}</title>${body}`, { headers: { "Content-Type": "text/html; charset=utf-8" } });
+}
+
+/** @param {import("idpauth").UserPayload | null} user */
+function nameOf(user) {
+  return (user?.name ?? user?.email ?? "visitor").replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+const { PORT = 3000 } = process.env;
+serve({ fetch: answer, port: Number(PORT) }, ({ port }) => console.log(`http://localhost:${port}/`));

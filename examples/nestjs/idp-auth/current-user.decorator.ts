@@ -1,0 +1,19 @@
+import { createParamDecorator, Inject, Injectable, type ExecutionContext, type PipeTransform } from "@nestjs/common";
+import type { Request } from "express";
+import type { UserPayload } from "idpauth";
+import type { ExpressIdpAuth } from "idpauth/express";
+import { IDP_AUTH } from "./idp-auth.module.js";
+
+@Injectable()
+class UserOfRequest implements PipeTransform<Request, Promise<UserPayload | null>> {
+  @Inject(IDP_AUTH) private readonly auth!: ExpressIdpAuth;
+
+  transform(request: Request): Promise<UserPayload | null> {
+    return this.auth.getUser(request);
+  }
+}
+
+const HttpRequest = createParamDecorator((_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<Request>());
+
+/** `@CurrentUser() user: UserPayload | null`: email, name and picture of the visitor; null when signed out. */
+export const CurrentUser = (): ParameterDecorator => HttpRequest(UserOfRequest);

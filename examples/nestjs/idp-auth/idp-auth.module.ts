@@ -1,0 +1,38 @@
+import { Inject, Module, type DynamicModule, type NestModule, type OnApplicationShutdown } from "@nestjs/common";
+import { APP_FILTER, HttpAdapterHost } from "@nestjs/core";
+import type { Express } from "express";
+import type { IdpAuthOptions } from "idpauth";
+import { idpAuth, type ExpressIdpAuth } from "idpauth/express";
+import { IdpOutageFilter } from "./idp-outage.filter.js";
+
+/** `@Inject(IDP_AUTH) private readonly auth!: ExpressIdpAuth` gives the accessors to whoever needs them. */
+export const IDP_AUTH = Symbol("idpauth");
+
+@Module({})
+export class IdpAuthModule implements NestModule, OnApplicationShutdown {
+  @Inject(IDP_AUTH) private readonly auth!: ExpressIdpAuth;
+  @Inject(HttpAdapterHost) private readonly host!: HttpAdapterHost;
+
+  /** Settings come from the environment; options override them. */
+  static forRoot(options: IdpAuthOptions = {}): DynamicModule {
+    return {
+      module: IdpAuthModule,
+      global: true,
+      providers: [
+        { provide: IDP_AUTH, useFactory: () => idpAuth(options) },
+        { provide: APP_FILTER, useClass: IdpOutageFilter },
+      ],
+      exports: [IDP_AUTH],
+    };
+  }
+
+  /** Nest calls it after what main.ts gave to `app.use()`, such as a session middleware, and before it adds the controllers. */
+  configure(): void {
+    this.auth.mount(this.host.httpAdapter.getInstance<Express>()); // startup checks, then /idpauth/*
+  }
+
+  /** After the server is closed: a refresh goes on when its visitor has left. */
+  onApplicationShutdown(): Promise<void> {
+    return this.auth.idle();
+  }
+}

@@ -1,0 +1,26 @@
+import { Inject, Injectable, type CanActivate, type ExecutionContext } from "@nestjs/common";
+import type { RequestHandler } from "express";
+import type { ExpressIdpAuth } from "idpauth/express";
+import { IDP_AUTH } from "./idp-auth.module.js";
+
+/** Lets only visitors through who are signed in within policy. */
+@Injectable()
+export class IdpRequiredGuard implements CanActivate {
+  @Inject(IDP_AUTH) protected readonly auth!: ExpressIdpAuth;
+
+  /** Settles only when the handler may run, or when something failed: otherwise the visitor has an answer already. */
+  canActivate(context: ExecutionContext): Promise<boolean> {
+    const http = context.switchToHttp();
+    return new Promise((resolve, reject) => {
+      this.guard(http.getRequest(), http.getResponse(), (error?: unknown) => {
+        if (error === undefined) resolve(true);
+        else reject(error instanceof Error ? error : new Error("The guard failed.", { cause: error }));
+      });
+    });
+  }
+
+  /** A subclass gives answers of its own with `this.auth.idpRequiredWith({ … })`, made once. */
+  protected get guard(): RequestHandler {
+    return this.auth.idpRequired;
+  }
+}

@@ -1,0 +1,58 @@
+// @ts-check
+/** @import { IncomingMessage, ServerResponse } from "node:http" */
+import { createServer } from "node:http";
+import { isOutage } from "idpauth";
+import { idpAuth } from "idpauth/node";
+
+const auth = idpAuth();
+
+/** @type {Record<string, (request: IncomingMessage, response: ServerResponse) => unknown>} */
+const routes = {
+  "/": async (request, response) => {
+    const user = await auth.getUser(request);
+    const link = user ? `${nameOf(user)}, <a href="/idpauth/logout/">sign out</a>` : '<a href="/idpauth/login/">Sign in</a>';
+    page(response, `<title>Everybody</title><p>${link}</p><p><a href="/reports">Reports</a></p>`);
+  },
+  "/reports": auth.idpRequired(async (request, response) => {
+    const links = '<a href="/api/reports">As JSON</a> <a href="/">Home</a> <a href="/idpauth/logout/">Sign out</a>';
+    page(response, `<title>Reports</title><p>Hello ${nameOf(await auth.getUser(request))}.</p><p>${links}</p>`);
+  }),
+  "/api/reports": auth.idpRequired(async (request, response) => {
+    const credentials = await auth.getCredentials(request); // its token is what an API of the provider asks for; always fresh
+    json(response, 200, { reports: ["Visitors", "Orders"], scopes: credentials?.scopes ?? [] });
+  }),
+};
+
+/** @param {IncomingMessage} request @param {ServerResponse} response */
+function application(request, response) {
+  const path = (request.url ?? "/").split("?", 1)[0] ?? "";
+  return Object.hasOwn(routes, path) ? routes[path]?.(request, response) : json(response, 404, { error: "not_found" });
+}
+
+/** @param {unknown} error @param {IncomingMessage} _request @param {ServerResponse} response */
+function onError(error, _request, response) {
+  // In an outage nobody has been signed out: the same request may succeed a moment later.
+  if (isOutage(error)) return json(response.setHeader("Retry-After", "1"), 503, { error: error.code });
+  console.error(error);
+  return json(response, 500, { error: "internal_error" });
+}
+
+/** @param {ServerResponse} response @param {string} body */
+function page(response, body) {
+  response.setHeader("Content-Type", "text/html; charset=utf-8").end(`<!doctype html>${body}`);
+}
+
+/** @param {ServerResponse} response @param {number} status @param {unknown} value */
+function json(response, status, value) {
+  return response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(value));
+}
+
+/** @param {import("idpauth").UserPayload | null} user */
+function nameOf(user) {
+  return (user?.name ?? user?.email ?? "visitor").replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+const listener = auth.listener(application, { onError }); // startup checks, then /idpauth/* and, for all the rest, the application
+const server = createServer(listener).listen(Number(process.env["PORT"] ?? 3000), () => {
+  console.log(`http://localhost:${/** @type {import("node:net").AddressInfo} */ (server.address()).port}/`);
+});
