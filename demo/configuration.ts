@@ -12,7 +12,8 @@ export interface DemoConfiguration {
 
 /** Where sessions live. Everything but `memory` and `host` outlives the process. */
 export type DemoSessions =
-  | { readonly kind: "memory" | "host" }
+  | { readonly kind: "memory" }
+  | { readonly kind: "host"; readonly middleware: string }
   /** Without a path: beside the rest of what the demo keeps; `:memory:` is no file. */
   | { readonly kind: "sqlite"; readonly path: string | undefined }
   /** The address may hold a password. */
@@ -20,7 +21,11 @@ export type DemoSessions =
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-const HOSTS = ["express"] as const;
+const HOSTS = ["express", "fastify", "hono", "koa", "node", "fetch"] as const;
+
+/** What brings a host's own server-side sessions; the other hosts have none. */
+const SESSION_MIDDLEWARE: Partial<Record<(typeof HOSTS)[number], string>> = { express: "express-session", fastify: "@fastify/session" };
+
 const SESSIONS =
   "memory, host, sqlite:PATH (or sqlite, the default), redis://HOST:PORT (or rediss:), postgres://USER@HOST/DATABASE (or postgresql:)";
 
@@ -46,21 +51,31 @@ export function readConfiguration(env: Environment): DemoConfiguration {
     if (found === undefined) problems.push(`${name} is ${JSON.stringify(text)}; there is: ${values.join(", ")}.`);
     return found ?? values[0];
   };
+  const host = choice("DEMO_HOST", HOSTS);
   const configuration = {
     port: number("PORT", 3000, 0, 65_535),
     providerPort: number("DEMO_PROVIDER_PORT", 0, 0, 65_535),
     idTokenSeconds: number("DEMO_ID_TOKEN_SECONDS", 3600, 1, 86_400),
     fleetRestartSeconds: number("DEMO_FLEET_RESTART_SECONDS", 5, 1, 600),
-    host: choice("DEMO_HOST", HOSTS),
-    sessions: readSessions(env["DEMO_SESSIONS"]?.trim() ?? "", problems),
+    host,
+    sessions: readSessions(env["DEMO_SESSIONS"]?.trim() ?? "", host, problems),
   };
   if (problems.length > 0) throw new DemoConfigurationError(problems.join("\n"));
   return configuration;
 }
 
-function readSessions(text: string, problems: string[]): DemoSessions {
+function readSessions(text: string, host: (typeof HOSTS)[number], problems: string[]): DemoSessions {
   if (text === "" || text === "sqlite") return { kind: "sqlite", path: undefined };
-  if (text === "memory" || text === "host") return { kind: text };
+  if (text === "memory") return { kind: "memory" };
+  if (text === "host") {
+    const middleware = SESSION_MIDDLEWARE[host];
+    if (middleware !== undefined) return { kind: "host", middleware };
+    const having = Object.entries(SESSION_MIDDLEWARE).map(([name, brought]) => `${name} (${brought})`);
+    problems.push(
+      `DEMO_SESSIONS is "host", but DEMO_HOST=${host} has no server-side sessions of its own. Hosts that have: ${having.join(", ")}.`,
+    );
+    return { kind: "memory" };
+  }
   const path = /^sqlite:(.+)$/.exec(text)?.[1];
   if (path !== undefined) return { kind: "sqlite", path };
   const kind = /^rediss?:\/\/./.test(text) ? "redis" : /^postgres(?:ql)?:\/\/./.test(text) ? "postgres" : undefined;

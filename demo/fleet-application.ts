@@ -1,12 +1,12 @@
 /** One application process of the fleet: the demo, with a front page that shows which process answered. */
 import { createServer } from "node:http";
 import { ConfigurationError, isOutage } from "idpauth";
+import { fileAnswer, pageAnswer } from "./answers.js";
 import { DemoConfigurationError, mountPath } from "./configuration.js";
-import { expressDemo } from "./express-host.js";
+import { expressDemo, send } from "./express-host.js";
 import type { FleetNews, FleetProcess, ReadyMessage } from "./fleet-messages.js";
 import { fleetPage, type FleetVisitor } from "./fleet-page.js";
 import { FLEET_SCRIPT } from "./fleet-script.js";
-import { sendPage } from "./send-page.js";
 import { closable, endOnSignal, isTaken, listen } from "./server.js";
 import { openSessions } from "./sessions.js";
 
@@ -20,14 +20,14 @@ async function start(): Promise<void> {
 
   const sessions = await openSessions({ kind: "redis", url: new URL(env["FLEET_REDIS"] ?? "") }, undefined);
   const setup = { configuration: { sessions: { kind: "memory" } as const }, env, store: sessions.store };
-  const { app, idle } = expressDemo(setup, (routes, auth) => {
+  const { listener, idle } = expressDemo(setup, (routes, auth) => {
     // Says whether this process answers, not whether its store does: no other process would do better then.
     routes.get("/health", (_request, response) => {
-      response.set("Cache-Control", "no-store").type("text").send("ok");
+      send(response, fileAnswer("text/plain; charset=utf-8", "ok", "no-store"));
     });
 
     routes.get("/fleet.js", (_request, response) => {
-      response.set("Cache-Control", "no-cache").type("js").send(FLEET_SCRIPT);
+      send(response, fileAnswer("text/javascript; charset=utf-8", FLEET_SCRIPT, "no-cache"));
     });
 
     routes.get("/enter", auth.idpRequired, (_request, response) => {
@@ -45,11 +45,11 @@ async function start(): Promise<void> {
       }
       const page = fleetPage({ answering: { name, pid: process.pid }, visitor, processes, mountPath: mountPath(env) });
       const picture = "user" in visitor ? visitor.user?.picture : undefined;
-      sendPage(response, "outage" in visitor ? 503 : 200, page, { picture, script: true });
+      send(response, pageAnswer("outage" in visitor ? 503 : 200, page, { picture, script: true }));
     });
   });
 
-  const server = createServer(app);
+  const server = createServer((request, response) => void listener(request, response));
   const closeServer = closable(server);
   await listen(server, Number(env["PORT"]));
   endOnSignal(async () => {

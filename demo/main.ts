@@ -2,7 +2,7 @@
  * The demo: an application that uses the package's public entries only, driven by the environment. With no provider in
  * the environment it brings its own.
  */
-import { createServer, type RequestListener } from "node:http";
+import { createServer } from "node:http";
 import { ConfigurationError } from "idpauth";
 import {
   DemoConfigurationError,
@@ -14,13 +14,19 @@ import {
   type Environment,
 } from "./configuration.js";
 import { startEmbeddedProvider, type EmbeddedProvider } from "./embedded-provider.js";
-import { expressDemo, type DemoApplication, type DemoSetup } from "./express-host.js";
+import type { DemoApplication, DemoSetup, Listener } from "./host.js";
 import { openKept } from "./kept.js";
 import { closable, endOnSignal, isTaken, listen } from "./server.js";
 import type { DemoState } from "./state.js";
 
-const HOSTS: Record<DemoConfiguration["host"], (setup: DemoSetup) => DemoApplication> = {
-  express: expressDemo,
+/** A host's framework is loaded when it is the one that is asked for. */
+const HOSTS: Record<DemoConfiguration["host"], (setup: DemoSetup) => Promise<DemoApplication>> = {
+  express: async (setup) => (await import("./express-host.js")).expressDemo(setup),
+  fastify: async (setup) => (await import("./fastify-host.js")).fastifyDemo(setup),
+  hono: async (setup) => (await import("./hono-host.js")).honoDemo(setup),
+  koa: async (setup) => (await import("./koa-host.js")).koaDemo(setup),
+  node: async (setup) => (await import("./node-host.js")).nodeDemo(setup),
+  fetch: async (setup) => (await import("./fetch-host.js")).fetchDemo(setup),
 };
 
 async function start(): Promise<void> {
@@ -33,11 +39,11 @@ async function start(): Promise<void> {
   const closeServer = closable(server);
   const address = await listen(server, configuration.port);
   const { port } = new URL(address);
-  let open: (app: RequestListener) => void = () => {};
-  const ready = new Promise<RequestListener>((resolve) => {
+  let open: (listener: Listener) => void = () => {};
+  const ready = new Promise<Listener>((resolve) => {
     open = resolve;
   });
-  server.on("request", (request, response) => void ready.then((app) => app(request, response)));
+  server.on("request", (request, response) => void ready.then((listener) => listener(request, response)));
 
   const defaults = withDefaults(process.env, state.secrets.secretKey, cookieName);
   const provider = wantsEmbeddedProvider(process.env) ? await startProvider(configuration, state, defaults, Number(port)) : undefined;
@@ -46,8 +52,8 @@ async function start(): Promise<void> {
       ? defaults
       : { ...defaults, IDP_ISSUER: provider.issuer, IDP_CLIENT_ID: provider.clientId, IDP_CLIENT_SECRET: provider.clientSecret };
 
-  const { app, idle } = HOSTS[configuration.host]({ configuration, env, store: sessions.store });
-  open(app);
+  const { listener, idle } = await HOSTS[configuration.host]({ configuration, env, store: sessions.store });
+  open(listener);
   endOnSignal(async () => {
     await closeServer();
     // A refresh goes on when its visitor has left: it has spent the token, and has yet to store the next one.
@@ -59,6 +65,7 @@ async function start(): Promise<void> {
   if (provider !== undefined) console.log(`Provider: ${provider.issuer} (embedded; signs in whomever you click on)`);
   if (provider?.hasMoved)
     console.log("          Its last port is taken, so its address is a new one: who signed in before may have to again.");
+  console.log(`Host:     ${configuration.host}`);
   console.log(`Sessions: ${sessions.where}${survivesRestart ? " (a restart keeps them)" : ""}`);
   console.log(`Demo:     ${URL.canParse(env["BASE_URL"] ?? "") ? new URL(env["BASE_URL"] ?? "").origin : address}/`);
   console.log("Open the demo's address and click on Reports. Ctrl+C ends it.");

@@ -31,7 +31,7 @@ export async function openSessions(sessions: DemoSessions, folder: string | unde
     case "memory":
       return { store: undefined, where: "in this process's memory, until it ends", outlive: false, async close() {} };
     case "host":
-      return { store: undefined, where: "express-session's, in memory, until the process ends", outlive: false, async close() {} };
+      return { store: undefined, where: `${sessions.middleware}'s, in memory, until the process ends`, outlive: false, async close() {} };
     case "sqlite":
       return openSqlite(sessions.path ?? path.join(folder ?? "", "sessions.db"));
     case "redis":

@@ -6,7 +6,10 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
+import type { BrowserAnswer } from "../../src/testing/browser/cookie-browser.js";
 import { startScriptedProvider } from "../../src/testing/provider/scripted-provider.js";
+import { eventually } from "../support/eventually.js";
+import { freePort } from "../support/free-port.js";
 import { choose, DemoProcess } from "./demo-process.js";
 
 const running: DemoProcess[] = [];
@@ -32,7 +35,16 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-describe.each([{}, { DEMO_SESSIONS: "memory" }, { DEMO_SESSIONS: "host" }])("the demo with %o", (env) => {
+const HOSTS = ["express", "fastify", "hono", "koa", "node", "fetch"] as const;
+const SURROUNDINGS: readonly Readonly<Record<string, string>>[] = [
+  {},
+  { DEMO_SESSIONS: "memory" },
+  { DEMO_SESSIONS: "host" },
+  ...HOSTS.slice(1).map((host) => ({ DEMO_HOST: host })),
+  { DEMO_HOST: "fastify", DEMO_SESSIONS: "host" },
+];
+
+describe.each(SURROUNDINGS)("the demo with %o", (env) => {
   it("signs a person in who asked for a guarded page, and brings them back to it", async () => {
     const demo = start(env);
     const browser = await demo.browser();
@@ -65,7 +77,87 @@ describe.each([{}, { DEMO_SESSIONS: "memory" }, { DEMO_SESSIONS: "host" }])("the
 
     expect((await browser.follow("/idpauth/logout/")).status).toBe(200);
     expect((await browser.get("/api/reports")).status).toBe(401);
+
+    expect(demo.stdout).toContain(`Host:     ${env["DEMO_HOST"] ?? "express"}\n`);
+    const { code, stderr } = await demo.kill();
+    expect([code, stderr.match(/[EW]\d{3}/g)]).toEqual([0, env["DEMO_SESSIONS"] === "host" ? ["W006"] : null]);
   });
+});
+
+describe("the demo on each host", () => {
+  const ASKED: readonly (readonly [method: string, path: string])[] = [
+    ...["/", "/demo.css", "/favicon.ico", "/nowhere", "/Reports", "/reports/", "/idpauth/session", "/idpauth/nothing"].flatMap((address) =>
+      ["GET", "HEAD"].map((method) => [method, address] as const),
+    ),
+    ["GET", "/reports?month=10"],
+    ["GET", "/api/reports"],
+    ["HEAD", "/reports"],
+    ["POST", "/"],
+    ["POST", "/reports"],
+    ["POST", "/idpauth/session"],
+  ];
+
+  it("answers the same, with the same headers, to a stranger and to a visitor", async () => {
+    const provider = await startScriptedProvider();
+    const port = String(await freePort());
+    try {
+      const seen = [];
+      for (const host of HOSTS) {
+        // One after the other at one address, which is in the answers.
+        const demo = start({
+          DEMO_HOST: host,
+          DEMO_SESSIONS: "memory",
+          PORT: port,
+          IDP_ISSUER: provider.issuer,
+          IDP_CLIENT_ID: provider.clientId,
+          IDP_CLIENT_SECRET: provider.clientSecret,
+        });
+        const browser = await demo.browser();
+        const answers = new Map<string, unknown>();
+        for (const who of ["stranger", "visitor"]) {
+          for (const [method, address] of ASKED)
+            answers.set(`${who}: ${method} ${address}`, seenOf(await browser.get(address, { method })));
+          answers.set(`${who}: click on /reports`, seenOf(await browser.navigate("/reports?month=10")));
+          if (who === "stranger") expect((await browser.follow("/idpauth/login/")).status).toBe(200);
+        }
+        provider.fault("userinfo", { kind: "status", status: 500 });
+        answers.set("no userinfo", seenOf(await browser.get("/api/userinfo")));
+        provider.clearFaults();
+        seen.push(answers);
+        await demo.kill();
+      }
+      const [express, ...others] = seen;
+      expect(express!.get("no userinfo")).toMatchObject({ status: 502 });
+      for (const [index, other] of others.entries()) expect([HOSTS[index + 1], other]).toEqual([HOSTS[index + 1], express]);
+    } finally {
+      await provider.stop();
+    }
+  });
+
+  it.each(HOSTS)("%s answers 503 while the provider is away, and nobody is signed out", async (host) => {
+    const provider = await startScriptedProvider({ idTokenSeconds: 1 });
+    try {
+      const client = { IDP_ISSUER: provider.issuer, IDP_CLIENT_ID: provider.clientId, IDP_CLIENT_SECRET: provider.clientSecret };
+      const browser = await start({ DEMO_HOST: host, DEMO_SESSIONS: "memory", SCOPE: "openid offline_access", ...client }).browser();
+      await browser.follow("/reports");
+      provider.fault("token", { kind: "status", status: 503 });
+      await eventually(async () => expect((await browser.get("/api/reports")).status).toBe(503));
+      const page = await browser.navigate("/reports");
+      expect([page.status, page.setCookies]).toEqual([503, []]);
+      expect(page.headers["retry-after"]).toMatch(/^[1-9]\d*$/);
+      provider.clearFaults();
+      await eventually(async () => expect((await browser.get("/api/reports")).status).toBe(200));
+    } finally {
+      await provider.stop();
+    }
+  });
+
+  /** Whatever a visitor can see; what differs from one moment or one connection to the next is left out. */
+  function seenOf({ status, headers, text }: BrowserAnswer): object {
+    const { date: _date, connection: _connection, "keep-alive": _alive, "content-length": _length, ...rest } = headers;
+    const { "transfer-encoding": _encoding, "set-cookie": _cookies, ...same } = rest;
+    return { status, headers: same, text };
+  }
 });
 
 describe("the demo with its embedded provider", () => {
@@ -166,7 +258,7 @@ describe("a check that fails ends the demo with a non-zero code and the whole li
   });
 
   it.each([
-    ["DEMO_HOST", "koa", "there is: express"],
+    ["DEMO_HOST", "rails", "there is: express, fastify, hono, koa, node, fetch"],
     ["DEMO_SESSIONS", "redis", 'is "redis"; there is: memory, host, sqlite:PATH (or sqlite, the default), redis://'],
     ["DEMO_SESSIONS", "sqlite:", "there is: memory, host, sqlite:PATH"],
     ["DEMO_SESSIONS", "mysql://me:hidden@127.0.0.1/sessions", "there is: memory, host, sqlite:PATH"],
@@ -179,6 +271,25 @@ describe("a check that fails ends the demo with a non-zero code and the whole li
     expect(stderr).toContain(name);
     expect(stderr).toContain(expected);
     expect(stderr).not.toContain("hidden");
+  });
+
+  it.each(["hono", "koa", "node", "fetch"])(
+    "DEMO_SESSIONS=host is refused with DEMO_HOST=%s, and who has sessions is named",
+    async (host) => {
+      const { code, stderr } = await start({ DEMO_HOST: host, DEMO_SESSIONS: "host" }).ended;
+      expect([code, stderr]).toEqual([
+        1,
+        `DEMO_SESSIONS is "host", but DEMO_HOST=${host} has no server-side sessions of its own. ` +
+          "Hosts that have: express (express-session), fastify (@fastify/session).\n",
+      ]);
+    },
+  );
+
+  it.each(HOSTS)("%s does not start, and says why", async (host) => {
+    const { code, stderr } = await start({ DEMO_HOST: host, SECRET_KEY: "", IDP_CLIENT_ID: "client" }).ended;
+    expect(code).toBe(1);
+    for (const expected of ["E001", "E003"]) expect(stderr).toContain(expected);
+    expect(stderr).not.toContain("    at ");
   });
 
   it("a port that is taken is said plainly", async () => {

@@ -1,0 +1,41 @@
+import cookie from "@fastify/cookie";
+import session from "@fastify/session";
+import fastify, { type FastifyReply } from "fastify";
+import { idpAuth } from "idpauth/fastify";
+import { errorAnswer, notFoundAnswer, type DemoAnswer } from "./answers.js";
+import { authOptions, sessionSecret, type DemoApplication, type DemoSetup } from "./host.js";
+import { demoRoutes } from "./routes.js";
+
+/**
+ * The demo as a Fastify application.
+ *
+ * @throws ConfigurationError when a startup check fails
+ */
+export async function fastifyDemo(setup: DemoSetup): Promise<DemoApplication> {
+  const app = fastify();
+
+  if (setup.configuration.sessions.kind === "host") {
+    const secret = sessionSecret(setup.env, "@fastify/session");
+    await app.register(cookie);
+    await app.register(session, { secret, saveUninitialized: false, cookie: { httpOnly: true, sameSite: "lax", secure: "auto" } });
+  }
+
+  const auth = idpAuth(authOptions(setup));
+  await app.register(auth.plugin);
+
+  for (const { path, isGuarded, answer } of demoRoutes(setup.env, auth)) {
+    app.get(path, { preHandler: isGuarded ? [auth.idpRequired] : [] }, async (request, reply) => send(reply, await answer(request)));
+  }
+
+  app.setNotFoundHandler((_request, reply) => send(reply, notFoundAnswer()));
+  app.setErrorHandler((error, _request, reply) => send(reply, errorAnswer(error)));
+  await app.ready();
+  return { listener: app.routing, idle: () => auth.idle() };
+}
+
+function send(reply: FastifyReply, { status, headers, body }: DemoAnswer): FastifyReply {
+  return reply
+    .code(status)
+    .headers(headers)
+    .send(body === "" ? undefined : body);
+}

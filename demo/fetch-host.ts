@@ -1,0 +1,37 @@
+import { getRequestListener } from "@hono/node-server";
+import { idpAuth } from "idpauth/fetch";
+import { errorAnswer, notFoundAnswer } from "./answers.js";
+import { responseOf } from "./fetch-response.js";
+import { authOptions, type DemoApplication, type DemoSetup } from "./host.js";
+import { demoRoutes } from "./routes.js";
+
+/**
+ * The demo as one function from a `Request` to a `Response`, as Bun.serve, Deno.serve and many frameworks take it; here Node
+ * serves it.
+ *
+ * @throws ConfigurationError when a startup check fails
+ */
+export function fetchDemo(setup: DemoSetup): DemoApplication {
+  const auth = idpAuth(authOptions(setup));
+  auth.check();
+
+  const routes = new Map(
+    demoRoutes(setup.env, auth).map(({ path, isGuarded, answer }) => {
+      const handler = async (request: Request) => responseOf(await answer(request), request.method);
+      return [path, isGuarded ? auth.idpRequired(handler) : handler];
+    }),
+  );
+
+  async function answer(request: Request): Promise<Response> {
+    const own = await auth.fetch(request);
+    if (own !== undefined) return own;
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    const route = isRead ? routes.get(new URL(request.url).pathname) : undefined;
+    return route === undefined ? responseOf(notFoundAnswer(), request.method) : route(request);
+  }
+
+  const listener = getRequestListener((request) =>
+    answer(request).catch((error: unknown) => responseOf(errorAnswer(error), request.method)),
+  );
+  return { listener, idle: () => auth.idle() };
+}

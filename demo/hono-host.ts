@@ -1,0 +1,27 @@
+import { getRequestListener } from "@hono/node-server";
+import { Hono } from "hono";
+import { idpAuth } from "idpauth/hono";
+import { errorAnswer, notFoundAnswer } from "./answers.js";
+import { responseOf } from "./fetch-response.js";
+import { authOptions, type DemoApplication, type DemoSetup } from "./host.js";
+import { demoRoutes } from "./routes.js";
+
+/**
+ * The demo as a Hono application.
+ *
+ * @throws ConfigurationError when a startup check fails
+ */
+export function honoDemo(setup: DemoSetup): DemoApplication {
+  const app = new Hono();
+  const auth = idpAuth(authOptions(setup));
+  app.route("/", auth.routes);
+
+  for (const { path, isGuarded, answer } of demoRoutes(setup.env, auth)) {
+    if (isGuarded) app.get(path, auth.idpRequired);
+    app.get(path, async (c) => responseOf(await answer(c)));
+  }
+
+  app.notFound(() => responseOf(notFoundAnswer()));
+  app.onError((error) => responseOf(errorAnswer(error)));
+  return { listener: getRequestListener(app.fetch), idle: () => auth.idle() };
+}

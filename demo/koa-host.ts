@@ -1,0 +1,45 @@
+import Router from "@koa/router";
+import Koa, { type Context } from "koa";
+import { idpAuth } from "idpauth/koa";
+import { errorAnswer, notFoundAnswer, type DemoAnswer } from "./answers.js";
+import { authOptions, type DemoApplication, type DemoSetup } from "./host.js";
+import { demoRoutes } from "./routes.js";
+
+/**
+ * The demo as a Koa application.
+ *
+ * @throws ConfigurationError when a startup check fails
+ */
+export function koaDemo(setup: DemoSetup): DemoApplication {
+  const app = new Koa();
+  app.use(async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      send(ctx, errorAnswer(error));
+    }
+  });
+
+  const auth = idpAuth(authOptions(setup));
+  app.use(auth.routes);
+
+  const router = new Router({ sensitive: true, strict: true });
+  for (const { path, isGuarded, answer } of demoRoutes(setup.env, auth)) {
+    if (isGuarded) router.get(path, auth.idpRequired);
+    router.get(path, async (ctx) => {
+      send(ctx, await answer(ctx));
+    });
+  }
+  app.use(router.routes());
+
+  app.use((ctx) => {
+    send(ctx, notFoundAnswer());
+  });
+  return { listener: app.callback(), idle: () => auth.idle() };
+}
+
+function send(ctx: Context, { status, headers, body }: DemoAnswer): void {
+  ctx.status = status;
+  ctx.set(headers);
+  ctx.body = body === "" ? null : body;
+}

@@ -1,0 +1,66 @@
+import type { Credentials, UserPayload } from "idpauth";
+import { fileAnswer, jsonAnswer, pageAnswer, type DemoAnswer } from "./answers.js";
+import { mountPath, type Environment } from "./configuration.js";
+import { homePage, reportsPage, REPORTS } from "./pages.js";
+import { STYLE } from "./style.js";
+import { fetchUserinfo } from "./userinfo.js";
+
+/** The accessors of any host, whatever its requests look like. */
+export interface Accessors<HostRequest> {
+  getUser(request: HostRequest): Promise<UserPayload | null>;
+  getCredentials(request: HostRequest): Promise<Credentials | null>;
+}
+
+/** One GET route of the demo; a host puts its own guard before those that are guarded. */
+export interface DemoRoute<HostRequest> {
+  readonly path: string;
+  readonly isGuarded: boolean;
+  /** What it rejects with belongs to the host's error handler. */
+  answer(request: HostRequest): DemoAnswer | Promise<DemoAnswer>;
+}
+
+/** THE table: what the demo answers, on whichever host. */
+export function demoRoutes<HostRequest>(env: Environment, auth: Accessors<HostRequest>): readonly DemoRoute<HostRequest>[] {
+  const mounted = mountPath(env);
+  return [
+    {
+      path: "/",
+      isGuarded: false,
+      answer: () => pageAnswer(200, homePage(mounted)),
+    },
+    {
+      path: "/reports",
+      isGuarded: true,
+      async answer(request) {
+        const user = await auth.getUser(request);
+        return pageAnswer(200, reportsPage(mounted, user), { picture: user?.picture });
+      },
+    },
+    {
+      path: "/api/reports",
+      isGuarded: true,
+      answer: async (request) => jsonAnswer(200, { user: await auth.getUser(request), reports: REPORTS }),
+    },
+    {
+      path: "/api/userinfo",
+      isGuarded: true,
+      async answer(request) {
+        const credentials = await auth.getCredentials(request);
+        // The guard let the visitor through a moment ago, but a sign-out in another tab may have come between.
+        if (credentials === null) return jsonAnswer(401, { error: "login_required" });
+        return jsonAnswer(200, await fetchUserinfo(env["IDP_ISSUER"], credentials.token));
+      },
+    },
+    {
+      path: "/demo.css",
+      isGuarded: false,
+      answer: () => fileAnswer("text/css; charset=utf-8", STYLE, "max-age=3600"),
+    },
+    {
+      // Browsers ask for it unasked.
+      path: "/favicon.ico",
+      isGuarded: false,
+      answer: () => ({ status: 204, headers: { "Cache-Control": "max-age=3600" }, body: "" }),
+    },
+  ];
+}
