@@ -2,7 +2,7 @@ import { defineConfig, globalIgnores } from "eslint/config";
 import tseslint from "typescript-eslint";
 
 export default defineConfig(
-  globalIgnores(["**/dist/", "build/", "coverage/"]),
+  globalIgnores(["**/dist/", "build/", "coverage/", "examples/next/"]),
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,
   {
@@ -22,6 +22,8 @@ export default defineConfig(
       "@typescript-eslint/no-unnecessary-condition": ["error", { allowConstantLoopConditions: "only-allowed-literals" }],
       // A port's method gives a promise even where this one implementation has nothing to wait for.
       "@typescript-eslint/require-await": "off",
+      // A module of NestJS is a class with nothing but its decorator.
+      "@typescript-eslint/no-extraneous-class": ["error", { allowWithDecorator: true }],
       // A method without work is how a null implementation looks.
       "@typescript-eslint/no-empty-function": "off",
       // Asks for `!`, which no-non-null-assertion forbids.

@@ -72,9 +72,7 @@ const hosts = {
     const router = new Router()
       .get("/open", (ctx) => void (ctx.body = REPORTS()))
       .get("/guarded", auth.idpRequired, (ctx) => void (ctx.body = REPORTS()));
-    const app = new Koa();
-    auth.mount(app);
-    app.use(router.routes());
+    const app = new Koa().use(auth.routes).use(router.routes());
     return { bare: await served(bare.callback()), mounted: await served(app.callback()) };
   },
 

@@ -50,16 +50,15 @@ export interface IdpAuthOptions extends SettingOptions {
   readonly fetch?: typeof fetch;
 }
 
-/** How a host's requests are read. A host file implements it over its framework; nothing is added to the request. */
+/**
+ * How a host's requests are read. A host file implements it over its framework. `HostRequest` is the one object that guards and
+ * accessors of a request are all given: what is remembered of the request belongs to that object, in a private field that
+ * nobody else can see.
+ */
 export interface HostAdapter<HostRequest extends object> {
   /** For messages: `Express`, … */
   readonly name: string;
   request(raw: HostRequest): IdpRequest;
-  /**
-   * An object that lives as long as the request, when `raw` itself is not the same one for all that ask about it. What is
-   * remembered of a request goes there under a symbol; by default into a private field of `raw`, which nobody else can see.
-   */
-  locals?(raw: HostRequest): object | undefined;
   /** The session of the host's own middleware on this request; undefined when there is none. */
   session?(raw: HostRequest): HostSession | undefined;
 }
@@ -321,15 +320,12 @@ export function createIdpAuthOver<HostRequest extends object>(
     return new OpenVisit(request, sessionOf(raw, request), clock.monotonic(), settings);
   }
 
-  const visitKey = Symbol("idpauth visit");
   const visits = new PerRequest<OpenVisit>();
   function visitOf(raw: HostRequest): OpenVisit {
-    const locals = adapter.locals?.(raw) as { [visitKey]?: OpenVisit } | undefined;
-    const known = locals === undefined ? visits.get(raw) : locals[visitKey];
+    const known = visits.get(raw);
     if (known !== undefined && clock.monotonic() - known.openedAt < SHARED_READ) return known;
     const visit = open(raw, adapter.request(raw));
-    if (locals === undefined) visits.set(raw, visit);
-    else locals[visitKey] = visit;
+    visits.set(raw, visit);
     return visit;
   }
   // Async, so that what opening a session throws is a rejection like any other.

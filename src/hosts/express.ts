@@ -54,8 +54,6 @@ export function idpAuth(options: IdpAuthOptions = {}): ExpressIdpAuth {
   const { start, handle, guard, ...accessors } = createIdpAuth<Request>(options, {
     name: "Express",
     request: (raw) => new ExpressRequest(raw),
-    // Express ties each request to its response; a request that never met an application has none.
-    locals: (raw) => (raw.res as Response | undefined)?.locals,
     session: hostSessionOf,
   });
 
