@@ -125,10 +125,14 @@ class ExpressRequest extends NodeRequest {
 
   /** With its port, on Express 4 too, where `req.host` drops it. Forwarded only when `trust proxy` says so. */
   override get host(): string | undefined {
-    const { app, headers, socket } = this.#raw;
-    const isTrusted = app.get("trust proxy fn") as (address: string | undefined, hop: number) => boolean;
-    const forwarded = headers["x-forwarded-host"];
-    if (typeof forwarded === "string" && isTrusted(socket.remoteAddress, 0)) return forwarded.split(",", 1)[0]?.trim();
-    return super.host;
+    const forwarded = this.#raw.headers["x-forwarded-host"];
+    return typeof forwarded === "string" && this.#trustsProxy ? forwarded.split(",", 1)[0]?.trim() : super.host;
+  }
+
+  /** A router that serves without an application has no settings, and trusts nobody. */
+  get #trustsProxy(): boolean {
+    const { app, socket } = this.#raw as Request & { readonly app?: Request["app"] };
+    const isTrusted = app?.get("trust proxy fn") as ((address: string | undefined, hop: number) => boolean) | undefined;
+    return isTrusted?.(socket.remoteAddress, 0) === true;
   }
 }

@@ -10,7 +10,7 @@ export interface Session {
 /** How the plugin and its stores say that something is done. */
 export type Done = (error?: unknown) => void;
 
-/** How many sessions are remembered that we have written; more than there are requests at a time will do. */
+/** How many sessions are remembered that we have written. What was forgotten counts as newer than what a request has read. */
 const REMEMBERED = 1_000;
 
 /**
@@ -25,13 +25,16 @@ export class OwnWrites {
   /** By session id, the latest last. Undefined keys: the session has ended. */
   readonly #latest = new Map<string, { readonly at: number; readonly keys: Readonly<Record<string, unknown>> | undefined }>();
   #count = 0;
+  /** The latest write that is not remembered any more. */
+  #forgotten = 0;
 
   note(id: string, keys: Readonly<Record<string, unknown>> | undefined): void {
     this.#count += 1;
     this.#latest.delete(id);
     this.#latest.set(id, { at: this.#count, keys });
     if (this.#latest.size <= REMEMBERED) return;
-    for (const oldest of this.#latest.keys()) {
+    for (const [oldest, { at }] of this.#latest) {
+      this.#forgotten = at;
       this.#latest.delete(oldest);
       break;
     }
@@ -48,8 +51,10 @@ export class OwnWrites {
       configurable: true,
       value: (done?: Done): unknown => {
         const since = this.#latest.get(session.sessionId);
-        if (since === undefined || since.at <= readAt) return savedByPlugin(session, done);
-        if (since.keys !== undefined && session.isModified()) {
+        // An ended session stays so, also for a request whose look into the store began before that and ended after.
+        const isNewest = since === undefined ? this.#forgotten <= readAt : since.keys !== undefined && since.at <= readAt;
+        if (isNewest) return savedByPlugin(session, done);
+        if (since?.keys !== undefined && session.isModified()) {
           put(session, since.keys);
           return savedByPlugin(session, done);
         }

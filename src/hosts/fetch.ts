@@ -79,7 +79,14 @@ export function idpAuth(options: IdpAuthOptions = {}): FetchIdpAuth {
   return {
     ...accessors,
     check: () => start(),
-    fetch: (request) => handle(request)?.then((reply) => toResponse(reply, request.method)),
+    fetch(request) {
+      try {
+        return handle(request)?.then((reply) => toResponse(reply, request.method));
+      } catch (error) {
+        // A mistake in the configuration that nobody has checked for.
+        return Promise.reject(error as Error);
+      }
+    },
     idpRequired: idpRequiredWith({}),
     idpRequiredWith,
     guard,

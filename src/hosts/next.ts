@@ -140,11 +140,23 @@ export function idpAuth(options: NextIdpAuthOptions = {}): NextIdpAuth {
   }
 
   function idpRequiredWith(answers: GuardAnswers): RouteGuard {
+    function ownAnswer(request: NextRequest, more: unknown, blocked: Blocked): (() => Response | Promise<Response>) | undefined {
+      const { navigation, unauthenticated, unavailable } = answers;
+      if (blocked.kind === "navigation" && navigation) return () => navigation(request, more, blocked);
+      if (blocked.kind === "unauthenticated" && unauthenticated) return () => unauthenticated(request, more, blocked);
+      if (blocked.kind === "unavailable" && unavailable) return () => unavailable(request, more, blocked);
+      return undefined;
+    }
+
     async function turnAway(request: NextRequest, context: Context, blocked: Blocked): Promise<Response> {
       const [more] = context;
-      if (blocked.kind === "navigation" && answers.navigation) return answers.navigation(request, more, blocked);
-      if (blocked.kind === "unauthenticated" && answers.unauthenticated) return answers.unauthenticated(request, more, blocked);
-      if (blocked.kind === "unavailable" && answers.unavailable) return answers.unavailable(request, more, blocked);
+      const own = ownAnswer(request, more, blocked);
+      if (own !== undefined) {
+        const answer: Response | undefined = await own();
+        // Nothing would read as "may pass" to the proxy's router.
+        if (answer === undefined) throw new TypeError(`The answer \`${blocked.kind}\` gave no Response.`);
+        return answer;
+      }
       const response = toResponse(blocked.reply, request.method);
       // A proxy's redirect must be absolute.
       if (blocked.kind === "navigation" && isProxyEvent(more)) response.headers.set("Location", absoluteLoginUrl(blocked, request.url));

@@ -11,6 +11,7 @@ export class FleetProcess {
   readonly #child: ChildProcess;
   readonly #folder = mkdtempSync(path.join(tmpdir(), "fleet-process-"));
   readonly #closed: Promise<number | null>;
+  readonly #killed: string[] = [];
   /** Both streams, as the terminal shows them. */
   said = "";
 
@@ -58,7 +59,14 @@ export class FleetProcess {
 
   /** kill -9, and it is gone. */
   kill(name: string): void {
-    process.kill(this.pid(name), "SIGKILL");
+    const pid = this.pid(name);
+    this.#killed.push(`${name} (pid ${String(pid)})`);
+    process.kill(pid, "SIGKILL");
+  }
+
+  /** What was killed and not yet said to have ended: until then the fleet counts it as running. */
+  get unnoticed(): string[] {
+    return this.#killed.filter((killed) => !this.said.includes(`${killed} ended`));
   }
 
   /** The terminal is closed, so that nobody reads the last lines. npm ends at once; rejects when the others do not follow. */

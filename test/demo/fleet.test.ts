@@ -43,6 +43,7 @@ describe.skipIf(isMissing)("the fleet", () => {
   /** Everything is back, says the page, and each application process reaches the sessions again. */
   async function everybodyRuns(visitor: CookieBrowser): Promise<void> {
     await eventually(async () => {
+      expect(fleet.unnoticed).toEqual([]);
       const answers = [await visitor.navigate("/"), await visitor.navigate("/"), await visitor.navigate("/")];
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
       expect(answers.map(answering).sort()).toEqual(APPLICATIONS);

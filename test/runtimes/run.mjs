@@ -5,10 +5,10 @@
 //
 // A runtime that is not at hand comes from the npm package of its name, into a cache below node_modules.
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
-/** @typedef {{ passed: number, total: number, notApplicable?: number }} Outcome */
+/** @typedef {{ passed: number, total: number, expectedToFail?: number, notApplicable?: number }} Outcome */
 /** @typedef {{ spec: string, binary: string, run: (binary: string) => [what: string, outcome: Outcome][] }} Runtime */
 
 const root = path.resolve(import.meta.dirname, "../..");
@@ -29,12 +29,17 @@ const RUNTIMES = {
  * @returns {[string, Outcome][]}
  */
 function onNode(binary) {
-  const file = path.join(cache, `${path.basename(path.resolve(binary, "../../../.."))}.json`);
+  const file = path.join(cache, "outcome.json");
+  mkdirSync(cache, { recursive: true });
+  rmSync(file, { force: true });
   const vitest = path.join(root, "node_modules/vitest/vitest.mjs");
-  const reporters = ["--reporter=dot", "--reporter=json", `--outputFile.json=${file}`];
-  spawnSync(binary, [vitest, "run", "test/hosts", ...reporters], { cwd: root, stdio: "inherit" });
-  const { numPassedTests: passed, numTotalTests: total } = JSON.parse(readFileSync(file, "utf8"));
-  return [["every host", { passed, total }]];
+  const reporters = ["--reporter=dot", `--reporter=${path.join(import.meta.dirname, "outcome-reporter.mjs")}`];
+  spawnSync(binary, [vitest, "run", "test/hosts", ...reporters], {
+    cwd: root,
+    stdio: "inherit",
+    env: { ...process.env, IDPAUTH_OUTCOME_FILE: file },
+  });
+  return [["every host", existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : { passed: 0, total: 0 }]];
 }
 
 /**
@@ -82,13 +87,13 @@ for (const name of asked) {
   const version = execFileSync(binary, ["--version"], { encoding: "utf8" })
     .split("\n", 1)[0]
     ?.match(/\d+\.\d+\.\d+/)?.[0];
-  for (const [what, { passed, total, notApplicable = 0 }] of runtime.run(binary)) {
-    rows.push({ runtime: `${name.replace(/\d+$/, "")} ${version}`, what, passed, total, notApplicable });
+  for (const [what, { passed, total, expectedToFail = 0, notApplicable = 0 }] of runtime.run(binary)) {
+    rows.push({ runtime: `${name.replace(/\d+$/, "")} ${version}`, what, passed, total, expectedToFail, notApplicable });
   }
 }
 
-console.log("\n| Runtime | What | Hold | Not applicable |\n|---|---|---|---|");
-for (const { runtime, what, passed, total, notApplicable } of rows) {
-  console.log(`| ${runtime} | ${what} | ${passed} of ${total} | ${notApplicable || ""} |`);
+console.log("\n| Runtime | What | Hold | Known not to hold | Not applicable |\n|---|---|---|---|---|");
+for (const { runtime, what, passed, total, expectedToFail, notApplicable } of rows) {
+  console.log(`| ${runtime} | ${what} | ${passed} of ${total} | ${expectedToFail || ""} | ${notApplicable || ""} |`);
 }
-process.exitCode = rows.every(({ passed, total }) => total > 0 && passed === total) ? 0 : 1;
+process.exitCode = rows.every(({ passed, total, expectedToFail }) => total > 0 && passed + expectedToFail === total) ? 0 : 1;
