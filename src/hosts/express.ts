@@ -131,7 +131,8 @@ class ExpressRequest extends NodeRequest {
 
   /** A router that serves without an application has no settings, and trusts nobody. */
   get #trustsProxy(): boolean {
-    const { app, socket } = this.#raw as Request & { readonly app?: Request["app"] };
+    const { socket } = this.#raw;
+    const app = this.#raw.app as Request["app"] | undefined;
     const isTrusted = app?.get("trust proxy fn") as ((address: string | undefined, hop: number) => boolean) | undefined;
     return isTrusted?.(socket.remoteAddress, 0) === true;
   }

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifySchema } from "fastify";
-import type { IdpAuthOptions } from "../index.js";
 
 /**
  * Where requests for the endpoints get to when nothing else of the application takes them: the hook of the surrounding scope
@@ -24,13 +23,6 @@ export async function endpoints(scope: FastifyInstance): Promise<void> {
 /** Kept out of the application's API documents, as @fastify/swagger has it. Fastify leaves marks in each, so each is new. */
 function hidden(): FastifySchema {
   return { hide: true } as FastifySchema;
-}
-
-/** As the settings have read it by then, with a slash at both ends. */
-export function mountPathOf({ mountPath, env = process.env }: IdpAuthOptions): string {
-  const given = mountPath ?? env["IDP_MOUNT_PATH"] ?? "";
-  const path = /^(none|null)?$/i.test(given) ? "/idpauth/" : given;
-  return `/${path}/`.replace(/^\/+|\/+$/g, "/");
 }
 
 /**

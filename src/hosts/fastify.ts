@@ -9,7 +9,7 @@ import type {
   RawServerBase,
 } from "fastify";
 import { createIdpAuth, type Blocked, type BlockedByOutage, type BlockedVisitor, type IdpAuth, type IdpAuthOptions } from "../index.js";
-import { endpoints, mountPathOf, notEncapsulated, pathBelow } from "./fastify-endpoints.js";
+import { endpoints, notEncapsulated, pathBelow } from "./fastify-endpoints.js";
 import { FastifyMessage, sendReply, type AnyFastifyReply, type AnyFastifyRequest } from "./fastify-message.js";
 import { FastifySessions, sessionPluginOf } from "./fastify-session.js";
 
@@ -99,7 +99,7 @@ export function idpAuth(options: IdpAuthOptions = {}): FastifyIdpAuth {
   const plugin: IdpAuthPlugin = (scope, { prefix = "" }, done) => {
     try {
       start({ sessionMiddleware: sessionPluginOf(scope), middlewareRemedy: MIDDLEWARE_REMEDY });
-      const path = pathBelow(scope.prefix, prefix, mountPathOf(options));
+      const path = pathBelow(scope.prefix, prefix, accessors.mountPath());
       scope.addHook("onRequest", answer);
       scope.register(endpoints, { prefix: path });
       done();

@@ -42,6 +42,8 @@ export interface FetchIdpAuth extends Omit<IdpAuth<Request>, "start" | "handle" 
   /**
    * Answers a request for one of the endpoints; undefined: the path is not ours. Rejects with what goes wrong, for the
    * application's own error handling.
+   *
+   * @throws ConfigurationError at once, where `check` was not called and there is a mistake
    */
   fetch(request: Request): Promise<Response> | undefined;
   /** Lets only visitors through to the handler who are signed in within policy. */
@@ -79,14 +81,7 @@ export function idpAuth(options: IdpAuthOptions = {}): FetchIdpAuth {
   return {
     ...accessors,
     check: () => start(),
-    fetch(request) {
-      try {
-        return handle(request)?.then((reply) => toResponse(reply, request.method));
-      } catch (error) {
-        // A mistake in the configuration that nobody has checked for.
-        return Promise.reject(error as Error);
-      }
-    },
+    fetch: (request) => handle(request)?.then((reply) => toResponse(reply, request.method)),
     idpRequired: idpRequiredWith({}),
     idpRequiredWith,
     guard,

@@ -152,7 +152,7 @@ export function idpAuth(options: NextIdpAuthOptions = {}): NextIdpAuth {
       const [more] = context;
       const own = ownAnswer(request, more, blocked);
       if (own !== undefined) {
-        const answer: Response | undefined = await own();
+        const answer = (await own()) as Response | undefined;
         // Nothing would read as "may pass" to the proxy's router.
         if (answer === undefined) throw new TypeError(`The answer \`${blocked.kind}\` gave no Response.`);
         return answer;

@@ -52,7 +52,12 @@ export interface BundledSessions {
 }
 
 export function createBundledSessions(options: BundledSessionsOptions): BundledSessions {
-  return { open: (cookieHeader, secure, request) => new BundledSession(options, cookieHeader, secure, request) };
+  const { cookieName, publicPath } = options;
+  const secureName = cookieNameFor(cookieName, publicPath, true);
+  const plainName = cookieNameFor(cookieName, publicPath, false);
+  return {
+    open: (cookieHeader, secure, request) => new BundledSession(options, secure ? secureName : plainName, cookieHeader, secure, request),
+  };
 }
 
 /** A record as it was found, with what is needed to replace it. */
@@ -73,6 +78,7 @@ class BundledSession implements VisitorSession {
   readonly atomic = true;
   setCookies: readonly string[] = NO_COOKIES;
   readonly #options: BundledSessionsOptions;
+  readonly #cookieName: string;
   readonly #cookieHeader: string | undefined;
   readonly #secure: boolean;
   readonly #request: IdpRequest | undefined;
@@ -82,8 +88,15 @@ class BundledSession implements VisitorSession {
   #found: Found | undefined;
   #read: Promise<SessionRecord | undefined> | undefined;
 
-  constructor(options: BundledSessionsOptions, cookieHeader: string | undefined, secure: boolean, request: IdpRequest | undefined) {
+  constructor(
+    options: BundledSessionsOptions,
+    cookieName: string,
+    cookieHeader: string | undefined,
+    secure: boolean,
+    request: IdpRequest | undefined,
+  ) {
     this.#options = options;
+    this.#cookieName = cookieName;
     this.#request = request;
     this.#cookieHeader = cookieHeader;
     this.#secure = secure;
@@ -195,10 +208,6 @@ class BundledSession implements VisitorSession {
     if (!exists) return;
     this.#found = { record, stored: { ...stored, expiresAt, ...(stamp !== null && { lastActive: stamp }) } };
     if (renewedLife !== undefined) this.#sendCookie(handle.value, this.#options.sessionTtl);
-  }
-
-  get #cookieName(): string {
-    return cookieNameFor(this.#options.cookieName, this.#options.publicPath, this.#secure);
   }
 
   /** The session that the cookie leads to; its first look-up is shared by the whole request. */

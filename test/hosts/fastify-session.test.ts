@@ -5,7 +5,12 @@ import type { FastifyIdpAuth } from "../../src/hosts/fastify.js";
 import { SessionMissingError } from "../../src/index.js";
 import { rawRequest } from "../../src/testing/browser/raw-request.js";
 import type { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
-import { startFastifyApplication, type FastifyApplication, type FastifyApplicationOptions } from "../support/fastify-application.js";
+import {
+  HostStore,
+  startFastifyApplication,
+  type FastifyApplication,
+  type FastifyApplicationOptions,
+} from "../support/fastify-application.js";
 
 const HOUR = 3_600_000;
 const HOST = { session: "host" } as const;
@@ -345,5 +350,74 @@ describe("a request without a session of the plugin's", () => {
       routes: (instance, auth) => instance.get("/replaced", { preHandler: auth.idpRequired }, async () => "secret"),
     });
     await missing("/replaced");
+  });
+});
+
+describe("a logout in this process stays one, with the plugin's `rolling` on", () => {
+  /** A store that can hold one look, as one across a network takes its time. */
+  class SlowStore extends HostStore {
+    #held: { arrived: () => void; until: Promise<void> } | undefined;
+
+    hold(): { arrived: Promise<void>; release: () => void } {
+      let release = () => {};
+      const until = new Promise<void>((resolve) => (release = resolve));
+      const arrived = new Promise<void>((resolve) => (this.#held = { arrived: resolve, until }));
+      return { arrived, release };
+    }
+
+    override get(id: string, done: (error: unknown, data?: never) => void): void {
+      const held = this.#held;
+      this.#held = undefined;
+      if (held === undefined) {
+        super.get(id, done);
+        return;
+      }
+      // What was there when the look began is what it finds.
+      super.get(id, (error, data) => void held.until.then(() => done(error, data)));
+      held.arrived();
+    }
+  }
+
+  it("also for a request whose look into the store began before it and ended after", async () => {
+    const store = new SlowStore();
+    await start({
+      plugin: { rolling: true, store: store },
+      routes: (into) => void into.get("/who", async () => ({ here: true })),
+    });
+    const browser = await signedIn();
+    const copy = app.browser();
+    for (const cookie of browser.cookies.all()) copy.cookies.plant({ ...cookie });
+    const look = store.hold();
+    const overlapping = copy.get("/who");
+    await look.arrived;
+    expect((await browser.get("/idpauth/logout/?response=json")).status).toBe(200);
+    look.release();
+    expect((await overlapping).status).toBe(200);
+    expect([...store.texts.values()].filter((text) => text.includes("credentials"))).toEqual([]);
+  });
+
+  it("also when a thousand other sessions were written since", async () => {
+    let release = () => {};
+    const until = new Promise<void>((resolve) => (release = resolve));
+    let entered = () => {};
+    const isIn = new Promise<void>((resolve) => (entered = resolve));
+    const slow = async () => {
+      entered();
+      await until;
+      return { here: true };
+    };
+    await start({ plugin: { rolling: true }, routes: (into) => void into.get("/slow", slow) });
+    const browser = await signedIn();
+    const copy = app.browser();
+    for (const cookie of browser.cookies.all()) copy.cookies.plant({ ...cookie });
+    const waiting = copy.get("/slow");
+    await isIn;
+    expect((await browser.get("/idpauth/logout/?response=json")).status).toBe(200);
+    for (let others = 0; others < 1_010; others += 10) {
+      await Promise.all(Array.from({ length: 10 }, () => app.app.inject({ url: "/idpauth/login/", headers: { host: "app.example" } })));
+    }
+    release();
+    expect((await waiting).status).toBe(200);
+    expect([...app.hostStore.texts.values()].filter((text) => text.includes('"credentials"'))).toEqual([]);
   });
 });
