@@ -10,7 +10,13 @@ import { readJson, root, tool } from "./run.mjs";
 
 const folder = mkdtempSync(path.join(tmpdir(), "idpauth-hosts-"));
 const file = path.join(folder, "report.json");
-process.exitCode = tool("vitest/vitest.mjs", ["run", "test/hosts/conformance", "--reporter=default", "--reporter=json", `--outputFile.json=${file}`]);
+process.exitCode = tool("vitest/vitest.mjs", [
+  "run",
+  "test/hosts/conformance",
+  "--reporter=default",
+  "--reporter=json",
+  `--outputFile.json=${file}`,
+]);
 const report = /** @type {{ testResults: { assertionResults: Outcome[] }[] }} */ (readJson(file));
 rmSync(folder, { recursive: true, force: true });
 
@@ -29,7 +35,8 @@ const reports = [...hosts].map(([host, outcomes]) => {
     .filter((obligation) => (obligation.session ?? session) === session)
     .map(({ area, promise, needs }) => {
       const outcome = outcomes.get(`${area}: ${promise}`);
-      if (outcome === undefined) return { area, promise, passed: false, notChecked: needs === undefined ? "not run" : HOST_FEATURES[needs] };
+      if (outcome === undefined)
+        return { area, promise, passed: false, notChecked: needs === undefined ? "not run" : HOST_FEATURES[needs] };
       const passed = outcome.status === "passed";
       // Only whether it is there counts for the table.
       return { area, promise, passed, ...(!passed && { error: /** @type {any} */ (new Error(outcome.failureMessages.join("\n"))) }) };

@@ -58,8 +58,8 @@ const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as 
  */
 export interface NextIdpAuth extends Pick<IdpAuth<Incoming>, "endSession" | "revokeIdpToken" | "isValidIdpUrl" | "idle" | "on"> {
   /**
-   * Runs the startup checks; for `register()` in `instrumentation.ts`, where a mistake stops the server. Without it they run
-   * at the first request.
+   * Runs the startup checks; for `register()` in `instrumentation.ts`. Next.js then logs every mistake and serves nothing, but does
+   * not end by itself. Without it they run at the first request.
    *
    * @throws ConfigurationError with every finding at once
    */
