@@ -1,0 +1,66 @@
+// Starts one of the examples as a stranger would have it, outside the project and over the packed package, with the demo's
+// provider beside it: `npm run example -- fastify`. Builds first. PORT chooses the port, 3000 if left out.
+import { execFileSync, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { headline, node, root } from "./run.mjs";
+
+const examples = path.join(root, "examples");
+const name = process.argv[2] ?? "";
+const names = readdirSync(examples).filter((folder) => existsSync(path.join(examples, folder, "package.json")));
+if (!names.includes(name)) {
+  console.error(`Which one? npm run example -- ${names.join(" | ")}`);
+  process.exit(1);
+}
+
+headline("Build: dist/ and demo/dist/");
+for (const script of ["scripts/build.mjs", "scripts/build-demo.mjs"]) if (node([script]) !== 0) process.exit(1);
+
+const folder = mkdtempSync(path.join(tmpdir(), `idpauth-example-${name}-`));
+process.on("exit", () => {
+  rmSync(folder, { recursive: true, force: true });
+});
+cpSync(path.join(examples, name), folder, { recursive: true });
+
+headline(`Install: what examples/${name}/package.json asks for, and this idpauth`);
+const packed = execFileSync("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", folder], { cwd: root, encoding: "utf8" });
+const [{ filename }] = /** @type {[{ filename: string }]} */ (JSON.parse(packed));
+execFileSync("npm", ["install", "--no-audit", "--no-fund", path.join(folder, filename)], { cwd: folder, stdio: "inherit" });
+
+/** @param {string} file */
+const demo = (file) => import(pathToFileURL(path.join(root, "demo/dist", file)).href);
+const { startEmbeddedProvider } = await demo("embedded-provider.js");
+const { memoryState } = await demo("state.js");
+const port = process.env["PORT"] ?? "3000";
+const origin = `http://localhost:${port}`;
+const provider = await startEmbeddedProvider({
+  port: 0,
+  state: memoryState(),
+  redirectUris: [`${origin}/idpauth/login-callback`],
+  tokenEndpointAuthMethod: "client_secret_post",
+  idTokenSeconds: 3600,
+});
+
+headline(`Start: ${name}`);
+const child = spawn("npm", ["start"], {
+  cwd: folder,
+  stdio: "inherit",
+  env: {
+    ...process.env,
+    PORT: port,
+    BASE_URL: origin,
+    SECRET_KEY: randomBytes(32).toString("base64url"),
+    SCOPE: "openid email profile offline_access",
+    IDP_ISSUER: provider.issuer,
+    IDP_CLIENT_ID: provider.clientId,
+    IDP_CLIENT_SECRET: provider.clientSecret,
+  },
+});
+// The terminal tells the example by itself; whoever tells only this process, means the example.
+for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"])) process.on(signal, () => child.kill(signal));
+child.on("close", (code) => {
+  void provider.close().then(() => process.exit(code ?? 0));
+});
