@@ -986,7 +986,7 @@ describe("many sessions that expire at once", () => {
     hold.release();
     const [turnedAway, ...others] = (await answers).filter(({ status }) => status === 503);
     expect(others).toEqual([]);
-    expect(turnedAway?.headers["Retry-After"]).toBe("1");
+    expect(["1", "2"]).toContain(turnedAway?.headers["Retry-After"]);
     expect(turnedAway?.setCookies ?? []).toEqual([]);
     expect(await Promise.all(visitors.map((visitor) => visitor.isSignedIn()))).toEqual(visitors.map(() => true));
     expect(refreshRequests()).toHaveLength(52);
@@ -1161,6 +1161,7 @@ describe("idle()", () => {
     const program = `
       import { createRefresher } from "./build/credentials/refresh.js";
       import { systemClock } from "./build/core/time.js";
+      import { Background } from "./build/core/background.js";
       import { EventHub } from "./build/core/events.js";
       import { StoreUnavailableError } from "./build/core/errors.js";
       let record = { credentials: { token: "a", refresh_token: "old" }, id_info: {}, idp_state: { v: 1 } };
@@ -1180,7 +1181,7 @@ describe("idle()", () => {
         verifyRefreshed: async () => ({}),
       };
       const none = () => {};
-      const refresher = createRefresher({ provider, clock: systemClock, log: none, events: new EventHub(none), lateTokens: {}, visitorPatience: 5000, concurrency: 20 });
+      const refresher = createRefresher({ provider, clock: systemClock, log: none, events: new EventHub(none), lateTokens: {}, background: new Background(), visitorPatience: 5000, concurrency: 20 });
       void refresher.refresh(session, ({ credentials }) => credentials.token === "a");
       await refresher.idle();
       console.log(record.credentials.refresh_token, writes);`;
