@@ -156,6 +156,8 @@ describe.skipIf(isMissing)("a Cluster, one of whose connections has gone silent"
   afterAll(() => cluster.stop());
 
   it.each(NAMES)("%s: only that one is given up", async (name) => {
+    // What the others are asked meanwhile must be answered in it, on a loaded machine too.
+    const timeout = 1_000;
     const proxies = new Map<number, SilentProxy>();
     for (const { port } of cluster.nodes) proxies.set(port, await startSilentProxy(port));
     const mapped = (address: string): { host: string; port: number } | undefined => {
@@ -167,7 +169,7 @@ describe.skipIf(isMissing)("a Cluster, one of whose connections has gone silent"
       close();
       await Promise.all([...proxies.values()].map((proxy) => proxy.stop()));
     });
-    const store = redisStore(client, { timeout: TIMEOUT });
+    const store = redisStore(client, { timeout });
     const keys = Array.from({ length: 30 }, newKey);
     await eventually(() => Promise.all(keys.map((key) => store.insert(key, entry))));
     const [silent] = [...proxies.values()] as [SilentProxy];
@@ -190,7 +192,7 @@ describe.skipIf(isMissing)("a Cluster, one of whose connections has gone silent"
       }),
       others,
     ]);
-    expect(performance.now() - begin).toBeLessThan(3 * TIMEOUT + 2 * MARGIN);
+    expect(performance.now() - begin).toBeLessThan(3 * timeout + 2 * MARGIN);
   });
 });
 
