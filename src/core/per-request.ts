@@ -29,7 +29,7 @@ class Slot extends Handed {
 
 /**
  * Remembers one value for each request, for as long as the request lives: what a WeakMap does, without what a WeakMap costs
- * the garbage collector (measured: 5 to 10 µs a request in a process with many sessions; this costs 0.1 µs).
+ * the garbage collector.
  */
 export class PerRequest<Value> {
   /** For requests that are frozen: newer engines refuse them even a private field. */
