@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { Express, Request, RequestHandler, Router } from "express";
 import session from "express-session";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -1083,5 +1085,39 @@ describe.each([5, 4] as const)("startup checks, Express %i", (version) => {
 
   it("bundled sessions need no middleware", () => {
     expect(codesOf(() => undefined, {}).filter((code) => code.startsWith("E"))).toEqual([]);
+  });
+});
+
+describe.each([5, 4] as const)("a router that serves without an application, Express %i", (version) => {
+  it("has no trust-proxy setting, so it believes no forwarded header, and guards as ever", async () => {
+    const router = EXPRESS[version].Router();
+    const auth = idpAuth({
+      env: {},
+      secretKey: "a secret key of at least 32 bytes",
+      clientId: "c",
+      clientSecret: "s",
+      issuer: "https://login.example",
+      log: false,
+    });
+    auth.mount(router);
+    router.get("/reports", auth.idpRequired, (_request, response) => void response.end("secret"));
+    const server = createServer((request, response) => {
+      router(request as Request, response as never, (error: unknown) => response.writeHead(500).end(String(error)));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    try {
+      const answer = await rawRequest(
+        port,
+        `GET /reports HTTP/1.1\r\nHost: app.example\r\nX-Forwarded-Host: evil.example\r\nAccept: text/html\r\n\r\n`,
+      );
+      expect([answer.status, answer.header("location")]).toEqual([
+        302,
+        expect.stringContaining(encodeURIComponent("http://app.example/reports")),
+      ]);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
   });
 });
