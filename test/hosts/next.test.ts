@@ -10,7 +10,7 @@ import { NextRequest, type NextProxy } from "next/server.js";
 import { RouteRequest } from "../../src/hosts/next-request.js";
 import { idpAuth, type NextIdpAuth } from "../../src/hosts/next.js";
 import { memoryStore, type Credentials, type IdpAuthOptions, type SessionStore, type UserPayload } from "../../src/index.js";
-import { Stage } from "../../src/testing/host/stage.js";
+import { Stage, type StageOptions } from "../../src/testing/host/stage.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { rawRequest } from "../../src/testing/browser/cookie-browser.js";
 import { builtNextApplication } from "./applications/next-build.js";
@@ -27,10 +27,20 @@ afterAll(() => server.close());
 
 afterEach(() => stage?.stop());
 
-function start(options: IdpAuthOptions = {}) {
+function start(options: IdpAuthOptions = {}, routes?: StageOptions["routes"]) {
   stage = new Stage({ name: "Next.js", start: server.start }, "bundled");
-  return stage.start({ options });
+  return stage.start({ options, ...(routes && { routes }) });
 }
+
+it("an own answer that gives nothing is an error, and lets nobody in", async () => {
+  const secret = { kind: "json", method: "GET", path: "/forgotten", guard: { mount: 0 }, answer: () => "secret" } as const;
+  const app = await start({}, [secret]);
+  const page = await app.browser().navigate("/forgotten");
+  expect([page.status, page.json()]).toEqual([500, { caught: "The answer `navigation` gave no Response." }]);
+  const script = await app.browser().get("/forgotten");
+  expect([script.status, script.json()]).toEqual([500, { caught: "The answer `unauthenticated` gave no Response." }]);
+  expect([...app.ran]).toEqual([]);
+});
 
 const originUrl = (location: string | undefined) => new URL(location ?? "", "http://unknown").searchParams.get("origin_url");
 

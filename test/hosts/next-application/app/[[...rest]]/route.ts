@@ -33,6 +33,10 @@ function withErrors(handler: Handler): Handler {
   };
 }
 
+/** As JavaScript without types lets one forget a `return`. */
+const forgotten = (() => undefined) as unknown as () => Response;
+const FORGETFUL_ANSWERS = { navigation: forgotten, unauthenticated: forgotten, unavailable: forgotten };
+
 /** The routes of the setup, and the endpoints of mounts that have no folder of their own. */
 const answer = withErrors(async (request) => {
   const { routes, basePath, mounts } = setup();
@@ -53,6 +57,7 @@ const answer = withErrors(async (request) => {
   if (route.guard === undefined) return handler(request);
   const auth = all[route.guard.mount]!;
   const { ownAnswers } = route.guard;
+  if (route.path === "/forgotten") return auth.idpRequiredWith(FORGETFUL_ANSWERS)(handler)(request);
   if (ownAnswers === undefined || ownAnswers === false) return auth.idpRequired(handler)(request);
   return auth.idpRequiredWith(ownAnswers === "failing" ? FAILING_ANSWERS : OWN_ANSWERS)(handler)(request);
 });
