@@ -46,7 +46,7 @@ const settings = {
   sessionCounts: flags.quick ? [1_000, 10_000] : [1_000, 100_000, 1_000_000],
 };
 
-const SUPPORT = ["test/support/redis-server", "test/support/postgres-server", "src/testing/provider/scripted-provider"];
+const SUPPORT = ["test/support/redis-server", "test/support/postgres-server", "src/testing/provider/test-provider"];
 
 const names = flags.only.split(",");
 for (const name of names) if (!(name in CASES)) throw new Error(`there is no case "${name}"; there are ${Object.keys(CASES).join(", ")}`);
@@ -75,8 +75,8 @@ async function compileTestSupport() {
 }
 
 const machine = { node: process.version, cpu: cpus()[0]?.model, cores: cpus().length, loadBefore: loadavg()[0] };
-const { startScriptedProvider, startRedis, startPostgres } = await compileTestSupport();
-const provider = await startScriptedProvider({ idTokenSeconds: 86_400 });
+const { startTestProvider, startRedis, startPostgres } = await compileTestSupport();
+const provider = await startTestProvider({ idTokenSeconds: 86_400 });
 const load = await startChild("load.mjs");
 const results = { at: new Date().toISOString(), machine, settings, cases: {} };
 const rows = [];

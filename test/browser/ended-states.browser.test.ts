@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { chromiumForTests } from "../support/chromium.js";
-import { startScriptedProvider, type ScriptedProvider } from "../../src/testing/provider/scripted-provider.js";
+import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { useStage } from "./stage.js";
 import { expectUsable, heading, indexSays } from "./visitor.js";
 
@@ -9,7 +9,7 @@ const executablePath = await chromiumForTests();
 // Real processes live in real seconds: the limits here are one or two of them.
 describe.skipIf(executablePath === undefined)("how a session ends, in a browser", () => {
   const stage = useStage(executablePath);
-  const providers: ScriptedProvider[] = [];
+  const providers: TestProvider[] = [];
   afterEach(() => Promise.all(providers.splice(0).map((provider) => provider.stop())));
 
   it.each([
@@ -53,7 +53,7 @@ describe.skipIf(executablePath === undefined)("how a session ends, in a browser"
   });
 
   it("a provider that refuses to renew ends it, and is not asked again", async () => {
-    const provider = await startScriptedProvider({
+    const provider = await startTestProvider({
       idTokenSeconds: 1,
       person: { sub: "ada", name: "Ada Lovelace", email: "ada@example.com" },
     });
@@ -84,7 +84,7 @@ describe.skipIf(executablePath === undefined)("how a session ends, in a browser"
   });
 
   it("a provider that is away keeps the session: the page says 503 and that nobody was signed out, and later all is well", async () => {
-    const provider = await startScriptedProvider({ idTokenSeconds: 1, person: { sub: "ada", name: "Ada Lovelace" } });
+    const provider = await startTestProvider({ idTokenSeconds: 1, person: { sub: "ada", name: "Ada Lovelace" } });
     providers.push(provider);
     const { visitor } = await stage.open({
       IDP_ISSUER: provider.issuer,
@@ -106,7 +106,7 @@ describe.skipIf(executablePath === undefined)("how a session ends, in a browser"
   });
 
   it("a provider that is away cannot sign anybody in: a page that says so and leads on", async () => {
-    const provider = await startScriptedProvider();
+    const provider = await startTestProvider();
     providers.push(provider);
     const { visitor } = await stage.open({
       IDP_ISSUER: provider.issuer,

@@ -11,7 +11,7 @@ import type { IdpAuth, IdpRequest } from "../../src/index.js";
 import { createBundledSessions } from "../../src/sessions/bundled.js";
 import { createSealer } from "../../src/sessions/seal.js";
 import { startApplication, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
-import type { Fault, IdTokenDraft, ScriptedProvider } from "../../src/testing/provider/scripted-provider.js";
+import type { Fault, IdTokenDraft, TestProvider } from "../../src/testing/provider/test-provider.js";
 import { SealingStore } from "../support/sealing-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
@@ -24,7 +24,7 @@ const PROBE = "/idpauth/session?details=true";
 let app: Application;
 let store: SealingStore;
 let clock: TestClock;
-let provider: ScriptedProvider;
+let provider: TestProvider;
 
 afterEach(() => app.stop());
 
@@ -289,7 +289,7 @@ describe("many requests on one expired session", () => {
 describe("what the provider's answer to a refresh means", () => {
   type Arrange = () => unknown;
   const foreignKey = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
-  const idToken = (change: (draft: IdTokenDraft) => ReturnType<NonNullable<ScriptedProvider["mutateIdToken"]>>) => () => {
+  const idToken = (change: (draft: IdTokenDraft) => ReturnType<NonNullable<TestProvider["mutateIdToken"]>>) => () => {
     provider.mutateIdToken = change;
   };
   const claims = (changed: Record<string, unknown>) => idToken((draft) => ({ claims: { ...draft.claims, ...changed } }));

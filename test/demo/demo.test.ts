@@ -7,7 +7,7 @@ import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import type { BrowserAnswer } from "../../src/testing/browser/cookie-browser.js";
-import { startScriptedProvider } from "../../src/testing/provider/scripted-provider.js";
+import { startTestProvider } from "../../src/testing/provider/test-provider.js";
 import { eventually } from "../support/eventually.js";
 import { freePort } from "../support/free-port.js";
 import { choose, DemoProcess } from "./demo-process.js";
@@ -98,7 +98,7 @@ describe("the demo on each host", () => {
   ];
 
   it("answers the same, with the same headers, to a stranger and to a visitor", async () => {
-    const provider = await startScriptedProvider();
+    const provider = await startTestProvider();
     const port = String(await freePort());
     try {
       const seen = [];
@@ -135,7 +135,7 @@ describe("the demo on each host", () => {
   });
 
   it.each(HOSTS)("%s answers 503 while the provider is away, and nobody is signed out", async (host) => {
-    const provider = await startScriptedProvider({ idTokenSeconds: 1 });
+    const provider = await startTestProvider({ idTokenSeconds: 1 });
     try {
       const client = { IDP_ISSUER: provider.issuer, IDP_CLIENT_ID: provider.clientId, IDP_CLIENT_SECRET: provider.clientSecret };
       const browser = await start({ DEMO_HOST: host, DEMO_SESSIONS: "memory", SCOPE: "openid offline_access", ...client }).browser();
@@ -333,7 +333,7 @@ describe("the demo with an outside provider", () => {
 
   it("ends on SIGTERM when a refresh is done whose visitor has left, so that nobody is signed out", async () => {
     const folder = mkdtempSync(path.join(tmpdir(), "demo-refresh-"));
-    const provider = await startScriptedProvider({ idTokenSeconds: 1 });
+    const provider = await startTestProvider({ idTokenSeconds: 1 });
     try {
       const env = {
         TMPDIR: folder,

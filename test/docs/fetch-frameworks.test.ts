@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import ts from "typescript";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
-import { startScriptedProvider, type ScriptedProvider } from "../../src/testing/provider/scripted-provider.js";
+import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { listen } from "../hosts/applications/listen.js";
 
 // The snippets of docs/fetch-frameworks.md as they are, with the frameworks that run without a build of their own.
@@ -18,12 +18,12 @@ const SNIPPETS = new Map([...PAGE.matchAll(/^`([^`\n]+)`:\n\n```tsx?\n(.*?)^```$
 /** The releases of h3, as package.json names them. */
 const RELEASES = { 2: "h3", 1: "h3-v1" } as const;
 
-let provider: ScriptedProvider;
+let provider: TestProvider;
 const folders: string[] = [];
 const running: { stop(): Promise<void> }[] = [];
 
 beforeAll(async () => {
-  provider = await startScriptedProvider();
+  provider = await startTestProvider();
   vi.stubEnv("SECRET_KEY", "a secret key of at least 32 bytes");
   vi.stubEnv("IDP_ISSUER", provider.issuer);
   vi.stubEnv("IDP_CLIENT_ID", provider.clientId);

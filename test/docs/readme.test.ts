@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { freePort } from "../support/free-port.js";
-import { startScriptedProvider, type ScriptedProvider } from "../../src/testing/provider/scripted-provider.js";
+import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 
 // The README as a newcomer follows it: in an empty folder, with the packed package out of a built dist/ (`npm test` builds
 // it first; for this file alone it takes `node scripts/build.mjs`).
@@ -68,7 +68,7 @@ app.listen(process.env.PORT);
 
 describe("README.md", () => {
   let folder = "";
-  let provider: ScriptedProvider;
+  let provider: TestProvider;
   const children: ChildProcess[] = [];
 
   beforeAll(async () => {
@@ -78,7 +78,7 @@ describe("README.md", () => {
     await npm(folder, ["install", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts", `./${filename}`, ...PACKAGES]);
     for (const file of ["server.mjs", ".env"]) writeFileSync(path.join(folder, file), block(file));
     writeFileSync(path.join(folder, "snippets.mjs"), SNIPPETS);
-    provider = await startScriptedProvider();
+    provider = await startTestProvider();
   }, 180_000);
 
   afterEach(async () => {

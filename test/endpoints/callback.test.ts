@@ -7,7 +7,7 @@ import {
   type ApplicationOptions,
   type Visitor,
 } from "../support/application.js";
-import type { Fault, IdTokenDraft, MutatedIdToken } from "../../src/testing/provider/scripted-provider.js";
+import type { Fault, IdTokenDraft, MutatedIdToken } from "../../src/testing/provider/test-provider.js";
 import { SIGN_IN_ERRORS } from "../../src/core/sign-in-errors.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";

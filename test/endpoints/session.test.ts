@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { startApplication, type Answer, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
-import type { Fault } from "../../src/testing/provider/scripted-provider.js";
+import type { Fault } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { BrowserAnswer, CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
-import { startScriptedProvider, type ScriptedProvider } from "../../src/testing/provider/scripted-provider.js";
+import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { eventually } from "../support/eventually.js";
 import { ExampleProcess, installExample, manifestOf, PackedPackage } from "./example-process.js";
 
@@ -49,12 +49,12 @@ describe.each(folders)("examples/%s", (name) => {
   const example = path.join(EXAMPLES, name);
   const manifest = manifestOf(example);
   let folder: string;
-  let provider: ScriptedProvider;
+  let provider: TestProvider;
   const running: ExampleProcess[] = [];
 
   beforeAll(async () => {
     folder = installExample(example, packed);
-    provider = await startScriptedProvider({ person: PERSON, idTokenSeconds: 1 });
+    provider = await startTestProvider({ person: PERSON, idTokenSeconds: 1 });
   });
   afterEach(async () => {
     provider.clearFaults();

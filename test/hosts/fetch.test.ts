@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
 import { idpAuth, toResponse, WebRequest, type GuardAnswers } from "../../src/hosts/fetch.js";
 import { ConfigurationError, type BlockedByOutage, type BlockedVisitor, type Credentials, type IdpAuthOptions } from "../../src/index.js";
-import { startScriptedProvider, type ScriptedProvider } from "../../src/testing/provider/scripted-provider.js";
+import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 
 const SETTINGS: IdpAuthOptions = {
   env: {},
@@ -15,7 +15,7 @@ const SETTINGS: IdpAuthOptions = {
 const page = (path = "/reports") => new Request(`http://app.example${path}`, { headers: { accept: "text/html" } });
 const call = (path = "/reports") => new Request(`http://app.example${path}`, { headers: { accept: "application/json" } });
 
-let provider: ScriptedProvider | undefined;
+let provider: TestProvider | undefined;
 afterEach(async () => {
   await provider?.stop();
   provider = undefined;
@@ -121,7 +121,7 @@ describe("the guard", () => {
   });
 
   it("lets a visitor through, hands everything on, and passes on what the handler throws", async () => {
-    provider = await startScriptedProvider();
+    provider = await startTestProvider();
     const { clientId, clientSecret, issuer } = provider;
     const auth = idpAuth({ ...SETTINGS, clientId, clientSecret, issuer });
     const cookie = await signIn(auth.fetch, provider);
@@ -141,7 +141,7 @@ describe("the guard", () => {
 });
 
 /** Gives the Cookie header of somebody who has signed in. */
-async function signIn(fetch: (request: Request) => Promise<Response> | undefined, by: ScriptedProvider): Promise<string> {
+async function signIn(fetch: (request: Request) => Promise<Response> | undefined, by: TestProvider): Promise<string> {
   const login = await fetch(page("/idpauth/login/"));
   const callback = await by.signInCode(login?.headers.get("location") ?? "");
   const answer = await fetch(new Request(callback, { headers: { cookie: cookieOf(login) } }));

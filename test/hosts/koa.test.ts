@@ -6,7 +6,7 @@ import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
 import { idpAuth, type KoaIdpAuth } from "../../src/hosts/koa.js";
 import { ConfigurationError, ProviderUnavailableError, type IdpAuthOptions, type LogEntry, type UserPayload } from "../../src/index.js";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
-import { startScriptedProvider, type ScriptedProvider } from "../../src/testing/provider/scripted-provider.js";
+import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { listen } from "./applications/listen.js";
 
@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 interface Running {
-  readonly provider: ScriptedProvider;
+  readonly provider: TestProvider;
   readonly clock: TestClock;
   readonly origin: string;
   readonly errors: readonly unknown[];
@@ -30,7 +30,7 @@ interface Running {
 /** An application that `build` makes; errors that nothing above catches are collected. */
 async function start(build: (app: Koa, auth: KoaIdpAuth) => void, options: IdpAuthOptions = {}): Promise<Running> {
   const clock = new TestClock();
-  const provider = await startScriptedProvider({ clock });
+  const provider = await startTestProvider({ clock });
   const app = new Koa();
   const errors: unknown[] = [];
   app.on("error", (error) => errors.push(error));
@@ -54,7 +54,7 @@ async function start(build: (app: Koa, auth: KoaIdpAuth) => void, options: IdpAu
   };
 }
 
-function valid(provider?: ScriptedProvider): IdpAuthOptions {
+function valid(provider?: TestProvider): IdpAuthOptions {
   return {
     env: {},
     secretKey: "a secret key of at least 32 bytes",

@@ -28,7 +28,7 @@ import { IdpRequiredGuard } from "../../examples/nestjs/idp-auth/idp-required.gu
 import type { ExpressIdpAuth } from "../../src/hosts/express.js";
 import { ConfigurationError, type Credentials, type IdpAuthOptions, type LogEntry, type UserPayload } from "../../src/index.js";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
-import { startScriptedProvider, type ScriptedProvider } from "../../src/testing/provider/scripted-provider.js";
+import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
@@ -42,7 +42,7 @@ afterEach(async () => {
 
 interface Application {
   readonly app: NestExpressApplication;
-  readonly provider: ScriptedProvider;
+  readonly provider: TestProvider;
   readonly clock: TestClock;
   browser(): CookieBrowser;
   signedIn(): Promise<CookieBrowser>;
@@ -59,7 +59,7 @@ interface Parts {
 /** Nest as it comes: its body parsers, its own answers to errors. */
 async function start({ controllers = [], imports = [], guard, options, prepare }: Parts): Promise<Application> {
   const clock = new TestClock();
-  const provider = await startScriptedProvider({ clock });
+  const provider = await startTestProvider({ clock });
   running.push(provider);
   const app = await create(optionsFor(provider, clock, options), controllers, imports, guard);
   prepare?.(app);
@@ -84,7 +84,7 @@ function url(app: NestExpressApplication): string {
   return `http://127.0.0.1:${port}`;
 }
 
-function optionsFor(provider: ScriptedProvider, clock: TestClock, options?: IdpAuthOptions): IdpAuthOptions {
+function optionsFor(provider: TestProvider, clock: TestClock, options?: IdpAuthOptions): IdpAuthOptions {
   return {
     env: {},
     secretKey: "a secret key of at least 32 bytes",
@@ -229,7 +229,7 @@ describe("the module", () => {
 
   it("a feature module that imports its own has its own visitors", async () => {
     const clock = new TestClock();
-    const second = await startScriptedProvider({ clock, person: { sub: "grace", email: "grace@example.com" } });
+    const second = await startTestProvider({ clock, person: { sub: "grace", email: "grace@example.com" } });
     running.push(second);
 
     @Controller("second")

@@ -19,7 +19,7 @@ import { afterEach, describe, expect, expectTypeOf, it, vi } from "vitest";
 import { idpAuth, soleHost, writeReply, type NodeIdpAuth } from "../../src/hosts/node.js";
 import { ConfigurationError, type IdpAuthOptions, type LogEntry, type UserPayload } from "../../src/index.js";
 import { CookieBrowser, rawRequest } from "../../src/testing/browser/cookie-browser.js";
-import { startScriptedProvider, type ScriptedProvider } from "../../src/testing/provider/scripted-provider.js";
+import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { listen } from "./applications/listen.js";
 
@@ -33,7 +33,7 @@ afterEach(async () => {
 
 interface Running {
   readonly auth: NodeIdpAuth;
-  readonly provider: ScriptedProvider;
+  readonly provider: TestProvider;
   readonly clock: TestClock;
   readonly origin: string;
   readonly port: number;
@@ -44,7 +44,7 @@ interface Running {
 /** An application whose listener `build` makes. */
 async function start(build: (auth: NodeIdpAuth) => RequestListener, options: IdpAuthOptions = {}): Promise<Running> {
   const clock = new TestClock();
-  const provider = await startScriptedProvider({ clock });
+  const provider = await startTestProvider({ clock });
   const auth = idpAuth({ ...valid(provider), clock, log: false, ...options });
   const server = await listen(build(auth));
   running.push(server, provider);
@@ -65,7 +65,7 @@ async function start(build: (auth: NodeIdpAuth) => RequestListener, options: Idp
   };
 }
 
-function valid(provider?: ScriptedProvider): IdpAuthOptions {
+function valid(provider?: TestProvider): IdpAuthOptions {
   return {
     env: {},
     secretKey: "a secret key of at least 32 bytes",

@@ -1,4 +1,4 @@
-import type { PersonClaims, ScriptedProvider } from "../../src/testing/provider/scripted-provider.js";
+import type { PersonClaims, TestProvider } from "../../src/testing/provider/test-provider.js";
 
 /** Somebody with a browser that holds one session cookie. */
 export interface Visitor {
@@ -22,7 +22,7 @@ export class People {
   readonly #refreshTokens = new Map<string, string[]>();
   #count = 0;
 
-  constructor(provider: ScriptedProvider) {
+  constructor(provider: TestProvider) {
     provider.mutateIdToken = (draft) => {
       const life = this.#lives.get(String(draft.claims["sub"])) ?? { first: HOUR, later: HOUR };
       draft.claims["exp"] = Number(draft.claims["iat"]) + (draft.grant === "authorization_code" ? life.first : life.later);

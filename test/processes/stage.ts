@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { startScriptedProvider, type ScriptedProvider } from "../../src/testing/provider/scripted-provider.js";
+import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { ApplicationProcess, type Answer, type Tally } from "./application-process.js";
 import { People, type TokenLife, type Visitor } from "./people.js";
 import type { ProcessOptions } from "./process-options.js";
@@ -14,7 +14,7 @@ type Changes = Partial<Omit<ProcessOptions, "store">>;
 
 /** One store with a provider before it and application processes over it: where a scenario plays. */
 export class Stage {
-  readonly provider: ScriptedProvider;
+  readonly provider: TestProvider;
   readonly people: People;
   readonly store: RunningStore;
   /** 1 for the stores that get every round; less for the others. */
@@ -24,7 +24,7 @@ export class Stage {
   readonly fleet: ApplicationProcess[] = [];
   readonly #started: ApplicationProcess[] = [];
 
-  private constructor(provider: ScriptedProvider, store: RunningStore, scale: number) {
+  private constructor(provider: TestProvider, store: RunningStore, scale: number) {
     this.provider = provider;
     this.people = new People(provider);
     this.store = store;
@@ -32,7 +32,7 @@ export class Stage {
   }
 
   static async open(store: RunningStore, scale: number): Promise<Stage> {
-    const stage = new Stage(await startScriptedProvider(), store, scale);
+    const stage = new Stage(await startTestProvider(), store, scale);
     try {
       stage.fleet.push(...(await stage.startMany(FLEET_SIZE)));
       return stage;

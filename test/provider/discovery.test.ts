@@ -3,7 +3,7 @@ import { ProviderUnavailableError } from "../../src/core/errors.js";
 import { createOpenIdProvider } from "../../src/provider/openid.js";
 import { allowsHttp } from "../../src/provider/discovery.js";
 import type { ProviderSettings } from "../../src/provider/settings.js";
-import type { Fault } from "../../src/testing/provider/scripted-provider.js";
+import type { Fault } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { rejection, renewed, startRig, unavailable, type Rig } from "./rig.js";
 

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { SignIn } from "../../src/core/ports.js";
 import { checkAccessTokenHash, checkClaims, MAX_ID_TOKEN_LENGTH, withKeptIdentity } from "../../src/provider/id-token.js";
-import type { IdTokenDraft, MutatedIdToken } from "../../src/testing/provider/scripted-provider.js";
+import type { IdTokenDraft, MutatedIdToken } from "../../src/testing/provider/test-provider.js";
 import { refused, rejection, startRig, type Rig } from "./rig.js";
 
 let rig: Rig;
@@ -57,17 +57,17 @@ const NOT_ONLY_AT_REFRESH: [string, string, Mutation][] = [
   ["IDT-2 aud of another client", "aud", claim("aud", "other")],
   ["IDT-2 aud missing", "aud", without("aud")],
   ["IDT-2 aud an empty list", "aud", claim("aud", [])],
-  ["IDT-2 aud a part of the client id", "aud", claim("aud", "scripted")],
-  ["IDT-2 aud longer than the client id", "aud", claim("aud", "scripted-client2")],
+  ["IDT-2 aud a part of the client id", "aud", claim("aud", "test")],
+  ["IDT-2 aud longer than the client id", "aud", claim("aud", "test-client2")],
   ["IDT-2 aud a number", "aud", claim("aud", 1)],
   ["IDT-2 aud a list of others", "aud", claim("aud", ["other"])],
-  ["IDT-3 an additional audience", "aud", claim("aud", ["scripted-client", "other"])],
+  ["IDT-3 an additional audience", "aud", claim("aud", ["test-client", "other"])],
   ["IDT-4 azp of another client", "azp", claim("azp", "other")],
-  ["IDT-4 azp a list", "azp", claim("azp", ["scripted-client"])],
+  ["IDT-4 azp a list", "azp", claim("azp", ["test-client"])],
   [
     "IDT-4 several audiences without azp",
     "azp",
-    ({ claims }) => ({ claims: { ...claims, aud: ["scripted-client", "scripted-client"], azp: undefined } }),
+    ({ claims }) => ({ claims: { ...claims, aud: ["test-client", "test-client"], azp: undefined } }),
   ],
   [
     "IDT-5 a flipped bit in the signature",
@@ -234,7 +234,7 @@ describe("an ID token is accepted, at callback and refresh,", () => {
   });
 
   it("IDT-3 with an additional audience that is trusted by configuration", async () => {
-    rig.idp.mutateIdToken = claim("aud", ["scripted-client", "partner"]);
+    rig.idp.mutateIdToken = claim("aud", ["test-client", "partner"]);
     await expect(rig.exchange(rig.settingsWith({ trustedAudiences: ["partner"] }))).resolves.toBeDefined();
   });
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ProviderUnavailableError } from "../../src/core/errors.js";
 import type { SignIn } from "../../src/core/ports.js";
-import type { Fault } from "../../src/testing/provider/scripted-provider.js";
+import type { Fault } from "../../src/testing/provider/test-provider.js";
 import { NONCE, REDIRECT_URI, refused, rejection, renewed, startRig, unavailable, VERIFIER, type Rig } from "./rig.js";
 
 let rig: Rig;

@@ -2,20 +2,16 @@ import type { LogEntry, Provider, SignIn, SpentRefresh } from "../../src/core/po
 import type { IdInfo } from "../../src/core/record.js";
 import { createOpenIdProvider } from "../../src/provider/openid.js";
 import type { ProviderSettings } from "../../src/provider/settings.js";
-import {
-  startScriptedProvider,
-  type ScriptedProvider,
-  type ScriptedProviderOptions,
-} from "../../src/testing/provider/scripted-provider.js";
+import { startTestProvider, type TestProvider, type TestProviderOptions } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
 export const REDIRECT_URI = "http://127.0.0.1:3000/idpauth/login-callback";
 export const VERIFIER = "v".repeat(43);
 export const NONCE = "the-nonce";
 
-/** A client of a scripted provider; both live by one clock that stands still. */
+/** A client of a test provider; both live by one clock that stands still. */
 export interface Rig {
-  readonly idp: ScriptedProvider;
+  readonly idp: TestProvider;
   readonly clock: TestClock;
   readonly provider: Provider;
   readonly logged: LogEntry[];
@@ -28,13 +24,13 @@ export interface Rig {
   renew(signedIn: SignIn): Promise<IdInfo>;
 }
 
-export async function startRig(options: ScriptedProviderOptions = {}): Promise<Rig> {
+export async function startRig(options: TestProviderOptions = {}): Promise<Rig> {
   const clock = new TestClock();
-  return rigAround(await startScriptedProvider({ clock, ...options }), clock);
+  return rigAround(await startTestProvider({ clock, ...options }), clock);
 }
 
-/** The same scripted provider as if it had just been started, and a client that knows nothing of it. Making keys is slow. */
-export function renewed({ idp, clock }: Rig, settings: ScriptedProvider["settings"]): Rig {
+/** The same test provider as if it had just been started, and a client that knows nothing of it. Making keys is slow. */
+export function renewed({ idp, clock }: Rig, settings: TestProvider["settings"]): Rig {
   Object.assign(idp.settings, settings);
   idp.clearFaults();
   idp.jwks.reset();
@@ -43,7 +39,7 @@ export function renewed({ idp, clock }: Rig, settings: ScriptedProvider["setting
   return rigAround(idp, clock);
 }
 
-function rigAround(idp: ScriptedProvider, clock: TestClock): Rig {
+function rigAround(idp: TestProvider, clock: TestClock): Rig {
   const logged: LogEntry[] = [];
   const settingsWith = (changes: Partial<ProviderSettings>) =>
     createOpenIdProvider({

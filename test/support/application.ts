@@ -8,11 +8,11 @@ import {
   type Reply,
 } from "../../src/index.js";
 import {
-  startScriptedProvider,
+  startTestProvider,
   type PersonClaims,
-  type ScriptedProvider,
-  type ScriptedProviderOptions,
-} from "../../src/testing/provider/scripted-provider.js";
+  type TestProvider,
+  type TestProviderOptions,
+} from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
 /** The simplest host there is: its requests are the component's own plain values. */
@@ -24,7 +24,7 @@ export const OWN_ORIGIN = "http://app.example";
 export interface ApplicationOptions extends Omit<IdpAuthOptions, "clock" | "log"> {
   /** Beside the collected lines. */
   readonly log?: (entry: LogEntry) => void;
-  readonly provider?: ScriptedProviderOptions;
+  readonly provider?: TestProviderOptions;
   /** Where a test needs the clock before the application, for a store. */
   readonly clock?: TestClock;
 }
@@ -32,7 +32,7 @@ export interface ApplicationOptions extends Omit<IdpAuthOptions, "clock" | "log"
 /** A component whose endpoints are called, not served, with a real provider on a socket behind it. One clock for both. */
 export interface Application {
   readonly auth: IdpAuth<IdpRequest>;
-  readonly provider: ScriptedProvider;
+  readonly provider: TestProvider;
   readonly clock: TestClock;
   /** Every log line so far. */
   readonly log: LogEntry[];
@@ -50,7 +50,7 @@ export async function startApplication({
   clock = new TestClock(),
   ...options
 }: ApplicationOptions = {}): Promise<Application> {
-  const provider = await startScriptedProvider({ clock, ...providerOptions });
+  const provider = await startTestProvider({ clock, ...providerOptions });
   const log: LogEntry[] = [];
   const build = (overrides: Partial<IdpAuthOptions> = {}): IdpAuth<IdpRequest> =>
     createIdpAuth(
@@ -102,10 +102,10 @@ export interface Answer extends Reply {
 export class Visitor {
   readonly cookies = new Map<string, string>();
   readonly #auth: IdpAuth<IdpRequest>;
-  readonly #provider: ScriptedProvider;
+  readonly #provider: TestProvider;
   readonly #clock: TestClock;
 
-  constructor(auth: IdpAuth<IdpRequest>, provider: ScriptedProvider, clock: TestClock) {
+  constructor(auth: IdpAuth<IdpRequest>, provider: TestProvider, clock: TestClock) {
     this.#auth = auth;
     this.#provider = provider;
     this.#clock = clock;

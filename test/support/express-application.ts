@@ -6,11 +6,7 @@ import session, { MemoryStore, type SessionOptions } from "express-session";
 import { idpAuth, type ExpressIdpAuth } from "../../src/hosts/express.js";
 import type { IdpAuthOptions, LogEntry } from "../../src/index.js";
 import { CookieBrowser, type CookieBrowserOptions } from "../../src/testing/browser/cookie-browser.js";
-import {
-  startScriptedProvider,
-  type ScriptedProvider,
-  type ScriptedProviderOptions,
-} from "../../src/testing/provider/scripted-provider.js";
+import { startTestProvider, type TestProvider, type TestProviderOptions } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
 /** Both releases are used alike; the newer one's types serve for both. */
@@ -24,7 +20,7 @@ export type ExpressVersion = 4 | 5;
 export interface ExpressApplicationOptions extends Omit<IdpAuthOptions, "clock" | "log"> {
   /** Default 5. */
   readonly version?: ExpressVersion;
-  readonly provider?: ScriptedProviderOptions;
+  readonly provider?: TestProviderOptions;
   /** Options of express-session, which is installed for `session: "host"`, or when they are given. */
   readonly middleware?: Partial<SessionOptions>;
   /** Runs before anything is installed. */
@@ -35,10 +31,10 @@ export interface ExpressApplicationOptions extends Omit<IdpAuthOptions, "clock" 
   readonly routes?: (app: express5.Express, auth: ExpressIdpAuth) => void;
 }
 
-/** An Express application on a socket, with a scripted provider on another. One clock for component and provider. */
+/** An Express application on a socket, with a test provider on another. One clock for component and provider. */
 export interface ExpressApplication {
   readonly auth: ExpressIdpAuth;
-  readonly provider: ScriptedProvider;
+  readonly provider: TestProvider;
   readonly clock: TestClock;
   readonly log: LogEntry[];
   readonly origin: string;
@@ -56,7 +52,7 @@ export interface ExpressApplication {
 export async function startExpressApplication(options: ExpressApplicationOptions = {}): Promise<ExpressApplication> {
   const { version = 5, provider: providerOptions, middleware, first, mount, routes, ...idpOptions } = options;
   const clock = new TestClock();
-  const provider = await startScriptedProvider({ clock, ...providerOptions });
+  const provider = await startTestProvider({ clock, ...providerOptions });
   const log: LogEntry[] = [];
   const caught: unknown[] = [];
   const hostStore = new MemoryStore();

@@ -4,7 +4,7 @@ import fastify, { type FastifyInstance, type FastifyServerOptions } from "fastif
 import { idpAuth, type FastifyIdpAuth } from "../../src/hosts/fastify.js";
 import type { IdpAuthOptions, LogEntry } from "../../src/index.js";
 import { CookieBrowser, type CookieBrowserOptions } from "../../src/testing/browser/cookie-browser.js";
-import { startScriptedProvider, type ScriptedProvider } from "../../src/testing/provider/scripted-provider.js";
+import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
 export interface FastifyApplicationOptions extends Omit<IdpAuthOptions, "clock" | "log"> {
@@ -19,11 +19,11 @@ export interface FastifyApplicationOptions extends Omit<IdpAuthOptions, "clock" 
   readonly routes?: (app: FastifyInstance, auth: FastifyIdpAuth) => unknown;
 }
 
-/** A Fastify application on a socket, with a scripted provider on another. One clock for component and provider. */
+/** A Fastify application on a socket, with a test provider on another. One clock for component and provider. */
 export interface FastifyApplication {
   readonly app: FastifyInstance;
   readonly auth: FastifyIdpAuth;
-  readonly provider: ScriptedProvider;
+  readonly provider: TestProvider;
   readonly clock: TestClock;
   readonly log: LogEntry[];
   readonly origin: string;
@@ -73,7 +73,7 @@ export class HostStore {
 export async function startFastifyApplication(options: FastifyApplicationOptions = {}): Promise<FastifyApplication> {
   const { server, plugin, first, register, routes, ...idpOptions } = options;
   const clock = new TestClock();
-  const provider = await startScriptedProvider({ clock });
+  const provider = await startTestProvider({ clock });
   const log: LogEntry[] = [];
   const caught: unknown[] = [];
   const hostStore = new HostStore();

@@ -1,12 +1,12 @@
 import type { IdpAuthOptions, LogEntry } from "../../index.js";
 import { CookieBrowser, type CookieBrowserOptions } from "../browser/cookie-browser.js";
 import {
-  startScriptedProvider,
+  startTestProvider,
   type Issued,
   type PersonClaims,
-  type ScriptedProvider,
-  type ScriptedProviderOptions,
-} from "../provider/scripted-provider.js";
+  type TestProvider,
+  type TestProviderOptions,
+} from "../provider/test-provider.js";
 import { TestClock } from "../test-clock.js";
 import type { HostAuth, HostFeature, HostRoute, HostSetup, HostUnderTest, RunningHost } from "./host-under-test.js";
 
@@ -19,14 +19,14 @@ export interface StageOptions {
   readonly basePath?: string;
   readonly trustsProxy?: boolean;
   readonly earlier?: HostSetup["earlier"];
-  readonly provider?: ScriptedProviderOptions;
+  readonly provider?: TestProviderOptions;
   /** Default: one of its own. For what has to know the time before the application starts: a store, a further provider. */
   readonly clock?: TestClock;
 }
 
 /** A running application with a provider of its own; one clock for both, which stands still. */
 export interface StartedHost {
-  readonly provider: ScriptedProvider;
+  readonly provider: TestProvider;
   readonly clock: TestClock;
   /** Of all mounts. */
   readonly log: readonly LogEntry[];
@@ -64,7 +64,7 @@ export interface HostStage {
   has(feature: HostFeature): boolean;
   start(options?: StageOptions): Promise<StartedHost>;
   /** A further provider, for obligations with several. */
-  startProvider(clock: TestClock, options?: ScriptedProviderOptions): Promise<ScriptedProvider>;
+  startProvider(clock: TestClock, options?: TestProviderOptions): Promise<TestProvider>;
 }
 
 /** One page for everybody, one that is guarded, and an echo of each kind. */
@@ -86,7 +86,7 @@ export const USUAL_ROUTES: readonly HostRoute[] = [
 ];
 
 /** The usual application's options for a client of that provider. */
-export function optionsFor(provider: ScriptedProvider): IdpAuthOptions {
+export function optionsFor(provider: TestProvider): IdpAuthOptions {
   return {
     env: {},
     secretKey: "a secret key of at least 32 bytes",
@@ -112,8 +112,8 @@ export class Stage implements HostStage {
     return this.#host.lacks?.includes(feature) !== true;
   }
 
-  async startProvider(clock: TestClock, options: ScriptedProviderOptions = {}): Promise<ScriptedProvider> {
-    const provider = await startScriptedProvider({ clock, ...options });
+  async startProvider(clock: TestClock, options: TestProviderOptions = {}): Promise<TestProvider> {
+    const provider = await startTestProvider({ clock, ...options });
     this.#running.unshift(provider);
     return provider;
   }

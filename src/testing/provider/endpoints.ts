@@ -7,7 +7,7 @@ import { compactJws, type JsonPart, type SigningKeys } from "./signing-keys.js";
 
 /** How the provider behaves. All of it may be changed while it runs; the next request sees the change. */
 export interface ProviderSettings {
-  /** Default `scripted-client`. */
+  /** Default `test-client`. */
   clientId: string;
   /** Default has characters that must be percent-encoded in a Basic header (RFC 6749 section 2.3.1). */
   clientSecret: string;
@@ -99,7 +99,7 @@ export const ENDPOINT_PATHS: Readonly<Record<Endpoint, string>> = {
 };
 
 /** Names the person of one authorization request, as JSON claims; sent by `signInCode`. */
-export const PERSON_HEADER = "x-scripted-person";
+export const PERSON_HEADER = "x-test-person";
 
 /** Does the endpoint's work. */
 export async function work(endpoint: Endpoint, request: ReceivedRequest, state: ProviderState): Promise<Answer> {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { IdpAuthOptions } from "../../../index.js";
-import type { ScriptedProviderOptions } from "../../provider/scripted-provider.js";
+import type { TestProviderOptions } from "../../provider/test-provider.js";
 import type { HostRoute } from "../host-under-test.js";
 import type { StartedHost } from "../stage.js";
 import { ADA } from "./answers.js";
@@ -15,7 +15,7 @@ interface Ended {
   readonly when: string;
   readonly reason: string;
   readonly options?: IdpAuthOptions;
-  readonly provider?: ScriptedProviderOptions;
+  readonly provider?: TestProviderOptions;
   /** How the state is reached by whoever has signed in. */
   end(app: StartedHost): void;
 }

@@ -5,7 +5,7 @@ export const PROBE = "/idpauth/session";
 export const ACCEPTS_HTML = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
 export const ACCEPTS_JSON = { accept: "application/json" };
 
-/** The scripted provider's person, as the user payload shows her. */
+/** The test provider's person, as the user payload shows her. */
 export const ADA = { email: "ada@example.com", name: "Ada Lovelace", picture: "https://pictures.example.com/ada.png" };
 export const SIGNED_IN = { authenticated: true, user: ADA };
 export const SIGNED_OUT = { authenticated: false, user: null };

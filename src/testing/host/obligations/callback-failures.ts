@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { CookieBrowser } from "../../browser/cookie-browser.js";
-import type { Fault, IdTokenDraft, MutatedIdToken } from "../../provider/scripted-provider.js";
+import type { Fault, IdTokenDraft, MutatedIdToken } from "../../provider/test-provider.js";
 import type { StartedHost } from "../stage.js";
 import {
   ACCEPTS_JSON,

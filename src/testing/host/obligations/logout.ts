@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Fault } from "../../provider/scripted-provider.js";
+import type { Fault } from "../../provider/test-provider.js";
 import type { StartedHost } from "../stage.js";
 import { ACCEPTS_HTML, assertLinkInvalid, assertPage, assertProblem, assertRedirect, mediaType, ownCookies } from "./answers.js";
 import { probe, SIGNED_IN, SIGNED_OUT } from "./answers.js";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { IdpAuthOptions, UserPayload } from "../../../index.js";
 import type { CookieBrowser } from "../../browser/cookie-browser.js";
-import type { ScriptedProvider } from "../../provider/scripted-provider.js";
+import type { TestProvider } from "../../provider/test-provider.js";
 import { TestClock } from "../../test-clock.js";
 import type { HostRoute } from "../host-under-test.js";
 import type { HostStage, StartedHost } from "../stage.js";
@@ -42,7 +42,7 @@ const EXPECTED = new Map<Mount, object>([
 
 interface TwoMounts {
   readonly app: StartedHost;
-  readonly partners: ScriptedProvider;
+  readonly partners: TestProvider;
 }
 
 /** Two mounts whose providers know different people. Both clients have the same name, since names are each provider's own. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Fault } from "../../provider/scripted-provider.js";
+import type { Fault } from "../../provider/test-provider.js";
 import type { StartedHost } from "../stage.js";
 import { assertRetryAfter, GRACE, probe, PROBE, SIGNED_IN, SIGNED_OUT } from "./answers.js";
 import type { HostObligation } from "./obligation.js";

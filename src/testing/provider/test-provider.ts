@@ -16,7 +16,7 @@ export type { PersonClaims } from "./people.js";
 export type { Endpoint, ReceivedRequest } from "./received-requests.js";
 export { compactJws, type JsonPart, type JwksControls } from "./signing-keys.js";
 
-export interface ScriptedProviderOptions extends Partial<ProviderSettings> {
+export interface TestProviderOptions extends Partial<ProviderSettings> {
   /** Who signs in until somebody else is set; default Ada. */
   readonly person?: PersonClaims;
   /** People that an authorization request can choose from by `login_hint` (`sub` or `email`). The first is the default person. */
@@ -28,7 +28,7 @@ export interface ScriptedProviderOptions extends Partial<ProviderSettings> {
 }
 
 /** A running provider. Hooks are properties: assign a function to change what is said, undefined to stop. */
-export interface ScriptedProvider extends ProviderHooks {
+export interface TestProvider extends ProviderHooks {
   /** As discovery announces it: `http://127.0.0.1:port`, and the issuer path. */
   readonly issuer: string;
   readonly clientId: string;
@@ -85,7 +85,7 @@ export interface ScriptedProvider extends ProviderHooks {
 }
 
 /** Starts an OpenID provider on a free port of 127.0.0.1. It shows no pages: whoever is `person` has agreed already. */
-export async function startScriptedProvider(options: ScriptedProviderOptions = {}): Promise<ScriptedProvider> {
+export async function startTestProvider(options: TestProviderOptions = {}): Promise<TestProvider> {
   const { person, people = [], clock = systemClock, issuerPath = "", ...settings } = options;
   const provider = new Provider({
     settings: { ...defaultSettings(), ...settings },
@@ -100,8 +100,8 @@ export async function startScriptedProvider(options: ScriptedProviderOptions = {
 
 function defaultSettings(): ProviderSettings {
   return {
-    clientId: "scripted-client",
-    clientSecret: "scripted secret:+%/é",
+    clientId: "test-client",
+    clientSecret: "test secret:+%/é",
     redirectUris: undefined,
     tokenEndpointAuthMethods: ["client_secret_post", "client_secret_basic"],
     idTokenSeconds: 3600,
@@ -125,7 +125,7 @@ interface ProviderParts {
   readonly keys: SigningKeys;
 }
 
-class Provider implements ScriptedProvider, ProviderState {
+class Provider implements TestProvider, ProviderState {
   readonly settings: ProviderSettings;
   readonly people: readonly PersonClaims[];
   readonly keys: SigningKeys;

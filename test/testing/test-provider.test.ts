@@ -5,20 +5,20 @@ import { createRemoteJWKSet, jwtVerify, decodeJwt, decodeProtectedHeader } from 
 import * as client from "openid-client";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import {
-  startScriptedProvider,
+  startTestProvider,
   type Endpoint,
   type Fault,
-  type ScriptedProvider,
-  type ScriptedProviderOptions,
-} from "../../src/testing/provider/scripted-provider.js";
+  type TestProvider,
+  type TestProviderOptions,
+} from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
 const REDIRECT_URI = "http://127.0.0.1:1/callback";
 
-let provider: ScriptedProvider;
+let provider: TestProvider;
 
-async function start(options?: ScriptedProviderOptions): Promise<ScriptedProvider> {
-  provider = await startScriptedProvider(options);
+async function start(options?: TestProviderOptions): Promise<TestProvider> {
+  provider = await startTestProvider(options);
   return provider;
 }
 
@@ -203,7 +203,7 @@ describe("what the provider refuses", () => {
 });
 
 describe("refresh tokens", () => {
-  async function refreshed(options?: ScriptedProviderOptions) {
+  async function refreshed(options?: TestProviderOptions) {
     await start(options);
     const config = await discover();
     const first = await (await signIn(config)).exchange();
@@ -339,7 +339,7 @@ describe("signing keys", () => {
     expect([await verifies(before), await verified()]).toEqual([false, true]);
   });
 
-  it.each<[string, (jwks: ScriptedProvider["jwks"]) => void | Promise<void>, boolean]>([
+  it.each<[string, (jwks: TestProvider["jwks"]) => void | Promise<void>, boolean]>([
     ["several keys", (jwks) => jwks.publishSeveral(2), true],
     ["one key without kid", (jwks) => jwks.publishWithoutKid(), true],
     ["no key", (jwks) => jwks.publishEmpty(), false],
@@ -353,7 +353,7 @@ describe("signing keys", () => {
     expect(await verified()).toBe(true);
   });
 
-  it.each<[string, NonNullable<ScriptedProvider["mutateIdToken"]>]>([
+  it.each<[string, NonNullable<TestProvider["mutateIdToken"]>]>([
     ["alg none", ({ header, claims, sign }) => sign({ ...header, alg: "none" }, claims)],
     [
       "HS256 keyed with the public key",
