@@ -19,9 +19,11 @@ const { ERRORS } = /** @type {typeof import("../src/core/errors.js")} */ (await 
 const { CHECKS, CHECK_GROUPS } = /** @type {typeof import("../src/core/checks.js")} */ (await built("core/checks.js"));
 const { REASONS } = /** @type {typeof import("../src/core/reasons.js")} */ (await built("core/reasons.js"));
 
+const { LOG_CODES } = /** @type {typeof import("../src/core/event-lines.js")} */ (await built("core/event-lines.js"));
+
 const pages = {
   "docs/settings.md": settingsPage(SETTINGS),
-  "docs/errors.md": errorsPage({ errors: ERRORS, checks: CHECKS, groups: CHECK_GROUPS, reasons: REASONS }),
+  "docs/errors.md": errorsPage({ errors: ERRORS, checks: CHECKS, groups: CHECK_GROUPS, reasons: REASONS, logCodes: LOG_CODES }),
 };
 
 const isCheck = process.argv.includes("--check");

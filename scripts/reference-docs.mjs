@@ -49,10 +49,11 @@ export function settingsPage(settings) {
  *   checks: typeof import("../src/core/checks.js").CHECKS,
  *   groups: typeof import("../src/core/checks.js").CHECK_GROUPS,
  *   reasons: typeof import("../src/core/reasons.js").REASONS,
+ *   logCodes: typeof import("../src/core/event-lines.js").LOG_CODES,
  * }} tables
  * @returns {string}
  */
-export function errorsPage({ errors, checks, groups, reasons }) {
+export function errorsPage({ errors, checks, groups, reasons, logCodes }) {
   return page([
     GENERATED,
     "# Errors, checks and reason codes",
@@ -69,6 +70,12 @@ export function errorsPage({ errors, checks, groups, reasons }) {
     "## Errors",
     "The `code` of a problem+json answer, of an exception, and of a log line.",
     ...Object.entries(errors).flatMap(([code, row]) => entry(`### ${code}`, `${row.title} (status ${row.status})`, row.cause, row.remedy)),
+    "## Log lines",
+    "Further codes of log lines. Beside them a line has the code of an error above, or of a startup check. Of each kind (code, endpoint, reason) ten lines a minute pass; one more then says how many were left out. See [operations.md](operations.md).",
+    table(
+      ["Code", "Level", "Meaning", "Remedy"],
+      Object.entries(logCodes).map(([code, row]) => [`\`${code}\``, row.level, row.meaning, row.remedy]),
+    ),
     "## Reason codes",
     "Why a session does not count as authenticated: in `explainIdpAuthentication`, events, the log, the guard's 401 and the probe's `?details=true`.",
     "When several apply, the first in this order is given.",

@@ -1,9 +1,12 @@
 import { Background } from "./core/background.js";
 import { runChecks, type HostFacts as CheckedFacts } from "./core/checks.js";
 import { ConfigurationError, isOutage, SessionMissingError, type Finding } from "./core/errors.js";
-import { EventHub, identityOf, type EventName, type Listener } from "./core/events.js";
+import { publishingLines, publishToChannels } from "./diagnostics-channels.js";
+import { EventHub } from "./core/event-hub.js";
+import { identityOf, type EventName, type Listener } from "./core/events.js";
 import type { IdpRequest, Reply } from "./core/http.js";
 import { isValidIdpUrl } from "./core/idp-url.js";
+import { sampled } from "./core/log-sampling.js";
 import { PerRequest } from "./core/per-request.js";
 import type { Log, LogEntry, SessionStore, VisitorSession } from "./core/ports.js";
 import { specifiedKeys, userPayload, type Credentials, type KeyNames, type UserPayload } from "./core/record.js";
@@ -23,6 +26,7 @@ import type { Provider } from "./core/ports.js";
 import { createBundledSessions } from "./sessions/bundled.js";
 import { createHostSessions, type HostSession } from "./sessions/host-session.js";
 import { createSealer } from "./sessions/seal.js";
+import { createSessionForTests, SESSION_FOR_TESTS, type SessionForTests } from "./sessions/session-for-tests.js";
 import { createSubjectSessions, type ListedSession, type Subject, type SubjectSessions } from "./sessions/subject-sessions.js";
 import { labelOf } from "./sessions/summary.js";
 import { memoryStore } from "./stores/memory.js";
@@ -149,6 +153,13 @@ export interface IdpAuth<HostRequest extends object> {
   idle(): Promise<void>;
   /** Listens to an event. @returns a function that ends it */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void;
+  /**
+   * Signs somebody in without a provider, in tests; see `signedInAs` of `idpauth/testing`. Bundled sessions only.
+   *
+   * @returns the Set-Cookie values that a browser would have got
+   * @throws StoreUnavailableError
+   */
+  [SESSION_FOR_TESTS](asked?: SessionForTests): Promise<readonly string[]>;
 }
 
 /** Everything that needs valid settings; made once, by the first start. */
@@ -159,6 +170,7 @@ interface Running {
   readonly sessions: SessionAccess;
   readonly provider: Provider;
   idle(): Promise<void>;
+  sessionForTests(asked: SessionForTests): Promise<readonly string[]>;
   /** Undefined: with the host's own sessions. */
   readonly subjectSessions: SubjectSessions | undefined;
   sessionOf(raw: object, request: IdpRequest): VisitorSession;
@@ -212,6 +224,7 @@ export interface ProviderParts {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly log: Log;
+  readonly events: EventHub;
   readonly fetch?: typeof globalThis.fetch;
 }
 
@@ -222,8 +235,9 @@ export function createIdpAuthOver<HostRequest extends object>(
   createProvider: (parts: ProviderParts) => Provider,
 ): IdpAuth<HostRequest> {
   const { env, store, session = "bundled", sessionLabel, log: logOption, clock = systemClock, fetch, ...settingOptions } = options;
-  const log = harmless(logOption === false ? () => undefined : (logOption ?? logToStderr));
-  const events = new EventHub(log);
+  const everyLine = publishingLines(harmless(logOption === false ? () => undefined : (logOption ?? logToStderr)));
+  const log = sampled(everyLine, clock);
+  const events = new EventHub(log, clock, publishToChannels);
   let running: Running | undefined;
 
   function start(
@@ -240,7 +254,7 @@ export function createIdpAuthOver<HostRequest extends object>(
     });
     if (read.settings === undefined || findings.some((finding) => finding.severity === "error")) throw new ConfigurationError(findings);
     for (const finding of findings) {
-      log({ level: "warn", code: finding.code, message: `${finding.message} ${finding.remedy}` });
+      everyLine({ level: "warn", code: finding.code, message: `${finding.message} ${finding.remedy}` });
     }
     // Mounted twice is still one component, with one set of sessions.
     running ??= run(read.settings, findings);
@@ -253,12 +267,15 @@ export function createIdpAuthOver<HostRequest extends object>(
       oauth_state: settings.stateKeyName,
       final_redirect: settings.finalRedirectKeyName,
     };
-    const provider = createProvider({ settings, clock, log, ...(fetch && { fetch }) });
+    const provider = createProvider({ settings, clock, log, events, ...(fetch && { fetch }) });
     const kept = {
       store: store ?? memoryStore({ clock }),
       sealer: createSealer(settings.secretKey, settings.secretKeyFallbacks),
       clock,
       sessionTtl: settings.sessionTtl,
+      onStoreFailure: (error: unknown, duration: number) => {
+        events.emit("outage", { side: "store", reason: driverCode(error), duration });
+      },
     };
     const client = { issuer: settings.issuer, clientId: settings.clientId };
     const subjectSessions = session === "bundled" ? createSubjectSessions({ ...kept, policy: settings }) : undefined;
@@ -272,14 +289,13 @@ export function createIdpAuthOver<HostRequest extends object>(
     const refresher = createRefresher({
       provider,
       clock,
-      log,
       events,
       lateTokens,
       background,
       visitorPatience: settings.httpTimeout * 1000,
       concurrency: settings.refreshConcurrency,
     });
-    const sessions = createSessionAccess({ policy: settings, refresher, clock, log, events });
+    const sessions = createSessionAccess({ policy: settings, refresher, clock, events });
     const bundled = createBundledSessions({
       ...kept,
       names,
@@ -297,13 +313,22 @@ export function createIdpAuthOver<HostRequest extends object>(
       names,
       provider,
       idle: () => refresher.idle(),
+      sessionForTests(asked) {
+        if (session === "host")
+          throw new TypeError('With `session: "host"` the host keeps the sessions; sign in through its routes (`signIn`).');
+        const stampsActivity = settings.sessionIdleTimeout !== null;
+        return createSessionForTests(asked, { ...settings, sessions: bundled, client, stampsActivity, clock });
+      },
       sessions,
       subjectSessions,
       router: createRouter(context),
       sessionOf(raw, request) {
         if (session === "bundled") return bundled.open(request.header("cookie"), isSecure(request, settings), request);
         const hostSession = adapter.session?.(raw as HostRequest);
-        if (hostSession === undefined) throw new SessionMissingError();
+        if (hostSession === undefined) {
+          events.emit("outage", { side: "session", reason: "session_missing" });
+          throw new SessionMissingError();
+        }
         return hosted.open(hostSession);
       },
     };
@@ -354,7 +379,7 @@ export function createIdpAuthOver<HostRequest extends object>(
       const outcome = await ready().sessions.access(visit.session);
       if (outcome.authenticated) return undefined;
       const { reason, record } = outcome;
-      events.emit("blocked", { time: clock.now(), ...identityOf(record?.id_info), reason });
+      events.emit("blocked", { ...identityOf(record?.id_info), reason });
       return turnedAway(visit, reason, settings);
     } catch (error) {
       if (!isOutage(error)) throw error;
@@ -397,14 +422,14 @@ export function createIdpAuthOver<HostRequest extends object>(
     },
     async endSession(subject, id) {
       const isEnded = await sessionsOf(subject).end(subject, id);
-      if (isEnded) events.emit("logout", { time: clock.now(), issuer: subject.iss, subject: subject.sub, revoked: null });
+      if (isEnded) events.emit("logout", { issuer: subject.iss, subject: subject.sub, revoked: null });
       return isEnded;
     },
     async endAllSessions(subject, { except } = {}) {
       const sessions = sessionsOf(subject);
       const ended = await sessions.endAll(subject, await keyOf(except));
       for (let one = 0; one < ended; one += 1) {
-        events.emit("logout", { time: clock.now(), issuer: subject.iss, subject: subject.sub, revoked: null });
+        events.emit("logout", { issuer: subject.iss, subject: subject.sub, revoked: null });
       }
       return ended;
     },
@@ -418,6 +443,7 @@ export function createIdpAuthOver<HostRequest extends object>(
     idle: async () => running?.idle(),
     isValidIdpUrl: (url) => isValidIdpUrl(url, ready().settings.documentHosts),
     on: (name, listener) => events.on(name, listener),
+    [SESSION_FOR_TESTS]: async (asked = {}) => ready().sessionForTests(asked),
   };
 }
 
@@ -431,6 +457,15 @@ function labelFor(request: IdpRequest, label: (request: IdpRequest) => string | 
     log({ level: "error", code: "session_label_failed", message: "The option sessionLabel threw; the session has no label." });
     return null;
   }
+}
+
+/** The code of a driver's error, such as `ECONNREFUSED` or PostgreSQL's `57P01`, when it has the form of one; never its words. */
+function driverCode(error: unknown): string {
+  for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth += 1) {
+    const { code } = at as { readonly code?: unknown };
+    if (typeof code === "string" && /^[A-Z0-9_]{2,40}$/.test(code)) return code;
+  }
+  return "rejected";
 }
 
 /** A log that throws must not stop what it was told about. */

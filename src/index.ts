@@ -11,11 +11,12 @@ export {
   type IdpAuthOptions,
   type SessionMiddleware,
 } from "./idp-auth.js";
+export { SESSION_FOR_TESTS, type SessionForTests } from "./sessions/session-for-tests.js";
 export type { HostSession } from "./sessions/host-session.js";
 export type { ListedSession, Subject } from "./sessions/subject-sessions.js";
 export type { Explanation } from "./credentials/credentials.js";
 export type { IdpRequest, Reply } from "./core/http.js";
-export type { EventName, Events, Listener } from "./core/events.js";
+export type { EventName, Events, Listener, ProviderEndpoint } from "./core/events.js";
 export type { EndReason } from "./core/policy.js";
 export type { Credentials, IdInfo, ProviderCredentials, SessionRecord, UserPayload } from "./core/record.js";
 export type { Entry, Log, LogEntry, LogLevel, SessionStore, Stored, StoreProblem } from "./core/ports.js";

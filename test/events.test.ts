@@ -6,7 +6,9 @@ import { TestClock } from "../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "./support/watched-store.js";
 
 const HOUR = 3600;
-const NAMES: readonly EventName[] = ["login", "refresh", "logout", "blocked", "ended", "failure"];
+const NAMES: readonly EventName[] = ["login", "refresh", "logout", "blocked", "ended", "failure", "outage"];
+/** All but the outages, which test/outages.test.ts looks at. */
+const VERDICTS = NAMES.filter((name) => name !== "outage");
 
 let application: Application;
 let store: WatchedStore;
@@ -17,7 +19,7 @@ async function start(options: ApplicationOptions = {}): Promise<Visitor> {
   store = watchedStore(clock);
   application = await startApplication({ ...options, clock, store });
   events = [];
-  for (const name of NAMES) application.auth.on(name, (event) => events.push({ name, event: { ...event } }));
+  for (const name of VERDICTS) application.auth.on(name, (event) => events.push({ name, event: { ...event } }));
   return application.visitor();
 }
 
@@ -71,13 +73,13 @@ describe("events", () => {
     expect(events).toEqual([{ name: "refresh", event: { time: application.clock.now(), ...identity(), duration: 0 } }]);
   });
 
-  it.each<[string, ApplicationOptions, boolean | null]>([
-    ["revoked", {}, true],
-    ["revocation off", { tokenRevokeOnLogout: false }, null],
-  ])("logout: %s", async (_name, options, revoked) => {
+  it.each<[string, ApplicationOptions, object]>([
+    ["revoked, with the milliseconds that took", {}, { revoked: true, duration: 0 }],
+    ["revocation off", { tokenRevokeOnLogout: false }, { revoked: null }],
+  ])("logout: %s", async (_name, options, more) => {
     const visitor = await signedIn(options);
     await visitor.get("/idpauth/logout/");
-    expect(events).toEqual([{ name: "logout", event: { time: application.clock.now(), ...identity(), revoked } }]);
+    expect(events).toEqual([{ name: "logout", event: { time: application.clock.now(), ...identity(), ...more } }]);
   });
 
   it("logout: the revocation failed", async () => {
@@ -150,17 +152,17 @@ describe("events", () => {
         application.provider.fault("discovery", { kind: "reset" });
         return visitor.get("/idpauth/login/");
       },
-      { during: "login", reason: "network" },
+      { during: "login", kind: "outage", reason: "network" },
     ],
     [
       "callback with an error of the provider",
       async (visitor) => visitor.get((await visitor.approve()).replace(/code=[^&]*/, "error=access_denied")),
-      { during: "callback", reason: "access_denied" },
+      { during: "callback", kind: "refusal", reason: "access_denied" },
     ],
     [
       "callback with another issuer",
       async (visitor) => visitor.get((await visitor.approve()).replace(/iss=[^&]*/, "iss=x")),
-      { during: "callback", reason: "iss" },
+      { during: "callback", kind: "refusal", reason: "iss" },
     ],
     [
       "code refused",
@@ -173,7 +175,27 @@ describe("events", () => {
         application.provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, nonce: "x" } });
         return visitor.signIn();
       },
-      { during: "callback", reason: "id_token_nonce" },
+      { during: "callback", kind: "refusal", reason: "id_token_nonce" },
+    ],
+    [
+      "a state that nobody knows",
+      (visitor) => visitor.get("/idpauth/login-callback?state=x&code=y"),
+      { during: "callback", kind: "refusal", reason: "state" },
+    ],
+    [
+      "login with parameters that are not allowed",
+      (visitor) => visitor.get("/idpauth/login/?scheme=x"),
+      { during: "login", kind: "refusal", reason: "invalid_parameter" },
+    ],
+    [
+      "login under a Host that is none",
+      (visitor) => visitor.get("/idpauth/login/", { host: "a b" }),
+      { during: "login", kind: "refusal", reason: "host_invalid" },
+    ],
+    [
+      "logout with parameters that are not allowed",
+      (visitor) => visitor.get("/idpauth/logout/?response=x"),
+      { during: "logout", kind: "refusal", reason: "invalid_parameter" },
     ],
     [
       "provider away at the exchange",
@@ -190,7 +212,7 @@ describe("events", () => {
         store.isDown = true;
         return visitor.get(target);
       },
-      { during: "callback", reason: "store_unavailable" },
+      { during: "callback", kind: "outage", reason: "store_unavailable" },
     ],
     [
       "store away once the tokens are there",
@@ -203,7 +225,7 @@ describe("events", () => {
         hold.release();
         return answer;
       },
-      { during: "callback", reason: "store_unavailable" },
+      { during: "callback", kind: "outage", reason: "store_unavailable" },
     ],
     [
       "store away at login",
@@ -250,8 +272,14 @@ describe("events", () => {
     application.provider.fault("token", { kind: "status", status: 500 });
     await visitor.get("/idpauth/session");
     expect(events).toEqual([
-      { name: "failure", event: expect.objectContaining({ during: "refresh", reason: "http_500", ...identity() }) as unknown },
+      {
+        name: "failure",
+        event: expect.objectContaining({ during: "refresh", kind: "outage", reason: "http_500", ...identity() }) as unknown,
+      },
     ]);
+    // Told at once from now on, without asking; it is an outage for this visitor all the same.
+    await visitor.get("/idpauth/session");
+    expect(events.at(-1)?.event).toMatchObject({ during: "refresh", kind: "outage", reason: "backing_off" });
   });
 
   it("a listener that throws is logged and disturbs nobody", async () => {
@@ -340,7 +368,7 @@ describe("the log", () => {
     store.isDown = true;
     await doomed.get("/idpauth/session");
 
-    expect(new Set(events.map(({ name }) => name))).toEqual(new Set(NAMES));
+    expect(new Set(events.map(({ name }) => name))).toEqual(new Set(VERDICTS));
     expect(log.length).toBeGreaterThan(10);
     const secrets = [
       ...secretsOf(application),

@@ -1,4 +1,3 @@
-import type { Log } from "./ports.js";
 import type { EndReason } from "./policy.js";
 import type { IdInfo } from "./record.js";
 
@@ -7,7 +6,7 @@ interface EventBase {
   readonly time: number;
   readonly issuer?: string;
   readonly subject?: string;
-  /** Milliseconds that the provider took, where it was asked. */
+  /** Milliseconds that the provider took, where it was asked; of an outage, until it was known as one. */
   readonly duration?: number;
 }
 
@@ -26,57 +25,30 @@ export interface Events {
   readonly blocked: EventBase & { readonly reason: EndReason };
   /** A session was found to have ended by policy; sent once per session and reason. */
   readonly ended: EventBase & { readonly reason: EndReason };
-  /** A login, callback, refresh or logout did not succeed; outages and refusals alike. */
+  /** A login, callback, refresh, logout or look at a session did not succeed; outages and refusals alike. */
   readonly failure: EventBase & {
     readonly during: "login" | "callback" | "refresh" | "logout" | "session";
+    /** `refusal`: a definite no, to a bad request as to a bad answer. `outage`: nothing was decided, and trying again may help. */
+    readonly kind: "refusal" | "outage";
     /** A stable word: an error code, or the provider's refusal as the log names it. */
+    readonly reason: string;
+  };
+  /** The world did not answer: once per request to it that failed, however many visitors wait for the answer. */
+  readonly outage: EventBase & {
+    /** `session`: the host's own session middleware, which was asked for and has none on a request. */
+    readonly side: "provider" | "store" | "session";
+    /** Of the provider. */
+    readonly endpoint?: ProviderEndpoint;
+    /** A stable word: `network`, `timeout`, `http_503`, …; of a store its driver's error code, else `rejected`. */
     readonly reason: string;
   };
 }
 
+export type ProviderEndpoint = "discovery" | "jwks" | "token" | "userinfo" | "revocation";
+
 export type EventName = keyof Events;
 /** May be async; nobody waits for it. */
 export type Listener<Name extends EventName> = (event: Events[Name]) => unknown;
-
-/** Sends typed events to listeners. One that throws, or rejects, is logged and disturbs no request. */
-export class EventHub {
-  readonly #listeners = new Map<EventName, Set<(event: never) => unknown>>();
-  readonly #log: Log;
-
-  constructor(log: Log) {
-    this.#log = log;
-  }
-
-  /** @returns a function that removes the listener again */
-  on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void {
-    let listeners = this.#listeners.get(name);
-    if (listeners === undefined) this.#listeners.set(name, (listeners = new Set()));
-    listeners.add(listener);
-    return () => {
-      listeners.delete(listener);
-    };
-  }
-
-  emit<Name extends EventName>(name: Name, event: Events[Name]): void {
-    const listeners = this.#listeners.get(name);
-    if (listeners === undefined) return;
-    const failed = (error: unknown): void => {
-      this.#log({
-        level: "error",
-        code: "listener_failed",
-        message: `A listener of "${name}" threw ${error instanceof Error ? error.name : "a value that is no error"}.`,
-      });
-    };
-    for (const listener of listeners) {
-      try {
-        const result = (listener as Listener<Name>)(event);
-        if (result instanceof Promise) result.catch(failed);
-      } catch (error) {
-        failed(error);
-      }
-    }
-  }
-}
 
 /** Issuer and subject of an identity, as events carry them. */
 export function identityOf(idInfo: IdInfo | undefined): { issuer?: string; subject?: string } {

@@ -1,7 +1,8 @@
-import { failureReason, isOutage } from "../core/errors.js";
-import { identityOf, type EventHub } from "../core/events.js";
+import { isOutage } from "../core/errors.js";
+import type { EventHub } from "../core/event-hub.js";
+import { identityOf } from "../core/events.js";
 import { judge, type EndReason, type PolicySettings, type Verdict } from "../core/policy.js";
-import type { Log, LogEntry, VisitorSession } from "../core/ports.js";
+import type { VisitorSession } from "../core/ports.js";
 import type { Credentials, SessionRecord } from "../core/record.js";
 import { epochSeconds, type Clock } from "../core/time.js";
 import type { Refresher } from "./refresh.js";
@@ -18,12 +19,6 @@ export interface Explanation {
   readonly authenticated: boolean;
   readonly reason: EndReason | "id_token_expired" | null;
 }
-
-const UNREADABLE: LogEntry = {
-  level: "warn",
-  code: "session_unreadable",
-  message: "A stored session could not be opened and counts as no session: another key, another format, or tampered with.",
-};
 
 export interface AccessOptions {
   readonly slide?: boolean;
@@ -53,11 +48,10 @@ export interface SessionAccessOptions {
   readonly policy: PolicySettings;
   readonly refresher: Refresher;
   readonly clock: Clock;
-  readonly log: Log;
   readonly events: EventHub;
 }
 
-export function createSessionAccess({ policy, refresher, clock, log, events }: SessionAccessOptions): SessionAccess {
+export function createSessionAccess({ policy, refresher, clock, events }: SessionAccessOptions): SessionAccess {
   const now = () => epochSeconds(clock);
   const isExpired = (record: SessionRecord) => judge(record, policy, now()).kind === "refresh";
 
@@ -66,12 +60,11 @@ export function createSessionAccess({ policy, refresher, clock, log, events }: S
     try {
       record = await session.read();
     } catch (error) {
-      events.emit("failure", { time: clock.now(), during: "session", reason: failureReason(error) });
+      events.failed("session", error);
       throw error;
     }
     if (record === undefined && session.isUnreadable) {
-      log(UNREADABLE);
-      events.emit("failure", { time: clock.now(), during: "session", reason: UNREADABLE.code });
+      events.refused("session", "session_unreadable");
     }
     let verdict = judge(record, policy, now());
     if (verdict.kind === "refresh") {
@@ -98,7 +91,7 @@ export function createSessionAccess({ policy, refresher, clock, log, events }: S
     };
     try {
       const remembered = await session.update(remember);
-      if (isFirst && remembered !== undefined) events.emit("ended", { time: clock.now(), ...identityOf(record.id_info), reason });
+      if (isFirst && remembered !== undefined) events.emit("ended", { ...identityOf(record.id_info), reason });
     } catch (error) {
       // The verdict stands without the event; the next access says it.
       if (!isOutage(error)) throw error;

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { Background } from "../core/background.js";
-import { failureReason, ProviderRefusedError, ProviderUnavailableError, StoreUnavailableError } from "../core/errors.js";
-import { identityOf, type EventHub } from "../core/events.js";
-import type { Change, Log, Provider, SpentRefresh, VisitorSession } from "../core/ports.js";
+import { ProviderRefusedError, ProviderUnavailableError, StoreUnavailableError } from "../core/errors.js";
+import type { EventHub } from "../core/event-hub.js";
+import { identityOf } from "../core/events.js";
+import type { Change, Provider, SpentRefresh, VisitorSession } from "../core/ports.js";
 import type { IdInfo, SessionRecord } from "../core/record.js";
 import { epochSeconds, wait, type Clock, type EpochSeconds } from "../core/time.js";
 import type { LateTokenRule } from "./late-tokens.js";
@@ -36,7 +37,6 @@ const WATCH_INTERVAL = { first: 50, longest: 1_000 };
 export interface RefresherOptions {
   readonly provider: Provider;
   readonly clock: Clock;
-  readonly log: Log;
   readonly events: EventHub;
   readonly lateTokens: LateTokenRule;
   /** Where best effort goes that no visitor waits for. */
@@ -71,6 +71,12 @@ interface Written {
   readonly record: Outcome;
   /** Whether the change was made. False: the lease was no longer ours, and the record is as it was found. */
   readonly isOurs: boolean;
+}
+
+/** See `Refresh.#takeLease`. */
+interface Leased {
+  readonly record: Outcome;
+  readonly release?: Release;
 }
 
 export function createRefresher(options: RefresherOptions): Refresher {
@@ -134,11 +140,8 @@ class Refresh {
   }
 
   async run(): Promise<Outcome> {
-    // Before anything else: while the provider is known to be away, an expired session costs the store nothing.
-    this.#options.provider.assertTokenEndpointReady();
-    const { record, release } = await this.#takeLease().catch((error: unknown) => {
-      const { clock, events } = this.#options;
-      events.emit("failure", { time: clock.now(), during: "refresh", reason: failureReason(error) });
+    const { record, release } = await this.#prepare().catch((error: unknown) => {
+      this.#options.events.failed("refresh", error);
       throw error;
     });
     if (record === undefined || release === undefined) return record;
@@ -149,6 +152,12 @@ class Refresh {
     }
   }
 
+  async #prepare(): Promise<Leased> {
+    // Before anything else: while the provider is known to be away, an expired session costs the store nothing.
+    this.#options.provider.assertTokenEndpointReady();
+    return this.#takeLease();
+  }
+
   async #refreshUnderLease(record: SessionRecord): Promise<Outcome> {
     const { clock, events } = this.#options;
     const started = clock.monotonic();
@@ -156,19 +165,16 @@ class Refresh {
     const cancelDeadline = clock.timer(this.#leasedAt + REFRESH_DEADLINE - started, () => {
       deadline.abort(new DOMException("The refresh took too long.", "TimeoutError"));
     });
-    const about = () => ({ time: clock.now(), ...identityOf(record.id_info), duration: clock.monotonic() - started });
+    const about = () => ({ ...identityOf(record.id_info), duration: clock.monotonic() - started });
     try {
       const refreshed = await this.#spendThenVerify(record, deadline.signal);
       if (refreshed !== undefined) events.emit("refresh", about());
       return refreshed;
     } catch (error) {
-      const reason = failureReason(error);
-      events.emit("failure", { ...about(), during: "refresh", reason });
+      events.failed("refresh", error, about());
       if (error instanceof ProviderRefusedError) {
-        this.#options.log({ level: "warn", code: "refresh_rejected", message: `A refresh was refused (${reason}).` });
         return this.#settled((await this.#write(withoutRefreshToken)).record);
       }
-      this.#options.log({ level: "error", code: "refresh_failed", message: `A refresh failed (${reason}); the session stays.` });
       // Best effort: a lease that stays behind is taken over in time.
       await this.#write(withoutLease).catch(() => undefined);
       throw error;
@@ -181,7 +187,7 @@ class Refresh {
    * The record with our lease in it, and the slot that it holds; or, without a slot, the record that somebody else has
    * refreshed meanwhile. Whoever only watches another's lease holds no slot.
    */
-  async #takeLease(): Promise<{ readonly record: Outcome; readonly release?: Release }> {
+  async #takeLease(): Promise<Leased> {
     const { clock } = this.#options;
     let watched: { nonce: string; since: number } | undefined;
     let interval = WATCH_INTERVAL.first;

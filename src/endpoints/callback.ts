@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { failureReason, ProviderRefusedError } from "../core/errors.js";
+import { ProviderRefusedError } from "../core/errors.js";
 import { identityOf } from "../core/events.js";
 import { queryOf, redirect, single, type Reply } from "../core/http.js";
 import { findLogin, isUsedState, signedIn, withoutLogin } from "../core/logins.js";
@@ -14,7 +14,7 @@ export type CallbackEndpoint = (visit: Visit, context: EndpointContext) => Promi
 
 /**
  * GET {mountPath}login-callback: the way back from the provider. A double click sends the same address twice at once;
- * both requests carry the same session and the same state, and get the same answer.
+ * both requests carry the same session, state and code, and get the same answer.
  */
 export function createCallback(): CallbackEndpoint {
   const underWay = new Map<string, Promise<Reply>>();
@@ -25,11 +25,12 @@ export function createCallback(): CallbackEndpoint {
       const query = new URLSearchParams(queryOf(request.target));
       const { value: state, repeated } = single(query, "state");
       await session.read().catch((error: unknown) => {
-        reportFailure(context, failureReason(error));
+        context.events.failed("callback", error);
         throw error;
       });
       if (state === undefined || state === "" || repeated || session.key === undefined) return linkInvalid(visit, context);
-      const id = `${session.key} ${state}`;
+      // The whole address: whoever began this login and planted its cookie (session fixation) knows the state, but not the code.
+      const id = `${session.key} ${queryOf(request.target)}`;
       let answer = underWay.get(id);
       if (answer === undefined) {
         answer = finishLogin(visit, context, query, state).finally(() => underWay.delete(id));
@@ -58,9 +59,7 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
     return linkInvalid(visit, context);
   }
 
-  const failed = (reason: string) => {
-    reportFailure(context, reason, login.issuer);
-  };
+  const about = { issuer: login.issuer };
   const started = clock.monotonic();
   const key = session.key ?? "";
   // Another tab's callback has given the visitor a new session meanwhile: nothing is left to do here but to go on.
@@ -82,11 +81,11 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
 
     const answer = readAuthorizationResponse(query, login, facts);
     if (answer.kind === "invalid") {
-      failed(answer.reason);
-      return answer.reason === "iss" ? refused(visit, context) : linkInvalid(visit, context);
+      events.refused("callback", answer.reason, about);
+      return answer.reason === "iss" ? refused(visit, context) : linkInvalidPage(visit, context);
     }
     if (answer.kind === "error") {
-      failed(answer.code);
+      events.refused("callback", answer.code, about);
       return redirect(`${settings.publicPath}?error=${answer.code}`);
     }
     signIn = await provider.exchange({
@@ -96,7 +95,7 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
       verifier: login.verifier,
     });
   } catch (error) {
-    failed(failureReason(error));
+    events.failed("callback", error, about);
     if (error instanceof ProviderRefusedError) return refused(visit, context);
     throw error;
   }
@@ -110,23 +109,18 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
       () => lateTokens.sessionReplaced(key),
     )
     .catch((error: unknown) => {
-      failed(failureReason(error));
+      events.failed("callback", error, about);
       throw error;
     });
   if (stored === undefined) {
     if (isSignedInElsewhere()) return redirect(login.final_redirect);
     // A logout came between, and wins.
     background.add(lateTokens.giveBack(key, signIn.credentials, signIn.idInfo, now));
-    failed("logged_out_meanwhile");
-    return linkInvalid(visit, context);
+    events.refused("callback", "logged_out_meanwhile", about);
+    return linkInvalidPage(visit, context);
   }
-  events.emit("login", { time: clock.now(), ...identityOf(stored.id_info), duration: clock.monotonic() - started });
+  events.emit("login", { ...identityOf(stored.id_info), duration: clock.monotonic() - started });
   return { ...redirect(login.final_redirect), setCookies: session.setCookies };
-}
-
-function reportFailure({ clock, events, log }: EndpointContext, reason: string, issuer?: string): void {
-  events.emit("failure", { time: clock.now(), ...(issuer !== undefined && { issuer }), during: "callback", reason });
-  log({ level: "warn", code: "callback_failed", message: `A sign-in could not be completed (${reason}).` });
 }
 
 type AuthorizationResponse =
@@ -148,7 +142,13 @@ function readAuthorizationResponse(query: URLSearchParams, login: PendingLogin, 
   return { kind: "invalid", reason: "parameters" };
 }
 
-function linkInvalid({ request }: Visit, { settings: { publicPath } }: EndpointContext): Reply {
+/** The state belongs to no login of this browser's that is under way. */
+function linkInvalid(visit: Visit, context: EndpointContext): Reply {
+  context.events.refused("callback", "state");
+  return linkInvalidPage(visit, context);
+}
+
+function linkInvalidPage({ request }: Visit, { settings: { publicPath } }: EndpointContext): Reply {
   return failureReply({ code: "login_link_invalid" }, request, publicPath, "html");
 }
 

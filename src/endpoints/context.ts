@@ -1,5 +1,5 @@
 import type { Background } from "../core/background.js";
-import type { EventHub } from "../core/events.js";
+import type { EventHub } from "../core/event-hub.js";
 import type { IdpRequest } from "../core/http.js";
 import type { Finding } from "../core/errors.js";
 import type { Log, Provider, VisitorSession } from "../core/ports.js";

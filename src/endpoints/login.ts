@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { failureReason, isOutage } from "../core/errors.js";
+import { isOutage } from "../core/errors.js";
+import { LOG_CODES } from "../core/event-lines.js";
 import { isPrefetch, json, queryOf, redirect, single, type IdpRequest, type Reply } from "../core/http.js";
 import { withLogin } from "../core/logins.js";
 import type { PendingLogin } from "../core/record.js";
@@ -13,20 +14,30 @@ import { badParameters, choice, type BadParameter } from "./parameters.js";
 /** GET {mountPath}login/: sends the visitor to the provider, or tells a script where to navigate. */
 export async function login(visit: Visit, context: EndpointContext): Promise<Reply> {
   const { request, session, origin } = visit;
-  const { settings, provider, clock, events } = context;
+  const { settings, provider, clock, events, log } = context;
   const { publicPath } = settings;
   if (isPrefetch(request)) return failureReply({ code: "prefetch_refused" }, request, publicPath, "json");
 
   const query = new URLSearchParams(queryOf(request.target));
   const wanted = readParameters(query);
-  if (!("scheme" in wanted)) return badParameters(wanted.bad, request, publicPath);
-  if (origin === undefined) return failureReply({ code: "host_invalid" }, request, publicPath, "json");
+  if (!("scheme" in wanted)) {
+    events.refused("login", "invalid_parameter");
+    return badParameters(wanted.bad, request, publicPath);
+  }
+  if (origin === undefined) {
+    events.refused("login", "host_invalid");
+    return failureReply({ code: "host_invalid" }, request, publicPath, "json");
+  }
   if (wanted.response === "redirect" && isOtherHost(visit.host, settings.baseUrl)) {
     // The cookie and the callback live on BASE_URL's host; a login that starts elsewhere could never finish.
     return redirect(`${origin}${publicPath}login/${locationQuery(request)}`);
   }
 
   const destination = destinationOf(wanted.scheme, query, request, origin, settings);
+  // Neither value stands in the line: what a stranger sent is nothing to show, and a page's address may be private.
+  if (destination.decision === "rejected") {
+    log({ level: LOG_CODES.origin_rejected.level, code: "origin_rejected", message: "A page to come back to was not on this origin." });
+  }
   const now = epochSeconds(clock);
   const pending: PendingLogin = {
     state: unguessable(),
@@ -50,7 +61,7 @@ export async function login(visit: Visit, context: EndpointContext): Promise<Rep
     const reply = wanted.response === "json" ? json({ redirect_to: url }) : redirect(url);
     return { ...reply, setCookies: session.setCookies };
   } catch (error) {
-    if (isOutage(error)) events.emit("failure", { time: clock.now(), during: "login", reason: failureReason(error) });
+    if (isOutage(error)) events.failed("login", error);
     return outageReply(error, request, publicPath, { label: "Try again", href: `${publicPath}login/` });
   }
 }

@@ -1,5 +1,6 @@
 import { allowInsecureRequests, customFetch, discovery, None, type Configuration, type ServerMetadata } from "openid-client";
 import { ProviderUnavailableError } from "../core/errors.js";
+import type { EventHub } from "../core/event-hub.js";
 import { isLoopback } from "../core/loopback.js";
 import type { Log } from "../core/ports.js";
 import { parseUrl } from "../core/redirects.js";
@@ -40,10 +41,11 @@ interface DiscoveryOptions {
   readonly backOff: BackOff;
   readonly clock: Clock;
   readonly log: Log;
+  readonly events: EventHub;
 }
 
 export function createDiscovery(options: DiscoveryOptions): Discovery {
-  const { settings, backchannel, backOff, clock, log } = options;
+  const { settings, backchannel, backOff, clock, log, events } = options;
   let cached: { readonly metadata: ProviderMetadata; readonly fetchedAt: number } | undefined;
 
   const fetchNow = oneAtATime(async () => {
@@ -58,6 +60,10 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
       return metadata;
     } catch (error) {
       const retryAfter = backOff.failed(startedAt, answer?.headers.get("retry-after"));
+      if (error instanceof OperatorMistake || error instanceof ProviderUnavailableError) {
+        const duration = clock.monotonic() - startedAt;
+        events.emit("outage", { issuer: settings.issuer, side: "provider", endpoint: "discovery", reason: error.reason, duration });
+      }
       if (error instanceof OperatorMistake) {
         log({
           level: "error",

@@ -4,6 +4,7 @@ import { JWKSMultipleMatchingKeys } from "jose/errors";
 import { createLocalJWKSet } from "jose/jwks/local";
 import { compactVerify } from "jose/jws/compact/verify";
 import { ProviderUnavailableError } from "../core/errors.js";
+import type { EventHub } from "../core/event-hub.js";
 import type { Log } from "../core/ports.js";
 import { isObject } from "../core/record.js";
 import type { Clock } from "../core/time.js";
@@ -37,17 +38,20 @@ export interface Jwks {
 
 interface JwksOptions {
   /** The address of the key set, from the discovery document. */
+  /** For events. */
+  readonly issuer: string;
   readonly uri: () => Promise<string>;
   readonly backchannel: Backchannel;
   readonly backOff: BackOff;
   readonly clock: Clock;
   readonly log: Log;
+  readonly events: EventHub;
 }
 
 /** `unsure`: the token names no key, and none of those at hand fits. */
 type Judgement = "verified" | "wrong" | "unsure" | "unknown_key";
 
-export function createJwks({ uri, backchannel, backOff, clock, log }: JwksOptions): Jwks {
+export function createJwks({ uri, issuer, backchannel, backOff, clock, log, events }: JwksOptions): Jwks {
   let cached: KeySet | undefined;
   let forcedAt = -Infinity;
   // A token was signed with a key that is not published: the next one would be, too.
@@ -70,6 +74,8 @@ export function createJwks({ uri, backchannel, backOff, clock, log }: JwksOption
     } catch (error) {
       if (!(error instanceof ProviderUnavailableError)) throw error;
       const retryAfter = backOff.failed(requestedAt, answer?.headers.get("retry-after"));
+      const duration = clock.monotonic() - requestedAt;
+      events.emit("outage", { issuer, side: "provider", endpoint: "jwks", reason: error.reason, duration });
       log({
         level: "warn",
         code: "provider_unavailable",
@@ -189,7 +195,8 @@ function usableKeys(answer: Answer): JWK[] {
   return keys;
 }
 
-function isUsableKey(key: unknown): key is JWK {
+/** Whether a member of a key set is a public signature key, of a kind and size that are accepted. */
+export function isUsableKey(key: unknown): key is JWK {
   if (!isObject(key) || !["RSA", "EC", "OKP"].includes(key["kty"] as string)) return false;
   // A private or symmetric key in the open proves nothing.
   if (key["d"] !== undefined || (key["use"] !== undefined && key["use"] !== "sig")) return false;

@@ -14,6 +14,8 @@ import {
   type CustomFetch,
 } from "openid-client";
 import { ProviderRefusedError, ProviderUnavailableError } from "../core/errors.js";
+import type { EventHub } from "../core/event-hub.js";
+import type { ProviderEndpoint } from "../core/events.js";
 import type { AuthorizationRequest, CodeExchange, Log, Provider, ProviderFacts, SignIn, SpentRefresh } from "../core/ports.js";
 import { credentialsToDict, type IdInfo } from "../core/record.js";
 import { epochSeconds, type Clock, type EpochSeconds } from "../core/time.js";
@@ -30,6 +32,7 @@ export interface OpenIdProviderOptions {
   readonly settings: ProviderSettings;
   readonly clock: Clock;
   readonly log: Log;
+  readonly events: EventHub;
   /** Default Node's own. It must honour `redirect: "manual"`. */
   readonly fetch?: typeof fetch;
   /** In [0, 1), for jitter; default `Math.random`. */
@@ -45,6 +48,7 @@ class OpenIdProvider implements Provider {
   readonly #settings: ProviderSettings;
   readonly #clock: Clock;
   readonly #log: Log;
+  readonly #events: EventHub;
   readonly #backchannel: Backchannel;
   readonly #discovery: Discovery;
   readonly #jwks: Jwks;
@@ -53,19 +57,20 @@ class OpenIdProvider implements Provider {
   readonly #revocationBackOff: BackOff;
   #hasWarnedOfScopes = false;
 
-  constructor({ settings, clock, log, fetch = globalThis.fetch, random = Math.random }: OpenIdProviderOptions) {
+  constructor({ settings, clock, log, events, fetch = globalThis.fetch, random = Math.random }: OpenIdProviderOptions) {
     const backchannel = createBackchannel({ clock, timeout: settings.httpTimeout, fetch });
     const backOff = () => createBackOff(clock, random);
     this.#settings = settings;
     this.#clock = clock;
     this.#log = log;
+    this.#events = events;
     this.#backchannel = backchannel;
     this.#tokenBackOff = backOff();
     this.#userinfoBackOff = backOff();
     this.#revocationBackOff = backOff();
-    this.#discovery = createDiscovery({ settings, backchannel, backOff: backOff(), clock, log });
+    this.#discovery = createDiscovery({ settings, backchannel, backOff: backOff(), clock, log, events });
     const uri = async () => (await this.#discovery.current()).jwks_uri;
-    this.#jwks = createJwks({ uri, backchannel, backOff: backOff(), clock, log });
+    this.#jwks = createJwks({ uri, issuer: settings.issuer, backchannel, backOff: backOff(), clock, log, events });
   }
 
   async facts(): Promise<ProviderFacts> {
@@ -155,6 +160,7 @@ class OpenIdProvider implements Provider {
     if (metadata.revocation_endpoint === undefined) return false;
     const { answer } = await this.#ask(
       metadata,
+      "revocation",
       this.#revocationBackOff,
       (config) => tokenRevocation(config, token, { token_type_hint: hint }),
       { signal },
@@ -173,7 +179,11 @@ class OpenIdProvider implements Provider {
   ): Promise<{ body: Readonly<Record<string, unknown>>; isAccepted: boolean }> {
     this.assertTokenEndpointReady();
     const isTrouble = (answer: Answer) => ["operator", "outage"].includes(meaningOf(answer).kind);
-    const { answer, result } = await this.#ask(metadata, this.#tokenBackOff, ask, { signal, tidy: withoutBrokenExtras, isTrouble });
+    const { answer, result } = await this.#ask(metadata, "token", this.#tokenBackOff, ask, {
+      signal,
+      tidy: withoutBrokenExtras,
+      isTrouble,
+    });
     const meaning = meaningOf(answer);
     if (meaning.kind === "ok") return { body: meaning.body, isAccepted: result !== undefined };
     if (meaning.kind === "refused") throw new ProviderRefusedError(meaning.reason);
@@ -192,20 +202,26 @@ class OpenIdProvider implements Provider {
   /** Sends what the library builds, unless the endpoint is backed off from; knows an endpoint in trouble by its answer. */
   async #ask<Result>(
     metadata: ProviderMetadata,
+    endpoint: ProviderEndpoint,
     backOff: BackOff,
     ask: (config: Configuration) => Promise<Result>,
     { isTrouble = isServerTrouble, ...options }: AskOptions & { readonly isTrouble?: (answer: Answer) => boolean } = {},
   ): Promise<Asked<Result>> {
     backOff.assertReady();
     const startedAt = this.#clock.monotonic();
+    const failed = (reason: string, retryAfter?: string | null): number => {
+      const duration = this.#clock.monotonic() - startedAt;
+      this.#events.emit("outage", { issuer: metadata.issuer, side: "provider", endpoint, reason, duration });
+      return backOff.failed(startedAt, retryAfter);
+    };
     try {
       const asked = await askThrough(this.#backchannel, (fetch) => ask(this.#configuration(metadata, fetch)), options);
-      if (isTrouble(asked.answer)) backOff.failed(startedAt, asked.answer.headers.get("retry-after"));
+      if (isTrouble(asked.answer)) failed(troubleOf(asked.answer), asked.answer.headers.get("retry-after"));
       else backOff.succeeded();
       return asked;
     } catch (error) {
       if (!(error instanceof ProviderUnavailableError)) throw error;
-      throw new ProviderUnavailableError(error.reason, { retryAfter: backOff.failed(startedAt), cause: error.cause });
+      throw new ProviderUnavailableError(error.reason, { retryAfter: failed(error.reason), cause: error.cause });
     }
   }
 
@@ -246,7 +262,7 @@ class OpenIdProvider implements Provider {
   async #withUserinfo(metadata: ProviderMetadata, claims: IdInfo, accessToken: string): Promise<IdInfo> {
     if (!lacksIdentity(claims) || metadata.userinfo_endpoint === undefined) return claims;
     try {
-      const { answer, result } = await this.#ask(metadata, this.#userinfoBackOff, (config) =>
+      const { answer, result } = await this.#ask(metadata, "userinfo", this.#userinfoBackOff, (config) =>
         fetchUserInfo(config, accessToken, claims.sub as string),
       );
       const userinfo = jsonObject(answer);
@@ -277,6 +293,12 @@ class OpenIdProvider implements Provider {
   #warn(endpoint: string, message: string, details: Record<string, string | number>): void {
     this.#log({ level: "warn", code: "provider_unavailable", message, details: { endpoint, ...details } });
   }
+}
+
+/** As the meaning of a token answer names it; elsewhere by its status. */
+function troubleOf(answer: Answer): string {
+  const meaning = meaningOf(answer);
+  return meaning.kind === "operator" || meaning.kind === "outage" ? meaning.reason : `http_${String(answer.status)}`;
 }
 
 function isServerTrouble({ status }: Answer): boolean {

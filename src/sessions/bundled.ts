@@ -37,9 +37,14 @@ export interface BundledSessionsOptions {
   readonly sessionTtl: number;
   /** Outside debug mode a record's `debug` key is dropped. */
   readonly debug: boolean;
+  /** Told of every operation of the store that failed. */
+  readonly onStoreFailure?: StoreFailureListener;
   /** What a device list calls a session that this request signs in to; null: nothing. */
   readonly labelOf?: (request: IdpRequest) => string | null;
 }
+
+/** @param duration milliseconds */
+export type StoreFailureListener = (error: unknown, duration: number) => void;
 
 /** The component's own sessions: a cookie, a sealed record, a store that compares and sets. */
 export interface BundledSessions {
@@ -152,7 +157,7 @@ class BundledSession implements VisitorSession {
     const created = await this.#insert(record, label);
     let removed: Stored | undefined;
     try {
-      removed = await this.#remove(old);
+      removed = orNothing(await this.#remove(old));
     } catch (error) {
       await this.#discard(created.handle);
       throw error;
@@ -175,7 +180,7 @@ class BundledSession implements VisitorSession {
 
   async destroy(): Promise<SessionRecord | undefined> {
     const handle = (await this.#known()) ?? this.#unreadable;
-    const removed = handle && (await this.#ask((store) => store.delete(handle.key)));
+    const removed = handle && orNothing(await this.#ask((store) => store.delete(handle.key)));
     const record = handle && removed && this.#decode(removed, handle);
     if (hasCookie(this.#cookieHeader, this.#cookieName)) this.#sendCookie("", 0);
     this.#handle = undefined;
@@ -220,10 +225,12 @@ class BundledSession implements VisitorSession {
     for (const value of cookieValues(this.#cookieHeader, this.#cookieName)) {
       const handle = { value, key: storeKeyOf(value) };
       // On every request: no closure, and no promise but the store's own.
+      const started = this.#options.clock.monotonic();
       let stored: Stored | undefined;
       try {
-        stored = await this.#options.store.get(handle.key);
+        stored = orNothing(await this.#options.store.get(handle.key));
       } catch (error) {
+        this.#options.onStoreFailure?.(error, this.#options.clock.monotonic() - started);
         throw asStoreUnavailable(error);
       }
       if (stored === undefined) continue;
@@ -241,7 +248,7 @@ class BundledSession implements VisitorSession {
   }
 
   async #load(handle: Handle): Promise<Found | undefined> {
-    const stored = await this.#ask((store) => store.get(handle.key));
+    const stored = orNothing(await this.#ask((store) => store.get(handle.key)));
     const record = stored && this.#decode(stored, handle);
     // There, but not for us to read: whoever asks must not take it for a logout.
     if (stored !== undefined && record === undefined) this.#unreadable = handle;
@@ -327,6 +334,9 @@ class BundledSession implements VisitorSession {
   #decode(stored: Stored, handle: Handle): SessionRecord | undefined {
     const record = this.#open(stored, handle);
     if (record !== undefined && !isOfClient(record, this.#options.client)) return undefined;
+    // Somebody is signed in, says the store, but under names of keys that a process with other settings has given: what this
+    // one would write back would lose them.
+    if (record?.credentials === undefined && stored.subject !== undefined) return undefined;
     return record === undefined || stored.lastActive === undefined ? record : { ...record, idp_last_active: stored.lastActive };
   }
 
@@ -344,10 +354,18 @@ class BundledSession implements VisitorSession {
 
   /** Whatever a store rejects with, the caller learns one thing: the store could not answer. */
   async #ask<Answer>(question: (store: SessionStore) => Promise<Answer>): Promise<Answer> {
+    const { store, clock, onStoreFailure } = this.#options;
+    const started = clock.monotonic();
     try {
-      return await question(this.#options.store);
+      return await question(store);
     } catch (error) {
+      onStoreFailure?.(error, clock.monotonic() - started);
       throw asStoreUnavailable(error);
     }
   }
+}
+
+/** Many databases say null for what is not there; a store that passes that on must not make every stranger an error. */
+function orNothing(stored: Stored | undefined): Stored | undefined {
+  return stored ?? undefined;
 }

@@ -3,6 +3,7 @@ import { asStoreUnavailable, StoreUnavailableError } from "../core/errors.js";
 import { isWithinCaps, type PolicySettings } from "../core/policy.js";
 import type { SessionStore, Stored } from "../core/ports.js";
 import { epochSeconds, type Clock, type EpochSeconds } from "../core/time.js";
+import type { StoreFailureListener } from "./bundled.js";
 import type { Sealer } from "./seal.js";
 import { readSummary } from "./summary.js";
 
@@ -36,6 +37,8 @@ export interface SubjectSessionsOptions {
   readonly policy: PolicySettings;
   /** Seconds. */
   readonly sessionTtl: number;
+  /** Told of every operation of the store that failed. */
+  readonly onStoreFailure?: StoreFailureListener;
 }
 
 /** The sessions of one person, found without a cookie of theirs. All methods reject with StoreUnavailableError in an outage. */
@@ -65,12 +68,14 @@ const MAX_ROUNDS = 8;
 const BATCH = 16;
 
 export function createSubjectSessions(options: SubjectSessionsOptions): SubjectSessions {
-  const { store, sealer, clock, policy, sessionTtl } = options;
+  const { store, sealer, clock, policy, sessionTtl, onStoreFailure } = options;
 
   async function ask<Answer>(question: Promise<Answer>): Promise<Answer> {
+    const started = clock.monotonic();
     try {
       return await question;
     } catch (error) {
+      onStoreFailure?.(error, clock.monotonic() - started);
       throw asStoreUnavailable(error);
     }
   }

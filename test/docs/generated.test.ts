@@ -3,10 +3,11 @@ import { describe, expect, it } from "vitest";
 import { errorsPage, settingsPage } from "../../scripts/reference-docs.mjs";
 import { CHECK_GROUPS, CHECKS } from "../../src/core/checks.js";
 import { ERRORS } from "../../src/core/errors.js";
+import { LOG_CODES } from "../../src/core/event-lines.js";
 import { REASONS } from "../../src/core/reasons.js";
 import { SETTINGS } from "../../src/core/settings.js";
 
-const errors = errorsPage({ errors: ERRORS, checks: CHECKS, groups: CHECK_GROUPS, reasons: REASONS });
+const errors = errorsPage({ errors: ERRORS, checks: CHECKS, groups: CHECK_GROUPS, reasons: REASONS, logCodes: LOG_CODES });
 const settings = settingsPage(SETTINGS);
 
 function onDisk(name: string): string {
@@ -33,6 +34,10 @@ describe("the generated pages", () => {
     const codes = [...Object.keys(CHECKS), ...Object.keys(ERRORS), ...Object.keys(REASONS)];
     const headings = errors.split("\n").filter((line) => /^#{3,4} (?!Group: )/.test(line));
     expect(headings.map((line) => line.replace(/^#+ /, "")).sort()).toEqual([...codes].sort());
+  });
+
+  it("docs/errors.md has a line for each code of the log", () => {
+    for (const code of Object.keys(LOG_CODES)) expect(errors).toContain(`\n| \`${code}\` |`);
   });
 
   it("every link leads to a heading", () => {

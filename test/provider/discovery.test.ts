@@ -1,3 +1,4 @@
+import { EventHub } from "../../src/core/event-hub.js";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ProviderUnavailableError } from "../../src/core/errors.js";
 import { createOpenIdProvider } from "../../src/provider/openid.js";
@@ -145,6 +146,7 @@ describe("http", () => {
         settings: { issuer: "https://idp.example", clientId: "c", clientSecret: "s", httpTimeout: 5, debug: false } as ProviderSettings,
         clock: new TestClock(),
         log: () => undefined,
+        events: new EventHub(() => undefined, new TestClock()),
         fetch: () => Promise.resolve(Response.json({ ...document, ...changes })),
       });
     await expect(provider({}).facts()).resolves.toEqual({ issuer: "https://idp.example", sendsIss: false });

@@ -1,3 +1,4 @@
+import { EventHub } from "../../src/core/event-hub.js";
 import type { LogEntry, Provider, SignIn, SpentRefresh } from "../../src/core/ports.js";
 import type { IdInfo } from "../../src/core/record.js";
 import { createOpenIdProvider } from "../../src/provider/openid.js";
@@ -59,6 +60,7 @@ function rigAround(idp: TestProvider, clock: TestClock): Rig {
       },
       clock,
       log: (entry) => logged.push(entry),
+      events: new EventHub(() => undefined, clock),
       random: () => 1,
     });
   const provider = settingsWith({});

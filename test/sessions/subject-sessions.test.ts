@@ -355,7 +355,7 @@ describe("SECRET_KEY is rotated in two phases", () => {
     stranger.on("failure", (event) => failures.push(event));
     app.log.length = 0;
     expect(await visitor.at(stranger).isSignedIn()).toBe(false);
-    expect(failures).toEqual([{ time: clock.now(), during: "session", reason: "session_unreadable" }]);
+    expect(failures).toEqual([{ time: clock.now(), during: "session", kind: "refusal", reason: "session_unreadable" }]);
     expect(app.log.filter(({ code }) => code !== "W001")).toEqual([
       { level: "warn", code: "session_unreadable", message: expect.any(String) },
     ]);

@@ -1,0 +1,65 @@
+import type { Log, LogEntry } from "./ports.js";
+import type { Clock } from "./time.js";
+
+/** Lines of one kind that pass within {@link WINDOW}; the others of that time are counted. */
+export const LINES_PER_WINDOW = 10;
+
+/** Milliseconds. */
+export const WINDOW = 60_000;
+
+/** Kinds that are told apart by their reason; a provider that invents reasons without end fills no memory. */
+const MAX_KINDS = 200;
+
+interface Window {
+  readonly since: number;
+  passed: number;
+  suppressed: number;
+  /** The first line that was left out; its kind speaks for the others. */
+  last: LogEntry | undefined;
+}
+
+/**
+ * A log that no flood can fill: of each kind of line (code, endpoint, reason) the first ten of a minute pass. When the minute is
+ * over, one line more says how many were left out, in `details.suppressed`. Our decision; nothing is lost that counts, since
+ * events are never left out.
+ */
+export function sampled(log: Log, clock: Clock): Log {
+  const windows = new Map<string, Window>();
+
+  function close(kind: string, window: Window): void {
+    if (windows.get(kind) === window) windows.delete(kind);
+    const { last, suppressed } = window;
+    if (last === undefined) return;
+    window.last = undefined;
+    const message = `${last.message} (${String(suppressed)} more such lines within a minute were left out.)`;
+    log({ ...last, message, details: { ...last.details, suppressed } });
+  }
+
+  return (entry) => {
+    const kind = windows.size < MAX_KINDS ? kindOf(entry) : entry.code;
+    const now = clock.monotonic();
+    let window = windows.get(kind);
+    if (window === undefined || now - window.since >= WINDOW) {
+      // Its timer is about to run; the order of the lines should not depend on that.
+      if (window !== undefined) close(kind, window);
+      windows.set(kind, (window = { since: now, passed: 0, suppressed: 0, last: undefined }));
+    }
+    if (window.passed < LINES_PER_WINDOW) {
+      window.passed += 1;
+      return log(entry);
+    }
+    window.suppressed += 1;
+    if (window.last === undefined) {
+      window.last = entry;
+      const closing = window;
+      clock.timer(window.since + WINDOW - now, () => {
+        close(kind, closing);
+      });
+    }
+    return undefined;
+  };
+}
+
+function kindOf({ code, details }: LogEntry): string {
+  return details === undefined ? code : `${code} ${String(details["endpoint"] ?? "")} ${String(details["reason"] ?? "")}`;
+}

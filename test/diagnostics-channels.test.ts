@@ -1,0 +1,90 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { afterEach, describe, expect, it } from "vitest";
+import type { EventName } from "../src/index.js";
+import { startApplication, type Application } from "./support/application.js";
+import { leaksIn, secretsOf } from "./support/secrets.js";
+
+const NAMES: readonly EventName[] = ["login", "refresh", "logout", "blocked", "ended", "failure", "outage"];
+
+let application: Application;
+const undo: (() => void)[] = [];
+
+function listen(channel: string, listener: (message: unknown) => void): void {
+  const hear = (message: unknown) => {
+    listener(message);
+  };
+  subscribe(channel, hear);
+  undo.push(() => unsubscribe(channel, hear));
+}
+
+afterEach(async () => {
+  for (const each of undo.splice(0)) each();
+  await application.stop();
+});
+
+describe("node:diagnostics_channel", () => {
+  it("hears every event that a listener hears, and every line", async () => {
+    application = await startApplication({ sessionMaxAge: 2 * 3600 });
+    application.log.length = 0;
+    const heard: [string, unknown][] = [];
+    const listened: [string, unknown][] = [];
+    const lines: unknown[] = [];
+    for (const name of NAMES) {
+      listen(`idpauth:${name}`, (message) => heard.push([name, message]));
+      application.auth.on(name, (event) => listened.push([name, event]));
+    }
+    listen("idpauth:log", (message) => lines.push(message));
+
+    const visitor = application.visitor();
+    await visitor.signIn();
+    application.clock.advance(3600_000);
+    application.provider.fault("token", { kind: "status", status: 503, times: 1 });
+    await visitor.get("/idpauth/session");
+    application.clock.advance(61_000);
+    await visitor.get("/idpauth/session");
+    application.clock.advance(3600_000);
+    await visitor.get("/idpauth/session");
+    await application.auth.guard(visitor.request("/reports"));
+    await visitor.get("/idpauth/logout/");
+
+    expect(heard).toEqual(listened);
+    expect(new Set(heard.map(([name]) => name))).toEqual(new Set(NAMES));
+    expect(lines).toEqual(application.log);
+    expect(leaksIn(JSON.stringify([heard, lines]), secretsOf(application))).toEqual([]);
+  });
+
+  it("tells how long login, refresh, logout and outage took", async () => {
+    application = await startApplication();
+    const durations: Record<string, unknown> = {};
+    for (const name of ["login", "refresh", "logout", "outage"]) {
+      listen(`idpauth:${name}`, (message) => (durations[name] = (message as { duration?: number }).duration));
+    }
+    const slowly = async (endpoint: "token" | "revoke", ms: number, act: () => Promise<unknown>) => {
+      const hold = application.provider.hold(endpoint);
+      const answer = act();
+      await hold.arrived;
+      application.clock.advance(ms);
+      hold.release();
+      await answer;
+    };
+    const visitor = application.visitor();
+    const target = await visitor.approve();
+    await slowly("token", 100, () => visitor.get(target));
+    application.clock.advance(3600_000);
+    await slowly("token", 200, () => visitor.get("/idpauth/session"));
+    application.clock.advance(3600_000);
+    application.provider.fault("token", { kind: "reset", before: false, times: 1 });
+    await slowly("token", 300, () => visitor.get("/idpauth/session"));
+    await slowly("revoke", 400, () => visitor.get("/idpauth/logout/"));
+    expect(durations).toEqual({ login: 100, refresh: 200, outage: 300, logout: 400 });
+  });
+
+  it("a log that is switched off is still heard there", async () => {
+    application = await startApplication();
+    const silent = application.another({ log: false });
+    const lines: unknown[] = [];
+    listen("idpauth:log", (message) => lines.push(message));
+    await silent.guard(application.visitor().request("/reports"));
+    expect(lines.at(-1)).toMatchObject({ code: "blocked" });
+  });
+});

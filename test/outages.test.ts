@@ -1,0 +1,200 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { createIdpAuth, type Events, type IdpRequest, type LogEntry } from "../src/index.js";
+import { TestClock } from "../src/testing/test-clock.js";
+import { startApplication, type Application, type ApplicationOptions, type Visitor } from "./support/application.js";
+import { watchedStore, type WatchedStore } from "./support/watched-store.js";
+
+let application: Application;
+let store: WatchedStore;
+let outages: Events["outage"][];
+
+async function start(options: ApplicationOptions = {}): Promise<Visitor> {
+  const clock = new TestClock();
+  store = watchedStore(clock);
+  application = await startApplication({ ...options, clock, store });
+  outages = [];
+  application.auth.on("outage", (event) => outages.push(event));
+  // The warnings of the start.
+  application.log.length = 0;
+  return application.visitor();
+}
+
+const told = () => application.log.map(({ code, details }) => [code, details?.["reason"]]);
+
+afterEach(() => application.stop());
+
+describe("an outage of the provider is an event, once per request to it, with the endpoint and the milliseconds", () => {
+  it.each<[Events["outage"]["endpoint"], string, (visitor: Visitor) => Promise<unknown>]>([
+    [
+      "discovery",
+      "http_503",
+      (visitor) => {
+        application.provider.fault("discovery", { kind: "status", status: 503 });
+        return visitor.get("/idpauth/login/");
+      },
+    ],
+    [
+      "jwks",
+      "http_500",
+      (visitor) => {
+        application.provider.fault("jwks", { kind: "status" });
+        return visitor.signIn();
+      },
+    ],
+    [
+      "token",
+      "network",
+      (visitor) => {
+        application.provider.fault("token", { kind: "reset" });
+        return visitor.signIn();
+      },
+    ],
+    [
+      "token",
+      "invalid_client",
+      (visitor) => {
+        application.provider.settings.clientSecret = "changed meanwhile";
+        return visitor.signIn();
+      },
+    ],
+    [
+      "userinfo",
+      "http_502",
+      (visitor) => {
+        application.provider.settings.claimsInIdToken = false;
+        application.provider.fault("userinfo", { kind: "status", status: 502 });
+        return visitor.signIn();
+      },
+    ],
+    [
+      "revocation",
+      "http_429",
+      async (visitor) => {
+        await visitor.signIn();
+        application.provider.fault("revoke", { kind: "status", status: 429 });
+        return visitor.get("/idpauth/logout/");
+      },
+    ],
+  ])("%s: %s", async (endpoint, reason, act) => {
+    await act(await start());
+    const issuer = application.provider.issuer;
+    expect(outages).toEqual([{ time: application.clock.now(), side: "provider", issuer, endpoint, reason, duration: 0 }]);
+  });
+
+  it("the milliseconds are those until it was known", async () => {
+    const visitor = await start();
+    await visitor.signIn();
+    application.clock.advance(3600_000);
+    const hang = application.provider.hold("token");
+    const probe = visitor.get("/idpauth/session");
+    await hang.arrived;
+    // The visitor's patience first, then the refresh's own deadline.
+    await application.clock.advanceAsync(30_000);
+    expect((await probe).status).toBe(503);
+    await expect.poll(() => outages).toMatchObject([{ endpoint: "token", reason: "timeout", duration: 30_000 }]);
+    hang.release();
+  });
+
+  it("two hundred visitors who wait for one answer are one outage", async () => {
+    const visitor = await start();
+    await visitor.signIn();
+    application.clock.advance(3600_000);
+    application.provider.fault("token", { kind: "status", status: 500 });
+    await Promise.all(Array.from({ length: 200 }, () => visitor.get("/idpauth/session")));
+    expect(outages).toHaveLength(1);
+  });
+});
+
+describe("an outage of the store is an event and a line, with the code of its driver", () => {
+  it.each<[string, () => unknown, string]>([
+    ["a driver's code", () => Object.assign(new Error("secret words"), { code: "ECONNREFUSED" }), "ECONNREFUSED"],
+    ["PostgreSQL's code", () => Object.assign(new Error("secret words"), { code: "57P01" }), "57P01"],
+    ["a code below", () => new Error("x", { cause: Object.assign(new Error("y"), { code: "SQLITE_BUSY" }) }), "SQLITE_BUSY"],
+    ["no code", () => new Error("secret words"), "rejected"],
+    ["a code that is none", () => Object.assign(new Error("x"), { code: "secret words" }), "rejected"],
+    ["no error", () => "secret words", "rejected"],
+  ])("%s", async (_name, failure, reason) => {
+    const clock = new TestClock();
+    const failing = watchedStore(clock);
+    application = await startApplication({
+      clock,
+      store: { ...failing, name: "failing", get: () => Promise.reject(failure()) },
+    });
+    outages = [];
+    application.auth.on("outage", (event) => outages.push(event));
+    application.log.length = 0;
+    const visitor = application.visitor();
+    visitor.cookies.set("idpauth", "A".repeat(43));
+    expect((await visitor.get("/idpauth/session")).status).toBe(503);
+    expect(outages).toEqual([{ time: clock.now(), side: "store", reason, duration: 0 }]);
+    expect(told()).toEqual([["store_unavailable", reason]]);
+    expect(JSON.stringify(application.log)).not.toContain("secret words");
+  });
+
+  it("a device list's too", async () => {
+    const visitor = await start();
+    await visitor.signIn();
+    store.isDown = true;
+    await expect(application.auth.listSessions({ iss: "i", sub: "s" })).rejects.toMatchObject({ status: 503 });
+    expect(outages).toMatchObject([{ side: "store" }]);
+  });
+});
+
+it("a host without the session that was asked for is an outage of its own side", async () => {
+  const visitor = await start();
+  const lines: LogEntry[] = [];
+  const { provider, clock } = application;
+  const auth = createIdpAuth<IdpRequest>(
+    {
+      env: {},
+      secretKey: "a secret key of at least 32 bytes",
+      clientId: provider.clientId,
+      clientSecret: provider.clientSecret,
+      issuer: provider.issuer,
+      session: "host",
+      clock,
+      log: (entry) => lines.push(entry),
+    },
+    { name: "forgetful", request: (raw) => raw, session: () => undefined },
+  );
+  auth.start({ sessionMiddleware: "unknown" });
+  lines.length = 0;
+  auth.on("outage", (event) => outages.push(event));
+  expect((await auth.handle(visitor.request("/idpauth/session")))?.status).toBe(503);
+  expect(outages).toEqual([{ time: clock.now(), side: "session", reason: "session_missing" }]);
+  expect(lines.map(({ level, code }) => [level, code])).toEqual([["error", "session_missing"]]);
+});
+
+describe("every refusal has a line", () => {
+  it.each<[string, (visitor: Visitor) => Promise<unknown>, Partial<LogEntry>]>([
+    [
+      "the guard",
+      (v) => application.auth.guard(v.request("/reports")),
+      { level: "info", code: "blocked", details: { reason: "no_credentials" } },
+    ],
+    [
+      "an unknown state",
+      (v) => v.get("/idpauth/login-callback?state=x"),
+      { level: "warn", code: "callback_failed", details: { reason: "state" } },
+    ],
+    [
+      "a bad login",
+      (v) => v.get("/idpauth/login/?scheme=x"),
+      { level: "warn", code: "login_failed", details: { reason: "invalid_parameter" } },
+    ],
+    [
+      "a bad logout",
+      (v) => v.get("/idpauth/logout/?response="),
+      { level: "warn", code: "logout_failed", details: { reason: "invalid_parameter" } },
+    ],
+    [
+      "an origin of somebody else's",
+      (v) => v.get("/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=https%3A%2F%2Fevil.example%2F"),
+      { level: "info", code: "origin_rejected" },
+    ],
+  ])("%s", async (_name, act, line) => {
+    await act(await start());
+    expect(application.log).toMatchObject([line]);
+    expect(JSON.stringify(application.log)).not.toContain("evil");
+  });
+});
