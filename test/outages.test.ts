@@ -118,7 +118,12 @@ describe("an outage of the store is an event and a line, with the code of its dr
     const failing = watchedStore(clock);
     application = await startApplication({
       clock,
-      store: { ...failing, name: "failing", get: () => Promise.reject(failure()) },
+      store: {
+        ...failing,
+        name: "failing",
+        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- drivers reject with anything
+        get: () => Promise.reject(failure()),
+      },
     });
     outages = [];
     application.auth.on("outage", (event) => outages.push(event));
