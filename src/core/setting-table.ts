@@ -155,7 +155,8 @@ const ROWS = deepFreeze({
     kind: kind.origin,
     default: null,
     defaultText: "unset: each request's scheme and Host, with warning W001 outside debug mode",
-    meaning: "The application's own origin, as visitors reach it. The cookie and the callback live there.",
+    meaning:
+      "The application's own origin, as visitors reach it. The cookie and the callback live there. In the environment `/`, which Vite's tools put there, means unset.",
   },
   /** Seconds. */
   httpTimeout: {

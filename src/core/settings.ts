@@ -112,6 +112,8 @@ function readSetting(name: SettingName, option: unknown, variable: unknown): Rea
     return reading(name, undefined, () => invalid(name, kindOf(variable), variable, "in the environment", row.kind.allowed));
   const text = row.secret ? variable : variable.trim();
   if (text.trim() === "" || (!row.secret && /^(?:none|null)$/i.test(text))) return UNSET;
+  // Vite's tools, test runners among them, keep a base path of their own under this name.
+  if (name === "baseUrl" && text === "/") return UNSET;
   return reading(name, row.kind.fromText(text), () => invalid(name, kindOfText(text), text, "in the environment", row.kind.allowed));
 }
 

@@ -233,6 +233,8 @@ describe("the environment", () => {
     ["IDP_PATH_PREFIX", "/", "pathPrefix", ""],
     ["IDP_COOKIE_NAME", "__Host-app", "cookieName", "__Host-app"],
     ["IDP_COOKIE_NAME", "!#$%&'*+-.^_`|~1aZ", "cookieName", "!#$%&'*+-.^_`|~1aZ"],
+    // What vitest puts into the environment of every test.
+    ["BASE_URL", "/", "baseUrl", null],
     ["BASE_URL", "https://app.example/", "baseUrl", "https://app.example"],
     ["BASE_URL", "HTTPS://App.Example:443", "baseUrl", "https://app.example"],
     ["BASE_URL", "https://app.example:8443", "baseUrl", "https://app.example:8443"],

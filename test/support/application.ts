@@ -98,6 +98,17 @@ export interface Answer extends Reply {
   json(): any; // eslint-disable-line @typescript-eslint/no-explicit-any -- the test knows what it asked for
 }
 
+type Said = (where: "head" | "body" | "set-cookie", text: string) => void;
+
+/** What test/secret-scan/record.mjs sees by itself where an answer goes over a socket. */
+function recordForScan({ headers, body, setCookies }: Reply): void {
+  const said = (globalThis as Readonly<Record<symbol, Said | undefined>>)[Symbol.for("idpauth.secret-scan")];
+  if (said === undefined) return;
+  for (const cookie of setCookies ?? []) said("set-cookie", cookie);
+  for (const [name, value] of Object.entries(headers)) said("head", `${name}: ${value}`);
+  said("body", body ?? "");
+}
+
 /** Somebody with a cookie-keeping browser. */
 export class Visitor {
   readonly cookies = new Map<string, string>();
@@ -123,6 +134,7 @@ export class Visitor {
     const handled = this.#auth.handle(this.request(target, options));
     if (handled === undefined) throw new Error(`${target} is not answered by the component`);
     const reply = await handled;
+    recordForScan(reply);
     for (const cookie of reply.setCookies ?? []) this.#keep(cookie);
     return { ...reply, location: reply.headers["Location"] ?? "", json: () => JSON.parse(reply.body ?? "") as unknown };
   }

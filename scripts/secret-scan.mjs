@@ -1,0 +1,140 @@
+// Looks for every secret of a test run in everything that was sent to browsers, logged, told and printed in it. The record is that of
+// test/secret-scan/record.mjs. Exit code 1: something leaked. The secret itself is not printed, only what kind it is and where.
+import { createReadStream, readdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { AUTHORIZATION_URL } from "../test/secret-scan/record.mjs";
+
+/** @typedef {{ readonly kind: string, readonly where: string, readonly around: string }} Leak */
+
+/** Shorter pieces of a secret are words of everyday. */
+const SHORTEST = 16;
+
+/**
+ * @param {string} folder
+ * @returns {Promise<{ secrets: Record<string, number>, looked: Record<string, number>, characters: number, leaks: Leak[] }>}
+ */
+export async function scan(folder) {
+  const known = new Secrets();
+  for await (const entry of entries(folder)) if ("secret" in entry) known.add(entry.secret, entry.value);
+  /** @type {Record<string, number>} */
+  const looked = {};
+  /** @type {Leak[]} */
+  const leaks = [];
+  let characters = 0;
+  for await (const entry of entries(folder)) {
+    if (!("where" in entry)) continue;
+    looked[entry.where] = (looked[entry.where] ?? 0) + 1;
+    characters += entry.text.length;
+    leaks.push(...known.findIn(entry.where, entry.text));
+  }
+  return { secrets: known.counts, looked, characters, leaks };
+}
+
+/**
+ * @param {string} folder
+ * @returns {AsyncGenerator<{ secret: string, value: string } | { where: string, text: string }>}
+ */
+async function* entries(folder) {
+  for (const file of readdirSync(folder)) {
+    for await (const line of createInterface({ input: createReadStream(path.join(folder, file)) })) {
+      try {
+        yield JSON.parse(line);
+      } catch {
+        // The last line of a process that was killed.
+      }
+    }
+  }
+}
+
+/** Finds thousands of secrets in one pass: texts are cut where no secret has a character, and the pieces looked up. */
+class Secrets {
+  /** @type {Record<string, number>} */
+  counts = {};
+  /** @type {Map<string, string>} piece -> kind */
+  #pieces = new Map();
+  /** Those that have no long piece, such as a client secret full of odd characters. @type {Map<string, string>} */
+  #odd = new Map();
+  /** @type {Set<string>} */
+  #all = new Set();
+
+  /** @param {string} kind @param {string} value */
+  add(kind, value) {
+    if (this.#all.has(value)) return;
+    this.#all.add(value);
+    this.counts[kind] = (this.counts[kind] ?? 0) + 1;
+    // A token's header and such are the same for all; what is signed, and the signature, are not.
+    const parts = value.split(".");
+    const telling = parts.length === 3 ? parts.slice(1) : [value];
+    const pieces = telling.flatMap(cut);
+    for (const piece of pieces) this.#pieces.set(piece, kind);
+    if (pieces.length === 0 && kind === "client_secret") this.#odd.set(value, kind);
+  }
+
+  /**
+   * @param {string} where
+   * @param {string} text
+   * @returns {Leak[]}
+   */
+  findIn(where, text) {
+    // State and nonce belong into the authorization URL, and a cookie into Set-Cookie. Everything else belongs nowhere.
+    const rest = text.replace(AUTHORIZATION_URL, (url) => url.replace(/([?&](?:amp;)?(?:state|nonce)=)[^&]*/g, "$1"));
+    /** @type {Leak[]} */
+    const found = [];
+    const decoded = decode(rest);
+    for (const view of decoded === rest ? [rest] : [rest, decoded]) {
+      for (const piece of cut(view)) {
+        const kind = this.#pieces.get(piece);
+        if (kind === undefined || (kind === "cookie" && where === "set-cookie")) continue;
+        found.push({ kind, where, around: around(view, piece) });
+      }
+      for (const [value, kind] of this.#odd) {
+        if (view.includes(value) || view.includes(JSON.stringify(value).slice(1, -1)))
+          found.push({ kind, where, around: around(view, value) });
+      }
+    }
+    return found;
+  }
+}
+
+/** @param {string} text */
+function cut(text) {
+  return text.split(/[^A-Za-z0-9_-]+/).filter((piece) => piece.length >= SHORTEST);
+}
+
+/** @param {string} text */
+function decode(text) {
+  return text.replace(/%[0-7][0-9a-f]/gi, (escape) => String.fromCharCode(Number.parseInt(escape.slice(1), 16)));
+}
+
+/** What stands beside it, without it. @param {string} text @param {string} secret */
+function around(text, secret) {
+  const at = text.indexOf(secret);
+  return `${text.slice(Math.max(0, at - 80), at)}[here]${text.slice(at + secret.length, at + secret.length + 40)}`;
+}
+
+/**
+ * @param {Awaited<ReturnType<typeof scan>>} result
+ * @returns {string}
+ */
+export function formatScan({ secrets, looked, characters, leaks }) {
+  const list = (/** @type {Record<string, number>} */ counts) =>
+    Object.entries(counts)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, count]) => `${String(count)} ${name}`)
+      .join(", ");
+  return [
+    `secrets: ${list(secrets) || "none"}`,
+    `looked through, each only once: ${list(looked) || "nothing"}; ${(characters / 1e6).toFixed(1)} million characters`,
+    `found: ${leaks.length === 0 ? "none" : String(leaks.length)}`,
+    ...leaks.slice(0, 40).map(({ kind, where, around: beside }) => `  ${kind} in ${where}: ${JSON.stringify(beside)}`),
+  ].join("\n");
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const [folder = "", report] = process.argv.slice(2);
+  const result = await scan(folder);
+  console.log(formatScan(result));
+  if (report !== undefined) writeFileSync(report, JSON.stringify(result, undefined, 2));
+  process.exitCode = result.leaks.length === 0 ? 0 : 1;
+}

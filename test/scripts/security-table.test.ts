@@ -1,0 +1,60 @@
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { mistakesIn, rowsOf } from "../../scripts/security-table.mjs";
+
+const root = path.resolve(import.meta.dirname, "../..");
+
+const REPORT = {
+  testResults: [
+    {
+      name: path.join(root, "test/a.test.ts"),
+      assertionResults: [
+        { ancestorTitles: ["logout"], title: "works", status: "passed" },
+        { ancestorTitles: ["logout"], title: "fails", status: "failed" },
+        { ancestorTitles: [], title: "a | b", status: "passed" },
+        { ancestorTitles: ["left out"], title: "x", status: "skipped" },
+      ],
+    },
+  ],
+};
+
+const judged = (proof: string) =>
+  mistakesIn(rowsOf(`| Id | Demanded | Shown by |\n| --- | --- | --- |\n| X-1 | something | ${proof} |`), REPORT);
+
+describe("a row of docs/security.md", () => {
+  it.each([
+    ["a test by its full name", "`test/a.test.ts` › logout › works"],
+    ["a name with a bar", "`test/a.test.ts` › a \\| b"],
+    ["several", "`test/a.test.ts` › logout › works<br>`test/a.test.ts` › a \\| b"],
+    ["a reason", "n/a: there is nothing of the kind here"],
+  ])("is content with %s", (_name, proof) => {
+    expect(judged(proof)).toEqual([]);
+  });
+
+  it.each([
+    ["a test that does not exist", "`test/a.test.ts` › logout › work", 'X-1: test/a.test.ts has no test "logout › work"'],
+    ["a file that does not exist", "`test/b.test.ts` › logout", 'X-1: test/b.test.ts has no test "logout"'],
+    ["a test that failed", "`test/a.test.ts` › logout › fails", 'X-1: test/a.test.ts, "logout › fails" is failed'],
+    ["a group in which one failed", "`test/a.test.ts` › logout", 'X-1: test/a.test.ts, "logout › fails" is failed'],
+    ["a test that was skipped", "`test/a.test.ts` › left out", 'X-1: test/a.test.ts, "left out › x" is skipped'],
+    ["words alone", "it is so", "X-1: names no test and gives no reason"],
+    ["nothing", "", "X-1: names no test and gives no reason"],
+  ])("is not content with %s", (_name, proof, mistake) => {
+    expect(judged(proof)).toEqual([mistake]);
+  });
+});
+
+describe("docs/security.md", () => {
+  const rows = rowsOf(readFileSync(path.join(root, "docs/security.md"), "utf8"));
+
+  it("has a row for everything", () => {
+    expect(rows.length).toBeGreaterThan(250);
+    expect(rows.filter(({ references, reason }) => references.length === 0 && reason === undefined)).toEqual([]);
+  });
+
+  it("names only files that exist; that the tests in them ran and passed is looked at after the run", () => {
+    const files = new Set(rows.flatMap(({ references }) => references.map(({ file }) => file)));
+    expect([...files].filter((file) => !existsSync(path.join(root, file)))).toEqual([]);
+  });
+});

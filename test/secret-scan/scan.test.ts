@@ -1,0 +1,88 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { formatScan, scan } from "../../scripts/secret-scan.mjs";
+
+const RECORD = new URL("./record.mjs", import.meta.url).href;
+const TOKEN = "tok_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789abc";
+const STATE = "sta_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789abc";
+const NONCE = "non_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789abc";
+const VERIFIER = "ver_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789abc";
+const COOKIE = "coo_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789abc";
+const JWT = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhZGEtMTgxNSIsIm5vbmNlIjoieCJ9.c2lnbmF0dXJlLXRoYXQtaXMtbG9uZy1lbm91Z2g";
+const AUTHORIZE = `http://idp.example/authorize?state=${STATE}&nonce=${NONCE}&code_challenge=x`;
+
+/** Runs one process of an application under the record: a provider, and an answer of the component's own with these parts. */
+async function leaking({ body = "", head = {}, more = "" }: { body?: string; head?: Record<string, string>; more?: string }) {
+  const program = `
+    import { createServer } from "node:http";
+    import { channel } from "node:diagnostics_channel";
+    const server = createServer((request, response) => {
+      if (request.url === "/token") {
+        response.setHeader("content-type", "application/json");
+        response.end(JSON.stringify({ access_token: "${TOKEN}", id_token: "${JWT}" }));
+        return;
+      }
+      response.writeHead(200, {
+        "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "Set-Cookie": "idpauth=${COOKIE}; Path=/",
+        ...${JSON.stringify(head)},
+      });
+      response.end(${JSON.stringify(body)});
+    });
+    server.listen(0, "127.0.0.1", async () => {
+      const origin = "http://127.0.0.1:" + server.address().port;
+      const form = new URLSearchParams({ grant_type: "authorization_code", code_verifier: "${VERIFIER}", client_secret: "odd:secret+é" });
+      await (await fetch(origin + "/token", { method: "POST", body: form })).text();
+      await (await fetch(origin + "/idpauth/")).text();
+      ${more}
+      server.close();
+    });`;
+  await promisify(execFile)(process.execPath, ["--import", RECORD, "--input-type=module", "-e", program], {
+    env: { PATH: process.env["PATH"], SECRET_SCAN_FOLDER: folder },
+  });
+  return scan(folder);
+}
+
+let folder: string;
+beforeEach(async () => (folder = await mkdtemp(path.join(tmpdir(), "idpauth-scan-"))));
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+describe("the secret scan finds", () => {
+  it.each<[string, Parameters<typeof leaking>[0], { kind: string; where: string }]>([
+    ["an access token in a page", { body: `<p>${TOKEN}</p>` }, { kind: "access_token", where: "body" }],
+    ["the payload of an ID token alone", { body: JWT.split(".")[1] ?? "" }, { kind: "id_token", where: "body" }],
+    ["a token written for a URL", { head: { Location: `/?t=%22${TOKEN}%22` } }, { kind: "access_token", where: "head" }],
+    ["a token in a cookie", { head: { "Set-Cookie": `t=${TOKEN}` } }, { kind: "access_token", where: "set-cookie" }],
+    ["a verifier", { body: VERIFIER }, { kind: "code_verifier", where: "body" }],
+    ["a client secret of odd characters", { body: "odd:secret+é" }, { kind: "client_secret", where: "body" }],
+    ["the state outside the authorization URL", { head: { Location: AUTHORIZE }, body: STATE }, { kind: "state", where: "body" }],
+    ["the nonce outside the authorization URL", { head: { Location: AUTHORIZE }, body: NONCE }, { kind: "nonce", where: "body" }],
+    ["a token inside the authorization URL", { head: { Location: `${AUTHORIZE}&hint=${TOKEN}` } }, { kind: "access_token", where: "head" }],
+    ["the cookie's value in a page", { body: COOKIE }, { kind: "cookie", where: "body" }],
+    ["a token in a log line", { more: `channel("idpauth:log").publish({ message: "${TOKEN}" });` }, { kind: "access_token", where: "log" }],
+    ["a token in an event", { more: `channel("idpauth:login").publish({ x: "${TOKEN}" });` }, { kind: "access_token", where: "event" }],
+    ["a token on the console", { more: `console.log("${TOKEN}");` }, { kind: "access_token", where: "output" }],
+  ])("%s", async (_name, parts, leak) => {
+    const { leaks } = await leaking(parts);
+    // Where a percent-encoded text is read both ways, once is enough.
+    expect(leaks).toContainEqual(expect.objectContaining(leak));
+    expect(new Set(leaks.map(({ kind }) => kind))).toEqual(new Set([leak.kind]));
+  });
+
+  it("nothing where each is in its place, and says what it looked at", async () => {
+    const result = await leaking({ head: { Location: AUTHORIZE }, body: JSON.stringify({ redirect_to: AUTHORIZE }) });
+    expect(result.leaks).toEqual([]);
+    expect(result.secrets).toEqual({ access_token: 1, id_token: 1, client_secret: 1, code_verifier: 1, cookie: 1, state: 1, nonce: 1 });
+    expect(result.looked).toMatchObject({ head: 1, body: 1, "set-cookie": 1 });
+  });
+
+  it("and repeats no secret in its report", async () => {
+    const report = formatScan(await leaking({ body: TOKEN, more: `console.log("${VERIFIER}");` }));
+    expect(report).toContain("found: 2");
+    expect(report).not.toContain(TOKEN);
+    expect(report).not.toContain(VERIFIER);
+  });
+});
