@@ -2,7 +2,7 @@ import { defineConfig, globalIgnores } from "eslint/config";
 import tseslint from "typescript-eslint";
 
 export default defineConfig(
-  globalIgnores(["**/dist/", "build/", "coverage/", "examples/next/"]),
+  globalIgnores(["**/dist/", "build/", "coverage/", ".stryker-tmp/", "reports/", "examples/next/"]),
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,
   {
@@ -60,7 +60,7 @@ export default defineConfig(
   },
   {
     // Plain scripts outside the TypeScript project.
-    files: ["*.js", "bench/**"],
+    files: ["*.js", "bench/**", "soak/**"],
     extends: [tseslint.configs.disableTypeChecked],
     languageOptions: { parserOptions: { projectService: false } },
   },

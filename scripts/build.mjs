@@ -6,6 +6,9 @@ import path from "node:path";
 import { rolldown } from "rolldown";
 import { root, tool } from "./run.mjs";
 
+/** Stays in the file of its own entry although another one, such as the command line, loads it too: whoever does not use it must not load it. */
+const OWN_FILES = /\/src\/(?:provider\/|stores\/(?:postgres|redis|sqlite))/;
+
 for (const folder of ["build", "dist"]) rmSync(path.join(root, folder), { recursive: true, force: true });
 process.exitCode = tool("typescript/bin/tsc", ["-p", "tsconfig.build.json"]);
 if (process.exitCode === 0) await bundle();
@@ -41,7 +44,7 @@ async function bundle() {
     sourcemap: true,
     entryFileNames: "[name].js",
     chunkFileNames: "[name].js",
-    codeSplitting: { groups: [{ name: "shared", test: (id) => !id.includes("/src/provider/"), minShareCount: 2 }] },
+    codeSplitting: { groups: [{ name: "shared", test: (id) => !OWN_FILES.test(id), minShareCount: 2 }] },
   });
   await bundled.close();
   chmodSync(path.join(root, "dist/cli/idpauth.js"), 0o755);

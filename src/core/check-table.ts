@@ -1,12 +1,12 @@
 import type { Finding } from "./errors.js";
 
-/** The groups of the startup checks, in the order of a report. */
-export const CHECK_GROUPS = ["project settings", "project middlewares", "defaults"] as const;
+/** The groups of the checks, in the order of a report. Those of `live` are made by `idpauth check --live` only, never at a start. */
+export const CHECK_GROUPS = ["project settings", "project middlewares", "defaults", "live"] as const;
 export type CheckGroup = (typeof CHECK_GROUPS)[number];
 
 interface CheckRow {
   readonly group: CheckGroup;
-  /** An error keeps the host from starting; a warning does not. */
+  /** An error keeps the host from starting (in the group `live`: people from signing in); a warning does not. */
   readonly severity: Finding["severity"];
   readonly title: string;
   /** One sentence; a finding says it when it has nothing more exact to say. */
@@ -196,6 +196,181 @@ export const CHECKS = {
       "IDP_SESSION_TTL (option sessionTtl), given or by default, is not longer than IDP_SESSION_MAX_AGE or IDP_SESSION_IDLE_TIMEOUT: " +
       "the record goes first, so the cap is cut short and nothing is left that could say why the session ended.",
     remedy: "Set IDP_SESSION_TTL to more than the longest cap, for example a day more.",
+  },
+  E101: {
+    group: "live",
+    severity: "error",
+    title: "The provider cannot be reached",
+    cause: "The provider at IDP_ISSUER (option issuer) gave no answer.",
+    remedy:
+      "Look at the address, at name resolution, firewalls and proxies between this machine and the provider, and at the provider's health.",
+  },
+  E102: {
+    group: "live",
+    severity: "error",
+    title: "The provider's certificate is not accepted",
+    cause: "The TLS certificate of IDP_ISSUER (option issuer) does not prove that this is the provider.",
+    remedy:
+      "Have the certificate put right. Where it comes from an authority of your own, name that in NODE_EXTRA_CA_CERTS, for the application, too; " +
+      "never turn verification off.",
+  },
+  E103: {
+    group: "live",
+    severity: "error",
+    title: "There is no discovery document",
+    cause: "What lies at IDP_ISSUER (option issuer) + `/.well-known/openid-configuration` is no discovery document.",
+    remedy: "Set IDP_ISSUER to the provider's issuer identifier: its discovery document lies at exactly that path below it.",
+  },
+  E104: {
+    group: "live",
+    severity: "error",
+    title: "The provider is another issuer",
+    cause: "The discovery document names another issuer than IDP_ISSUER (option issuer); the two must be the same to the letter.",
+    remedy: "Set IDP_ISSUER to the issuer that the discovery document names.",
+  },
+  E105: {
+    group: "live",
+    severity: "error",
+    title: "An endpoint is missing",
+    cause: "The discovery document lacks an endpoint that a sign-in needs, or names it with an address that may not be used.",
+    remedy: "The provider has to announce it, with an https address.",
+  },
+  E106: {
+    group: "live",
+    severity: "error",
+    title: "The provider does not offer the authorization code flow",
+    cause: "The discovery document announces response types or grant types, and not those of the authorization code flow.",
+    remedy: "Turn on the authorization code flow (response type `code`) at the provider.",
+  },
+  E107: {
+    group: "live",
+    severity: "error",
+    title: "The provider signs ID tokens in no way that is accepted",
+    cause: "The discovery document announces no asymmetric signature algorithm for ID tokens.",
+    remedy: "Have the provider sign with RS256 or another asymmetric algorithm.",
+  },
+  E108: {
+    group: "live",
+    severity: "error",
+    title: "The provider's signing keys cannot be used",
+    cause: "The key set at the provider's jwks_uri cannot be had, or has no key that an ID token could be verified with.",
+    remedy: "Look at the provider's key set: it must hold a public signing key for an algorithm that the discovery document announces.",
+  },
+  E109: {
+    group: "live",
+    severity: "error",
+    title: "The provider does not accept the client",
+    cause: "The token endpoint refuses IDP_CLIENT_ID (option clientId) with IDP_CLIENT_SECRET (option clientSecret).",
+    remedy:
+      "Compare both with what the provider gave out, also for white space at the ends; and IDP_TOKEN_ENDPOINT_AUTH_METHOD with the client's " +
+      "registration.",
+  },
+  E110: {
+    group: "live",
+    severity: "error",
+    title: "The clocks differ too much",
+    cause: "The provider's clock and this machine's differ so much that ID tokens are refused or long expired when they come.",
+    remedy: "Synchronise this machine's clock (NTP). If it is right, the provider's is not.",
+  },
+  E111: {
+    group: "live",
+    severity: "error",
+    title: "The session store cannot be used",
+    cause: "The store that --store names cannot be opened, or does not answer.",
+    remedy: "Look at the store's address and health, and at the rights of its user; docs/scaling.md explains each store's setup.",
+  },
+  E112: {
+    group: "live",
+    severity: "error",
+    title: "The session store breaks a promise",
+    cause: "The store that --store names does not do what a session store owes.",
+    remedy: "Hold the store to the port with `testStore` of idpauth/testing, which names each promise and what hangs on it.",
+  },
+  W101: {
+    group: "live",
+    severity: "warning",
+    title: "An optional endpoint is missing",
+    cause: "The discovery document lacks an endpoint that is used where it is there.",
+    remedy: "Nothing has to be done, where what is lost is not missed.",
+  },
+  W102: {
+    group: "live",
+    severity: "warning",
+    title: "A scope is not announced",
+    cause: "SCOPE (option scope) has scopes that the discovery document does not announce.",
+    remedy: "Check their spelling. A provider may know more scopes than it announces, or refuse the login.",
+  },
+  W103: {
+    group: "live",
+    severity: "warning",
+    title: "No refresh token is to be expected",
+    cause: "IDP_SESSION_AUTO_REFRESH is on, but the provider will hardly give a refresh token: sessions would end with the ID token.",
+    remedy: "Allow refresh tokens to this client at the provider, or set IDP_SESSION_AUTO_REFRESH to false if that is meant.",
+  },
+  W104: {
+    group: "live",
+    severity: "warning",
+    title: "PKCE is not announced",
+    cause: "The discovery document does not announce PKCE with S256 (RFC 7636); the challenge is sent, but maybe nobody looks at it.",
+    remedy: "Turn PKCE on for this client at the provider. Some providers do it without a word; the nonce guards the code in any case.",
+  },
+  W105: {
+    group: "live",
+    severity: "warning",
+    title: "The client's authentication method is not announced",
+    cause: "The discovery document does not announce what IDP_TOKEN_ENDPOINT_AUTH_METHOD (option tokenEndpointAuthMethod) says.",
+    remedy: "Set IDP_TOKEN_ENDPOINT_AUTH_METHOD to a method that the provider announces and the client's registration allows.",
+  },
+  W106: {
+    group: "live",
+    severity: "warning",
+    title: "The clocks differ",
+    cause: "The provider's clock and this machine's differ by more than the 5 seconds that are tolerated.",
+    remedy: "Synchronise this machine's clock (NTP). If it is right, the provider's is not.",
+  },
+  W107: {
+    group: "live",
+    severity: "warning",
+    title: "The redirect URI is probably not registered",
+    cause: "The authorization endpoint does not lead back to the application's redirect URI.",
+    remedy: "Register the redirect URI at the provider, to the letter, for this very client id.",
+  },
+  W108: {
+    group: "live",
+    severity: "warning",
+    title: "The client could not be judged",
+    cause: "The token endpoint's answer does not tell whether the provider accepts the client.",
+    remedy: "Sign in once to see.",
+  },
+  W109: {
+    group: "live",
+    severity: "warning",
+    title: "The cookie's name binds it to no host",
+    cause:
+      "IDP_COOKIE_NAME (option cookieName) does without the prefix `__Host-` although BASE_URL is https: a neighbour under the same domain could " +
+      "plant a cookie of that name.",
+    remedy: "Leave IDP_COOKIE_NAME out, or begin it with `__Host-`. Whoever is signed in has to sign in again.",
+  },
+  W110: {
+    group: "live",
+    severity: "warning",
+    title: "The provider would refuse the login",
+    cause: "The authorization endpoint leads back to the application, with an error about the request itself.",
+    remedy: "Compare SCOPE and the client's registration at the provider with what the error says.",
+  },
+  W111: {
+    group: "live",
+    severity: "warning",
+    title: "The session store is not there yet",
+    cause: "There is no file at the path that --store names. The check creates none, so it has not looked at the store.",
+    remedy: "Compare the path; or start the application once, which creates the file, and check again.",
+  },
+  W112: {
+    group: "live",
+    severity: "warning",
+    title: "The check has left something in the session store",
+    cause: "An entry that the check wrote could not be removed. It is nobody's session, and expires within two minutes.",
+    remedy: "Nothing has to be done, where the store lets entries expire.",
   },
 } as const satisfies Record<string, CheckRow>;
 

@@ -44,11 +44,10 @@ describe("the table of checks", () => {
   });
 
   it("the codes are numbered without a gap", () => {
-    const expected = [
-      ...Array.from({ length: 12 }, (_, index) => `E${String(index + 1).padStart(3, "0")}`),
-      ...Array.from({ length: 12 }, (_, index) => `W${String(index + 1).padStart(3, "0")}`),
-    ];
-    expect(Object.keys(CHECKS)).toEqual(expected);
+    const twelve = (letter: string, first: number) =>
+      Array.from({ length: 12 }, (_, index) => `${letter}${String(first + index).padStart(3, "0")}`);
+    // From 101 on: what only `idpauth check --live` finds.
+    expect(Object.keys(CHECKS)).toEqual([...twelve("E", 1), ...twelve("W", 1), ...twelve("E", 101), ...twelve("W", 101)]);
   });
 
   it("every cause and remedy is a sentence", () => {

@@ -1,0 +1,234 @@
+// The mistakes on which `idpauth check --live` is shown (scripts/check-live-demo.mjs) and tested (test/cli/live-demo.test.ts).
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:https";
+import path from "node:path";
+import { createCertificate } from "./certificate.mjs";
+
+/** @typedef {import("../src/testing/provider/test-provider.js").TestProvider} TestProvider */
+
+/**
+ * What a situation happens on: a provider of its own, with which everything is right, and an empty folder.
+ *
+ * @typedef {object} Stage
+ * @property {TestProvider} provider
+ * @property {string} folder
+ * @property {(close: () => Promise<void>) => void} atEnd
+ */
+
+/**
+ * @typedef {object} Setup
+ * @property {Record<string, string | undefined>} env over the right settings; undefined takes one away
+ * @property {string} [store] for `--store`
+ * @property {boolean} [inFolder] the check is run in the stage's folder instead of the project's
+ * @property {number} [clock] milliseconds by which this machine's clock is ahead
+ */
+
+/**
+ * @typedef {object} Situation
+ * @property {string} title
+ * @property {string} what
+ * @property {readonly string[]} codes exactly those that are found
+ * @property {(stage: Stage) => Setup | Promise<Setup>} prepare
+ */
+
+export const REDIRECT_URI = "https://app.example/idpauth/login-callback";
+
+/** What the provider of a stage is started with: it knows this application, and nothing is wrong. */
+export const PROVIDER = {
+  clientId: "shop",
+  clientSecret: "the secret that the provider gave out",
+  redirectUris: [REDIRECT_URI, "http://localhost:3000/idpauth/login-callback"],
+};
+
+/**
+ * The right settings.
+ *
+ * @param {TestProvider} provider
+ * @returns {Record<string, string>}
+ */
+export function settingsFor(provider) {
+  return {
+    SECRET_KEY: "an-example-of-a-key-with-32-bytes!",
+    IDP_ISSUER: provider.issuer,
+    IDP_CLIENT_ID: PROVIDER.clientId,
+    IDP_CLIENT_SECRET: PROVIDER.clientSecret,
+    SCOPE: "openid email profile offline_access",
+    BASE_URL: "https://app.example",
+  };
+}
+
+/** A store in the memory of its process whose `replace` compares first and writes a moment later. */
+const RACING_STORE = `import { randomUUID } from "node:crypto";
+
+const entries = new Map();
+const live = (key) => {
+  const found = entries.get(key);
+  return found !== undefined && found.expiresAt > Date.now() / 1000 ? found : undefined;
+};
+
+export default {
+  name: "racing",
+  get: async (key) => live(key),
+  async insert(key, entry) {
+    if (live(key) !== undefined) return false;
+    entries.set(key, { ...entry, version: randomUUID() });
+    return true;
+  },
+  async replace(key, entry, version) {
+    if (live(key)?.version !== version) return false;
+    await new Promise((resolve) => setImmediate(resolve));
+    entries.set(key, { ...entry, version: randomUUID() });
+    return true;
+  },
+  async touch(key, lastActive, expiresAt) {
+    const found = live(key);
+    if (found === undefined) return false;
+    entries.set(key, { ...found, lastActive: lastActive ?? found.lastActive, expiresAt });
+    return true;
+  },
+  async delete(key) {
+    const found = live(key);
+    entries.delete(key);
+    return found;
+  },
+  listBySubject: async (subject) => [...entries.keys()].filter((key) => live(key)?.subject === subject),
+};
+`;
+
+/** @type {readonly Situation[]} */
+export const SITUATIONS = [
+  {
+    title: "Everything is right",
+    what: "For comparison.",
+    codes: [],
+    prepare: () => ({ env: {} }),
+  },
+  {
+    title: "Another issuer",
+    what: "The provider's discovery document names another issuer than IDP_ISSUER.",
+    codes: ["E104"],
+    prepare({ provider }) {
+      provider.discoveryDocument = (document) => ({ ...document, issuer: "https://login.example/realms/shop" });
+      return { env: {} };
+    },
+  },
+  {
+    title: "A slash too much",
+    what: "IDP_ISSUER ends with a slash; the provider's issuer does not.",
+    codes: ["E104"],
+    prepare: ({ provider }) => ({ env: { IDP_ISSUER: `${provider.issuer}/` } }),
+  },
+  {
+    title: "A wrong client secret",
+    what: "IDP_CLIENT_SECRET is not the one that the provider gave out.",
+    codes: ["E109"],
+    prepare: () => ({ env: { IDP_CLIENT_SECRET: "the secret of the other environment" } }),
+  },
+  {
+    title: "A wrong client id",
+    what: "IDP_CLIENT_ID is one that the provider does not know.",
+    codes: ["E109", "W107"],
+    prepare: () => ({ env: { IDP_CLIENT_ID: "shop-staging" } }),
+  },
+  {
+    title: "A redirect URI that is not registered",
+    what: "The application lies under another path than the one that was registered.",
+    codes: ["W107"],
+    prepare: () => ({ env: { IDP_PATH_PREFIX: "/portal" } }),
+  },
+  {
+    title: "A scope that the provider does not know",
+    what: "SCOPE has a typing mistake.",
+    codes: ["W102"],
+    prepare: () => ({ env: { SCOPE: "openid email profil offline_access" } }),
+  },
+  {
+    title: "No refresh token",
+    what: "SCOPE asks for `offline_access`, which the provider does not offer.",
+    codes: ["W103"],
+    prepare({ provider }) {
+      provider.settings.scopesSupported = ["openid", "email", "profile"];
+      return { env: {} };
+    },
+  },
+  {
+    title: "A self-signed certificate",
+    what: "The provider's certificate is signed by nobody that this machine knows.",
+    codes: ["E102"],
+    async prepare({ atEnd }) {
+      const server = createServer(createCertificate({ name: "localhost" }), (_request, response) => response.end());
+      await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
+      atEnd(() => new Promise((resolve) => server.close(() => resolve(undefined))));
+      const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+      return { env: { IDP_ISSUER: `https://localhost:${port}` } };
+    },
+  },
+  {
+    title: "No discovery document",
+    what: "IDP_ISSUER has a path below which there is nothing.",
+    codes: ["E103"],
+    prepare: ({ provider }) => ({ env: { IDP_ISSUER: `${provider.issuer}/realms/shop` } }),
+  },
+  {
+    title: "No signing keys",
+    what: "The provider's key set is empty.",
+    codes: ["E108"],
+    prepare({ provider }) {
+      provider.jwks.publishEmpty();
+      return { env: {} };
+    },
+  },
+  {
+    title: "A clock that is five minutes behind",
+    what: "This machine's clock is.",
+    codes: ["E110"],
+    prepare: () => ({ env: {}, clock: -300_000 }),
+  },
+  {
+    title: "A cookie that browsers refuse",
+    what: "BASE_URL is http, and IDP_COOKIE_NAME begins with `__Host-`. The startup checks see it; the rest is asked all the same.",
+    codes: ["E011"],
+    prepare: () => ({ env: { BASE_URL: "http://localhost:3000", IDP_COOKIE_NAME: "__Host-shop" } }),
+  },
+  {
+    title: "No BASE_URL",
+    what: "So nobody can say what the redirect URI is.",
+    codes: ["W001"],
+    prepare: () => ({ env: { BASE_URL: undefined } }),
+  },
+  {
+    title: "A store that is down",
+    what: "Nothing listens where the Redis server should be.",
+    codes: ["E111"],
+    prepare: () => ({ env: {}, store: "redis://127.0.0.1:1" }),
+  },
+  {
+    title: "A store that is not atomic",
+    what: "A store of the application's own, whose `replace` reads, compares, and writes a moment later.",
+    codes: ["E112"],
+    prepare({ folder }) {
+      writeFileSync(path.join(folder, "store.mjs"), RACING_STORE);
+      return { env: {}, store: "./store.mjs", inFolder: true };
+    },
+  },
+];
+
+/**
+ * Runs a task on a stage that is cleared away afterwards.
+ *
+ * @template Result
+ * @param {(options: object) => Promise<TestProvider>} startTestProvider
+ * @param {string} folder
+ * @param {(stage: Stage) => Promise<Result>} task
+ * @returns {Promise<Result>}
+ */
+export async function onStage(startTestProvider, folder, task) {
+  const provider = await startTestProvider(PROVIDER);
+  /** @type {(() => Promise<void>)[]} */
+  const closers = [() => provider.stop()];
+  try {
+    return await task({ provider, folder, atEnd: (close) => void closers.unshift(close) });
+  } finally {
+    for (const close of closers) await close();
+  }
+}

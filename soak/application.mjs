@@ -1,0 +1,89 @@
+// The application under soak: Express, sessions in Redis, one process that does nothing else. Tells how it is when it is asked.
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import express from "express";
+import { createClient } from "redis";
+import { idpAuth } from "idpauth/express";
+import { redisStore } from "idpauth/redis";
+
+const { issuer, clientId, clientSecret, redis } = JSON.parse(process.argv[2] ?? "{}");
+
+const client = createClient({ url: redis, disableOfflineQueue: true, socket: { reconnectStrategy: () => 100 } });
+client.on("error", () => undefined);
+await client.connect();
+const store = redisStore(client);
+
+const lines = { count: 0, bytes: 0 };
+const auth = idpAuth({
+  env: {},
+  secretKey: "a secret key of the soak, longer than it must be",
+  issuer,
+  clientId,
+  clientSecret,
+  scope: ["openid", "email", "profile", "offline_access"],
+  sessionIdleTimeout: 3600,
+  sessionTtl: 3600,
+  store,
+  log: (entry) => {
+    lines.count += 1;
+    lines.bytes += JSON.stringify(entry).length;
+  },
+});
+
+const app = express();
+auth.mount(app);
+app.get("/reports", auth.idpRequired, async (request, response) => {
+  const credentials = await auth.getCredentials(request);
+  response.json({ signedIn: credentials !== null });
+});
+app.get("/open", (_request, response) => response.json({ for: "everybody" }));
+
+const unhandled = [];
+for (const kind of ["unhandledRejection", "uncaughtException"]) {
+  process.on(kind, (error) => unhandled.push(`${kind}: ${String(error?.stack ?? error)}`));
+}
+
+const delay = monitorEventLoopDelay({ resolution: 10 });
+delay.enable();
+const whole = monitorEventLoopDelay({ resolution: 10 });
+whole.enable();
+
+const server = app.listen(0, "127.0.0.1", () => process.send({ port: server.address().port }));
+
+const methods = {
+  /** Since the last time it was asked. Memory is what is left after a collection. */
+  sample() {
+    const p99 = delay.percentile(99) / 1e6;
+    const max = delay.max / 1e6;
+    globalThis.gc();
+    const { rss, heapUsed } = process.memoryUsage();
+    // The collection was ours, not the application's.
+    delay.reset();
+    return { p99, max, rss, heapUsed, resources: resources(), lines: lines.count, unhandled: unhandled.length };
+  },
+  /** The load is over: what is left once everything has come to rest. */
+  async rest() {
+    await auth.idle();
+    return { resources: resources(), unhandled, p99: whole.percentile(99) / 1e6, max: whole.max / 1e6, lines };
+  },
+  /** As on SIGTERM; the process must then end by itself. */
+  async end() {
+    server.close();
+    server.closeAllConnections();
+    await auth.idle();
+    await store.close?.();
+    client.destroy();
+    process.disconnect();
+  },
+};
+
+/** What keeps the event loop busy, by kind. */
+function resources() {
+  const counts = {};
+  for (const kind of process.getActiveResourcesInfo()) counts[kind] = (counts[kind] ?? 0) + 1;
+  return counts;
+}
+
+process.on("message", async ({ id, method }) => {
+  const answer = await methods[method]();
+  if (process.connected) process.send({ id, answer });
+});

@@ -1,0 +1,49 @@
+// What goes wrong, one thing after the other, with quiet in between.
+
+/**
+ * Seconds after the end of a fault in which a 503 can still be its doing: the component keeps away from an endpoint in trouble
+ * for up to 30 s, and a refresh that hangs is given up after as long.
+ */
+export const AFTERMATH = 32;
+
+/** Seconds from the beginning of one fault to that of the next. */
+export const EVERY = 60;
+
+/**
+ * @typedef {object} Wrong
+ * @property {string} name
+ * @property {number} seconds for how long it lasts
+ * @property {() => unknown} begin
+ * @property {() => unknown} [end]
+ */
+
+/**
+ * @param {any} provider the test provider
+ * @param {{ pause(): void, resume(): void, dropConnections(): Promise<unknown> }} store
+ * @returns {readonly Wrong[]}
+ */
+export function faults(provider, store) {
+  const at = (endpoint, fault, seconds) => ({
+    name: `${endpoint}: ${fault.kind}${fault.status === undefined ? "" : ` ${String(fault.status)}`}`,
+    seconds,
+    begin: () => provider.fault(endpoint, fault),
+    end: () => provider.clearFaults(),
+  });
+  return [
+    at("token", { kind: "status", status: 503, headers: { "Retry-After": "3" } }, 8),
+    { name: "store: stands still", seconds: 5, begin: () => store.pause(), end: () => store.resume() },
+    at("token", { kind: "hang" }, 8),
+    { name: "keys: rotated, the old one gone", seconds: 1, begin: () => provider.rotateKeys({ keepOld: false }) },
+    at("token", { kind: "delay", ms: 2000 }, 10),
+    { name: "store: connections dropped", seconds: 1, begin: () => store.dropConnections() },
+    at("token", { kind: "reset", before: false }, 4),
+    at("jwks", { kind: "status", status: 500 }, 8),
+    at("revoke", { kind: "hang" }, 8),
+    at("token", { kind: "oversized" }, 5),
+    at("token", { kind: "garbage" }, 5),
+    at("token", { kind: "status", status: 429, headers: { "Retry-After": "2" } }, 6),
+    at("discovery", { kind: "status", status: 500 }, 8),
+    at("token", { kind: "drip", ms: 50 }, 8),
+    { name: "the provider is gone", seconds: 6, begin: () => provider.pause(), end: () => provider.resume() },
+  ];
+}

@@ -1,0 +1,183 @@
+// A quarter of an hour of mixed load with faults on; see what must hold in verdict.mjs.
+//   node soak/run.mjs [--minutes=15] [--visitors=120] [--seed=1] [--write]
+// `--write` puts the picture and the result into docs/.
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { cpus } from "node:os";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { startTestProvider } from "idpauth/testing";
+import { EVERY, faults as faultsOf } from "./faults.mjs";
+import { graph } from "./graph.mjs";
+import { startRedis } from "./redis.mjs";
+import { judge } from "./verdict.mjs";
+import { createVisitor, seeded } from "./visitors.mjs";
+
+const { values: flags } = parseArgs({
+  options: {
+    minutes: { type: "string", default: "15" },
+    visitors: { type: "string", default: "120" },
+    seed: { type: "string", default: "1" },
+    write: { type: "boolean", default: false },
+  },
+});
+const seconds = Number(flags.minutes) * 60;
+const count = Number(flags.visitors);
+if (!(seconds >= 10) || !(count >= 1)) {
+  console.error("--minutes must be at least 0.2 and --visitors at least 1");
+  process.exit(2);
+}
+/** Seconds between two looks at the application. */
+const INTERVAL = Math.max(1, Math.min(5, seconds / 60));
+
+const random = seeded(Number(flags.seed));
+const provider = await startTestProvider({ idTokenSeconds: 15, accessTokenSeconds: 15 });
+const redis = await startRedis();
+const options = { issuer: provider.issuer, clientId: provider.clientId, clientSecret: provider.clientSecret, redis: redis.url };
+const child = fork(fileURLToPath(new URL("application.mjs", import.meta.url)), [JSON.stringify(options)], {
+  execArgv: ["--expose-gc"],
+  env: { ...process.env, NODE_ENV: "production" },
+});
+const exited = once(child, "exit");
+const [{ port }] = await once(child, "message");
+const origin = `http://127.0.0.1:${String(port)}`;
+
+let calls = 0;
+function call(method) {
+  calls += 1;
+  const id = calls;
+  return new Promise((resolve) => {
+    const hear = (message) => {
+      if (message.id !== id) return;
+      child.off("message", hear);
+      resolve(message.answer);
+    };
+    child.on("message", hear);
+    child.send({ id, method });
+  });
+}
+
+const began = performance.now();
+const now = () => (performance.now() - began) / 1000;
+const samples = [];
+const faults = [];
+const troubles = [];
+const answers = { all: 0, unavailable: 0, byWhat: {} };
+function tell({ what, status, isTold }) {
+  answers.all += 1;
+  const key = `${what} ${String(status)}`;
+  answers.byWhat[key] = (answers.byWhat[key] ?? 0) + 1;
+  if (status < 500) return;
+  if (status === 503) answers.unavailable += 1;
+  troubles.push({ at: now(), what, status, isTold });
+}
+
+const { resources: before } = await call("sample");
+let isOver = false;
+const around = { origin, provider, tell, random };
+const failures = [];
+const visitors = Array.from({ length: count }, async (_, number) => {
+  const visitor = createVisitor(around, number);
+  while (!isOver) {
+    // A provider that is gone is not the application's failure, nor is a connection that it refused to us.
+    await visitor.act().catch((error) => failures.push(String(error?.cause?.code ?? error?.code ?? error)));
+    await pause(0.2 + random() * 1.2);
+  }
+});
+
+const plan = faultsOf(provider, redis);
+const wrongs = (async () => {
+  await pause(EVERY / 3);
+  for (let turn = 0; !isOver && now() < seconds - 45; turn += 1) {
+    const wrong = plan[turn % plan.length];
+    const from = now();
+    await wrong.begin();
+    await pause(wrong.seconds);
+    await wrong.end?.();
+    faults.push({ name: wrong.name, from, to: now() });
+    await pause(EVERY - wrong.seconds);
+  }
+})();
+
+let seen = { all: 0, unavailable: 0 };
+while (now() < seconds) {
+  await pause(INTERVAL);
+  const sample = await call("sample");
+  const rate = (answers.all - seen.all) / INTERVAL;
+  const unavailable = (answers.unavailable - seen.unavailable) / INTERVAL;
+  seen = { all: answers.all, unavailable: answers.unavailable };
+  samples.push({ at: now(), rate, unavailable, ...sample });
+  const wrong = faults.at(-1);
+  progress(
+    `${now().toFixed(0)} of ${String(seconds)} s, ${rate.toFixed(0)} answers/s, heap ${(sample.heapUsed / 1048576).toFixed(1)} MiB, p99 ${sample.p99.toFixed(0)} ms, last fault: ${wrong?.name ?? "none yet"}`,
+  );
+}
+isOver = true;
+provider.clearFaults();
+redis.resume();
+await Promise.all(visitors);
+await Promise.race([wrongs, pause(0)]);
+progress("the load is over, waiting for rest");
+// Longer than the application keeps a connection to the provider open.
+await pause(Math.min(15, Math.max(8, seconds / 10)));
+const rest = await call("rest");
+const asked = performance.now();
+void call("end");
+const endedWithin = await Promise.race([exited.then(() => (performance.now() - asked) / 1000), pause(10)]);
+if (endedWithin === undefined) child.kill("SIGKILL");
+await redis.stop();
+provider.violations.length = 0;
+await provider.stop();
+
+const findings = judge({ samples, rest, before, faults, troubles, endedWithin });
+const title = `${flags.minutes} minutes of mixed load with faults`;
+const subtitle = `${String(count)} visitors, ${String(answers.all)} answers, ID tokens of 15 s, sessions in Redis; Node ${process.versions.node}, ${String(cpus().length)} cores shared with load, provider and Redis`;
+const report = [
+  `${title}: ${subtitle}.`,
+  "",
+  ...findings.map(({ name, isMet, detail }) => `- ${isMet ? "met" : "NOT MET"}: ${name} (${detail})`),
+  "",
+  `Answers: ${Object.entries(answers.byWhat)
+    .sort(([, a], [, b]) => b - a)
+    .map(([what, times]) => `${what} ${String(times)}`)
+    .join(", ")}.`,
+  `Connections that failed on the way: ${String(failures.length)} (${[...new Set(failures)].join(", ")}). Log lines: ${String(rest.lines.count)}, ${String(Math.round(rest.lines.bytes / 1024))} KiB.`,
+].join("\n");
+console.log(`\n${report}`);
+
+const results = new URL("results/", import.meta.url);
+mkdirSync(results, { recursive: true });
+const picture = graph({ samples, faults, seconds, title, subtitle });
+writeFileSync(new URL("soak.svg", results), picture);
+writeFileSync(new URL("soak.json", results), JSON.stringify({ flags, samples, faults, findings, answers, rest }, undefined, 1));
+if (flags.write) {
+  writeFileSync(new URL("../docs/screenshots/soak.svg", import.meta.url), picture);
+  writeFileSync(new URL("../docs/soak.md", import.meta.url), page(report));
+}
+process.exitCode = findings.every(({ isMet }) => isMet) ? 0 : 1;
+// A visitor may still be asleep.
+setTimeout(() => process.exit(), 100).unref();
+
+function page(text) {
+  return `<!-- Written by \`npm run soak -- --write\`. -->
+
+# Soak
+
+What \`npm run soak\` measured last: an Express application in a process of its own, sessions in Redis, the testing kit's provider with
+faults on command. What must hold is in [soak/verdict.mjs](../soak/verdict.mjs). \`npm run soak -- --minutes=2\` is a shorter one.
+
+![Memory, event-loop delay and answers over time](screenshots/soak.svg)
+
+${text}
+`;
+}
+
+function pause(seconds) {
+  return new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+}
+
+function progress(text) {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
+  else if (samples.length % 12 === 0) console.error(text);
+}

@@ -1,0 +1,80 @@
+// What a soak must show. Pure: samples in, findings out.
+import { AFTERMATH } from "./faults.mjs";
+
+/** Milliseconds of event-loop delay at the 99th percentile of the whole run. */
+export const MOST_DELAY = 50;
+
+/** Bytes of heap, after a collection, that the last quarter may lie above the first one after warm-up, and the same as a share. */
+export const MOST_GROWTH = { bytes: 3 * 1024 * 1024, share: 0.05 };
+
+/** The part of the run in which memory may still grow: code is compiled, pools are filled. */
+export const WARM_UP = 0.2;
+
+/**
+ * @param {{ samples: readonly any[], rest: any, before: Record<string, number>, faults: readonly { name: string, from: number, to: number }[],
+ *   troubles: readonly { at: number, what: string, status: number, isTold: boolean }[], endedWithin: number | undefined }} run seconds since its start
+ */
+export function judge({ samples, rest, before, faults, troubles, endedWithin }) {
+  const steady = samples.slice(Math.floor(samples.length * WARM_UP));
+  const quarter = Math.max(1, Math.floor(steady.length / 4));
+  const first = mean(steady.slice(0, quarter).map(({ heapUsed }) => heapUsed));
+  const last = mean(steady.slice(-quarter).map(({ heapUsed }) => heapUsed));
+  const allowed = Math.max(MOST_GROWTH.bytes, first * MOST_GROWTH.share);
+  const unexpected = troubles.filter(({ at, status, isTold }) => status !== 503 || !isTold || !isDuringFault(at, faults));
+  const leaked = Object.entries(rest.resources).filter(([kind, count]) => count > (before[kind] ?? 0));
+  return [
+    {
+      name: "memory is flat after warm-up",
+      isMet: last - first <= allowed,
+      detail: `heap after collection ${megabytes(first)} in the first quarter, ${megabytes(last)} in the last; resident ${megabytes(steady.at(-1)?.rss ?? 0)} at the end`,
+    },
+    {
+      name: `event-loop delay p99 under ${MOST_DELAY} ms`,
+      isMet: rest.p99 < MOST_DELAY,
+      detail: `p99 ${rest.p99.toFixed(1)} ms, longest ${rest.max.toFixed(0)} ms`,
+    },
+    {
+      name: "no unexpected 5xx",
+      isMet: unexpected.length === 0,
+      detail:
+        unexpected.length === 0
+          ? `${troubles.length} times 503, all told with Retry-After, all during a fault or within ${AFTERMATH} s of it`
+          : unexpected
+              .slice(0, 5)
+              .map(({ at, what, status }) => `${status} for ${what} at ${at.toFixed(0)} s`)
+              .join("; "),
+    },
+    { name: "no unhandled rejection, no uncaught exception", isMet: rest.unhandled.length === 0, detail: rest.unhandled[0] ?? "none" },
+    {
+      name: "no leaked socket or timer",
+      isMet: leaked.length === 0,
+      detail:
+        leaked.length === 0
+          ? `at rest ${list(rest.resources)}; before the load ${list(before)}`
+          : leaked.map(([kind, count]) => `${count} ${kind}, before ${before[kind] ?? 0}`).join("; "),
+    },
+    {
+      name: "the process ends by itself",
+      isMet: endedWithin !== undefined,
+      detail: endedWithin === undefined ? "it had to be killed" : `within ${endedWithin.toFixed(1)} s of being asked to`,
+    },
+  ];
+}
+
+export function isDuringFault(at, faults) {
+  return faults.some(({ from, to }) => at >= from && at <= to + AFTERMATH);
+}
+
+function mean(values) {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+function megabytes(bytes) {
+  return `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+}
+
+function list(counts) {
+  return Object.entries(counts)
+    .map(([kind, count]) => `${count} ${kind}`)
+    .join(", ");
+}

@@ -1,0 +1,89 @@
+// The load: many visitors, each with a browser of their own, who sign in, look around, come back, leave, and do what they should not.
+import { request as httpRequest } from "node:http";
+import { CookieBrowser } from "idpauth/testing";
+
+/** What a visitor does next, by weight. */
+const WEIGHTS = { probe: 40, reports: 25, open: 10, index: 4, signOut: 3, abandon: 5, forge: 4, bad: 4, leave: 3, details: 2 };
+
+/**
+ * @param {{ origin: string, provider: any, tell: (answer: { what: string, status: number, milliseconds: number, isTold: boolean }) => void,
+ *   random: () => number }} around
+ */
+export function createVisitor({ origin, provider, tell, random }, number) {
+  const browser = new CookieBrowser({ origin });
+  const person = { sub: `person-${String(number)}`, email: `person-${String(number)}@example.com`, name: `Person ${String(number)}` };
+  let isSignedIn = false;
+
+  async function ask(what, path, options = {}) {
+    const started = performance.now();
+    const answer = await browser.get(path, options);
+    const isTold =
+      answer.status !== 503 || (answer.headers["retry-after"] !== undefined && /unavailable|"authenticated":false/.test(answer.text));
+    tell({ what, status: answer.status, milliseconds: performance.now() - started, isTold });
+    return answer;
+  }
+
+  async function signIn() {
+    const login = await ask("login", "/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=" + encodeURIComponent(`${origin}/reports`));
+    if (login.status !== 302) return;
+    const callback = new URL(await provider.signInCode(login.location, person));
+    const answer = await ask("callback", callback.pathname + callback.search);
+    isSignedIn = answer.status === 302;
+  }
+
+  const acts = {
+    async probe() {
+      const answer = await ask("probe", "/idpauth/session");
+      if (answer.status === 200) isSignedIn = answer.json().authenticated;
+    },
+    reports: () => ask("reports", "/reports"),
+    open: () => ask("open", "/open"),
+    index: () => ask("index", "/idpauth/"),
+    details: () => ask("probe", "/idpauth/session?details=true&slide=false"),
+    async signOut() {
+      await ask("logout", "/idpauth/logout/?response=json");
+      isSignedIn = false;
+    },
+    abandon: () => ask("login", "/idpauth/login/?response=json"),
+    forge: () => ask("forged callback", "/idpauth/login-callback?code=x&state=y&iss=z"),
+    bad: () => ask("bad login", "/idpauth/login/?scheme=NO_SUCH&response=none"),
+    /** Asks, and is gone before the answer. */
+    leave: () =>
+      new Promise((resolve) => {
+        const cookie = browser.cookies.header(new URL(origin));
+        const headers = cookie === undefined ? {} : { cookie };
+        const outgoing = httpRequest(`${origin}/idpauth/session`, { agent: false, headers });
+        outgoing.on("error", resolve);
+        outgoing.on("response", (message) => message.destroy());
+        outgoing.on("close", resolve);
+        outgoing.end();
+        setTimeout(() => outgoing.destroy(), random() * 4);
+      }),
+  };
+
+  return {
+    async act() {
+      if (!isSignedIn && random() < 0.5) return signIn();
+      return acts[weighed(random())]();
+    },
+  };
+}
+
+const TOTAL = Object.values(WEIGHTS).reduce((sum, weight) => sum + weight, 0);
+
+function weighed(share) {
+  let left = share * TOTAL;
+  for (const [name, weight] of Object.entries(WEIGHTS)) if ((left -= weight) < 0) return name;
+  return "probe";
+}
+
+/** The same numbers for the same seed (mulberry32). */
+export function seeded(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}

@@ -1,0 +1,176 @@
+import { EventHub } from "../../core/event-hub.js";
+import type { Finding } from "../../core/errors.js";
+import type { Environment, SettingName, Settings } from "../../core/settings.js";
+import { createBackchannel } from "../../provider/backchannel.js";
+import { createOpenIdProvider } from "../../provider/openid.js";
+import { algorithmsOf, announcesIss, authMethodFindings, flowFindings, judgePkce, judgeRefresh, scopeFindings } from "./announcements.js";
+import { judgeClient } from "./client.js";
+import { clockFindings } from "./clock.js";
+import { judgeCookie } from "./cookie.js";
+import { discover, type Document } from "./discovery.js";
+import { judgeEndpoints } from "./endpoints.js";
+import { notedFetch } from "./exchanges.js";
+import { noFacts, type EndpointFacts, type LiveFacts } from "./facts.js";
+import { keyFindings } from "./keys.js";
+import { judgeRedirectUri, redirectUriOf } from "./redirect-uri.js";
+import { listed, shownAddress } from "./shown.js";
+import { judgeStore } from "./store.js";
+import { usableSettings } from "./usable-settings.js";
+import type { LiveWorld } from "./world.js";
+
+export interface LiveOptions {
+  readonly env: Environment;
+  /** What `--store` says. */
+  readonly store: string | undefined;
+  readonly world: LiveWorld;
+  /** Told the name of each step that may take a while. */
+  readonly progress: (step: string) => void;
+}
+
+export interface LiveResult {
+  readonly findings: readonly Finding[];
+  readonly facts: LiveFacts;
+  /** What was left out, and why. */
+  readonly notSeen: readonly string[];
+}
+
+/** Asks the configured provider and store, as far as the settings allow it. Each wait is bounded. */
+export async function checkLive({ env, store, world, progress }: LiveOptions): Promise<LiveResult> {
+  const { settings, refused } = usableSettings(env);
+  const check = new LiveCheck(settings, refused, world, progress);
+  check.address();
+  await check.provider();
+  if (store !== undefined) {
+    progress("the session store");
+    const { fact, findings } = await judgeStore(store, env, world);
+    check.facts.store = fact;
+    check.findings.push(...findings);
+  }
+  return check;
+}
+
+/** One run; gathers what it learns. */
+class LiveCheck implements LiveResult {
+  readonly facts = noFacts();
+  readonly findings: Finding[] = [];
+  readonly notSeen: string[] = [];
+  readonly #settings: Settings;
+  readonly #refused: ReadonlySet<SettingName>;
+  readonly #world: LiveWorld;
+  readonly #progress: (step: string) => void;
+
+  constructor(settings: Settings, refused: ReadonlySet<SettingName>, world: LiveWorld, progress: (step: string) => void) {
+    this.#settings = settings;
+    this.#refused = refused;
+    this.#world = world;
+    this.#progress = progress;
+  }
+
+  #lacks(...names: SettingName[]): boolean {
+    return names.some((name) => this.#refused.has(name));
+  }
+
+  /** What follows from the settings alone. */
+  address(): void {
+    if (this.#lacks("baseUrl", "mountPath", "pathPrefix")) return;
+    this.facts.redirectUri = redirectUriOf(this.#settings);
+    if (this.#lacks("cookieName")) return;
+    const { fact, findings } = judgeCookie(this.#settings);
+    this.facts.cookie = fact;
+    this.findings.push(...findings);
+  }
+
+  async provider(): Promise<void> {
+    if (this.#lacks("issuer")) {
+      this.notSeen.push("The identity provider: not asked, since IDP_ISSUER cannot be used as it is.");
+      return;
+    }
+    const { clock, fetch } = this.#world;
+    const noted = notedFetch(fetch, clock);
+    const backchannel = createBackchannel({ clock, timeout: this.#settings.httpTimeout, fetch: noted.fetch });
+    this.#progress("the provider's discovery document");
+    const { document, isOurs, findings } = await discover(this.#settings, backchannel);
+    this.findings.push(...findings);
+    if (document === undefined) {
+      this.notSeen.push("Everything else about the identity provider: without a discovery document there is nobody to ask.");
+      return;
+    }
+    const endpoints = this.#announcements(document);
+    if (endpoints.jwks !== null) {
+      this.#progress("the provider's signing keys");
+      this.findings.push(...(await keyFindings(endpoints.jwks, algorithmsOf(document), backchannel, this.#settings.httpTimeout)));
+    }
+    if (isOurs && endpoints.authorization !== null && endpoints.token !== null && endpoints.jwks !== null) {
+      await this.#probes(noted.fetch, backchannel);
+    } else {
+      this.notSeen.push(
+        "Whether the provider accepts client and redirect URI: not asked, since its discovery document cannot be used as it is.",
+      );
+    }
+    if (!this.#lacks("tokenEndpointAuthMethod")) {
+      this.findings.push(...authMethodFindings(document, this.#settings, this.facts.client === "accepted"));
+    }
+    const { offset, findings: clockDifferences } = clockFindings(noted.exchanges);
+    this.facts.clockOffset = offset;
+    this.findings.push(...clockDifferences);
+  }
+
+  #announcements(document: Document): EndpointFacts {
+    const settings = this.#settings;
+    const endpoints = judgeEndpoints(document, settings);
+    this.facts.issuer = shownAddress(document["issuer"]) ?? null;
+    this.facts.endpoints = shownEndpoints(endpoints.facts);
+    this.findings.push(...endpoints.findings, ...flowFindings(document));
+    if (!this.#lacks("scope")) {
+      const refresh = judgeRefresh(document, settings);
+      this.facts.refreshToken = refresh.fact;
+      this.findings.push(...scopeFindings(document, settings), ...refresh.findings);
+    }
+    const pkce = judgePkce(document);
+    this.facts.pkce = pkce.fact;
+    this.findings.push(...pkce.findings);
+    this.facts.iss = announcesIss(document);
+    return endpoints.facts;
+  }
+
+  /** The two questions that tell whether provider and application know each other, through the code that the application runs. */
+  async #probes(fetch: typeof globalThis.fetch, backchannel: ReturnType<typeof createBackchannel>): Promise<void> {
+    const { clock } = this.#world;
+    const log = () => undefined;
+    const provider = createOpenIdProvider({ settings: this.#settings, clock, log, events: new EventHub(log, clock), fetch });
+    const client = (["clientId", "clientSecret", "tokenEndpointAuthMethod"] as const).filter((name) => this.#lacks(name));
+    if (client.length === 0) {
+      this.#progress("whether the provider accepts the client");
+      const { fact, refreshes, findings } = await judgeClient(provider, this.#settings, clock);
+      this.facts.client = fact;
+      if (refreshes === false) this.facts.refreshToken = "unlikely";
+      // The document may have said it already (W103).
+      this.findings.push(...findings.filter(({ code }) => !this.findings.some((finding) => finding.code === code)));
+    } else {
+      this.notSeen.push(`Whether the provider accepts the client: not asked without ${listed(client)}.`);
+    }
+    const { redirectUri } = this.facts;
+    if (redirectUri !== null && !this.#lacks("clientId", "scope", "loginPrompt")) {
+      this.#progress("whether the provider knows the redirect URI");
+      const { isRegistered, findings } = await judgeRedirectUri(provider, backchannel, redirectUri);
+      this.facts.redirectUriRegistered = isRegistered;
+      this.findings.push(...findings);
+    } else {
+      this.notSeen.push(
+        "Whether the redirect URI is registered: not asked, since BASE_URL, IDP_CLIENT_ID or SCOPE is missing or cannot be used.",
+      );
+    }
+  }
+}
+
+function shownEndpoints(endpoints: EndpointFacts): EndpointFacts {
+  const { authorization, token, jwks, userinfo, revocation } = endpoints;
+  const shown = (address: string | null) => shownAddress(address) ?? null;
+  return {
+    authorization: shown(authorization),
+    token: shown(token),
+    jwks: shown(jwks),
+    userinfo: shown(userinfo),
+    revocation: shown(revocation),
+  };
+}

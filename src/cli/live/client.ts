@@ -1,0 +1,80 @@
+import { randomBytes } from "node:crypto";
+import { check } from "../../core/checks.js";
+import { ProviderRefusedError, ProviderUnavailableError, type Finding } from "../../core/errors.js";
+import type { Provider } from "../../core/ports.js";
+import type { Settings } from "../../core/settings.js";
+import type { Clock } from "../../core/time.js";
+import { withDeadline } from "../../provider/backchannel.js";
+import { failureOf } from "./failure.js";
+
+export interface JudgedClient {
+  readonly fact: "accepted" | "refused" | null;
+  /** False: the client is known, and may not refresh. */
+  readonly refreshes?: false;
+  readonly findings: readonly Finding[];
+}
+
+/** No provider has ever given this out, so it is worth nothing to anybody; and it says where it comes from. */
+function madeUpToken(): string {
+  return `idpauth-check-${randomBytes(24).toString("base64url")}`;
+}
+
+/**
+ * Whether the provider accepts the client: asks for a refresh with a made-up token, in the very request that the application
+ * sends. A provider authenticates the client first and then refuses the token (RFC 6749 section 5.2), so nothing is given out,
+ * spent or revoked. One request; a wrong secret is offered once.
+ */
+export async function judgeClient(provider: Provider, settings: Settings, clock: Clock): Promise<JudgedClient> {
+  const { httpTimeout } = settings;
+  try {
+    await withDeadline(clock, httpTimeout, (signal) => provider.refresh(madeUpToken(), signal));
+    return {
+      fact: null,
+      findings: [check("W108", "The token endpoint answers with success to a refresh token that nobody has given out.")],
+    };
+  } catch (error) {
+    if (error instanceof ProviderRefusedError) return judged(error.reason, settings);
+    if (!(error instanceof ProviderUnavailableError)) throw error;
+    const isAnswer = !["network", "timeout", "too_large"].includes(error.reason);
+    if (isAnswer) return judged(error.reason, settings);
+    const { words, remedy } = failureOf(error, httpTimeout);
+    return { fact: null, findings: [check("W108", `The client could not be judged: the token endpoint's server ${words}.`, remedy)] };
+  }
+}
+
+/** @param reason the provider's error code in the form of one, or our own word for its answer */
+function judged(reason: string, { tokenEndpointAuthMethod: method, sessionAutoRefresh }: Settings): JudgedClient {
+  switch (reason) {
+    case "invalid_grant":
+      return { fact: "accepted", findings: [] };
+    case "invalid_client":
+    case "http_401":
+      return {
+        fact: "refused",
+        findings: [
+          check(
+            "E109",
+            `The token endpoint refuses IDP_CLIENT_ID (option clientId) with IDP_CLIENT_SECRET (option clientSecret), sent by \`${method}\` (${reason}).`,
+          ),
+        ],
+      };
+    case "unauthorized_client":
+    case "unsupported_grant_type":
+      if (!sessionAutoRefresh) return { fact: "accepted", findings: [] };
+      return {
+        fact: "accepted",
+        refreshes: false,
+        findings: [
+          check(
+            "W103",
+            `IDP_SESSION_AUTO_REFRESH is on, but the token endpoint does not let this client refresh (${reason}): sessions would end with the ID token.`,
+          ),
+        ],
+      };
+    default:
+      return {
+        fact: null,
+        findings: [check("W108", `The token endpoint's answer (${reason}) does not tell whether the provider accepts the client.`)],
+      };
+  }
+}

@@ -1,0 +1,100 @@
+import { check } from "../../core/checks.js";
+import type { Finding } from "../../core/errors.js";
+import { parseUrl } from "../../core/redirects.js";
+import type { Settings } from "../../core/settings.js";
+import { jsonObject } from "../../provider/answers.js";
+import type { Answer, Backchannel } from "../../provider/backchannel.js";
+import { failureOf } from "./failure.js";
+import { listed, shownAddress } from "./shown.js";
+
+export type Document = Readonly<Record<string, unknown>>;
+
+export interface Discovered {
+  /** Undefined: there is none. */
+  readonly document: Document | undefined;
+  /** The document's issuer is IDP_ISSUER, to the letter; nothing secret may be sent to the endpoints of another one. */
+  readonly isOurs: boolean;
+  readonly findings: readonly Finding[];
+}
+
+const WELL_KNOWN = "/.well-known/openid-configuration";
+
+/** Fetches the discovery document (OpenID Connect Discovery section 4) and compares its issuer. */
+export async function discover({ issuer, httpTimeout }: Settings, backchannel: Backchannel): Promise<Discovered> {
+  const address = documentAddress(issuer);
+  let answer: Answer;
+  try {
+    answer = await backchannel.send(address, { method: "GET", headers: { accept: "application/json" } });
+  } catch (error) {
+    const { kind, words, remedy } = failureOf(error, httpTimeout);
+    if (kind === "too_large") return none(check("E103", `${address} ${words}, which is no discovery document.`));
+    return none(check(kind === "certificate" ? "E102" : "E101", `The provider at IDP_ISSUER (${issuer}) ${words}.`, remedy));
+  }
+  const document = answer.status === 200 ? jsonObject(answer) : undefined;
+  if (document === undefined) return none(noDocument(address, answer));
+  const isOurs = document["issuer"] === issuer;
+  return { document, isOurs, findings: isOurs ? [] : [anotherIssuer(issuer, document["issuer"])] };
+}
+
+function none(finding: Finding): Discovered {
+  return { document: undefined, isOurs: false, findings: [finding] };
+}
+
+function documentAddress(issuer: string): string {
+  if (issuer.includes("/.well-known/")) return issuer;
+  const url = new URL(issuer);
+  url.pathname = `${url.pathname.replace(/\/$/, "")}${WELL_KNOWN}`;
+  return url.href;
+}
+
+function noDocument(address: string, { status, headers }: Answer): Finding {
+  if (status >= 300 && status < 400) {
+    const target = shownAddress(headers.get("location"));
+    const where = target === undefined ? "elsewhere" : `to ${target}`;
+    return check(
+      "E103",
+      `${address} redirects ${where} (${status}), and redirects are not followed: they could carry a secret to another host.`,
+      "Set IDP_ISSUER to the address under which the provider answers by itself; http/https, a www and a slash at the end are the usual differences.",
+    );
+  }
+  if (status === 200) return check("E103", `${address} answers, but not with a JSON object.`);
+  if (status >= 500 || status === 429 || status === 408) {
+    return check("E103", `${address} is answered with ${status}.`, "The provider is in trouble or overloaded; try again later.");
+  }
+  return check("E103", `${address} is answered with ${status}.`);
+}
+
+function anotherIssuer(ours: string, theirs: unknown): Finding {
+  if (typeof theirs !== "string") return check("E104", "The discovery document names no issuer.", "This is the provider's mistake.");
+  const shown = shownAddress(theirs);
+  const differences = differencesOf(ours, theirs);
+  const how = differences.length === 0 ? "" : ` The difference: ${listed(differences)}.`;
+  return check(
+    "E104",
+    `The discovery document names another issuer than IDP_ISSUER (option issuer)${shown === undefined ? "" : `: ${shown}`}.${how}`,
+    shown === undefined ? undefined : `Set IDP_ISSUER to ${shown}, to the letter, if that is the provider you mean.`,
+  );
+}
+
+/** In what two issuers differ, in words. Pure. */
+export function differencesOf(ours: string, theirs: string): string[] {
+  const [left, right] = [parseUrl(ours), parseUrl(theirs)];
+  if (left === undefined || right === undefined) return [];
+  const trimmed = (text: string) => text.replace(/\/$/, "");
+  const differences: string[] = [];
+  if (left.protocol !== right.protocol) differences.push(`${left.protocol.slice(0, -1)} here and ${right.protocol.slice(0, -1)} there`);
+  if (left.hostname !== right.hostname) differences.push("the host name");
+  if (left.port !== right.port && left.protocol === right.protocol) differences.push("the port");
+  if (trimmed(left.pathname) !== trimmed(right.pathname)) {
+    const isCase = trimmed(left.pathname).toLowerCase() === trimmed(right.pathname).toLowerCase();
+    differences.push(isCase ? "the letter case of the path" : "the path");
+  }
+  if (ours.endsWith("/") !== theirs.endsWith("/")) {
+    differences.push(
+      ours.endsWith("/") ? "IDP_ISSUER ends with a slash, and the other does not" : "IDP_ISSUER lacks the slash at the other's end",
+    );
+  }
+  // What a parser makes the same is not the same to the letter.
+  if (differences.length === 0) differences.push(ours.toLowerCase() === theirs.toLowerCase() ? "the letter case" : "the spelling");
+  return differences;
+}

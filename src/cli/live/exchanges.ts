@@ -1,0 +1,37 @@
+import type { Clock } from "../../core/time.js";
+
+/** When one request left and its answer came, and what the answer says of the time. */
+export interface Exchange {
+  readonly method: string;
+  /** The Date header. */
+  readonly date: string | null;
+  /** The Age header: a cache between has kept the answer for so long. */
+  readonly age: string | null;
+  /** Milliseconds of this machine's clock. */
+  readonly sentAt: number;
+  readonly receivedAt: number;
+}
+
+/** A fetch that notes each exchange. The notes hold nothing but times. */
+export function notedFetch(
+  fetch: typeof globalThis.fetch,
+  clock: Clock,
+): { fetch: typeof globalThis.fetch; exchanges: readonly Exchange[] } {
+  const exchanges: Exchange[] = [];
+  return {
+    exchanges,
+    async fetch(input, init) {
+      const sentAt = clock.now();
+      const response = await fetch(input, init);
+      const { headers } = response;
+      exchanges.push({
+        method: init?.method ?? "GET",
+        date: headers.get("date"),
+        age: headers.get("age"),
+        sentAt,
+        receivedAt: clock.now(),
+      });
+      return response;
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import type { CookieFacts, EndpointFacts, LiveFacts, StoreFacts } from "./facts.js";
+
+/** The facts for people, one line each; what could not be learned has none. */
+export function factLines(facts: LiveFacts): string[] {
+  const { redirectUri, cookie, issuer, endpoints, clockOffset, pkce, iss, refreshToken, client, store } = facts;
+  const lines = [
+    `redirect URI: ${redirectUri ?? "unknown, since BASE_URL is unset or cannot be used"}${registration(facts)}`,
+    cookie && cookieLine(cookie),
+    issuer && `issuer: ${issuer}`,
+    ...(endpoints === null ? [] : endpointLines(endpoints)),
+    client && `client: ${client}`,
+    pkce !== null && `PKCE with S256: ${announced(pkce)}`,
+    iss !== null && `iss in authorization answers (RFC 9207): ${announced(iss)}`,
+    refreshToken && `refresh token: ${refreshToken}`,
+    clockOffset !== null && `clock: ${clockLine(clockOffset)}`,
+    store && storeLine(store),
+  ];
+  return lines.filter((line) => typeof line === "string");
+}
+
+function registration({ redirectUriRegistered }: LiveFacts): string {
+  if (redirectUriRegistered === null) return "";
+  return redirectUriRegistered ? " (the provider leads back to it)" : " (the provider does not lead back to it)";
+}
+
+function cookieLine({ name, path, sameSite, secure }: CookieFacts): string {
+  return `session cookie: ${name}; Path=${path}; HttpOnly; SameSite=${sameSite}${secure ? "; Secure" : ""}`;
+}
+
+function endpointLines(endpoints: EndpointFacts): string[] {
+  return Object.entries(endpoints).map(([name, address]) => `${name} endpoint: ${(address as string | null) ?? "none"}`);
+}
+
+function announced(is: boolean): string {
+  return is ? "announced" : "not announced";
+}
+
+function clockLine(offset: number): string {
+  if (offset === 0) return "no difference to be seen";
+  return `the provider is about ${Math.abs(offset)} s ${offset > 0 ? "ahead" : "behind"}`;
+}
+
+function storeLine({ name, roundTripMs }: StoreFacts): string {
+  return `store: ${name}${roundTripMs === null ? "" : `, ${roundTripMs} ms for a read`}`;
+}

@@ -1,0 +1,60 @@
+/** What the live check has learned beside its findings. Null: it could not be learned, or was not asked for. */
+export interface LiveFacts {
+  /** As it will be sent: to be compared with the registration, to the letter. */
+  redirectUri: string | null;
+  /** Null also where the provider's answer tells neither. */
+  redirectUriRegistered: boolean | null;
+  cookie: CookieFacts | null;
+  /** As the discovery document names it. */
+  issuer: string | null;
+  endpoints: EndpointFacts | null;
+  /** Seconds by which the provider's clock is ahead of this machine's; negative: behind. 0: no difference to be seen. */
+  clockOffset: number | null;
+  /** S256 is announced (RFC 7636). */
+  pkce: boolean | null;
+  /** `iss` in authorization answers is announced (RFC 9207): a mix-up of two providers would be noticed. */
+  iss: boolean | null;
+  refreshToken: "expected" | "unlikely" | "not wanted" | null;
+  client: "accepted" | "refused" | null;
+  store: StoreFacts | null;
+}
+
+export interface CookieFacts {
+  readonly name: string;
+  readonly path: "/";
+  readonly httpOnly: true;
+  readonly sameSite: "Lax";
+  readonly secure: boolean;
+}
+
+/** Null: missing, or not usable. */
+export interface EndpointFacts {
+  readonly authorization: string | null;
+  readonly token: string | null;
+  readonly jwks: string | null;
+  readonly userinfo: string | null;
+  readonly revocation: string | null;
+}
+
+export interface StoreFacts {
+  /** The store's own short name. */
+  readonly name: string;
+  /** Milliseconds of one read, the median of several; null: it was not read. */
+  readonly roundTripMs: number | null;
+}
+
+export function noFacts(): LiveFacts {
+  return {
+    redirectUri: null,
+    redirectUriRegistered: null,
+    cookie: null,
+    issuer: null,
+    endpoints: null,
+    clockOffset: null,
+    pkce: null,
+    iss: null,
+    refreshToken: null,
+    client: null,
+    store: null,
+  };
+}

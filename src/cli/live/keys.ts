@@ -1,0 +1,65 @@
+import { check } from "../../core/checks.js";
+import type { Finding } from "../../core/errors.js";
+import { isObject } from "../../core/record.js";
+import { jsonObject } from "../../provider/answers.js";
+import type { Answer, Backchannel } from "../../provider/backchannel.js";
+import { isUsableKey } from "../../provider/jwks.js";
+import { failureOf } from "./failure.js";
+import { listed } from "./shown.js";
+
+/** As many as the application itself looks at. */
+const MAX_KEYS = 100;
+
+/**
+ * Fetches the provider's key set (RFC 7517).
+ *
+ * @param algorithms those that an ID token may have; one key for one of them is enough, since providers announce more than they use
+ * @param timeout IDP_HTTP_TIMEOUT, seconds
+ */
+export async function keyFindings(
+  address: string,
+  algorithms: readonly string[],
+  backchannel: Backchannel,
+  timeout: number,
+): Promise<Finding[]> {
+  let answer: Answer;
+  try {
+    answer = await backchannel.send(address, { method: "GET", headers: { accept: "application/json, application/jwk-set+json" } });
+  } catch (error) {
+    const { words, remedy } = failureOf(error, timeout);
+    return [check("E108", `The provider's key set (jwks_uri) cannot be had: its server ${words}.`, remedy)];
+  }
+  if (answer.status !== 200) return [check("E108", `The provider's key set (jwks_uri) is answered with ${answer.status}.`)];
+  const keys: unknown = jsonObject(answer)?.["keys"];
+  if (!Array.isArray(keys)) return [check("E108", "What the provider's jwks_uri gives is no key set.")];
+  if (keys.length === 0) return [check("E108", "The provider's key set (jwks_uri) is empty.")];
+  const usable = keys.slice(0, MAX_KEYS).filter(isUsableKey);
+  if (usable.length === 0) {
+    return [
+      check(
+        "E108",
+        `Of the ${keys.length} keys in the provider's key set (jwks_uri) none is a public signing key that is accepted (RSA of 2048 bits or more, EC, OKP).`,
+      ),
+    ];
+  }
+  // That there is no algorithm is a finding of its own.
+  if (algorithms.length === 0 || usable.some((key) => algorithms.some((algorithm) => fits(key, algorithm)))) return [];
+  return [check("E108", `No key of the provider's key set (jwks_uri) fits an announced algorithm for ID tokens (${listed(algorithms)}).`)];
+}
+
+const CURVES: Readonly<Record<string, readonly string[]>> = {
+  ES256: ["P-256"],
+  ES384: ["P-384"],
+  ES512: ["P-521"],
+  EdDSA: ["Ed25519"],
+  Ed25519: ["Ed25519"],
+};
+
+/** Whether an algorithm can be verified with a key (RFC 7518 section 3.1, RFC 8037). */
+function fits(key: unknown, algorithm: string): boolean {
+  if (!isObject(key)) return false;
+  const { kty, crv, alg } = key as { kty?: unknown; crv?: unknown; alg?: unknown };
+  if (alg !== undefined && alg !== algorithm) return false;
+  const curves = CURVES[algorithm];
+  return curves === undefined ? kty === "RSA" : curves.includes(crv as string);
+}

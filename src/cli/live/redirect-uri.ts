@@ -1,0 +1,81 @@
+import { randomBytes } from "node:crypto";
+import { check } from "../../core/checks.js";
+import type { Finding } from "../../core/errors.js";
+import type { Provider } from "../../core/ports.js";
+import type { Settings } from "../../core/settings.js";
+import type { Answer, Backchannel } from "../../provider/backchannel.js";
+import { shownError } from "./shown.js";
+
+/** The redirect URI as it will be sent; null: BASE_URL is unset, so each request's Host decides. */
+export function redirectUriOf({ baseUrl, publicPath }: Settings): string | null {
+  return baseUrl === null ? null : new URL(`${baseUrl}${publicPath}login-callback`).href;
+}
+
+export interface JudgedRedirectUri {
+  /** Null: the answer does not tell. */
+  readonly isRegistered: boolean | null;
+  readonly findings: readonly Finding[];
+}
+
+/** What a provider says to a browser that it does not know, and that must not be shown anything (OpenID Connect Core section 3.1.2.6). */
+const EXPECTED = ["login_required", "consent_required", "interaction_required", "account_selection_required"];
+
+/**
+ * Whether the provider would lead back to the redirect URI: asks for a sign-in with `prompt=none`, in the very request that the
+ * application sends, and follows nothing. Nobody is signed in there, since no cookie is sent, and nobody is shown a page; a
+ * code that came all the same would not be looked at. A provider leads to a registered redirect URI, even with an error, and
+ * to no other (RFC 6749 section 4.1.2.1).
+ */
+export async function judgeRedirectUri(provider: Provider, backchannel: Backchannel, redirectUri: string): Promise<JudgedRedirectUri> {
+  let address: URL;
+  let answer: Answer;
+  try {
+    const request = { redirectUri, state: unguessable(), nonce: unguessable(), verifier: unguessable() };
+    address = new URL(await provider.authorizationUrl(request));
+    address.searchParams.set("prompt", "none");
+    answer = await backchannel.send(address.href, { method: "GET", headers: { accept: "text/html" } });
+  } catch {
+    return { isRegistered: null, findings: [] };
+  }
+  return judged(answer, address, redirectUri);
+}
+
+function unguessable(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+/** Pure. */
+export function judged({ status, headers }: Answer, authorizationEndpoint: URL, redirectUri: string): JudgedRedirectUri {
+  if (status >= 300 && status < 400) {
+    const target = targetOf(headers.get("location"), authorizationEndpoint);
+    if (target === undefined) return { isRegistered: null, findings: [] };
+    if (`${target.origin}${target.pathname}` === redirectUri) return { isRegistered: true, findings: errorFindings(target) };
+    // A page of the provider's own: about an error, or to sign in at, `prompt=none` or not.
+    return target.pathname.split("/").includes("error") ? refused(redirectUri) : { isRegistered: null, findings: [] };
+  }
+  if ([400, 401, 403, 404, 422].includes(status)) return refused(redirectUri, status);
+  return { isRegistered: null, findings: [] };
+}
+
+function targetOf(location: string | null, base: URL): URL | undefined {
+  return location !== null && URL.canParse(location, base.href) ? new URL(location, base) : undefined;
+}
+
+function refused(redirectUri: string, status?: number): JudgedRedirectUri {
+  const how = status === undefined ? "leads to a page of its own about an error" : `answers with ${status}`;
+  const message =
+    `The authorization endpoint ${how} instead of leading back to ${redirectUri}: ` +
+    "that redirect URI is probably not registered for IDP_CLIENT_ID (option clientId), or there is no such client.";
+  return {
+    isRegistered: false,
+    findings: [check("W107", message, `Register ${redirectUri} at the provider, to the letter, for this very client id.`)],
+  };
+}
+
+function errorFindings(target: URL): Finding[] {
+  const error = target.searchParams.get("error");
+  if (error === null || EXPECTED.includes(error)) return [];
+  return [
+    check("W110", `The authorization endpoint refuses the login as it will be sent (${shownError(error) ?? "an error of its own"}).`),
+  ];
+}

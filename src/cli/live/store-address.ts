@@ -1,0 +1,159 @@
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { check } from "../../core/checks.js";
+import type { Finding } from "../../core/errors.js";
+import type { SessionStore } from "../../core/ports.js";
+import { isObject } from "../../core/record.js";
+import type { Environment } from "../../core/settings.js";
+import { postgresStore, type PostgresPool } from "../../stores/postgres.js";
+import { redisStore, type RedisClient } from "../../stores/redis.js";
+import { sqliteStore } from "../../stores/sqlite.js";
+import { withinTime } from "../../stores/time-limit.js";
+import { storeFailure } from "./store-failure.js";
+import { isModule, isStoreAddress } from "./store-form.js";
+import type { LiveWorld } from "./world.js";
+
+/** A store that was opened for the check. */
+export interface OpenStore {
+  readonly store: SessionStore;
+  /** Ends what the check opened. May reject. */
+  close(): Promise<void>;
+}
+
+/** Milliseconds: for one attempt to connect, and for a module to load and give its store. */
+const CONNECT = 2_000;
+const LOAD = 10_000;
+
+/** Opens the store that `--store` names. Where that fails, a finding says so. */
+export async function openStore(value: string, env: Environment, world: LiveWorld): Promise<OpenStore | Finding> {
+  if (value.startsWith("env:")) {
+    const name = value.slice("env:".length);
+    const named = env[name];
+    if (named === undefined || named === "" || named.startsWith("env:") || !isStoreAddress(named)) {
+      return check("E111", `${name}, which --store names, is not set, or holds no address of a store.`);
+    }
+    return openStore(named, env, world);
+  }
+  if (value.startsWith("sqlite:")) return openSqlite(value.slice("sqlite:".length), world);
+  if (isModule(value)) return openModule(value, env, world);
+  const require = createRequire(path.join(world.folder, "package.json"));
+  return value.startsWith("redis") ? openRedis(value, require) : openPostgres(value, require);
+}
+
+function openSqlite(file: string, { folder, clock }: LiveWorld): OpenStore | Finding {
+  const absolute = path.resolve(folder, file);
+  // The store would create it: maybe at a wrong path, maybe as another user than the application's.
+  if (!existsSync(absolute))
+    return check("W111", `There is no file ${absolute}, which --store names. The check creates none, so it has not looked at the store.`);
+  const store = sqliteStore(absolute, { clock });
+  return { store, close: () => store.close() };
+}
+
+/** The drivers, as far as they are used here. */
+interface NodeRedisPackage {
+  createClient(
+    options: object,
+  ): RedisClient & { on(event: "error", listener: () => void): unknown; connect(): Promise<unknown>; destroy(): void };
+}
+interface IoRedisPackage {
+  Redis: new (
+    url: string,
+    options: object,
+  ) => RedisClient & { on(event: "error", listener: (error: unknown) => void): unknown; connect(): Promise<unknown>; disconnect(): void };
+}
+interface PostgresPackage {
+  Pool: new (options: object) => PostgresPool & { end(): Promise<void> };
+}
+
+async function openRedis(url: string, require: NodeJS.Require): Promise<OpenStore | Finding> {
+  if (isInstalled("redis", require)) {
+    const { createClient } = require("redis") as NodeRedisPackage;
+    const client = createClient({ url, disableOfflineQueue: true, socket: { reconnectStrategy: false, connectTimeout: CONNECT } });
+    client.on("error", () => undefined);
+    const close = async (): Promise<void> => client.destroy();
+    return connected(client.connect(), { store: redisStore(client), close });
+  }
+  if (isInstalled("ioredis", require)) {
+    const { Redis } = require("ioredis") as IoRedisPackage;
+    const client = new Redis(url, {
+      enableOfflineQueue: false,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+      retryStrategy: () => null,
+      lazyConnect: true,
+      connectTimeout: CONNECT,
+    });
+    // What connect() rejects with says less.
+    let cause: unknown;
+    client.on("error", (error) => (cause = error));
+    const close = async (): Promise<void> => client.disconnect();
+    const connecting = client.connect().catch((error: unknown) => Promise.reject(asError(cause ?? error)));
+    return connected(connecting, { store: redisStore(client), close });
+  }
+  return notInstalled("redis (or ioredis)", "redis");
+}
+
+function openPostgres(connectionString: string, require: NodeJS.Require): OpenStore | Finding {
+  if (!isInstalled("pg", require)) return notInstalled("pg", "pg");
+  const { Pool } = require("pg") as PostgresPackage;
+  const pool = new Pool({ connectionString, max: 4, connectionTimeoutMillis: CONNECT });
+  const store = postgresStore(pool, { sweepInterval: 0 });
+  return {
+    store,
+    async close() {
+      await store.close();
+      await pool.end();
+    },
+  };
+}
+
+async function openModule(file: string, env: Environment, world: LiveWorld): Promise<OpenStore | Finding> {
+  const gives = "Its default export has to be a session store, or a function that gives one.";
+  try {
+    const exports = await withinTime(world.importModule(path.resolve(world.folder, file), env), LOAD);
+    const given: unknown = (exports as { default?: unknown }).default;
+    const store: unknown = await withinTime(Promise.resolve(typeof given === "function" ? (given as () => unknown)() : given), LOAD);
+    if (!isStore(store)) return check("E111", `The module ${file}, which --store names, gives no session store.`, gives);
+    return { store, close: async () => store.close?.() };
+  } catch (error) {
+    return check(
+      "E111",
+      `The module ${file}, which --store names, could not be loaded, or did not give its store: it ${storeFailure(error)}.`,
+      gives,
+    );
+  }
+}
+
+const METHODS = ["get", "insert", "replace", "touch", "delete", "listBySubject"] as const;
+
+function isStore(value: unknown): value is SessionStore {
+  // A class instance is an object, too.
+  return isObject(value) && METHODS.every((method) => typeof value[method] === "function");
+}
+
+async function connected(connecting: Promise<unknown>, open: OpenStore): Promise<OpenStore | Finding> {
+  try {
+    await withinTime(connecting, 2 * CONNECT);
+    return open;
+  } catch (error) {
+    await open.close().catch(() => undefined);
+    return check("E111", `The Redis server that --store names ${storeFailure(error)}.`);
+  }
+}
+
+function isInstalled(name: string, require: NodeJS.Require): boolean {
+  try {
+    return require.resolve(name) !== "";
+  } catch {
+    return false;
+  }
+}
+
+function notInstalled(what: string, name: string): Finding {
+  return check("E111", `The package ${what}, which this store takes, is not installed in this project.`, `Run \`npm install ${name}\`.`);
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(typeof error);
+}

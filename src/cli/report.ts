@@ -1,0 +1,60 @@
+import { CHECK_GROUPS, groupOf, inReportOrder } from "../core/checks.js";
+import type { Finding } from "../core/errors.js";
+import type { LiveFacts } from "./live/facts.js";
+import { factLines } from "./live/fact-lines.js";
+
+/** What a check has come to. */
+export interface Outcome {
+  readonly findings: readonly Finding[];
+  /** What the check could not look at, and why. */
+  readonly notSeen: readonly string[];
+  /** Of the live check only. */
+  readonly facts?: LiveFacts;
+}
+
+export interface Report {
+  readonly text: string;
+  /** How many findings are errors. */
+  readonly errors: number;
+}
+
+export function report(outcome: Outcome, asJson: boolean): Report {
+  const findings = inReportOrder(outcome.findings);
+  const errors = findings.filter((finding) => finding.severity === "error").length;
+  const sorted = { ...outcome, findings };
+  return { text: asJson ? jsonReport(sorted, errors) : textReport(sorted, errors), errors };
+}
+
+function jsonReport({ findings, notSeen, facts }: Outcome, errors: number): string {
+  const object = {
+    ok: errors === 0,
+    errors,
+    warnings: findings.length - errors,
+    findings: findings.map((finding) => ({ ...finding, group: groupOf(finding) })),
+    notSeen,
+    ...(facts && { facts }),
+  };
+  return `${JSON.stringify(object, undefined, 2)}\n`;
+}
+
+function textReport({ findings, notSeen, facts }: Outcome, errors: number): string {
+  const groups = CHECK_GROUPS.flatMap((group) => {
+    const lines = findings.filter((finding) => groupOf(finding) === group).map(textFinding);
+    return lines.length === 0 ? [] : [`${group}:\n${lines.join("")}`];
+  });
+  const summary = `idpauth check: ${counted(errors, "error")}, ${counted(findings.length - errors, "warning")}\n`;
+  const learned = facts === undefined ? [] : [section("seen", factLines(facts))];
+  return [summary, ...groups, ...learned, section("not seen from here", notSeen)].join("\n");
+}
+
+function section(title: string, lines: readonly string[]): string {
+  return `${title}:\n${lines.map((line) => `  - ${line}\n`).join("")}`;
+}
+
+function textFinding({ code, severity, message, remedy }: Finding): string {
+  return `  ${code} ${severity}: ${message}\n       ${remedy}\n`;
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}

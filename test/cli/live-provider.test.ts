@@ -1,0 +1,330 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { PROVIDER, REDIRECT_URI, settingsFor } from "../../scripts/check-live-situations.mjs";
+import { startTestProvider, type Fault, type TestProvider } from "../../src/testing/provider/test-provider.js";
+import { runLive } from "./live-run.js";
+
+let provider: TestProvider;
+
+beforeEach(async () => {
+  provider = await startTestProvider(PROVIDER);
+});
+
+afterEach(async () => {
+  await provider.stop();
+});
+
+function run(env: Record<string, string | undefined> = {}, options?: Parameters<typeof runLive>[1]) {
+  return runLive({ ...settingsFor(provider), ...env }, options);
+}
+
+/** The one finding that there is. */
+async function theFinding(env?: Record<string, string | undefined>) {
+  const report = await run(env);
+  expect(report.findings).toHaveLength(1);
+  return report.findings[0]!;
+}
+
+const json = (status: number, body: unknown): Fault => ({ kind: "status", status, body, headers: { "Content-Type": "application/json" } });
+const toLocation = (location: string): Fault => ({ kind: "status", status: 302, headers: { Location: location } });
+
+describe("what the provider is asked", () => {
+  it("is the discovery document, the keys, one refresh with a made-up token and one sign-in with prompt=none", async () => {
+    const report = await run();
+    expect(report).toMatchObject({ code: 0, ok: true, findings: [] });
+    expect(provider.requests.map(({ method, endpoint }) => `${method} ${endpoint}`)).toEqual([
+      "GET discovery",
+      "GET jwks",
+      "GET discovery",
+      "POST token",
+      "GET authorize",
+    ]);
+    const [token] = provider.requestsTo("token");
+    expect(token!.params.get("grant_type")).toBe("refresh_token");
+    expect(token!.params.get("refresh_token")).toMatch(/^idpauth-check-[\w-]{32}$/);
+    const [{ query, headers }] = provider.requestsTo("authorize") as [(typeof provider.requests)[number]];
+    expect(query.getAll("prompt")).toEqual(["none"]);
+    expect(query.get("redirect_uri")).toBe(REDIRECT_URI);
+    expect(query.get("code_challenge_method")).toBe("S256");
+    expect(headers.cookie).toBeUndefined();
+    expect(report.output).not.toContain(provider.issued[0]!.value);
+  });
+
+  it("is never told the client's secret under another issuer, whatever its document says", async () => {
+    provider.discoveryDocument = (document) => ({ ...document, issuer: "https://elsewhere.example" });
+    const report = await run();
+    expect(report.codes).toEqual(["E104"]);
+    expect(provider.requests.map(({ endpoint }) => endpoint)).toEqual(["discovery", "jwks"]);
+    expect(report.notSeen[0]).toContain("client and redirect URI: not asked");
+  });
+
+  it("gives the facts", async () => {
+    const { facts } = await run();
+    const { issuer } = provider;
+    expect(facts).toEqual({
+      redirectUri: REDIRECT_URI,
+      redirectUriRegistered: true,
+      cookie: { name: "__Host-idpauth", path: "/", httpOnly: true, sameSite: "Lax", secure: true },
+      issuer,
+      endpoints: {
+        authorization: `${issuer}/authorize`,
+        token: `${issuer}/token`,
+        jwks: `${issuer}/jwks`,
+        userinfo: `${issuer}/userinfo`,
+        revocation: `${issuer}/revoke`,
+      },
+      clockOffset: 0,
+      pkce: true,
+      iss: true,
+      refreshToken: "expected",
+      client: "accepted",
+      store: null,
+    });
+  });
+});
+
+describe("a provider without a usable answer", () => {
+  it("refuses connections: E101", async () => {
+    await provider.pause();
+    expect(await theFinding()).toMatchObject({ code: "E101", message: expect.stringContaining("refuses connections") });
+  });
+
+  it("has a name that nobody resolves: E101", async () => {
+    expect(await theFinding({ IDP_ISSUER: "https://nobody.invalid" })).toMatchObject({
+      code: "E101",
+      message: expect.stringContaining("(DNS)"),
+    });
+  });
+
+  it("speaks no TLS where IDP_ISSUER says https: E101", async () => {
+    const issuer = provider.issuer.replace("http:", "https:");
+    expect(await theFinding({ IDP_ISSUER: issuer })).toMatchObject({
+      code: "E101",
+      message: expect.stringContaining("does not speak TLS"),
+    });
+  });
+
+  it.each<[string, Fault, string, string]>([
+    ["hangs", { kind: "hang" }, "E101", "within 0.3 seconds (IDP_HTTP_TIMEOUT)"],
+    ["breaks off", { kind: "reset" }, "E101", "breaks the connection off"],
+    ["redirects", { kind: "redirect", location: "https://www.login.example/x" }, "E103", "redirects to https://www.login.example/x (302)"],
+    ["redirects to what is no plain address", { kind: "redirect", location: "https://a@b/?x=1" }, "E103", "redirects elsewhere (302)"],
+    ["is in trouble", { kind: "status", status: 503 }, "E103", "answered with 503"],
+    ["sends no JSON", { kind: "garbage" }, "E103", "not with a JSON object"],
+    ["sends a page", { kind: "wrong-type" }, "E103", "not with a JSON object"],
+    ["sends too much", { kind: "oversized" }, "E103", "more than 1 MiB"],
+  ])("%s", async (_name, fault, code, message) => {
+    provider.fault("discovery", fault);
+    expect(await theFinding({ IDP_HTTP_TIMEOUT: "0.3" })).toMatchObject({ code, message: expect.stringContaining(message) });
+    provider.clearFaults();
+  });
+});
+
+describe("the issuer's differences are named", () => {
+  it.each([
+    ["https://a.example/", "https://a.example", ["IDP_ISSUER ends with a slash, and the other does not"]],
+    ["https://a.example", "https://a.example/", ["IDP_ISSUER lacks the slash at the other's end"]],
+    ["http://a.example", "https://a.example", ["http here and https there"]],
+    ["https://a.example/Realm", "https://a.example/realm", ["the letter case of the path"]],
+    ["https://A.example", "https://a.example", ["the letter case"]],
+    ["https://a.example:443", "https://a.example", ["the spelling"]],
+    ["https://a.example:8443/x", "https://b.example/y", ["the host name", "the port", "the path"]],
+  ])("%s and %s", async (ours, theirs, differences) => {
+    const { differencesOf } = await import("../../src/cli/live/discovery.js");
+    expect(differencesOf(ours, theirs)).toEqual(differences);
+  });
+});
+
+describe("the discovery document", () => {
+  type Change = Record<string, unknown>;
+  it.each<[string, Change, Record<string, string>, string[], string]>([
+    ["no token endpoint", { token_endpoint: undefined }, {}, ["E105"], "token_endpoint of the discovery document is missing"],
+    ["an endpoint that is no address", { jwks_uri: 7 }, {}, ["E105"], "jwks_uri of the discovery document is no address"],
+    ["user info in an endpoint", { token_endpoint: "https://u@a.example/t" }, {}, ["E105"], "has user info or a fragment"],
+    ["no userinfo", { userinfo_endpoint: undefined }, {}, ["W101"], "from the ID token alone"],
+    ["no revocation", { revocation_endpoint: undefined }, {}, ["W101"], "a logout cannot revoke tokens"],
+    ["no revocation, which is not wanted", { revocation_endpoint: undefined }, { IDP_TOKEN_REVOKE_ON_LOGOUT: "no" }, [], ""],
+    ["no code flow", { response_types_supported: ["id_token"] }, {}, ["E106"], "`code` is not among them"],
+    ["no code grant", { grant_types_supported: ["refresh_token"] }, {}, ["E106"], "`authorization_code` is not among them"],
+    ["symmetric signatures only", { id_token_signing_alg_values_supported: ["HS256", "none"] }, {}, ["E107"], "no asymmetric"],
+    ["no key for the algorithm", { id_token_signing_alg_values_supported: ["ES256", "EdDSA"] }, {}, ["E108"], "(ES256 and EdDSA)"],
+    ["more algorithms than keys", { id_token_signing_alg_values_supported: ["ES256", "RS256"] }, {}, [], ""],
+    ["no scopes", { scopes_supported: undefined }, {}, [], ""],
+    ["no refresh grant", { grant_types_supported: ["authorization_code"] }, {}, ["W103"], "`refresh_token` is not among them"],
+    [
+      "no refresh grant, which is not wanted",
+      { grant_types_supported: ["authorization_code"] },
+      { IDP_SESSION_AUTO_REFRESH: "no" },
+      [],
+      "",
+    ],
+    ["a prompt without consent", {}, { IDP_LOGIN_PROMPT: "login" }, ["W103"], "IDP_LOGIN_PROMPT (option loginPrompt) lacks `consent`"],
+    ["no offline_access in SCOPE: said without the provider", {}, { SCOPE: "openid" }, ["W004"], "lacks `offline_access`"],
+    [
+      "no offline_access with the default scopes",
+      { scopes_supported: ["openid", "email", "profile"] },
+      { SCOPE: "" },
+      ["E004", "W103"],
+      "SCOPE",
+    ],
+    ["offline_access added to the default scopes", {}, { SCOPE: "" }, ["E004"], "SCOPE"],
+    ["no PKCE", { code_challenge_methods_supported: undefined }, {}, ["W104"], "does not announce PKCE"],
+    ["plain PKCE", { code_challenge_methods_supported: ["plain"] }, {}, ["W104"], "S256 is not among"],
+    [
+      "an authentication method that it does not announce but takes",
+      { token_endpoint_auth_methods_supported: ["private_key_jwt"] },
+      {},
+      [],
+      "",
+    ],
+  ])("%s", async (_name, change, env, codes, message) => {
+    provider.discoveryDocument = (document) => ({ ...document, ...change });
+    const report = await run(env);
+    expect(report.codes).toEqual(codes);
+    if (codes.length > 0) expect(report.findings[0]!.message).toContain(message);
+  });
+
+  it("of an https issuer may name no http endpoint", async () => {
+    const { judgeEndpoints } = await import("../../src/cli/live/endpoints.js");
+    const { usableSettings } = await import("../../src/cli/live/usable-settings.js");
+    const { settings } = usableSettings({ IDP_ISSUER: "https://login.example" });
+    const document = {
+      authorization_endpoint: "http://login.example/a",
+      token_endpoint: "https://login.example/t",
+      jwks_uri: "ftp://login.example/k",
+      userinfo_endpoint: "https://login.example/u",
+      revocation_endpoint: "https://login.example/r",
+    };
+    const { facts, findings } = judgeEndpoints(document, settings);
+    expect(findings.map(({ code, message }) => `${code} ${message}`)).toEqual([
+      "E105 The authorization_endpoint of the discovery document is an http address: secrets and tokens would travel in the clear.",
+      "E105 The jwks_uri of the discovery document is no https address.",
+    ]);
+    expect(facts).toMatchObject({ authorization: null, token: "https://login.example/t", jwks: null });
+  });
+
+  it("names an authentication method that is not ours, and the provider refuses ours: E109 and W105", async () => {
+    provider.settings.tokenEndpointAuthMethods = ["client_secret_basic"];
+    expect((await run()).codes).toEqual(["E109", "W105"]);
+    expect((await run({ IDP_TOKEN_ENDPOINT_AUTH_METHOD: "client_secret_basic" })).codes).toEqual([]);
+  });
+
+  it("repeats nothing that a hostile provider says", async () => {
+    const evil = "\u001b[31mhttps://evil.example/<script>";
+    provider.discoveryDocument = () => ({
+      issuer: evil,
+      authorization_endpoint: evil,
+      token_endpoint: `${provider.issuer}/token?${evil}`,
+      jwks_uri: `${provider.issuer}/jwks`,
+      userinfo_endpoint: evil,
+      response_types_supported: [evil],
+      grant_types_supported: [evil],
+      scopes_supported: [evil],
+      code_challenge_methods_supported: [evil],
+      token_endpoint_auth_methods_supported: [evil],
+      id_token_signing_alg_values_supported: [evil],
+    });
+    const report = await run();
+    expect(report.codes).toEqual(["E104", "E105", "E106", "E106", "E107", "W101", "W101", "W102", "W103", "W104", "W105"]);
+    expect(report.output).not.toMatch(/evil|script/);
+  });
+});
+
+describe("the keys", () => {
+  it.each<[string, unknown, string]>([
+    ["no key set", { kees: [] }, "is no key set"],
+    ["no JSON", "{", "is no key set"],
+    ["an empty one", { keys: [] }, "is empty"],
+    ["a symmetric key", { keys: [{ kty: "oct", k: "c2VjcmV0" }] }, "none is a public signing key"],
+  ])("%s: E108", async (_name, document, message) => {
+    provider.jwks.publish(document);
+    expect(await theFinding()).toMatchObject({ code: "E108", message: expect.stringContaining(message) });
+  });
+
+  it.each<[Fault, string]>([
+    [{ kind: "status", status: 404 }, "answered with 404"],
+    [{ kind: "reset" }, "breaks the connection off"],
+  ])("cannot be had, %j: E108", async (fault, message) => {
+    provider.fault("jwks", fault);
+    expect(await theFinding()).toMatchObject({ code: "E108", message: expect.stringContaining(message) });
+  });
+});
+
+describe("the client", () => {
+  it.each<[string, Fault, string[], "accepted" | "refused" | null]>([
+    ["is refused with 401", json(401, { error: "invalid_client" }), ["E109"], "refused"],
+    ["is refused with 400", json(400, { error: "invalid_client" }), ["E109"], "refused"],
+    ["is refused without a word", { kind: "status", status: 401, body: "no" }, ["E109"], "refused"],
+    ["may not refresh", json(400, { error: "unauthorized_client" }), ["W103"], "accepted"],
+    ["cannot refresh there", json(400, { error: "unsupported_grant_type" }), ["W103"], "accepted"],
+    ["is given another error", json(400, { error: "invalid_request" }), ["W108"], null],
+    ["is given an error that is none", json(400, { error: "<b>evil</b>" }), ["W108"], null],
+    ["meets an outage", { kind: "status", status: 502 }, ["W108"], null],
+    ["meets silence", { kind: "hang" }, ["W108"], null],
+    ["is given tokens for nothing", json(200, { access_token: "evil", token_type: "Bearer" }), ["W108"], null],
+  ])("%s: %j", async (_name, fault, codes, client) => {
+    provider.fault("token", fault);
+    const report = await run({ IDP_HTTP_TIMEOUT: "0.5" });
+    expect(report.codes).toEqual(codes);
+    expect(report.facts.client).toBe(client);
+    expect(report.output).not.toContain("evil");
+    if (codes[0] === "W103") expect(report.facts.refreshToken).toBe("unlikely");
+    provider.clearFaults();
+  });
+
+  it("that may not refresh is told so once", async () => {
+    provider.settings.scopesSupported = ["openid", "email", "profile"];
+    provider.fault("token", json(400, { error: "unauthorized_client" }));
+    expect((await run()).codes).toEqual(["W103"]);
+  });
+});
+
+describe("the redirect URI", () => {
+  it.each<[string, Fault, string[], boolean | null]>([
+    ["nobody is signed in", toLocation(`${REDIRECT_URI}?error=login_required`), [], true],
+    ["the request is refused", toLocation(`${REDIRECT_URI}?error=invalid_scope`), ["W110"], true],
+    ["the error is no code", toLocation(`${REDIRECT_URI}?error=%3Cevil%3E`), ["W110"], true],
+    ["another one", toLocation("https://app.example/elsewhere"), [], null],
+    ["a page to sign in at", toLocation("/login"), [], null],
+    ["a page about an error", toLocation("/signin/oauth/error?authError=x"), ["W107"], false],
+    ["a location that is none", toLocation("http://["), [], null],
+    ["a page", { kind: "status", status: 200, body: "<html>" }, [], null],
+    ["a refusal", { kind: "status", status: 403 }, ["W107"], false],
+    ["an outage", { kind: "status", status: 500 }, [], null],
+    ["silence", { kind: "hang" }, [], null],
+  ])("%s", async (_name, fault, codes, isRegistered) => {
+    provider.fault("authorize", fault);
+    const report = await run({ IDP_HTTP_TIMEOUT: "0.5" });
+    expect(report.codes).toEqual(codes);
+    expect(report.facts.redirectUriRegistered).toBe(isRegistered);
+    expect(report.output).not.toContain("evil");
+    provider.clearFaults();
+  });
+});
+
+describe("settings that the startup checks refuse", () => {
+  it.each<[string, Record<string, string | undefined>, string[], string | undefined, number]>([
+    ["no secret key: all the rest is asked", { SECRET_KEY: undefined }, ["E001"], undefined, 5],
+    ["no client secret", { IDP_CLIENT_SECRET: " " }, ["E003"], "not asked without clientSecret", 4],
+    ["no openid", { SCOPE: "email" }, ["E005", "W004"], "redirect URI is registered: not asked", 4],
+    ["an issuer off loopback without encryption", { IDP_ISSUER: "http://login.example" }, ["E008"], "IDP_ISSUER cannot be used", 0],
+    ["a BASE_URL that is none", { BASE_URL: "app" }, ["E006"], "redirect URI is registered: not asked", 4],
+    ["a timeout that is none", { IDP_HTTP_TIMEOUT: "soon" }, ["E006"], undefined, 5],
+  ])("%s", async (_name, env, codes, notSeen, requests) => {
+    const report = await run(env);
+    expect(report.codes).toEqual(codes);
+    if (notSeen !== undefined) expect(report.notSeen[0]).toContain(notSeen);
+    expect(provider.requests).toHaveLength(requests);
+  });
+});
+
+describe("the cookie", () => {
+  it.each([
+    [{ BASE_URL: "http://localhost:3000" }, [], { name: "idpauth", secure: false }],
+    [{ IDP_COOKIE_NAME: "shop" }, ["W109"], { name: "shop", secure: true }],
+    [{ IDP_COOKIE_NAME: "__Host-shop" }, [], { name: "__Host-shop", secure: true }],
+  ])("%j", async (env, codes, cookie) => {
+    const report = await run(env);
+    expect(report.codes).toEqual(codes);
+    expect(report.facts.cookie).toMatchObject(cookie);
+  });
+});

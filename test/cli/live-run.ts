@@ -1,0 +1,49 @@
+import { pathToFileURL } from "node:url";
+import path from "node:path";
+import { idpauth } from "../../src/cli/check.js";
+import type { LiveFacts } from "../../src/cli/live/facts.js";
+import type { LiveWorld } from "../../src/cli/live/world.js";
+import { systemClock } from "../../src/core/time.js";
+
+export const ROOT = path.resolve(import.meta.dirname, "../..");
+
+export interface LiveReport {
+  readonly code: number;
+  readonly ok: boolean;
+  readonly codes: readonly string[];
+  readonly findings: readonly { readonly code: string; readonly group: string; readonly message: string; readonly remedy: string }[];
+  readonly notSeen: readonly string[];
+  readonly facts: LiveFacts;
+  /** Everything that was written. */
+  readonly output: string;
+  readonly stderr: string;
+}
+
+/** The world as the process has it, with a clock that is so many milliseconds ahead. */
+export function world({ ahead = 0, ...changes }: Partial<LiveWorld> & { ahead?: number } = {}): LiveWorld {
+  return {
+    clock: { ...systemClock, now: () => Date.now() + ahead },
+    fetch: (input, init) => fetch(input, init),
+    folder: ROOT,
+    isTerminal: false,
+    importModule: async (file) => (await import(/* @vite-ignore */ pathToFileURL(file).href)) as unknown,
+    ...changes,
+  };
+}
+
+/** Runs `idpauth check --live --json` as a function. */
+export async function runLive(
+  env: Record<string, string | undefined>,
+  { args = [], ...changes }: Parameters<typeof world>[0] & { args?: readonly string[] } = {},
+): Promise<LiveReport> {
+  const written = { stdout: "", stderr: "" };
+  const write = (text: string, stream: "stdout" | "stderr") => (written[stream] += text);
+  const readText = () => {
+    throw new Error("no such file");
+  };
+  const code = await idpauth(env, ["check", "--live", "--json", ...args], write, readText, world(changes));
+  if (code === 2) throw new Error(written.stderr);
+  const report = JSON.parse(written.stdout) as Omit<LiveReport, "code" | "codes">;
+  const codes = report.findings.map((finding) => finding.code);
+  return { ...report, code, codes, output: written.stdout + written.stderr, stderr: written.stderr };
+}
