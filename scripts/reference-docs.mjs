@@ -59,7 +59,7 @@ export function errorsPage({ errors, checks, groups, reasons, logCodes }) {
     "# Errors, checks and reason codes",
     "Codes are stable: they are never renamed, and never used again for something else.",
     "## Startup checks",
-    "An error (`E…`) keeps the application from starting; one exception lists every finding. A warning (`W…`) goes to the log.",
+    "An error (`E…`) keeps the application from starting; one exception lists every finding. A warning (`W…`) goes to the log. Those of the group `live` are found by `idpauth check --live` only: [check-live.md](check-live.md).",
     ...groups.flatMap((group) => {
       const rows = Object.entries(checks).filter(([, row]) => row.group === group);
       return [

@@ -37,9 +37,9 @@ export interface Jwks {
 }
 
 interface JwksOptions {
-  /** The address of the key set, from the discovery document. */
   /** For events. */
   readonly issuer: string;
+  /** The address of the key set, from the discovery document. */
   readonly uri: () => Promise<string>;
   readonly backchannel: Backchannel;
   readonly backOff: BackOff;

@@ -1,0 +1,105 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { metrics } from "@opentelemetry/api";
+import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
+import { Registry } from "prom-client";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { observeIdpauth as observeByOpenTelemetry } from "../../examples/metrics/opentelemetry.mjs";
+import { observeIdpauth as observeByPrometheus } from "../../examples/metrics/prometheus.mjs";
+import type { EventName } from "../../src/index.js";
+import { startApplication, type Application } from "../support/application.js";
+
+const root = path.resolve(import.meta.dirname, "../..");
+const page = readFileSync(path.join(root, "docs/operations.md"), "utf8");
+
+let application: Application;
+beforeEach(async () => (application = await startApplication()));
+afterEach(() => application.stop());
+
+/** A sign-in, a refresh of 250 ms, an outage, a guard that blocks, a sign-out. */
+async function aDay(): Promise<void> {
+  const visitor = application.visitor();
+  await visitor.signIn();
+  application.clock.advance(3600_000);
+  const hold = application.provider.hold("token");
+  const probe = visitor.get("/idpauth/session");
+  await hold.arrived;
+  application.clock.advance(250);
+  hold.release();
+  await probe;
+  application.clock.advance(3600_000);
+  application.provider.fault("token", { kind: "status", status: 503, times: 1 });
+  await visitor.get("/idpauth/session");
+  await application.auth.guard(application.visitor().request("/reports"));
+  await visitor.get("/idpauth/logout/");
+}
+
+describe("docs/operations.md", () => {
+  it.each(["examples/metrics/prometheus.mjs", "examples/metrics/opentelemetry.mjs"])("shows %s as it is", (file) => {
+    expect(page).toContain(`<!-- ${file} -->\n\n\`\`\`js\n${readFileSync(path.join(root, file), "utf8")}\`\`\`\n`);
+  });
+
+  it("names every event and every channel", () => {
+    const names: Record<EventName, true> = {
+      login: true,
+      refresh: true,
+      logout: true,
+      blocked: true,
+      ended: true,
+      failure: true,
+      outage: true,
+    };
+    for (const name of Object.keys(names)) {
+      expect(page).toContain(`\n| \`${name}\` |`);
+      expect(page).toContain(`\`idpauth:${name}\``);
+    }
+  });
+
+  it("the recipe for Prometheus counts and times", async () => {
+    const registry = new Registry();
+    observeByPrometheus([registry]);
+    await aDay();
+    const text = await registry.metrics();
+    const value = (series: string) =>
+      Number(
+        text
+          .split("\n")
+          .find((line) => line.startsWith(`${series} `))
+          ?.slice(series.length + 1),
+      );
+    expect(value('idpauth_events_total{event="login"}')).toBe(1);
+    expect(value('idpauth_events_total{event="refresh"}')).toBe(1);
+    expect(value('idpauth_events_total{event="outage",reason="http_503",side="provider",endpoint="token"}')).toBe(1);
+    expect(value('idpauth_events_total{event="failure",during="refresh",kind="outage",reason="http_503"}')).toBe(1);
+    expect(value('idpauth_events_total{event="blocked",reason="no_credentials"}')).toBe(1);
+    expect(value('idpauth_events_total{event="logout"}')).toBe(1);
+    expect(value('idpauth_provider_seconds_sum{event="refresh"}')).toBe(0.25);
+    expect(value('idpauth_provider_seconds_count{event="login"}')).toBe(1);
+  });
+
+  it("the recipe for OpenTelemetry counts and times", async () => {
+    const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+    const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3600_000 });
+    metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }));
+    observeByOpenTelemetry();
+    await aDay();
+    await reader.forceFlush();
+    const told = exporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics));
+    const points = (name: string) =>
+      told
+        .filter(({ descriptor }) => descriptor.name === name)
+        .flatMap(({ dataPoints }) => dataPoints.map(({ attributes, value }) => ({ attributes, value })));
+    expect(points("idpauth.events")).toEqual(
+      expect.arrayContaining([
+        { attributes: { event: "login" }, value: 1 },
+        { attributes: { event: "outage", reason: "http_503", side: "provider", endpoint: "token" }, value: 1 },
+        { attributes: { event: "blocked", reason: "no_credentials" }, value: 1 },
+      ]),
+    );
+    expect(points("idpauth.provider.duration")).toEqual(
+      expect.arrayContaining([{ attributes: { event: "refresh" }, value: expect.objectContaining({ sum: 0.25, count: 1 }) as unknown }]),
+    );
+    await reader.shutdown();
+    metrics.disable();
+  });
+});
