@@ -218,6 +218,18 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Levels of objects and lists in one another beyond which a provider's JSON is no answer; honest ones have a handful. */
+export const MAX_DEPTH = 64;
+
+/**
+ * Whether parsed JSON is nested beyond {@link MAX_DEPTH}. Reading such text is no trouble, but writing, copying and freezing
+ * it again is: they recurse, and would run out of stack.
+ */
+export function isTooDeep(value: unknown, levels = MAX_DEPTH): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isTooDeep(member, levels - 1));
+}
+
 function isCredentials(value: unknown): value is Credentials {
   return (
     isObject(value) &&

@@ -128,6 +128,9 @@ type AuthorizationResponse =
   | { readonly kind: "error"; readonly code: string }
   | { readonly kind: "invalid"; readonly reason: "iss" | "parameters" };
 
+/** What a provider can have given (RFC 6749 appendix A.11), of a length that fits a URL. Anything else is not passed on to it. */
+const CODE = /^[\x20-\x7e]{1,8192}$/;
+
 /** Reads the authorization response (RFC 6749 section 4.1.2) of a login whose state is known. */
 function readAuthorizationResponse(query: URLSearchParams, login: PendingLogin, facts: ProviderFacts): AuthorizationResponse {
   const iss = single(query, "iss");
@@ -138,7 +141,7 @@ function readAuthorizationResponse(query: URLSearchParams, login: PendingLogin, 
   if (!isIssRight || login.issuer !== facts.issuer) return { kind: "invalid", reason: "iss" };
   if (error.repeated || code.repeated) return { kind: "invalid", reason: "parameters" };
   if (error.value !== undefined && error.value !== "") return { kind: "error", code: signInErrorCode(error.value) };
-  if (code.value !== undefined && code.value !== "") return { kind: "code", code: code.value };
+  if (code.value !== undefined && CODE.test(code.value)) return { kind: "code", code: code.value };
   return { kind: "invalid", reason: "parameters" };
 }
 

@@ -1,6 +1,7 @@
 import type { IdpAuthError } from "../core/errors.js";
 import { json, preferredType, redirect, type IdpRequest, type Reply } from "../core/http.js";
 import type { EndReason } from "../core/policy.js";
+import { MAX_ORIGIN_URL_LENGTH } from "../core/redirects.js";
 import type { Visit } from "./context.js";
 
 /** The guard turned a visitor away who is not signed in. */
@@ -37,7 +38,10 @@ export function turnedAway(visit: Visit, reason: EndReason, { publicPath, pathPr
     const body = { authenticated: false, user: null, error: "login_required", reason, login_url: loginUrl };
     return { kind: "unauthenticated", reply: json(body, 401), reason, loginUrl };
   }
-  const query = new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: `${origin ?? ""}${pathPrefix}${pageAskedFor(request)}` });
+  const page = `${origin ?? ""}${pathPrefix}${pageAskedFor(request)}`;
+  // Of an address that is too long to come back to, only so much that the login sees that: encoded, the whole of it could be
+  // three times as long, and too long for servers and proxies to take.
+  const query = new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: page.slice(0, MAX_ORIGIN_URL_LENGTH + 1) });
   const returning = `${loginUrl}?${query.toString()}`;
   return { kind: "navigation", reply: redirect(returning), reason, loginUrl: returning };
 }

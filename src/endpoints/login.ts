@@ -112,5 +112,7 @@ function isOtherHost(host: string | undefined, baseUrl: string | null): boolean 
 
 function locationQuery(request: IdpRequest): string {
   const query = queryOf(request.target);
-  return query === "" ? "" : `?${new URLSearchParams(query).toString()}`;
+  if (query === "") return "";
+  // As it came, where a header can carry it: encoded anew it could be three times as long, and too long to be asked for.
+  return `?${/^[\x21-\x7e]*$/.test(query) ? query : new URLSearchParams(query).toString()}`;
 }

@@ -2,6 +2,7 @@ import { headers } from "next/headers.js";
 import { NextResponse, type NextRequest } from "next/server.js";
 import {
   ERRORS,
+  SESSION_FOR_TESTS,
   type AccessTokenOptions,
   type Blocked,
   type BlockedByOutage,
@@ -56,7 +57,10 @@ const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as 
  * idpauth, at home in the App Router of Next.js 16. What takes a request takes it from `headers()` when none is given; that
  * works in server components, server actions, route handlers and the proxy, and makes a page dynamic.
  */
-export interface NextIdpAuth extends Pick<IdpAuth<Incoming>, "endSession" | "revokeIdpToken" | "isValidIdpUrl" | "idle" | "on"> {
+export interface NextIdpAuth extends Pick<
+  IdpAuth<Incoming>,
+  "endSession" | "revokeIdpToken" | "isValidIdpUrl" | "idle" | "on" | typeof SESSION_FOR_TESTS
+> {
   /**
    * Runs the startup checks; for `register()` in `instrumentation.ts`. Next.js then logs every mistake and serves nothing, but does
    * not end by itself. Without it they run at the first request.
@@ -216,6 +220,7 @@ export function idpAuth(options: NextIdpAuthOptions = {}): NextIdpAuth {
     isValidIdpUrl: (url) => component().isValidIdpUrl(url),
     idle: () => component().idle(),
     on: (name, listener) => component().on(name, listener),
+    [SESSION_FOR_TESTS]: async (asked) => component()[SESSION_FOR_TESTS](asked),
   };
 }
 

@@ -1,4 +1,4 @@
-import { isObject } from "../core/record.js";
+import { isObject, isTooDeep } from "../core/record.js";
 import type { Answer } from "./backchannel.js";
 
 /** What an answer of the token endpoint means. `reason` is a stable word that is safe to log. */
@@ -35,12 +35,18 @@ export function meaningOf(answer: Answer): Meaning {
   return { kind: "refused", reason: error ?? "http_400" };
 }
 
-/** The body as a JSON object; undefined for anything else, and for a web page whatever is in it. */
+/** Whether the error names the client itself (RFC 6749 section 5.2), whatever was asked for. */
+export function blamesClient(answer: Answer): boolean {
+  const error = errorCode(answer);
+  return error !== undefined && OPERATOR_ERRORS.has(error);
+}
+
+/** The body as a JSON object; undefined for anything else, for one nested too deep, and for a web page whatever is in it. */
 export function jsonObject({ headers, text }: Answer): Readonly<Record<string, unknown>> | undefined {
   if (/^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(headers.get("content-type") ?? "")) return undefined;
   try {
     const body: unknown = JSON.parse(text);
-    return isObject(body) ? body : undefined;
+    return isObject(body) && !isTooDeep(body) ? body : undefined;
   } catch {
     return undefined;
   }

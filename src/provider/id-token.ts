@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { CompactJWSHeaderParameters } from "jose";
 import { ProviderRefusedError } from "../core/errors.js";
-import { isObject, type IdInfo } from "../core/record.js";
+import { isObject, isTooDeep, type IdInfo } from "../core/record.js";
 import type { EpochSeconds } from "../core/time.js";
 import type { Jwks } from "./jwks.js";
 import { CLOCK_TOLERANCE } from "./settings.js";
@@ -89,7 +89,7 @@ function decoded(part: string | undefined): Record<string, unknown> | undefined 
   try {
     // Of members with one name the last one counts (RFC 7519 section 4).
     const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.from(part, "base64url")));
-    return isObject(value) ? value : undefined;
+    return isObject(value) && !isTooDeep(value) ? value : undefined;
   } catch {
     return undefined;
   }

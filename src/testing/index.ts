@@ -1,4 +1,43 @@
-/** The kit for tests: what every store owes, as tests for any runner and as a report without one. */
+/**
+ * The kit for tests: a provider on a socket, people who sign in without a browser, and what every store and every host owes, as
+ * tests for any runner and as a report without one.
+ */
+export {
+  compactJws,
+  startTestProvider,
+  type Endpoint,
+  type Fault,
+  type Hold,
+  type HoldOptions,
+  type IdTokenDraft,
+  type Issued,
+  type JsonPart,
+  type JwksControls,
+  type MutatedIdToken,
+  type PersonClaims,
+  type ProviderHooks,
+  type ProviderSettings,
+  type ReceivedRequest,
+  type TestProvider,
+  type TestProviderOptions,
+} from "./provider/test-provider.js";
+export { RunningClock, type MovableClock } from "./running-clock.js";
+export { TestClock } from "./test-clock.js";
+export {
+  CookieBrowser,
+  CookieJar,
+  type BrowserAnswer,
+  type BrowserRequestOptions,
+  type CookieBrowserOptions,
+  type FollowedAnswer,
+  type KeptCookie,
+  type PrefixProxy,
+} from "./browser/cookie-browser.js";
+export { browser, type BrowserOptions, type Visitor } from "./sign-in/visitor.js";
+export { signIn, type SignInOptions } from "./sign-in/sign-in.js";
+export { SignInError, type SignInStep } from "./sign-in/sign-in-error.js";
+export { signedInAs, signedInCookie, type SignedInAsOptions, type SignedInCookie, type SignsInForTests } from "./sign-in/signed-in-as.js";
+export type { TestedApplication } from "./sign-in/serve.js";
 export { checkStore, type GuaranteeVerdict, type OtherVerdict, type StoreCheckOptions, type StoreReport } from "./store/check-store.js";
 export { formatStoreReport } from "./store/format-store-report.js";
 export type { StoreResult } from "./store/check-obligation.js";
@@ -27,3 +66,4 @@ export {
 export { hostObligations } from "./host/obligations/index.js";
 export type { HostObligation } from "./host/obligations/obligation.js";
 export { testHost, type HostTestOptions } from "./host/test-host.js";
+export { redirectCorpus, type RedirectCase } from "./host/redirect-corpus.js";

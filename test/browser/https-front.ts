@@ -39,7 +39,7 @@ export async function startHttpsFront(): Promise<HttpsFront> {
 }
 
 /** A certificate for the moment (RFC 5280), so that no key lies in the repository. */
-function selfSigned(name: string): { key: string; cert: string } {
+export function selfSigned(name: string): { key: string; cert: string } {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
   const sequence = (...parts: Buffer[]) => der(0x30, ...parts);
   const ecdsaWithSha256 = sequence(Buffer.from("06082a8648ce3d040302", "hex"));

@@ -11,6 +11,7 @@ import {
   type TestProvider,
   type TestProviderOptions,
 } from "../../src/testing/provider/test-provider.js";
+import { idpAuth } from "../../src/hosts/fetch.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
 const REDIRECT_URI = "http://127.0.0.1:1/callback";
@@ -291,6 +292,63 @@ describe("time", () => {
     clock.advance(60_000);
     await expect(late.exchange()).rejects.toMatchObject({ error: "invalid_grant" });
   });
+
+  it("is the system's without a clock, and can be moved on", async () => {
+    await start();
+    expect(Math.abs(provider.clock.now() - Date.now())).toBeLessThan(1_000);
+    const tokens = await (await signIn(await discover())).exchange();
+    provider.clock.advance(3_599_000);
+    expect(provider.isActive(tokens.access_token)).toBe(true);
+    provider.clock.advance(1_000);
+    expect(provider.isActive(tokens.access_token)).toBe(false);
+  });
+});
+
+describe("what a client is set up with", () => {
+  it("provider.env is all that idpauth needs", async () => {
+    await start();
+    const findings = idpAuth({ env: provider.env, log: false }).check();
+    expect(findings.map(({ code }) => code)).toEqual(["W001", "W005"]);
+    expect(provider.env).toMatchObject({ IDP_ISSUER: provider.issuer, SCOPE: "openid email profile offline_access" });
+  });
+
+  it("and wins over what a test runner or a developer has put into the environment", async () => {
+    await start();
+    const codes = (env: Record<string, string>) => {
+      return idpAuth({ env, log: false })
+        .check()
+        .map(({ code }) => code);
+    };
+    expect(codes({ ...provider.env, BASE_URL: "/" })).toEqual(["W001", "W005"]);
+    expect(codes({ ...provider.env, BASE_URL: "https://app.example" })).toEqual(["W005"]);
+    const env = { BASE_URL: "https://app.example", IDP_DEBUG: "on", SCOPE: "email" };
+    expect(codes(Object.assign(env, provider.env))).toEqual(["W001", "W005"]);
+  });
+
+  it("follows the settings", async () => {
+    await start();
+    provider.settings.clientId = "another";
+    expect(provider.env.IDP_CLIENT_ID).toBe("another");
+  });
+});
+
+it("each answer says whose it is, whatever befalls it", async () => {
+  await start();
+  const from = async (path: string) => (await fetch(`${provider.issuer}${path}`, { redirect: "manual" })).headers.get("server");
+  const answers = [await from("/jwks"), await from("/unknown"), await from("/token"), await from("/authorize")];
+  for (const kind of ["status", "garbage", "oversized", "redirect", "wrong-type", "drip", "truncated"] as const) {
+    provider.fault("jwks", { kind, times: 1 });
+    answers.push(await from("/jwks"));
+  }
+  provider.clearFaults();
+  expect(new Set(answers)).toEqual(new Set(["idpauth-test-provider"]));
+  expect(answers).toHaveLength(11);
+});
+
+it("stops where its scope ends", async () => {
+  await start();
+  await provider[Symbol.asyncDispose]();
+  await expect(fetch(`${provider.issuer}/jwks`)).rejects.toMatchObject({ cause: { code: "ECONNREFUSED" } });
 });
 
 describe("signing keys", () => {
@@ -398,6 +456,10 @@ describe("answers that are changed on the way", () => {
 
     provider.authorizationAnswer = (params) => params.set("iss", "https://evil.example");
     expect((await signIn(config)).callback.searchParams.get("iss")).toBe("https://evil.example");
+    provider.authorizationAnswer = undefined;
+
+    provider.tokenAnswer = ({ id_token: _left, ...answer }) => answer;
+    await expect((await signIn(config)).exchange()).rejects.toMatchObject({ cause: { message: expect.stringContaining("id_token") } });
 
     provider.discoveryDocument = (document) => ({ ...document, issuer: "https://evil.example" });
     await expect(discover()).rejects.toThrow();
@@ -539,7 +601,7 @@ describe("faults", () => {
   });
 
   it("delay and drip: by the provider's clock", async () => {
-    const clock = new TestClock();
+    const clock = new TestClock(Date.now());
     await start({ clock });
     provider.fault("jwks", { kind: "delay", ms: 60_000, times: 1 });
     const delayed = jwks();
@@ -548,6 +610,15 @@ describe("faults", () => {
     expect(clock.pendingTimers).toBe(1);
     clock.advance(1);
     expect((await delayed).status).toBe(200);
+
+    // After the work: what was revoked stays revoked, however long the answer takes.
+    provider.fault("revoke", { kind: "delay", ms: 60_000, before: false, times: 1 });
+    const tokens = await (await signIn(await discover())).exchange();
+    const revoking = post("revoke", { ...credentials(), token: tokens.access_token });
+    await vi.waitUntil(() => clock.pendingTimers === 1);
+    expect(provider.isActive(tokens.access_token)).toBe(false);
+    clock.advance(60_000);
+    expect((await revoking).status).toBe(200);
 
     provider.fault("jwks", { kind: "drip", body: "[1]", ms: 1_000 });
     const dripping = await jwks();

@@ -64,7 +64,7 @@ const NAVIGATION = {
 
 const MAX_REDIRECTS = 20;
 
-/** A browser without pages: keeps cookies, asks for URLs, follows redirects when told to. All names lead to 127.0.0.1. */
+/** A browser without pages: keeps cookies, asks for URLs, follows redirects when told to. All names lead to this machine. */
 export class CookieBrowser {
   readonly cookies: CookieJar;
   readonly #origin: string | undefined;
@@ -87,6 +87,7 @@ export class CookieBrowser {
     const cookie = this.cookies.header(url);
     const answer = await exchange(
       {
+        hostname: proxy === undefined ? loopbackOf(url.hostname) : "127.0.0.1",
         port: (typeof proxy === "object" ? proxy.port : proxy) ?? (url.port || 80),
         path: typeof proxy === "object" ? withoutPrefix(path, proxy.strips) : path,
         method: options.method ?? "GET",
@@ -159,7 +160,14 @@ function lowerCased(headers: BrowserRequestOptions["headers"] = {}): Record<stri
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
+/** Some servers that are told to listen on `localhost` do so on ::1 alone; whatever the system says of that name is tried. */
+function loopbackOf(hostname: string): string {
+  if (hostname === "[::1]") return "::1";
+  return hostname === "localhost" ? "localhost" : "127.0.0.1";
+}
+
 interface Exchange {
+  readonly hostname: string;
   readonly port: number | string;
   readonly path: string;
   readonly method: string;
@@ -170,7 +178,7 @@ interface Exchange {
 function exchange({ signal, ...request }: Exchange, body: string | undefined): Promise<{ message: IncomingMessage; text: string }> {
   return new Promise((resolve, reject) => {
     // A connection of its own for each request: nothing is left open when the test ends.
-    const outgoing = httpRequest({ ...request, hostname: "127.0.0.1", agent: false, ...(signal && { signal }) }, (message) => {
+    const outgoing = httpRequest({ ...request, agent: false, ...(signal && { signal }) }, (message) => {
       const chunks: Buffer[] = [];
       message.on("data", (chunk: Buffer) => chunks.push(chunk));
       message.on("error", reject);

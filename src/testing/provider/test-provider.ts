@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { systemClock, type Clock } from "../../index.js";
+import { RunningClock, type MovableClock } from "../running-clock.js";
 import { errorAnswer } from "./answers.js";
 import { ENDPOINT_PATHS, PERSON_HEADER, work, type ProviderHooks, type ProviderSettings, type ProviderState } from "./endpoints.js";
 import { FaultBoard, send, strike, type Fault, type Hold, type HoldOptions } from "./faults.js";
@@ -21,8 +21,8 @@ export interface TestProviderOptions extends Partial<ProviderSettings> {
   readonly person?: PersonClaims;
   /** People that an authorization request can choose from by `login_hint` (`sub` or `email`). The first is the default person. */
   readonly people?: readonly PersonClaims[];
-  /** Default the system clock. Dates tokens, ends them, and times delays. */
-  readonly clock?: Clock;
+  /** Dates tokens, ends them, and times delays. Default a `RunningClock`: the system's time, which can be moved on. */
+  readonly clock?: MovableClock;
   /** A path that the issuer has after its origin, such as `/tenant` or `/`; default none. */
   readonly issuerPath?: string;
 }
@@ -33,6 +33,16 @@ export interface TestProvider extends ProviderHooks {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
+  /**
+   * All that idpauth needs to be this provider's client, with a key that is fixed and for tests only: for
+   * `idpAuth({ env: provider.env })`, the environment of another process, or `Object.assign(process.env, provider.env)`.
+   */
+  readonly env: Readonly<Record<EnvironmentName, string>>;
+  /**
+   * The provider's clock. Give it to idpauth too, `idpAuth({ env: provider.env, clock: provider.clock })`, and
+   * `provider.clock.advance(3_600_000)` lets an hour pass for both.
+   */
+  readonly clock: MovableClock;
   /** How it behaves; may be changed at any time. */
   readonly settings: ProviderSettings;
   /** Who signs in next. */
@@ -82,11 +92,18 @@ export interface TestProvider extends ProviderHooks {
 
   /** Closes listener and every connection at once. Rejects when there were violations. */
   stop(): Promise<void>;
+  /** As `stop`, for `await using provider = await startTestProvider()`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
+
+type EnvironmentName = "IDP_ISSUER" | "IDP_CLIENT_ID" | "IDP_CLIENT_SECRET" | "SECRET_KEY" | "SCOPE" | "BASE_URL" | "IDP_DEBUG";
+
+/** The `Server` header of each answer: tells the provider's from all others. */
+export const SERVER_HEADER = "idpauth-test-provider";
 
 /** Starts an OpenID provider on a free port of 127.0.0.1. It shows no pages: whoever is `person` has agreed already. */
 export async function startTestProvider(options: TestProviderOptions = {}): Promise<TestProvider> {
-  const { person, people = [], clock = systemClock, issuerPath = "", ...settings } = options;
+  const { person, people = [], clock = new RunningClock(), issuerPath = "", ...settings } = options;
   const provider = new Provider({
     settings: { ...defaultSettings(), ...settings },
     person: person ?? people[0] ?? ADA,
@@ -121,7 +138,7 @@ interface ProviderParts {
   readonly settings: ProviderSettings;
   readonly person: PersonClaims;
   readonly people: readonly PersonClaims[];
-  readonly clock: Clock;
+  readonly clock: MovableClock;
   readonly keys: SigningKeys;
 }
 
@@ -142,7 +159,7 @@ class Provider implements TestProvider, ProviderState {
   discoveryDocument: ProviderHooks["discoveryDocument"] = undefined;
   userinfoAnswer: ProviderHooks["userinfoAnswer"] = undefined;
 
-  readonly #clock: Clock;
+  readonly clock: MovableClock;
   readonly #server: Server;
   readonly #faults = new FaultBoard();
   /** Responses that a fault has taken over and not ended. */
@@ -154,8 +171,9 @@ class Provider implements TestProvider, ProviderState {
     this.person = parts.person;
     this.people = parts.people;
     this.keys = parts.keys;
-    this.#clock = parts.clock;
+    this.clock = parts.clock;
     this.#server = createServer((message, response) => {
+      response.setHeader("Server", SERVER_HEADER);
       this.#serve(message, response).catch((error: unknown) => {
         // A client that leaves in the middle is part of the game. Anything else is a mistake in a hook of the test, and must be seen.
         if (response.destroyed || !message.complete) return;
@@ -177,6 +195,19 @@ class Provider implements TestProvider, ProviderState {
     return this.settings.clientSecret;
   }
 
+  get env(): TestProvider["env"] {
+    return {
+      IDP_ISSUER: this.issuer,
+      IDP_CLIENT_ID: this.clientId,
+      IDP_CLIENT_SECRET: this.clientSecret,
+      SECRET_KEY: "a fixed key, for tests and nowhere else",
+      SCOPE: this.settings.scopesSupported.join(" "),
+      // Empty means unset, whatever a developer's own .env says.
+      BASE_URL: "",
+      IDP_DEBUG: "off",
+    };
+  }
+
   get issued(): readonly Issued[] {
     return this.grants.issued;
   }
@@ -189,7 +220,7 @@ class Provider implements TestProvider, ProviderState {
     return this.keys.controls;
   }
 
-  readonly now = (): number => this.#clock.now();
+  readonly now = (): number => this.clock.now();
 
   async start(issuerPath: string): Promise<void> {
     await this.resume();
@@ -221,6 +252,10 @@ class Provider implements TestProvider, ProviderState {
     this.#faults.clear();
     await this.pause();
     if (this.violations.length > 0) throw new Error(`violations seen by the provider:\n${this.violations.join("\n")}`);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
   }
 
   requestsTo(endpoint: Endpoint | "unknown", params: Readonly<Record<string, string>> = {}): ReceivedRequest[] {
@@ -312,7 +347,7 @@ class Provider implements TestProvider, ProviderState {
     if (fault === undefined) return false;
     this.#abandoned.add(response);
     response.once("close", () => this.#abandoned.delete(response));
-    const outcome = await strike(fault, response, this.#clock, answer);
+    const outcome = await strike(fault, response, this.clock, answer);
     if (outcome === "go-on") this.#abandoned.delete(response);
     return outcome === "dealt-with";
   }

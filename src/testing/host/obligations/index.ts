@@ -23,6 +23,7 @@ import { pathPrefixObligations } from "./path-prefix.js";
 import { pendingLoginObligations } from "./pending-logins.js";
 import { probeObligations } from "./probe.js";
 import { proxyObligations } from "./proxy.js";
+import { redirectCorpusObligations } from "./redirect-corpus.js";
 import { refreshObligations } from "./refresh.js";
 import { storeOutageObligations } from "./store-outage.js";
 import { subPathObligations } from "./sub-path.js";
@@ -34,6 +35,7 @@ export const hostObligations: readonly HostObligation[] = [
   ...loginObligations,
   ...authorizationRequestObligations,
   ...originObligations,
+  ...redirectCorpusObligations,
   ...pendingLoginObligations,
   ...callbackObligations,
   ...callbackFailureObligations,

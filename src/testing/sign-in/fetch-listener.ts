@@ -1,0 +1,56 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+
+/** From a `Request` to a `Response`, as far as can be known of a stranger's function. */
+export type FetchFunction = (request: Request) => unknown;
+
+/**
+ * Serves a function of the Fetch standard's style as its platform would. A function that gives nothing has left the path to
+ * nobody: 404.
+ *
+ * @param failed is told what the function threw, which is answered with 500
+ */
+export function fetchListener(handle: FetchFunction, failed: (error: unknown) => void): RequestListener {
+  return (message, response) => {
+    answer(handle, message, response).catch((error: unknown) => {
+      failed(error);
+      if (response.headersSent) response.destroy();
+      else response.writeHead(500, { "Content-Type": "text/plain" }).end("The application's function failed.");
+    });
+  };
+}
+
+async function answer(handle: FetchFunction, message: IncomingMessage, response: ServerResponse): Promise<void> {
+  const answered = (await handle(requestOf(message))) ?? new Response("Not found", { status: 404 });
+  if (!isResponse(answered)) throw new TypeError("The application's function gave no Response. A factory has to be called first.");
+  response.statusCode = answered.status;
+  for (const [name, value] of answered.headers) {
+    if (name !== "set-cookie") response.setHeader(name, value);
+  }
+  const cookies = answered.headers.getSetCookie();
+  if (cookies.length > 0) response.setHeader("Set-Cookie", cookies);
+  if (answered.body === null) response.end();
+  else await pipeline(Readable.fromWeb(answered.body), response);
+}
+
+function requestOf(message: IncomingMessage): Request {
+  const { method = "GET", url = "/", rawHeaders, headers } = message;
+  const copied = new Headers();
+  for (let at = 0; at < rawHeaders.length; at += 2) copied.append(rawHeaders[at] ?? "", rawHeaders[at + 1] ?? "");
+  // The browser of this kit says so where it plays the proxy that ends TLS; a platform would have put it into the URL.
+  const scheme = headers["x-forwarded-proto"] === "https" ? "https" : "http";
+  const hasBody = method !== "GET" && method !== "HEAD";
+  return new Request(`${scheme}://${headers.host ?? "localhost"}${url}`, {
+    method,
+    headers: copied,
+    ...(hasBody && { body: Readable.toWeb(message) as globalThis.ReadableStream, duplex: "half" }),
+  });
+}
+
+/** By what it can do: frameworks bring Response classes of their own. */
+function isResponse(value: unknown): value is Response {
+  if (typeof value !== "object" || value === null) return false;
+  const { status, headers } = value as Partial<Response>;
+  return typeof status === "number" && typeof headers?.getSetCookie === "function";
+}

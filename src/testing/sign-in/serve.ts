@@ -1,0 +1,163 @@
+import { createServer, Server as HttpServer, type RequestListener } from "node:http";
+import { Server as SocketServer, type AddressInfo } from "node:net";
+import { Server as TlsServer } from "node:tls";
+import { fetchListener, type FetchFunction } from "./fetch-listener.js";
+
+type AnyFunction = (...parameters: never[]) => unknown;
+
+/**
+ * An application under test: one of Express, Koa, Fastify, Hono or NestJS; a listener or server of node:http, listening or
+ * not; a function from `Request` to `Response`, or an object with such a `fetch`; or the origin of one that runs elsewhere, such as
+ * `http://localhost:3000`. A function that takes two parameters or more counts as a listener.
+ */
+export type TestedApplication =
+  | string
+  | URL
+  | SocketServer
+  | AnyFunction
+  | { readonly fetch: AnyFunction }
+  /** Koa. */
+  | { callback(): AnyFunction }
+  /** Fastify. */
+  | { ready(): PromiseLike<unknown>; readonly routing: AnyFunction }
+  /** NestJS. */
+  | { init(): Promise<unknown>; getHttpAdapter(): { getInstance(): unknown } };
+
+/** An application that can be reached. */
+export interface Served {
+  /** `http://127.0.0.1:port`, or what was given. */
+  readonly origin: string;
+  readonly port: number;
+  /** The latest error that a function of the Fetch standard's style threw. */
+  failure(): unknown;
+  /** Lets go of it. What was opened for tests is closed with the last that lets go. */
+  release(): Promise<void>;
+}
+
+/** A server that was made to listen for tests. */
+interface Opened {
+  readonly server: HttpServer;
+  users: number;
+  failure: unknown;
+}
+
+const opened = new WeakMap<object, Promise<Opened>>();
+
+/**
+ * Makes an application reachable, on a free port of 127.0.0.1 if need be. One application gets one server, whoever asks, and
+ * that keeps no process alive.
+ *
+ * @throws TypeError it is none that can be reached
+ */
+export async function serve(app: TestedApplication): Promise<Served> {
+  if (typeof app === "string" || app instanceof URL) return runningElsewhere(app);
+  assertReachable(app);
+  if (isServer(app) && app.listening && !opened.has(app)) return listening(app);
+  let entry = opened.get(app);
+  if (entry === undefined) {
+    entry = open(app);
+    opened.set(app, entry);
+    entry.catch(() => opened.delete(app));
+  }
+  const known = await entry;
+  known.users += 1;
+  let isReleased = false;
+  return {
+    ...addressOf(known.server),
+    failure: () => known.failure,
+    async release() {
+      if (isReleased) return;
+      isReleased = true;
+      known.users -= 1;
+      if (known.users > 0) return;
+      opened.delete(app);
+      await new Promise((resolve) => known.server.close(resolve));
+    },
+  };
+}
+
+async function open(app: Exclude<TestedApplication, string | URL>): Promise<Opened> {
+  const entry = { users: 0, failure: undefined as unknown };
+  const failed = (error: unknown): void => {
+    entry.failure = error;
+  };
+  const server = isServer(app) ? app : createServer(await listenerOf(app, failed));
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  server.unref();
+  return Object.assign(entry, { server });
+}
+
+async function listenerOf(app: unknown, failed: (error: unknown) => void): Promise<RequestListener> {
+  if (typeof app === "function") return app.length >= 2 ? (app as RequestListener) : fetchListener(app as FetchFunction, failed);
+  if (typeof app === "object" && app !== null) {
+    if (has(app, "init") && has(app, "getHttpAdapter")) {
+      await app.init();
+      return listenerOf((app.getHttpAdapter() as { getInstance(): unknown }).getInstance(), failed);
+    }
+    if (has(app, "ready") && has(app, "routing")) {
+      await app.ready();
+      return (request, response) => void app.routing(request, response);
+    }
+    if (has(app, "callback")) return app.callback() as RequestListener;
+    if (has(app, "fetch")) return fetchListener((request) => app.fetch(request), failed);
+  }
+  throw unreachable();
+}
+
+function unreachable(): TypeError {
+  return new TypeError(
+    "There is no way to reach this application. Give an application of Express, Koa, Fastify, Hono or NestJS, a listener or server of " +
+      "node:http, a function from Request to Response, or the origin of an application that runs: http://localhost:3000.",
+  );
+}
+
+function has<Name extends string>(value: object, name: Name): value is Record<Name, (...parameters: unknown[]) => unknown> {
+  return typeof (value as Record<string, unknown>)[name] === "function";
+}
+
+function isServer(app: unknown): app is HttpServer {
+  return app instanceof HttpServer;
+}
+
+/** JavaScript checks no types. */
+function assertReachable(app: unknown): void {
+  if (typeof app !== "function" && (typeof app !== "object" || app === null)) throw unreachable();
+  if (app instanceof SocketServer && (app instanceof TlsServer || !(app instanceof HttpServer))) {
+    throw new TypeError(
+      "Only plain HTTP/1.1 is spoken here. Give the listener or application instead of its server; option `origin` makes it one of https.",
+    );
+  }
+}
+
+function listening(server: HttpServer): Served {
+  return { ...addressOf(server), failure: () => undefined, release: async () => undefined };
+}
+
+function addressOf(server: HttpServer): Pick<Served, "origin" | "port"> {
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new TypeError("The server listens on no TCP port.");
+  const { address: host, port } = address satisfies AddressInfo;
+  return { origin: `http://${host === "::1" ? "[::1]" : "127.0.0.1"}:${port}`, port };
+}
+
+function runningElsewhere(given: string | URL): Served {
+  const text = String(given);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== "http:" || !isLoopback(url.hostname)) {
+    throw new TypeError("An application that runs is given by its http origin on this machine: http://localhost:3000.");
+  }
+  if (url.pathname + url.search + url.hash !== "/") {
+    throw new TypeError(`Give the origin alone, ${url.origin}. Where the endpoints live is the option \`mountPath\`.`);
+  }
+  return { origin: url.origin, port: Number(url.port || 80), failure: () => undefined, release: async () => undefined };
+}
+
+export function isLoopback(hostname: string): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d+){3}$/.test(hostname);
+}

@@ -1,0 +1,51 @@
+import { SESSION_FOR_TESTS, type SessionForTests } from "../../index.js";
+import { CookieJar } from "../browser/cookie-jar.js";
+import { ADA, withSubject, type PersonClaims } from "../provider/people.js";
+
+/** What `idpAuth` gives, on every host. */
+export interface SignsInForTests {
+  [SESSION_FOR_TESTS](asked?: SessionForTests): Promise<readonly string[]>;
+}
+
+export type SignedInAsOptions = Omit<SessionForTests, "claims">;
+
+/** A cookie in the form that browser drivers take; Playwright: `context.addCookies([{ ...cookie, url }])`. */
+export interface SignedInCookie {
+  readonly name: string;
+  readonly value: string;
+  readonly httpOnly: boolean;
+  readonly secure: boolean;
+  readonly sameSite: "Lax" | "Strict" | "None";
+}
+
+/**
+ * Makes a session without any provider: the text for a Cookie header. The application has to use this very `auth`, or one
+ * with the same store and key.
+ *
+ * @param claims of the ID token; what is left out is made up, `exp` is in an hour. Default Ada, the test provider's person
+ * @throws TypeError with `session: "host"`, where only the host can make one: use `signIn`
+ * @throws ConfigurationError the settings are refused
+ *
+ * @example
+ * await fetch(url, { headers: { cookie: await signedInAs(auth, { email: "ada@example.com" }) } });
+ */
+export async function signedInAs(auth: SignsInForTests, claims?: PersonClaims, options?: SignedInAsOptions): Promise<string> {
+  const { name, value } = await signedInCookie(auth, claims, options);
+  return `${name}=${value}`;
+}
+
+/** As `signedInAs`, as a cookie with its attributes. */
+export async function signedInCookie(
+  auth: SignsInForTests,
+  claims: PersonClaims = ADA,
+  options: SignedInAsOptions = {},
+): Promise<SignedInCookie> {
+  // The same person has the same subject here as at a test provider.
+  const lines = await auth[SESSION_FOR_TESTS]({ ...options, claims: withSubject(claims) });
+  const jar = new CookieJar();
+  for (const line of lines) jar.take(new URL("https://app.example/"), line);
+  const cookie = jar.all().at(-1);
+  if (cookie === undefined) throw new Error("idpauth has set no cookie");
+  const { name, value, httpOnly, secure, sameSite = "Lax" } = cookie;
+  return { name, value, httpOnly, secure, sameSite: sameSite as SignedInCookie["sameSite"] };
+}

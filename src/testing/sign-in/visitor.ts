@@ -1,0 +1,83 @@
+import type { Clock } from "../../index.js";
+import { CookieBrowser, type BrowserAnswer, type BrowserRequestOptions } from "../browser/cookie-browser.js";
+import { serve, type Served, type TestedApplication } from "./serve.js";
+
+export interface BrowserOptions {
+  /**
+   * The origin that visitors use, where that is not the one it listens at: `https://app.example` plays a browser behind a
+   * proxy that ends TLS.
+   */
+  readonly origin?: string;
+  /** Ends cookies; default the system's. Give `provider.clock` where time is moved beyond a cookie's life. */
+  readonly clock?: Pick<Clock, "now">;
+}
+
+/** Somebody with a cookie-keeping browser at an application. Paths are the application's. */
+export class Visitor extends CookieBrowser {
+  readonly origin: string;
+  /** Where `signIn` came out: at `returnTo`, or wherever the application sends people. Not visited yet. */
+  returnedTo: URL | undefined = undefined;
+  readonly #served: Served;
+
+  constructor(served: Served, { origin = served.origin, clock }: BrowserOptions) {
+    super({
+      origin,
+      ...(clock && { now: () => clock.now() }),
+      ...(origin !== served.origin && { proxied: { [origin]: served.port } }),
+    });
+    this.origin = origin;
+    this.#served = served;
+  }
+
+  /** The Cookie header for the application's root, for other clients: `headers: { cookie: visitor.cookie }`. */
+  get cookie(): string {
+    return this.cookies.header(new URL("/", this.origin)) ?? "";
+  }
+
+  /** @param data sent as a form when it is `URLSearchParams`, as it is when it is text, else as JSON */
+  post(target: string | URL, data?: unknown, options: BrowserRequestOptions = {}): Promise<BrowserAnswer> {
+    const [type, body] =
+      data === undefined
+        ? []
+        : data instanceof URLSearchParams
+          ? ["application/x-www-form-urlencoded", data.toString()]
+          : typeof data === "string"
+            ? ["text/plain;charset=UTF-8", data]
+            : ["application/json", JSON.stringify(data)];
+    return this.get(target, {
+      method: "POST",
+      ...(body !== undefined && { body }),
+      ...options,
+      headers: { ...(type !== undefined && { "content-type": type }), ...options.headers },
+    });
+  }
+
+  /** Lets go of the application; a server that was opened for it closes with its last visitor. Not calling it keeps no process alive. */
+  close(): Promise<void> {
+    return this.#served.release();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/**
+ * A cookie-keeping browser at an application, signed in nowhere.
+ *
+ * @throws TypeError the application is none that can be reached
+ */
+export async function browser(app: TestedApplication, options: BrowserOptions = {}): Promise<Visitor> {
+  return new Visitor(await serve(app), checkedOrigin(options));
+}
+
+/** An origin as browsers spell it. */
+export function checkedOrigin<Options extends BrowserOptions>(options: Options): Options {
+  const { origin } = options;
+  if (origin === undefined) return options;
+  const url = URL.canParse(origin) ? new URL(origin) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.href !== `${url.origin}/`) {
+    throw new TypeError("The option `origin` is scheme, host and port: https://app.example.");
+  }
+  return { ...options, origin: url.origin };
+}

@@ -1,0 +1,13 @@
+import { expectSignedIn, type ConformanceModule } from "./stage.js";
+
+export default {
+  module: "fapi2-security-profile-final-client-test-token-endpoint-response-without-expires_in",
+  plans: ["fapi2-security-profile-final-client-test-plan"],
+  demands: "accept a token answer without expires_in",
+  async run(stage) {
+    const application = await stage.start();
+    application.provider.tokenAnswer = ({ expires_in: _left, ...answer }) => answer;
+    await expectSignedIn(application);
+    return "signed in";
+  },
+} satisfies ConformanceModule;

@@ -1,0 +1,11 @@
+import { expectSignedIn, withClaims, type ConformanceModule } from "./stage.js";
+
+export default {
+  module: "fapi2-security-profile-final-client-test-valid-aud-as-array",
+  plans: ["fapi2-security-profile-final-client-test-plan"],
+  demands: "accept an ID token whose aud is a list of the client alone",
+  async run(stage) {
+    await expectSignedIn(withClaims(await stage.start(), { aud: ["test-client"] }));
+    return "signed in";
+  },
+} satisfies ConformanceModule;

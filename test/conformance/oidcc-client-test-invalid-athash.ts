@@ -1,0 +1,10 @@
+import { expectRefused, withClaims, type ConformanceModule } from "./stage.js";
+
+export default {
+  module: "oidcc-client-test-invalid-athash",
+  plans: ["oidcc-client-test-plan"],
+  demands: "refuse an ID token whose at_hash is not the access token's",
+  async run(stage) {
+    return expectRefused(withClaims(await stage.start(), { at_hash: "AAAAAAAAAAAAAAAAAAAAAA" }), "id_token_at_hash");
+  },
+} satisfies ConformanceModule;

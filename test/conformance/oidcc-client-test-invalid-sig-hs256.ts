@@ -1,0 +1,13 @@
+import { expectRefused, type ConformanceModule } from "./stage.js";
+
+export default {
+  module: "oidcc-client-test-invalid-sig-hs256",
+  plans: ["oidcc-client-test-plan"],
+  demands: "refuse an ID token whose HS256 signature is wrong; idpauth takes no symmetric signature at all",
+  async run(stage) {
+    const application = await stage.start();
+    const { provider } = application;
+    provider.mutateIdToken = ({ sign, header, claims }) => sign({ ...header, alg: "HS256" }, claims, Buffer.from("not the client secret"));
+    return expectRefused(application, "id_token_alg");
+  },
+} satisfies ConformanceModule;

@@ -1,0 +1,17 @@
+import { expect } from "vitest";
+import { expectSignedIn, type ConformanceModule } from "./stage.js";
+
+export default {
+  module: "oidcc-client-test-kid-absent-multiple-jwks",
+  plans: ["oidcc-client-basic-certification-test-plan"],
+  demands: "refuse an ID token without kid when several published keys fit, or try them all; idpauth tries them all",
+  async run(stage) {
+    const application = await stage.start();
+    application.provider.jwks.publishWithoutKid();
+    await application.provider.jwks.publishSeveral(3);
+    // The key that signs comes last, so the first one does not do.
+    expect(application.provider.jwks.document().keys).toHaveLength(4);
+    await expectSignedIn(application);
+    return "signed in, by the last of four keys";
+  },
+} satisfies ConformanceModule;

@@ -1,0 +1,10 @@
+import { expectRefused, withClaims, type ConformanceModule } from "./stage.js";
+
+export default {
+  module: "oidcc-client-test-nonce-invalid",
+  plans: ["oidcc-client-basic-certification-test-plan"],
+  demands: "refuse an ID token whose nonce is not the one that was sent",
+  async run(stage) {
+    return expectRefused(withClaims(await stage.start(), { nonce: "not-the-one-that-was-sent" }), "id_token_nonce");
+  },
+} satisfies ConformanceModule;

@@ -1,0 +1,14 @@
+import { expectRefreshRefused, type ConformanceModule } from "./stage.js";
+
+export default {
+  module: "oidcc-client-test-refresh-token-invalid-issuer",
+  plans: ["oidcc-client-refreshtoken-test-plan"],
+  demands: "refuse a refreshed ID token whose iss is not that of the sign-in",
+  async run(stage) {
+    return expectRefreshRefused(
+      await stage.start(),
+      ({ claims }) => ({ claims: Object.assign(claims, { iss: "https://op.evil.example/" }) }),
+      "id_token_iss",
+    );
+  },
+} satisfies ConformanceModule;

@@ -1,0 +1,18 @@
+import { expect } from "vitest";
+import { signIn, userOf, type ConformanceModule } from "./stage.js";
+
+export default {
+  module: "oidcc-client-test-userinfo-invalid-sub",
+  plans: ["oidcc-client-basic-certification-test-plan"],
+  demands: "not use a userinfo answer whose sub is not the ID token's",
+  async run(stage) {
+    const application = await stage.start();
+    application.provider.userinfoAnswer = (claims) => ({ ...claims, sub: "somebody-else", email: "eve@example.com", name: "Eve" });
+    const { browser, callback } = await signIn(application);
+    expect(callback.status).toBe(302);
+    expect(application.provider.requestsTo("userinfo")).toHaveLength(1);
+    expect(await userOf(browser)).toEqual({ email: null, name: null, picture: null });
+    expect((await browser.get("/idpauth/")).text).not.toMatch(/eve/i);
+    return "the answer was thrown away: the account of the ID token is signed in, with no email, name or picture";
+  },
+} satisfies ConformanceModule;

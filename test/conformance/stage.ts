@@ -1,0 +1,150 @@
+import { expect } from "vitest";
+import type { BrowserAnswer, CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
+import type { MutatedIdToken, IdTokenDraft, TestProviderOptions } from "../../src/testing/provider/test-provider.js";
+import { startExpressApplication, type ExpressApplication, type ExpressApplicationOptions } from "../support/express-application.js";
+
+/** The test plans of the OpenID Foundation's suite whose modules are replayed. */
+export type Plan =
+  | "oidcc-client-basic-certification-test-plan"
+  | "oidcc-client-config-certification-test-plan"
+  | "oidcc-client-refreshtoken-test-plan"
+  | "oidcc-client-test-plan"
+  | "fapi2-security-profile-final-client-test-plan";
+
+/** One module of the suite, replayed: what the provider does, and what the relying party must make of it. */
+export interface ConformanceModule {
+  /** As the suite names it; the name of its file. */
+  readonly module: string;
+  readonly plans: readonly Plan[];
+  /** What the relying party must do, in our own words. */
+  readonly demands: string;
+  /** Throws when the relying party does otherwise. Gives what was seen, in a few words. */
+  run(stage: Stage): Promise<string>;
+}
+
+const PROBE = "/idpauth/session";
+const HOUR = 3_600_000;
+
+/** A sign-in through a browser, up to the answer to the callback. */
+export interface Attempt {
+  readonly browser: CookieBrowser;
+  readonly callback: BrowserAnswer;
+}
+
+export interface StageOptions extends Omit<ExpressApplicationOptions, "provider"> {
+  readonly provider?: TestProviderOptions;
+}
+
+/** An application on a socket and a provider on another. A module may start several; all are stopped at its end. */
+export class Stage {
+  readonly #applications: ExpressApplication[] = [];
+
+  /**
+   * By default a provider as the suite's is: the ID token says which account it is, userinfo who that is, and nobody sends
+   * `iss` in authorization answers.
+   */
+  async start({ provider, ...options }: StageOptions = {}): Promise<ExpressApplication> {
+    const application = await startExpressApplication({
+      ...options,
+      provider: { claimsInIdToken: false, announceIss: false, ...provider },
+    });
+    this.#applications.push(application);
+    return application;
+  }
+
+  /** What the suite checks in every module; then everything stops, which fails where the provider saw a violation. */
+  async end(): Promise<void> {
+    for (const application of this.#applications.splice(0)) {
+      const { provider, origin } = application;
+      const redirectUri = `${origin}/idpauth/login-callback`;
+      const asked = provider.requestsTo("authorize");
+      for (const { query } of asked) {
+        expect(query.get("response_type")).toBe("code");
+        expect((query.get("scope") ?? "").split(" ")).toContain("openid");
+        expect(query.get("redirect_uri")).toBe(redirectUri);
+        expect(query.get("code_challenge_method")).toBe("S256");
+        for (const name of ["state", "nonce", "code_challenge"]) expect(query.get(name)).toMatch(/^[\w-]{43,}$/);
+      }
+      for (const { params } of provider.requestsTo("token", { grant_type: "authorization_code" })) {
+        expect(params.get("redirect_uri")).toBe(redirectUri);
+        expect(params.get("code_verifier")).toMatch(/^[\w.~-]{43,128}$/);
+      }
+      for (const { url } of provider.requests) expect(url).not.toMatch(/access_token|refresh_token|client_secret/);
+      await application.stop();
+    }
+  }
+}
+
+/** A browser's whole way: login, the provider's page, callback. */
+export async function signIn(application: ExpressApplication, browser = application.browser()): Promise<Attempt> {
+  const login = await browser.get("/idpauth/login/");
+  expect(login.status).toBe(302);
+  const answer = await browser.get(login.location ?? "");
+  return { browser, callback: await browser.get(answer.location ?? "") };
+}
+
+/** The user of the probe; null when signed out. */
+export async function userOf(browser: CookieBrowser): Promise<Record<string, string | null> | null> {
+  const probe = await browser.get(PROBE);
+  expect(probe.status).toBe(200);
+  const { authenticated, user } = probe.json();
+  expect(authenticated).toBe(user !== null);
+  return user as Record<string, string | null> | null;
+}
+
+/** Signs in, and expects that to succeed and the user to be who userinfo says it is. */
+export async function expectSignedIn(application: ExpressApplication): Promise<Attempt> {
+  const attempt = await signIn(application);
+  expect([attempt.callback.status, attempt.callback.location]).toEqual([302, "/idpauth/"]);
+  expect(await userOf(attempt.browser)).toMatchObject({ email: "ada@example.com", name: "Ada Lovelace" });
+  return attempt;
+}
+
+/** Signs in, and expects a page that says no, nobody signed in, and no use of the access token. Gives what was seen. */
+export async function expectRefused(application: ExpressApplication, reason: string): Promise<string> {
+  const { browser, callback } = await signIn(application);
+  expect([callback.status, callback.headers["content-type"]]).toEqual([400, "text/html; charset=utf-8"]);
+  expect(await userOf(browser)).toBeNull();
+  expect(application.provider.requestsTo("userinfo")).toEqual([]);
+  expect(application.log.filter(({ code }) => code === "callback_failed").map(({ message }) => message)).toEqual([
+    `A sign-in could not be completed (${reason}).`,
+  ]);
+  const tokenRequests = application.provider.requestsTo("token").length;
+  return `400 page, ${reason}; ${tokenRequests === 0 ? "no token request, " : ""}no userinfo request, no session`;
+}
+
+/** One refresh that the relying party must refuse. Gives what was seen. */
+export async function expectRefreshRefused(
+  application: ExpressApplication,
+  mutation: (draft: IdTokenDraft) => MutatedIdToken,
+  reason: string,
+): Promise<string> {
+  const { browser } = await expectSignedIn(application);
+  const { provider, clock, log } = application;
+  clock.advance(HOUR);
+  provider.mutateIdToken = mutation;
+  for (let probe = 0; probe < 3; probe += 1) expect(await userOf(browser)).toBeNull();
+  expect(provider.requestsTo("token", { grant_type: "refresh_token" })).toHaveLength(1);
+  expect(provider.requestsTo("userinfo")).toHaveLength(1);
+  expect(log.filter(({ code }) => code === "refresh_rejected").map(({ message }) => message)).toEqual([
+    `A refresh was refused (${reason}).`,
+  ]);
+  return `the session ends, ${reason}; one token request in three probes, no use of the fresh access token`;
+}
+
+/** Time passes until the ID token has expired. */
+export function untilExpired({ clock }: ExpressApplication): void {
+  clock.advance(HOUR);
+}
+
+/** Every ID token is made with these claims changed; undefined takes one away. */
+export function withClaims(application: ExpressApplication, changes: Readonly<Record<string, unknown>>): ExpressApplication {
+  application.provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, ...changes } });
+  return application;
+}
+
+/** Every ID token gets this header beside what it has; undefined takes a member away. */
+export function withHeader(application: ExpressApplication, changes: Readonly<Record<string, unknown>>): ExpressApplication {
+  application.provider.mutateIdToken = ({ header }) => ({ header: { ...header, ...changes } });
+  return application;
+}

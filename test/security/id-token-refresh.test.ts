@@ -1,0 +1,246 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Events } from "../../src/index.js";
+import { startApplication, type Application, type Visitor } from "../support/application.js";
+import {
+  ACCEPTED,
+  byRequirement,
+  claim,
+  claimsOf,
+  inSeconds,
+  REJECTED,
+  startAttacker,
+  STRANGER,
+  without,
+  type Attacker,
+  type Mutation,
+} from "./id-token-mutations.js";
+
+// What OpenID Connect Core 3.1.3.7 asks of an ID token, at a refresh, and what 12.2 adds. At the callback: id-token.test.ts.
+
+const HOUR = 3_600_000;
+const SIGNED_OUT = { authenticated: false, user: null };
+
+let app: Application;
+let attacker: Attacker;
+const failures: Events["failure"][] = [];
+
+beforeAll(async () => {
+  attacker = await startAttacker();
+  app = await startApplication();
+  app.auth.on("failure", (event) => failures.push(event));
+});
+afterAll(async () => {
+  await app.stop();
+  await attacker.stop();
+});
+beforeEach(() => {
+  // Beyond the interval in which one bad signature may force a fetch of the keys.
+  app.clock.advance(31_000);
+  failures.length = 0;
+});
+
+const sessionOf = (visitor: Visitor) => app.auth.getSession(visitor.request("/"));
+const refreshRequests = () => app.provider.requestsTo("token", { grant_type: "refresh_token" }).length;
+
+/** Only the wall clock moves, so that no fetch of the keys that is still under way in the background is cut off. */
+const anHourLater = (of = app) => {
+  of.clock.setNow(of.clock.now() + HOUR);
+};
+
+/** Somebody whose ID token has just expired, and what the next one will be like. */
+async function expired(mutation: Mutation, atSignIn?: Mutation, of = app): Promise<Visitor> {
+  const visitor = of.visitor();
+  of.provider.mutateIdToken = atSignIn && ((draft) => atSignIn(draft, attacker.origin));
+  await visitor.signIn();
+  anHourLater(of);
+  of.provider.requests.length = 0;
+  of.provider.mutateIdToken = (draft) => mutation(draft, attacker.origin);
+  return visitor;
+}
+
+async function expectRefused(visitor: Visitor, reason: string): Promise<void> {
+  const before = await sessionOf(visitor);
+  expect(before).toHaveProperty("credentials.refresh_token");
+  for (let probe = 0; probe < 3; probe += 1) {
+    const answer = await visitor.get("/idpauth/session");
+    expect([answer.status, answer.json()]).toEqual([200, SIGNED_OUT]);
+  }
+  expect(refreshRequests()).toBe(1);
+  expect([app.provider.requestsTo("userinfo").length, attacker.requests]).toEqual([0, []]);
+  expect(failures.map((failure) => [failure.during, failure.reason])).toEqual([["refresh", reason]]);
+  const after = await sessionOf(visitor);
+  expect(after?.["id_info"]).toEqual(before?.["id_info"]);
+  expect(after?.["idp_login_at"]).toBe(before?.["idp_login_at"]);
+  const { refresh_token: _dropped, ...kept } = before?.["credentials"] as Record<string, unknown>;
+  expect(after?.["credentials"]).toEqual(kept);
+  expect(await app.auth.getCredentials(visitor.request("/"))).toBeNull();
+}
+
+/** Beside what is refused at both: what only a predecessor can show to be wrong. The last is the token of the sign-in. */
+const refusedHere: readonly (readonly [string, string, Mutation, Mutation?])[] = [
+  ...REJECTED,
+  ["RFR-1 iss of another issuer", "iss", claim("iss", "https://evil.example")],
+  ["RFR-2 sub of somebody else", "sub", claim("sub", "eve")],
+  ["RFR-2 everything of somebody else", "sub", claimsOf({ sub: "eve", email: "eve@example.com", name: "Eve" })],
+  ["RFR-2 sub in another letter case", "sub", claim("sub", "ADA-1815")],
+  ["RFR-3 aud of another client", "aud", claim("aud", "other")],
+  ["RFR-4 azp that was absent at the sign-in", "azp", claim("azp", "test-client"), without("azp")],
+  ["RFR-4 azp changed", "azp", claim("azp", "other")],
+  ["RFR-4 azp taken away", "azp", without("azp")],
+  ["RFR-5 iat older than at the sign-in", "iat", inSeconds("iat", -3606)],
+  ["RFR-6 another auth_time", "auth_time", claim("auth_time", 1_700_000_001), claim("auth_time", 1_700_000_000)],
+  ["RFR-6 auth_time of another type", "auth_time", claim("auth_time", "1700000000"), claim("auth_time", 1_700_000_000)],
+  ["RFR-7 another nonce", "nonce", claim("nonce", "another")],
+  ["RFR-8 a token that expired with the old one, long ago", "exp", inSeconds("exp", -3600)],
+  ["RFR-8 a token that has expired beyond the tolerance", "exp", inSeconds("exp", -6)],
+];
+
+describe.each(byRequirement(refusedHere))("%s at a refresh, refused:", (_id, requirement) => {
+  it.for(requirement)("%s", async ([, reason, mutation, atSignIn]) => {
+    await expectRefused(await expired(mutation, atSignIn), `id_token_${reason}`);
+  });
+});
+
+const acceptedHere: readonly (readonly [string, Mutation, Mutation?])[] = [
+  ...ACCEPTED,
+  ["IDT-14 sub of 255 characters", claim("sub", "x".repeat(255)), claim("sub", "x".repeat(255))],
+  ["RFR-3 aud as text that was a list", claim("aud", "test-client"), claim("aud", ["test-client"])],
+  ["RFR-4 no azp where there was none", without("azp"), without("azp")],
+  ["RFR-5 iat of the sign-in, older by no more than the tolerance", inSeconds("iat", -3605)],
+  ["RFR-6 the same auth_time", claim("auth_time", 1_700_000_000), claim("auth_time", 1_700_000_000)],
+  ["RFR-6 no auth_time", (draft) => draft, claim("auth_time", 1_700_000_000)],
+  ["RFR-7 no nonce", without("nonce")],
+];
+
+describe.each(byRequirement(acceptedHere))("%s at a refresh, accepted:", (_id, requirement) => {
+  it.for(requirement)("%s", async ([, mutation, atSignIn]) => {
+    const visitor = await expired(mutation, atSignIn);
+    const before = await sessionOf(visitor);
+    expect((await visitor.get("/idpauth/session")).json()).toMatchObject({ authenticated: true, user: { email: "ada@example.com" } });
+    expect(refreshRequests()).toBe(1);
+    expect(failures).toEqual([]);
+    expect(attacker.requests).toEqual([]);
+    const after = await sessionOf(visitor);
+    expect(after?.["credentials"]).not.toEqual(before?.["credentials"]);
+    // RFR-9
+    expect(after?.["idp_login_at"]).toBe(before?.["idp_login_at"]);
+  });
+});
+
+describe("at a refresh", () => {
+  it("RFR-7 the nonce of the sign-in", async () => {
+    const visitor = await expired((draft) => draft);
+    const { nonce } = (await sessionOf(visitor))?.["id_info"] as Record<string, unknown>;
+    expect(nonce).toEqual(expect.any(String));
+    app.provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, nonce } });
+    expect(await visitor.isSignedIn()).toBe(true);
+  });
+
+  it("RFR-2 nobody is ever shown somebody else's claims, also when the other signs in next door", async () => {
+    const ada = await expired((draft) => draft);
+    const eve = app.visitor();
+    app.provider.mutateIdToken = undefined;
+    await eve.signIn("/idpauth/login/", { sub: "eve", email: "eve@example.com", name: "Eve" });
+    const eves = (await sessionOf(eve))?.["id_info"] as Record<string, unknown>;
+    // A provider that mixes up its answers gives Ada what belongs to Eve.
+    const { sub, email, name } = eves;
+    app.provider.mutateIdToken = ({ claims }) => ({ claims: Object.assign(claims, { sub, email, name }) });
+    const probe = await ada.get("/idpauth/session");
+    expect(probe.json()).toEqual(SIGNED_OUT);
+    expect(probe.body).not.toContain("eve");
+    expect((await sessionOf(ada))?.["id_info"]).toMatchObject({ sub: "ada-1815", email: "ada@example.com" });
+    expect((await ada.get("/idpauth/")).body).not.toContain("eve@example.com");
+  });
+
+  it("RFR-8 tokens that come expired within the tolerance cost one token request per probe, never more", async () => {
+    const visitor = await expired(inSeconds("exp", -4));
+    for (let probe = 1; probe <= 4; probe += 1) {
+      const answers = await Promise.all([visitor.get("/idpauth/session"), visitor.get("/idpauth/session")]);
+      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+      expect(refreshRequests()).toBeLessThanOrEqual(2 * probe);
+    }
+    app.provider.mutateIdToken = undefined;
+    await visitor.isSignedIn();
+    app.provider.requests.length = 0;
+    expect(await visitor.isSignedIn()).toBe(true);
+    expect(refreshRequests()).toBe(0);
+  });
+
+  it("RFR-9 idp_login_at is the same after ten refreshes", async () => {
+    const visitor = await expired((draft) => draft);
+    const before = (await sessionOf(visitor))?.["idp_login_at"];
+    expect(before).toEqual(expect.any(Number));
+    for (let hour = 0; hour < 10; hour += 1) {
+      expect(await visitor.isSignedIn()).toBe(true);
+      anHourLater();
+    }
+    expect(refreshRequests()).toBe(10);
+    expect((await sessionOf(visitor))?.["idp_login_at"]).toBe(before);
+  });
+
+  it.each<[string, Mutation]>([
+    ["IDT-5 a key that is not published", (draft) => ({ header: { ...draft.header, kid: "nobody-knows" } })],
+    [
+      "IDT-7 the attacker's kid with the attacker's jku",
+      (draft, origin) => draft.sign({ ...draft.header, kid: "attacker", jku: `${origin}/jwks` }, draft.claims, STRANGER),
+    ],
+  ])("%s is an outage, 503: id_info is unchanged, the rotated refresh token is kept, and a good key recovers", async (_name, mutation) => {
+    const alone = await startApplication();
+    const visitor = await expired(mutation, undefined, alone);
+    const sessionNow = () => alone.auth.getSession(visitor.request("/"));
+    const before = await sessionNow();
+    for (let probe = 0; probe < 3; probe += 1) {
+      const answer = await visitor.get("/idpauth/session");
+      expect([answer.status, answer.json()]).toEqual([503, SIGNED_OUT]);
+    }
+    expect(alone.provider.requestsTo("token")).toHaveLength(1);
+    expect(alone.provider.requestsTo("jwks")).toHaveLength(1);
+    expect(attacker.requests).toEqual([]);
+    const after = await sessionNow();
+    expect(after?.["id_info"]).toEqual(before?.["id_info"]);
+    expect(after?.["credentials"]).toEqual({
+      ...(before?.["credentials"] as object),
+      refresh_token: alone.provider.issued.filter(({ kind }) => kind === "refresh_token").at(-1)?.value,
+    });
+    alone.provider.mutateIdToken = undefined;
+    alone.clock.advance(61_000);
+    expect(await visitor.isSignedIn()).toBe(true);
+    expect(alone.provider.reuses).toBe(0);
+    await alone.stop();
+  });
+});
+
+describe("at a refresh, while the keys cannot be had", () => {
+  it("F9 tokens by a new key are an outage, and refresh tokens are not spent probe by probe", async () => {
+    const alone = await startApplication();
+    const visitor = await expired((draft) => draft, undefined, alone);
+    await alone.provider.rotateKeys({ keepOld: false });
+    alone.provider.fault("jwks", { kind: "status", status: 503 });
+    for (let probe = 0; probe < 10; probe += 1) expect((await visitor.get("/idpauth/session")).status).toBe(503);
+    // Until two attempts to fetch the keys have failed, nobody can know that the next token is by the same key.
+    expect(alone.provider.requestsTo("token").length).toBeLessThanOrEqual(3);
+    expect(alone.provider.requestsTo("jwks").length).toBeLessThanOrEqual(2);
+    alone.provider.clearFaults();
+    alone.clock.advance(61_000);
+    expect(await visitor.isSignedIn()).toBe(true);
+    expect(alone.provider.reuses).toBe(0);
+    await alone.stop();
+  });
+});
+
+describe("at a refresh, with a trusted audience configured", () => {
+  it.each<[string, boolean, unknown, unknown]>([
+    ["IDT-3 an additional audience is accepted", true, ["test-client", "partner"], "test-client"],
+    ["IDT-3 another one is refused", false, ["test-client", "partner", "other"], "test-client"],
+    ["IDT-4 several audiences with the other's azp are refused", false, ["test-client", "partner"], "partner"],
+    ["IDT-4 several audiences without azp are refused", false, ["test-client", "partner"], undefined],
+  ])("%s", async (_name, accepted, aud, azp) => {
+    const trusting = await startApplication({ trustedAudiences: ["partner"] });
+    const visitor = trusting.visitor();
+    await visitor.signIn();
+    anHourLater(trusting);
+    trusting.provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, aud, azp } });
+    expect(await visitor.isSignedIn()).toBe(accepted);
+    await trusting.stop();
+  });
+});

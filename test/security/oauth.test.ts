@@ -1,0 +1,494 @@
+import { createServer, type Server } from "node:http";
+import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Entry } from "../../src/core/ports.js";
+import type { SessionRecord } from "../../src/core/record.js";
+import type { Endpoint, Fault } from "../../src/testing/provider/test-provider.js";
+import { TestClock } from "../../src/testing/test-clock.js";
+import { memoryStore } from "../../src/stores/memory.js";
+import { selfSigned } from "../browser/https-front.js";
+import { startApplication, type Answer, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
+import { leaksIn, secretsOf } from "../support/secrets.js";
+import { startExpressApplication } from "../support/express-application.js";
+
+const HOUR = 3_600_000;
+const RANDOM = /^[A-Za-z0-9_-]{43}$/;
+const SIGNED_OUT = '{"authenticated":false,"user":null}';
+
+let application: Application;
+const closing: (() => void)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0)) close();
+  await application.stop();
+});
+
+async function start(options: ApplicationOptions = {}): Promise<Visitor> {
+  application = await startApplication(options);
+  return application.visitor();
+}
+
+const credentialsOf = async (visitor: Visitor): Promise<unknown> =>
+  (await application.auth.getSession(visitor.request("/")))?.["credentials"];
+
+function parameter(callback: string, name: string): string {
+  return new URL(callback, "http://app.example").searchParams.get(name) ?? "";
+}
+
+function withParameter(callback: string, name: string, value: string): string {
+  const url = new URL(callback, "http://app.example");
+  url.searchParams.set(name, value);
+  return `${url.pathname}${url.search}`;
+}
+
+describe("the security best current practice (RFC 9700)", () => {
+  it("BCP-4 swapped codes of two logins, in one browser or two, sign nobody in", async () => {
+    await start();
+    const [ada, bob] = [application.visitor(), application.visitor()];
+    for (const [one, other] of [
+      [ada, bob],
+      [ada, ada],
+    ] as const) {
+      const [first, second] = [await one.approve(), await other.approve()];
+      for (const [who, target, code] of [
+        [one, first, second],
+        [other, second, first],
+      ] as const) {
+        const answer = await who.get(withParameter(target, "code", parameter(code, "code")));
+        expect([answer.status, answer.setCookies ?? []]).toEqual([400, []]);
+        expect(await who.isSignedIn()).toBe(false);
+      }
+    }
+  });
+
+  it("BCP-4 an ID token with the nonce of another login of the same browser is refused", async () => {
+    const visitor = await start();
+    const nonces = async () => {
+      const url = new URL((await visitor.get("/idpauth/login/?response=json")).json().redirect_to as string);
+      return url.searchParams.get("nonce");
+    };
+    const other = await nonces();
+    expect(other).toMatch(RANDOM);
+    application.provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, nonce: other } });
+    expect((await visitor.signIn()).status).toBe(400);
+    expect(await visitor.isSignedIn()).toBe(false);
+  });
+
+  it("BCP-6 a thousand logins, and a thousand more after a restart, share no state, nonce or challenge and no part of one", async () => {
+    const store = memoryStore({ clock: new TestClock() });
+    await start({ store });
+    const restarted = application.another();
+    const seen = { state: new Set<string>(), nonce: new Set<string>(), code_challenge: new Set<string>() };
+    for (let login = 0; login < 2_000; login += 1) {
+      const visitor = login < 1_000 ? application.visitor() : application.visitor().at(restarted);
+      const { searchParams } = new URL((await visitor.get("/idpauth/login/")).location);
+      for (const [name, values] of Object.entries(seen)) {
+        const value = searchParams.get(name) ?? "";
+        expect(value).toMatch(RANDOM);
+        values.add(value);
+      }
+    }
+    for (const values of Object.values(seen)) {
+      expect(values.size).toBe(2_000);
+      // No place where they are all alike: 64 letters, and 16 at the last place, which carries four bits.
+      for (let place = 0; place < 43; place += 1) {
+        const letters = new Set([...values].map((value) => value[place]));
+        expect(letters.size, `place ${String(place)}`).toBe(place < 42 ? 64 : 16);
+      }
+    }
+    const all = Object.values(seen).flatMap((values) => [...values]);
+    expect(new Set(all).size).toBe(6_000);
+  });
+
+  it("BCP-7 with another nonce no token is used: the provider sees no userinfo request, the session holds no credentials", async () => {
+    const visitor = await start({ provider: { claimsInIdToken: false } });
+    application.provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, nonce: "other" } });
+    expect((await visitor.signIn()).status).toBe(400);
+    expect(application.provider.requestsTo("userinfo")).toEqual([]);
+    expect(await credentialsOf(visitor)).toBeUndefined();
+    application.provider.mutateIdToken = undefined;
+    expect((await visitor.signIn()).status).toBe(302);
+    expect(application.provider.requestsTo("userinfo")).toHaveLength(1);
+  });
+
+  it("BCP-9 no token and no secret stands in any URL or Referer of a whole run: sign-in, userinfo, refresh, logout", async () => {
+    const visitor = await start({ provider: { claimsInIdToken: false } });
+    await visitor.signIn();
+    application.clock.advance(HOUR);
+    expect(await visitor.isSignedIn()).toBe(true);
+    await visitor.get("/idpauth/logout/");
+    const { provider } = application;
+    for (const endpoint of ["discovery", "authorize", "token", "jwks", "userinfo", "revoke"] as const) {
+      expect(provider.requestsTo(endpoint).length, endpoint).toBeGreaterThan(0);
+    }
+    const secrets = secretsOf(application).filter(({ kind }) => !["state", "nonce"].includes(kind));
+    for (const { url, headers } of provider.requests) {
+      expect(leaksIn(url, secrets)).toEqual([]);
+      expect(headers.referer).toBeUndefined();
+    }
+    expect(provider.violations).toEqual([]);
+  });
+
+  it("BCP-10 tokens in the callback's query are ignored: without a code they sign nobody in, beside one they are not taken", async () => {
+    const visitor = await start();
+    const injected = "access_token=injected&id_token=injected&token_type=Bearer&expires_in=3600&refresh_token=injected";
+    const callback = await visitor.approve();
+    expect((await visitor.get(`${callback.replace(/code=[^&]*/, "")}&${injected}`)).status).toBe(400);
+    expect(await visitor.isSignedIn()).toBe(false);
+    expect(application.provider.requestsTo("token")).toEqual([]);
+    expect((await visitor.get(`${await visitor.approve()}&${injected}`)).status).toBe(302);
+    expect(JSON.stringify(await application.auth.getSession(visitor.request("/")))).not.toContain("injected");
+  });
+
+  it("BCP-12 every redirect that there is has status 302", async () => {
+    const visitor = await start({ baseUrl: "http://app.example" });
+    const guarded = await application.auth.guard(visitor.request("/reports", { headers: { accept: "text/html" } }));
+    const refusal = (await visitor.approve()).replace(/code=[^&]*/, "error=access_denied");
+    const callback = await visitor.approve();
+    const replies = [
+      guarded?.reply,
+      await visitor.get("/idpauth/login/", { host: "other.example" }),
+      await visitor.get("/idpauth/login/"),
+      await visitor.get(refusal),
+      await visitor.get(callback),
+      await visitor.get(callback),
+      await visitor.get("/idpauth/logout/"),
+    ];
+    expect(replies.map((reply) => [reply?.status, reply?.headers["Location"] === undefined])).toEqual(replies.map(() => [302, false]));
+  });
+
+  it.each([
+    ["X-Forwarded-Host", "evil.example"],
+    ["X-Forwarded-Proto", "https"],
+    ["X-Forwarded-Port", "4444"],
+    ["X-Forwarded-Prefix", "/evil"],
+    ["X-Forwarded-Scheme", "https"],
+    ["X-Forwarded-Ssl", "on"],
+    ["X-Forwarded-Server", "evil.example"],
+    ["X-Forwarded-Uri", "/idpauth/session"],
+    ["X-Forwarded-Method", "POST"],
+    ["X-HTTP-Method-Override", "POST"],
+    ["X-Host", "evil.example"],
+    ["X-Original-Host", "evil.example"],
+    ["X-Original-URL", "/idpauth/session"],
+    ["X-Rewrite-URL", "/idpauth/session"],
+    ["Forwarded", "host=evil.example;proto=https;for=127.0.0.1"],
+    ["Front-End-Https", "on"],
+    ["X_ORIGIN_URL", "http://evil.example/"],
+  ])("BCP-13 %s: %s, which nobody was told to trust, changes no address, no path and no cookie", async (name, value) => {
+    const app = await startExpressApplication({
+      routes: (into, auth) => void into.get("/guarded", auth.idpRequired, (_request, response) => void response.send("protected")),
+    });
+    application = app as unknown as Application;
+    const asked = async (target: string, headers: Record<string, string>) => {
+      const answer = await app.browser().navigate(target, { headers });
+      const location = answer.location?.replace(/(state|nonce|code_challenge)=[^&]*/g, "");
+      const cookies = answer.setCookies.map((cookie) => cookie.replace(/=[^;]+/, ""));
+      return [answer.status, location, cookies, answer.text.includes("protected")];
+    };
+    for (const target of [
+      "/guarded",
+      "/idpauth/login/",
+      "/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=http%3A%2F%2Fevil.example%2F",
+      "/idpauth/",
+      "/idpauth/logout/",
+    ]) {
+      expect(await asked(target, { [name]: value }), target).toEqual(await asked(target, {}));
+    }
+  });
+
+  it.each(["client_secret_post", "client_secret_basic"] as const)(
+    "BCP-16 the token request of %s: a form in a POST without a query, each parameter once, the client proven once",
+    async (tokenEndpointAuthMethod) => {
+      const visitor = await start({ tokenEndpointAuthMethod });
+      await visitor.signIn();
+      application.clock.advance(HOUR);
+      expect(await visitor.isSignedIn()).toBe(true);
+      const requests = application.provider.requestsTo("token");
+      expect(requests.map(({ params }) => params.get("grant_type"))).toEqual(["authorization_code", "refresh_token"]);
+      for (const { method, url, headers, params } of requests) {
+        expect([method, url.includes("?"), headers["content-type"]?.split(";")[0]]).toEqual([
+          "POST",
+          false,
+          "application/x-www-form-urlencoded",
+        ]);
+        const names = [...params.keys()];
+        expect(new Set(names).size).toBe(names.length);
+        const isBasic = headers.authorization?.startsWith("Basic ") === true;
+        expect([isBasic, params.has("client_secret")]).toEqual(
+          tokenEndpointAuthMethod === "client_secret_basic" ? [true, false] : [false, true],
+        );
+      }
+    },
+  );
+
+  it("BCP-17 a login that one browser began and another finishes gives the other no session, whether or not it had one", async () => {
+    await start();
+    const attacker = application.visitor();
+    const member = application.visitor();
+    await member.signIn("/idpauth/login/", { sub: "member", email: "member@example.com" });
+    for (const victim of [application.visitor(), member]) {
+      const before = (await victim.get("/idpauth/session")).body;
+      const { redirect_to } = (await attacker.get("/idpauth/login/?response=json")).json() as { redirect_to: string };
+      const callback = new URL(await application.provider.signInCode(redirect_to));
+      const codes = application.provider.requestsTo("token").length;
+      const answer = await victim.get(`${callback.pathname}${callback.search}`);
+      expect([answer.status, answer.setCookies ?? []]).toEqual([400, []]);
+      expect(application.provider.requestsTo("token").length).toBe(codes);
+      expect((await victim.get("/idpauth/session")).body).toBe(before);
+      expect(await attacker.isSignedIn()).toBe(false);
+    }
+  });
+});
+
+describe("PKCE (RFC 7636)", () => {
+  it(
+    "PKCE-1 of 100,000 verifiers, states and nonces every one is distinct, and 43 letters of the unreserved alphabet",
+    { timeout: 60_000 },
+    async () => {
+      const clock = new TestClock();
+      const seen = new Set<string>();
+      let made = 0;
+      let malformed = 0;
+      const store = {
+        ...memoryStore({ clock }),
+        // Nothing is kept: only what would have been stored is looked at.
+        insert(_key: string, entry: Entry) {
+          const [login] = (entry.data as SessionRecord).idp_state.logins ?? [];
+          for (const value of [login?.verifier, login?.state, login?.nonce]) {
+            made += 1;
+            if (!RANDOM.test(value ?? "")) malformed += 1;
+            else seen.add(value ?? "");
+          }
+          return Promise.resolve(true);
+        },
+      };
+      await start({ clock, store });
+      const visitor = application.visitor();
+      while (made < 100_000) await application.auth.handle(visitor.request("/idpauth/login/"));
+      expect([seen.size, malformed]).toEqual([made, 0]);
+    },
+  );
+
+  it("PKCE-2 the verifier goes to the provider once, with its own code, and to nobody else", async () => {
+    const visitor = await start();
+    const callback = await visitor.approve();
+    const before = JSON.stringify(await application.auth.getSession(visitor.request("/")));
+    const answer = await visitor.get(callback);
+    const [request] = application.provider.requestsTo("token");
+    const verifier = request?.params.get("code_verifier") ?? "";
+    expect(verifier).toMatch(RANDOM);
+    const after = JSON.stringify(await application.auth.getSession(visitor.request("/")));
+    for (const text of [before, after, JSON.stringify(answer), callback]) expect(text).not.toContain(verifier);
+    expect(application.provider.requests.filter(({ body, url }) => (body + url).includes(verifier))).toHaveLength(1);
+  });
+
+  it("PKCE-3 a provider that knows no PKCE is sent it all the same, and signs in", async () => {
+    const visitor = await start({ provider: { pkce: "ignored" } });
+    expect((await visitor.signIn()).status).toBe(302);
+    expect(application.provider.requestsTo("authorize")[0]?.query.get("code_challenge_method")).toBe("S256");
+    expect(application.provider.requestsTo("token")[0]?.params.get("code_verifier")).toMatch(RANDOM);
+    expect(await visitor.isSignedIn()).toBe(true);
+  });
+});
+
+/** A second server that answers everything with 200; what reaches it is counted. */
+async function listener(): Promise<{ readonly origin: string; readonly requests: string[] }> {
+  const requests: string[] = [];
+  const server: Server = createServer((request, response) => {
+    requests.push(`${request.method ?? ""} ${request.url ?? ""}`);
+    response.setHeader("Content-Type", "application/json").end("{}");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closing.push(() => server.close().closeAllConnections());
+  return { origin: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`, requests };
+}
+
+/** A server whose certificate nobody has reason to trust. */
+async function untrusted(): Promise<{ readonly origin: string; readonly requests: string[] }> {
+  const requests: string[] = [];
+  const server: TlsServer = createTlsServer(selfSigned("localhost"), (request, response) => {
+    requests.push(request.url ?? "");
+    response.end();
+  });
+  server.on("tlsClientError", () => undefined);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closing.push(() => server.close().closeAllConnections());
+  return { origin: `https://localhost:${String((server.address() as AddressInfo).port)}`, requests };
+}
+
+function expectLoggedOut(answer: Answer, response: string): void {
+  if (response === "json") expect([answer.status, answer.body]).toEqual([200, '{"status":"logged_out"}']);
+  else expect([answer.status, answer.location]).toEqual([302, "/idpauth/"]);
+}
+
+describe("revocation (RFC 7009)", () => {
+  it.each(["redirect", "json"])(
+    "REV-3 a certificate that cannot be trusted: nothing is sent, the logout completes, response=%s",
+    async (response) => {
+      const visitor = await start();
+      const { origin, requests } = await untrusted();
+      application.provider.discoveryDocument = (document) => ({ ...document, revocation_endpoint: `${origin}/revoke` });
+      await visitor.signIn();
+      expectLoggedOut(await visitor.get(`/idpauth/logout/?response=${response}`), response);
+      expect([requests, await visitor.isSignedIn()]).toEqual([[], false]);
+      expect(application.log.filter(({ details }) => details?.["endpoint"] === "revocation")).toHaveLength(1);
+    },
+  );
+
+  it.each(["redirect", "json"])(
+    "REV-3 nobody listening at the revocation endpoint: the logout completes, response=%s",
+    async (response) => {
+      const visitor = await start();
+      application.provider.discoveryDocument = (document) => ({ ...document, revocation_endpoint: "http://127.0.0.1:9/revoke" });
+      await visitor.signIn();
+      expectLoggedOut(await visitor.get(`/idpauth/logout/?response=${response}`), response);
+      expect(await visitor.isSignedIn()).toBe(false);
+    },
+  );
+
+  it.each([301, 302, 303, 307, 308])(
+    "REV-4 a redirect with %i from any endpoint is not followed: another listener sees no request",
+    async (status) => {
+      const visitor = await start({ provider: { claimsInIdToken: false } });
+      const { provider, clock } = application;
+      const { origin, requests } = await listener();
+      const strike = (endpoint: Endpoint) =>
+        provider.fault(endpoint, { kind: "redirect", status, location: `${origin}/${endpoint}`, times: 1 } satisfies Fault);
+      const during = async (endpoint: Endpoint, work: () => Promise<unknown>) => {
+        const before = provider.requestsTo(endpoint).length;
+        const withdraw = strike(endpoint);
+        await work();
+        expect(provider.requestsTo(endpoint).length, endpoint).toBe(before + 1);
+        withdraw();
+        clock.advance(61_000);
+      };
+      await during("discovery", () => visitor.get("/idpauth/login/"));
+      await during("token", () => visitor.signIn());
+      await during("jwks", () => visitor.signIn());
+      await during("userinfo", () => visitor.signIn());
+      clock.advance(HOUR);
+      await during("token", () => visitor.get("/idpauth/session"));
+      expect(await visitor.isSignedIn()).toBe(true);
+      await during("revoke", () => visitor.get("/idpauth/logout/"));
+      expect(requests).toEqual([]);
+      expect(provider.requestsTo("unknown")).toEqual([]);
+      // The listener does count.
+      await fetch(origin);
+      expect(requests).toHaveLength(1);
+    },
+  );
+});
+
+describe("token answers and client authentication (RFC 6749)", () => {
+  const SECRETS = [
+    "a:b",
+    ":",
+    "a+b",
+    "100%",
+    "%41",
+    "%2B",
+    "two words",
+    " leading and trailing ",
+    "ünïcødé",
+    "日本語",
+    "🔑",
+    "&=?#/\\\"'<>",
+    "a:b+c%d e\u00fc&=",
+  ];
+
+  it.each(SECRETS.flatMap((secret) => (["client_secret_post", "client_secret_basic"] as const).map((method) => [secret, method] as const)))(
+    "TOK-4 the client secret %j by %s: sign-in, refresh and revocation prove the client",
+    async (clientSecret, method) => {
+      const visitor = await start({
+        tokenEndpointAuthMethod: method,
+        provider: { clientId: "client:id +%é", clientSecret, tokenEndpointAuthMethods: [method] },
+      });
+      const { provider } = application;
+      expect((await visitor.signIn()).status).toBe(302);
+      application.clock.advance(HOUR);
+      expect(await visitor.isSignedIn()).toBe(true);
+      const token = provider.issued.findLast(({ kind }) => kind === "refresh_token")?.value ?? "";
+      await visitor.get("/idpauth/logout/");
+      expect(provider.isActive(token)).toBe(false);
+      const header = provider.requestsTo("revoke")[0]?.headers.authorization;
+      if (method === "client_secret_post") expect(header).toBeUndefined();
+      else {
+        // RFC 6749 section 2.3.1: each form-encoded by itself, then joined.
+        const [id = "", secret = "", ...rest] = Buffer.from(header?.slice(6) ?? "", "base64")
+          .toString("latin1")
+          .split(":");
+        const decoded = (text: string) => new URLSearchParams(`x=${text}`).get("x");
+        expect([decoded(id), decoded(secret), rest]).toEqual(["client:id +%é", clientSecret, []]);
+      }
+    },
+  );
+
+  it.each(["BEARER", "bEaReR", "bearer"])("TOK-1 token_type %s signs in", async (token_type) => {
+    const visitor = await start();
+    application.provider.tokenAnswer = (answer) => ({ ...answer, token_type });
+    expect((await visitor.signIn()).status).toBe(302);
+  });
+
+  it.each(["DPoP", "mac", "N_A", "", "Bearer ", null, undefined, ["Bearer"]])("TOK-1 token_type %j signs nobody in", async (token_type) => {
+    const visitor = await start();
+    application.provider.tokenAnswer = (answer) => ({ ...answer, token_type });
+    expect((await visitor.signIn()).status).toBe(400);
+    expect((await visitor.get("/idpauth/session")).body).toBe(SIGNED_OUT);
+  });
+
+  it.each([undefined, "3600", "soon", -1, 0.5, 1e30, null, {}])(
+    "TOK-2 expires_in %j neither fails a sign-in nor a refresh",
+    async (expires_in) => {
+      const visitor = await start();
+      application.provider.tokenAnswer = (answer) => ({ ...answer, expires_in });
+      expect((await visitor.signIn()).status).toBe(302);
+      application.clock.advance(HOUR);
+      expect(await visitor.isSignedIn()).toBe(true);
+      expect(application.provider.requestsTo("token")).toHaveLength(2);
+    },
+  );
+
+  it.each(["code", "state", "error", "iss"])(
+    "TOK-3 a callback with %s twice, the same or another, reaches no token endpoint",
+    async (name) => {
+      const visitor = await start();
+      for (const second of ["same", "other"]) {
+        const callback = await visitor.approve();
+        const once = name === "error" ? `${callback.replace(/code=[^&]*&?/, "")}&error=access_denied` : callback;
+        const value = second === "same" ? parameter(once, name) : "other";
+        const answer = await visitor.get(`${once}&${name}=${encodeURIComponent(value)}`);
+        expect([answer.status, answer.setCookies ?? []]).toEqual([400, []]);
+      }
+      expect(application.provider.requestsTo("token")).toEqual([]);
+      expect(await visitor.isSignedIn()).toBe(false);
+    },
+  );
+});
+
+describe("the authorization answer", () => {
+  it.each([
+    "scope=openid",
+    "authuser=0",
+    "prompt=none",
+    "hd=example.com",
+    "session_state=a.b",
+    "foo=bar&foo=baz",
+    "__proto__=x",
+    "constructor=1",
+  ])("ISS-4 the extra parameter %s changes nothing", async (extra) => {
+    const visitor = await start();
+    expect((await visitor.get(`${await visitor.approve()}&${extra}`)).status).toBe(302);
+    expect(await visitor.isSignedIn()).toBe(true);
+  });
+
+  it("ISS-2 a relay that strips iss where the provider announces it breaks the login with a clear event, and keeps who is signed in", async () => {
+    const visitor = await start();
+    await visitor.signIn();
+    const reasons: string[] = [];
+    application.auth.on("failure", ({ reason }) => reasons.push(reason));
+    expect((await visitor.get((await visitor.approve()).replace(/&?iss=[^&]*/, ""))).status).toBe(400);
+    expect([reasons, await visitor.isSignedIn()]).toEqual([["iss"], true]);
+  });
+});

@@ -1,0 +1,101 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const SOURCES = fileURLToPath(new URL("../../src/", import.meta.url));
+
+/** The code that runs in an application: without comments, by path. What is for tests, and the command, is left out. */
+const files = new Map(
+  readdirSync(SOURCES, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts") && !/^(?:testing|cli)[\\/]/.test(path))
+    .map((path) => [
+      relative(SOURCES, join(SOURCES, path)).split(sep).join("/"),
+      withoutComments(readFileSync(join(SOURCES, path), "utf8")),
+    ]),
+);
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[^]*?\*\//g, "").replace(/(^|\s)\/\/.*$/gm, "$1");
+}
+
+/** The places where something stands, as `path: line`. */
+function uses(pattern: RegExp): string[] {
+  return [...files].flatMap(([path, text]) =>
+    text
+      .split("\n")
+      .filter((line) => pattern.test(line))
+      .map((line) => `${path}: ${line.trim()}`),
+  );
+}
+
+const filesWith = (pattern: RegExp) => [...new Set(uses(pattern).map((use) => use.slice(0, use.indexOf(":"))))].sort();
+
+describe("the source", () => {
+  it("is all there to be looked at", () => {
+    expect(files.size).toBeGreaterThan(80);
+    expect(uses(/randomBytes\(32\)/).length).toBeGreaterThanOrEqual(2);
+  });
+
+  it("11.5.1 makes state, nonce, verifier and session identifier of 256 bits from the system's generator", () => {
+    expect(uses(/randomBytes\(32\)\.toString\("base64url"\)/).filter((use) => use.includes("return"))).toEqual([
+      expect.stringMatching(/^endpoints\/login\.ts:/),
+      expect.stringMatching(/^sessions\/seal\.ts:/),
+    ]);
+    expect(
+      uses(/\b(?:state|nonce|verifier): /).filter((use) => use.startsWith("endpoints/login.ts") && use.includes("unguessable()")),
+    ).toHaveLength(3);
+  });
+
+  it("11.5.1 uses Math.random to spread pauses in time, and for nothing else", () => {
+    expect(filesWith(/Math\.random/)).toEqual(
+      [
+        // Back-off and its Retry-After, waiting for another process's lease, for a database, for the next sweep.
+        "credentials/refresh-slots.ts",
+        "credentials/refresh.ts",
+        "provider/openid.ts",
+        "stores/postgres-pool.ts",
+        "stores/postgres-sweep.ts",
+        "stores/sqlite-writes.ts",
+      ].filter((path) => files.has(path)),
+    );
+    for (const use of uses(/Math\.random/)) expect(use).toMatch(/pause|wait\(|estimate|random = Math\.random|\* Math\.min|interval/i);
+  });
+
+  it("11.5.1 makes no identifier of a UUID: one is used in tests' sessions alone, as part of a name", () => {
+    expect(filesWith(/randomUUID|\buuid\(|\bnanoid\b/i).filter((path) => !path.includes("for-tests"))).toEqual([]);
+  });
+
+  it("F14 never turns off the check of certificates", () => {
+    expect(uses(/NODE_TLS_REJECT_UNAUTHORIZED|rejectUnauthorized|checkServerIdentity/)).toEqual([]);
+    // http, where the settings' own rule lets it be: on loopback, or in debug mode.
+    expect(filesWith(/allowInsecureRequests/)).toEqual(["provider/discovery.ts"]);
+  });
+
+  it("15.3.2 has one place that asks the provider, and it follows no redirect", () => {
+    expect(uses(/\bfetch\(/).filter((use) => !/^hosts\/|function|customFetch\]/.test(use))).toEqual([
+      expect.stringMatching(/^provider\/backchannel\.ts: .*redirect: "manual"/),
+    ]);
+    expect(filesWith(/from "node:https?"/).filter((path) => !path.startsWith("hosts/"))).toEqual([]);
+    expect(uses(/redirect: "follow"/)).toEqual([]);
+  });
+
+  it("1g names its cookie by what it is for, with nothing of the technology or the person in it", () => {
+    const names = uses(/__Host-|"idpauth"/).filter((use) => use.startsWith("sessions/cookie.ts"));
+    expect(names.length).toBeGreaterThan(0);
+    for (const name of names) expect(name).not.toMatch(/express|node|php|java|asp|sub|email/i);
+  });
+
+  it("runs no text as code and builds no page with script", () => {
+    expect(uses(/\beval\(|new Function\(|vm\.run|setTimeout\("|<script/i)).toEqual([]);
+  });
+
+  it("never lets forwarded or rewritten addresses be read but by the one rule for proxies", () => {
+    expect(filesWith(/x-original-url|x-rewrite-url|x-forwarded-(?:uri|port|prefix|method)|["']forwarded["']/i)).toEqual([]);
+  });
+
+  it("16.4.1 writes nowhere but to its log, whose default is one place, and the stack of a handler that failed to stderr", () => {
+    expect(uses(/\bconsole\./)).toEqual([]);
+    expect(filesWith(/process\.(?:stderr|stdout)\.write/)).toEqual(["hosts/node-error.ts", "idp-auth.ts"]);
+  });
+});

@@ -1,0 +1,48 @@
+import { createServer } from "node:http";
+import express from "express";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { idpAuth } from "../../src/hosts/express.js";
+import { browser, startTestProvider, type TestProvider } from "../../src/testing/index.js";
+
+let provider: TestProvider;
+beforeEach(async () => {
+  provider = await startTestProvider({ people: [{ email: "ada@example.com" }, { email: "grace@example.com" }] });
+});
+afterEach(async () => {
+  await provider.stop();
+});
+
+function createApp(): express.Express {
+  const app = express();
+  const auth = idpAuth({ env: provider.env, log: false });
+  auth.mount(app);
+  app.get("/reports", auth.idpRequired, async (req, res) => res.json(await auth.getUser(req)));
+  return app;
+}
+
+it("a browser at an application is nobody, until it follows the guard to the provider and back", async () => {
+  const visitor = await browser(createApp());
+  expect([visitor.cookie, (await visitor.get("/reports")).status]).toEqual(["", 401]);
+  const page = await visitor.follow("/reports?month=10");
+  expect([page.url.href, page.status, page.json().email]).toEqual([`${visitor.origin}/reports?month=10`, 200, "ada@example.com"]);
+  expect(visitor.cookie).toMatch(/^idpauth=/);
+  await visitor.close();
+});
+
+it("plays a browser behind a proxy that ends TLS", async () => {
+  const app = createServer((request, response) => response.end([request.headers["x-forwarded-proto"], request.headers.host].join(" ")));
+  const visitor = await browser(app, { origin: "https://app.example" });
+  expect((await visitor.get("/")).text).toBe("https app.example");
+});
+
+it("reaches a server that listens on ::1 alone, by number and by name", async (context) => {
+  const server = createServer((_request, response) => response.end("here"));
+  const isListening = new Promise<boolean>((resolve) => {
+    server.once("listening", () => resolve(true)).once("error", () => resolve(false));
+  });
+  server.listen(0, "::1");
+  if (!(await isListening)) context.skip("this machine has no IPv6");
+  const visitor = await browser(server);
+  expect([visitor.origin.startsWith("http://[::1]:"), (await visitor.get("/")).text]).toEqual([true, "here"]);
+  server.close();
+});

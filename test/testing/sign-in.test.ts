@@ -1,0 +1,473 @@
+import "reflect-metadata";
+import { once } from "node:events";
+import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer as createSecureServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import Router from "@koa/router";
+import { Controller, Get, Module, UseGuards } from "@nestjs/common";
+import { NestFactory } from "@nestjs/core";
+import type { NestExpressApplication } from "@nestjs/platform-express";
+import express from "express";
+import session from "express-session";
+import fastify from "fastify";
+import { Hono } from "hono";
+import Koa from "koa";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { startEmbeddedProvider } from "../../demo/embedded-provider.js";
+import { memoryState } from "../../demo/state.js";
+import { IdpAuthModule } from "../../examples/nestjs/idp-auth/idp-auth.module.js";
+import { IdpRequiredGuard } from "../../examples/nestjs/idp-auth/idp-required.guard.js";
+import * as expressHost from "../../src/hosts/express.js";
+import * as fastifyHost from "../../src/hosts/fastify.js";
+import * as fetchHost from "../../src/hosts/fetch.js";
+import * as honoHost from "../../src/hosts/hono.js";
+import * as koaHost from "../../src/hosts/koa.js";
+import * as nodeHost from "../../src/hosts/node.js";
+import type { IdpAuthOptions } from "../../src/index.js";
+import {
+  signIn,
+  SignInError,
+  startTestProvider,
+  TestClock,
+  type SignInOptions,
+  type TestedApplication,
+  type TestProvider,
+} from "../../src/testing/index.js";
+
+const GRACE = { email: "grace@example.com", name: "Grace Hopper" };
+
+let provider: TestProvider;
+const cleanups: (() => unknown)[] = [];
+
+beforeEach(async () => {
+  provider = await startTestProvider();
+});
+afterEach(async () => {
+  for (const clean of cleanups.splice(0).reverse()) await clean();
+  await provider.stop();
+});
+
+function options(own: IdpAuthOptions = {}): IdpAuthOptions {
+  return { env: provider.env, log: false, ...own };
+}
+
+/** The application of each test, by Express: a guarded page that says who is there, and a form. */
+function expressApp(own: IdpAuthOptions = {}, first: express.RequestHandler[] = []): express.Express {
+  const app = express();
+  const auth = expressHost.idpAuth(options(own));
+  for (const handler of first) app.use(handler);
+  auth.mount(app);
+  app.get("/reports", auth.idpRequired, async (req, res) => res.json(await auth.getUser(req)));
+  app.post("/reports", auth.idpRequired, express.json(), express.urlencoded({ extended: false }), express.text(), (req, res) => {
+    res.json({ body: req.body as unknown });
+  });
+  return app;
+}
+
+function fetchApp(own: IdpAuthOptions = {}): (request: Request) => Promise<Response | undefined> {
+  const auth = fetchHost.idpAuth(options(own));
+  const reports = auth.idpRequired(async (request) =>
+    request.method === "POST" ? Response.json({ body: await request.json() }) : Response.json(await auth.getUser(request)),
+  );
+  return async (request) =>
+    (await auth.fetch(request)) ?? (new URL(request.url).pathname === "/reports" ? await reports(request) : undefined);
+}
+
+async function nestApp() {
+  @Controller()
+  class ReportsController {
+    @Get("reports")
+    @UseGuards(IdpRequiredGuard)
+    reports(): object {
+      return { email: GRACE.email };
+    }
+  }
+  @Module({ imports: [IdpAuthModule.forRoot(options())], controllers: [ReportsController] })
+  class AppModule {}
+
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Nest declares these options as a class
+  return NestFactory.create<NestExpressApplication>(AppModule, { logger: false });
+}
+
+async function listening<Listening extends Server>(server: Listening): Promise<Listening> {
+  server.listen(0, "127.0.0.1");
+  cleanups.push(() => server.close());
+  await once(server, "listening");
+  return server;
+}
+
+const portOf = (server: Server): number => (server.address() as AddressInfo).port;
+
+const APPLICATIONS: readonly [string, () => TestedApplication | Promise<TestedApplication>][] = [
+  ["an application of Express", () => expressApp()],
+  [
+    "an application of Koa",
+    () => {
+      const app = new Koa();
+      const auth = koaHost.idpAuth(options());
+      const router = new Router();
+      router.get("/reports", auth.idpRequired, async (ctx) => {
+        ctx.body = await auth.getUser(ctx);
+      });
+      return app.use(auth.routes).use(router.routes());
+    },
+  ],
+  [
+    "an application of Fastify",
+    async () => {
+      const app = fastify();
+      const auth = fastifyHost.idpAuth(options());
+      await app.register(auth.plugin);
+      app.get("/reports", { preHandler: auth.idpRequired }, (request) => auth.getUser(request));
+      return app;
+    },
+  ],
+  [
+    "an application of Hono",
+    () => {
+      const auth = honoHost.idpAuth(options());
+      return new Hono().route("/", auth.routes).get("/reports", auth.idpRequired, async (c) => c.json(await auth.getUser(c)));
+    },
+  ],
+  ["an application of NestJS", nestApp],
+  [
+    "a listener of node:http",
+    () => {
+      const auth = nodeHost.idpAuth(options());
+      const reports = auth.idpRequired(async (request, response) => {
+        response.end(JSON.stringify(await auth.getUser(request)));
+      });
+      return auth.listener(reports);
+    },
+  ],
+  ["a server that does not listen", () => createServer(expressApp())],
+  ["a server that listens", () => listening(createServer(expressApp()))],
+  ["a function of the Fetch standard's style", () => fetchApp()],
+  ["an object with such a function", () => ({ fetch: fetchApp() })],
+  ["an origin as text", async () => `http://localhost:${portOf(await listening(createServer(expressApp())))}`],
+  ["an origin as URL", async () => new URL(`http://127.0.0.1:${portOf(await listening(createServer(expressApp())))}`)],
+];
+
+describe.each(APPLICATIONS)("%s", (_name, create) => {
+  it("signs a person in by the real flow, and tells who it is", async () => {
+    const app = await create();
+    const visitor = await signIn(app, GRACE);
+    cleanups.push(() => visitor.close());
+    const reports = await visitor.get("/reports");
+    expect([reports.status, reports.json().email]).toEqual([200, GRACE.email]);
+    const flow = provider.requests.map(({ endpoint }) => endpoint);
+    expect(flow.filter((endpoint) => endpoint === "authorize" || endpoint === "token")).toEqual(["authorize", "token"]);
+    expect(visitor.cookie).toMatch(/^idpauth=\S+$/);
+
+    // Another client with this cookie is that visitor; without it, nobody.
+    expect((await fetch(`${visitor.origin}/reports`, { headers: { cookie: visitor.cookie } })).status).toBe(200);
+    expect((await fetch(`${visitor.origin}/reports`)).status).toBe(401);
+  });
+});
+
+describe("a visitor", () => {
+  it("without a person named is the provider's", async () => {
+    provider.person = { email: "joan@example.com" };
+    expect((await (await signIn(expressApp())).get("/reports")).json().email).toBe("joan@example.com");
+  });
+
+  it("comes back to the path that was asked for", async () => {
+    const visitor = await signIn(expressApp(), GRACE, { returnTo: "/reports?month=10" });
+    expect(visitor.returnedTo?.href).toBe(`${visitor.origin}/reports?month=10`);
+    expect((await signIn(expressApp(), GRACE)).returnedTo?.pathname).toBe("/idpauth/");
+  });
+
+  it("posts JSON, a form, or text", async () => {
+    const visitor = await signIn(expressApp(), GRACE);
+    const sent = async (data?: unknown) => (await visitor.post("/reports", data)).json().body;
+    expect(await sent({ month: 10 })).toEqual({ month: 10 });
+    expect(await sent(new URLSearchParams({ month: "10" }))).toEqual({ month: "10" });
+    expect(await sent("ten")).toBe("ten");
+    expect((await visitor.post("/reports", "<x/>", { headers: { "Content-Type": "application/xml" } })).status).toBe(200);
+    const elsewhere = await signIn(fetchApp(), GRACE);
+    expect((await elsewhere.post("/reports", { month: 10 })).json()).toEqual({ body: { month: 10 } });
+  });
+
+  it("has cookies that end by the clock that is given", async () => {
+    const { clock } = provider;
+    const visitor = await signIn(expressApp({ clock }), GRACE, { clock });
+    expect(visitor.cookie).not.toBe("");
+    clock.advance(15 * 24 * 3_600_000);
+    expect(visitor.cookie).toBe("");
+  });
+
+  it("finds endpoints that live elsewhere", async () => {
+    const app = expressApp({ mountPath: "/account/" });
+    expect((await (await signIn(app, GRACE, { mountPath: "/account" })).get("/reports")).status).toBe(200);
+  });
+
+  it("follows a host that takes the slash off the path, as Next.js does", async () => {
+    const slashless: express.RequestHandler = (req, res, next) => {
+      if (req.path === "/idpauth/login/") res.redirect(308, "/idpauth/login");
+      else next();
+    };
+    const visitor = await signIn(expressApp({}, [slashless]), GRACE, { returnTo: "/reports" });
+    expect(visitor.returnedTo?.pathname).toBe("/reports");
+  });
+
+  it("is one of the host's own session as well", async () => {
+    const app = expressApp({ session: "host" }, [session({ secret: "the host's own", resave: false, saveUninitialized: false })]);
+    const visitor = await signIn(app, GRACE);
+    expect((await visitor.get("/reports")).json().email).toBe(GRACE.email);
+    expect(visitor.cookie).toContain("connect.sid=");
+  });
+});
+
+describe("an application with BASE_URL", () => {
+  it("is visited there, as behind a proxy that ends TLS, without a word", async () => {
+    const visitor = await signIn(expressApp({ baseUrl: "https://app.example" }), GRACE, { returnTo: "/reports" });
+    expect(visitor.origin).toBe("https://app.example");
+    expect(visitor.returnedTo?.href).toBe("https://app.example/reports");
+    expect(visitor.cookie).toMatch(/^__Host-idpauth=/);
+    expect((await visitor.get("/reports")).status).toBe(200);
+  });
+
+  it("is visited where the option says", async () => {
+    const visitor = await signIn(fetchApp(), GRACE, { origin: "https://app.example/" });
+    // Nothing but the request's own URL tells this application that it is one of https.
+    expect([visitor.origin, visitor.cookie.split("=")[0]]).toEqual(["https://app.example", "__Host-idpauth"]);
+    expect((await visitor.get("/reports")).status).toBe(200);
+  });
+});
+
+describe("the server that is opened", () => {
+  it("is one for each application, whoever comes, and closes with the last visitor", async () => {
+    const app = expressApp();
+    const [first, second] = await Promise.all([signIn(app, GRACE), signIn(app)]);
+    expect(second.origin).toBe(first.origin);
+    await first.close();
+    await first.close();
+    expect((await second.get("/reports")).status).toBe(200);
+    await second[Symbol.asyncDispose]();
+    await expect(second.get("/reports")).rejects.toMatchObject({ code: "ECONNREFUSED" });
+    const third = await signIn(app, GRACE);
+    expect((await third.get("/reports")).status).toBe(200);
+    await third.close();
+  });
+
+  it("is the application's own where that listens, and stays open", async () => {
+    const server = await listening(createServer(expressApp()));
+    const visitor = await signIn(server, GRACE);
+    expect(visitor.origin).toBe(`http://127.0.0.1:${portOf(server)}`);
+    await visitor.close();
+    expect((await visitor.get("/reports")).status).toBe(200);
+  });
+
+  it("is not held by a sign-in that failed", async () => {
+    const server = createServer((_request, response) => response.writeHead(500).end());
+    await expect(signIn(server)).rejects.toBeInstanceOf(SignInError);
+    expect(server.listening).toBe(false);
+  });
+});
+
+describe("what went wrong, and what to check", () => {
+  async function failureOf(app: TestedApplication, person?: object, own?: SignInOptions): Promise<SignInError> {
+    const error = await signIn(app, person as never, own).then(
+      () => undefined,
+      (failure: unknown) => failure,
+    );
+    expect(error).toBeInstanceOf(SignInError);
+    const { message } = error as SignInError;
+    // Nothing that somebody could sign in with.
+    for (const { value } of provider.issued) expect(message).not.toContain(value);
+    for (const { query } of provider.requestsTo("authorize")) expect(message).not.toContain(query.get("state"));
+    expect(message).not.toContain(provider.clientSecret);
+    return error as SignInError;
+  }
+
+  it("an application without idpauth", async () => {
+    const error = await failureOf(express());
+    expect(error).toMatchObject({ step: "login", status: 404, code: undefined });
+    expect(error.message).toMatch(
+      /^signIn stopped at the login: http:\/\/127\.0\.0\.1:\d+\/idpauth\/login\/ answered 404\. Is idpauth mounted/,
+    );
+  });
+
+  it("a page that answers in its place", async () => {
+    const error = await failureOf(((_request, response) => response.end("hello")) satisfies RequestListener);
+    expect(error).toMatchObject({ step: "login", status: 200 });
+    expect(error.message).toContain("answer before idpauth");
+  });
+
+  it("nobody there", async () => {
+    const server = await listening(createServer());
+    const port = portOf(server);
+    server.close();
+    expect((await failureOf(`http://127.0.0.1:${port}`)).message).toContain("Does it run?");
+  });
+
+  it("a provider that is away", async () => {
+    await provider.pause();
+    const error = await failureOf(expressApp());
+    expect(error).toMatchObject({ step: "login", status: 503, code: "provider_unavailable" });
+    expect(error.message).toContain("Does the provider run");
+    await provider.resume();
+  });
+
+  it("a token endpoint that fails", async () => {
+    provider.fault("token", { kind: "status", status: 503 });
+    expect(await failureOf(expressApp())).toMatchObject({ step: "callback", status: 503, code: "provider_unavailable" });
+  });
+
+  it("an authorization endpoint that fails", async () => {
+    provider.fault("authorize", { kind: "status", status: 500 });
+    const error = await failureOf(expressApp());
+    expect(error).toMatchObject({ step: "provider", status: 500 });
+    expect(error.message).toContain("provider.clearFaults()");
+  });
+
+  it("a person who declines", async () => {
+    provider.authorizationAnswer = (params) => {
+      params.delete("code");
+      params.set("error", "access_denied");
+    };
+    expect(await failureOf(expressApp())).toMatchObject({ step: "callback", code: "access_denied" });
+  });
+
+  it("another client than the provider's", async () => {
+    const error = await failureOf(expressApp({ clientId: "somebody-else" }));
+    expect(error).toMatchObject({ step: "provider", status: 400, code: "invalid_request" });
+    expect(error.message).toContain("give it `provider.env`");
+  });
+
+  it("an ID token that is refused", async () => {
+    provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, aud: "other" } });
+    const error = await failureOf(expressApp());
+    expect(error).toMatchObject({ step: "callback", status: 400, code: "sign_in_refused" });
+    expect(error.message).toContain("`mutateIdToken`");
+  });
+
+  it("two clocks", async () => {
+    const error = await failureOf(expressApp({ clock: new TestClock() }));
+    expect(error).toMatchObject({ step: "callback", code: "sign_in_refused" });
+    expect(error.message).toContain("`clock: provider.clock`");
+  });
+
+  it("a cookie that a browser does not keep", async () => {
+    const app = expressApp();
+    const error = await failureOf(
+      createServer((request, response) => {
+        const { setHeader } = response;
+        response.setHeader = (name, value) =>
+          setHeader.call(response, name, name.toLowerCase() === "set-cookie" ? [String(value)].map((line) => `${line}; Secure`) : value);
+        app(request, response);
+      }),
+    );
+    expect(error).toMatchObject({ step: "callback", status: 400, code: "login_link_invalid" });
+    expect(error.message).toContain("The cookie of the login did not come back");
+  });
+
+  it("a session that ends at once", async () => {
+    const { clock } = provider;
+    const anHourLater: express.RequestHandler = (req, _res, next) => {
+      if (req.path === "/idpauth/session") clock.advance(3_600_000);
+      next();
+    };
+    const error = await failureOf(expressApp({ clock, sessionMaxAge: 60 }, [anHourLater]));
+    expect(error).toMatchObject({ step: "session", code: "max_age" });
+  });
+
+  it("a configuration that is refused, and which checks failed", async () => {
+    const error = await failureOf(fetchApp({ secretKey: "" }));
+    expect(error).toMatchObject({ step: "login", status: 500, cause: { name: "ConfigurationError" } });
+    expect(error.message).toContain("idpauth cannot start: E001.");
+  });
+
+  it("a function that throws, and one that gives an application", async () => {
+    const bug = new Error("a bug");
+    const thrown = await failureOf(() => {
+      throw bug;
+    });
+    expect(thrown).toMatchObject({ step: "login", status: 500, cause: bug });
+    expect((await failureOf(() => expressApp())).cause).toMatchObject({ message: expect.stringContaining("factory") });
+  });
+
+  it("a redirect that is no sign-in", async () => {
+    const error = await failureOf(
+      createServer((_request, response) => response.writeHead(302, { Location: "https://www.example/?state=s" }).end()),
+    );
+    expect(error.message).toContain("it leads to https://www.example/, which is no sign-in");
+  });
+
+  it("redirects without end", async () => {
+    const error = await failureOf(createServer((request, response) => response.writeHead(302, { Location: request.url! }).end()));
+    expect(error.message).toContain("redirects without end");
+  });
+
+  it("a BASE_URL whose scheme is another than the visitor's", async () => {
+    const error = await failureOf(expressApp({ baseUrl: "https://app.example" }), undefined, { origin: "http://app.example" });
+    expect(error).toMatchObject({ step: "callback" });
+    expect(error.message).toContain("leads to https://app.example, but the visitor is at http://app.example");
+  });
+
+  describe("with another provider", () => {
+    it("on the Internet: nobody is sent there", async () => {
+      provider.discoveryDocument = (document) => ({ ...document, authorization_endpoint: "https://login.example/authorize" });
+      const error = await failureOf(expressApp());
+      expect(error).toMatchObject({ step: "provider", status: undefined });
+      expect(error.message).toContain("sends people to https://login.example.");
+      expect(error.message).toContain("provider.env");
+    });
+
+    it("that shows pages", async () => {
+      // Its discovery asks for the redirect URI beforehand.
+      const server = createServer();
+      await listening(server);
+      const origin = `http://127.0.0.1:${portOf(server)}`;
+      const embedded = await startEmbeddedProvider({
+        port: 0,
+        state: memoryState(),
+        redirectUris: [`${origin}/idpauth/login-callback`],
+        tokenEndpointAuthMethod: "client_secret_post",
+        idTokenSeconds: 60,
+      });
+      cleanups.push(() => embedded.close());
+      const { issuer, clientId, clientSecret } = embedded;
+      server.on("request", expressApp({ issuer, clientId, clientSecret }));
+      const error = await failureOf(server);
+      expect(error).toMatchObject({ step: "provider", status: 200 });
+      expect(error.message).toContain("It wants to show a page");
+    });
+
+    it("that asks nothing: whoever it signs in, but nobody can be named", async () => {
+      // A gateway before the provider, which hides what that is.
+      const gateway = await listening(
+        createServer((request, response) => {
+          void fetch(`${provider.issuer}${request.url!}`, { redirect: "manual" }).then((answer) => {
+            response.writeHead(answer.status, { Location: answer.headers.get("location") ?? "" }).end();
+          });
+        }),
+      );
+      provider.discoveryDocument = (document) => ({ ...document, authorization_endpoint: `http://127.0.0.1:${portOf(gateway)}/authorize` });
+      expect((await (await signIn(expressApp())).get("/reports")).status).toBe(200);
+      const error = await failureOf(expressApp(), GRACE);
+      expect(error.message).toContain("only a test provider can be told who signs in");
+    });
+  });
+});
+
+describe("what cannot be reached at all is said at once", () => {
+  it.each<[string, unknown, RegExp]>([
+    ["nothing", undefined, /no way to reach/],
+    ["an object of another kind", { listen: () => undefined }, /no way to reach/],
+    ["an https origin", "https://localhost:3000", /http origin on this machine/],
+    ["an origin elsewhere", "http://app.example", /http origin on this machine/],
+    ["text that is no URL", "localhost", /http origin on this machine/],
+    ["an address with a path", "http://localhost:3000/app", /Give the origin alone, http:\/\/localhost:3000\./],
+    ["a server with TLS", createSecureServer(), /plain HTTP/],
+  ])("%s", async (_name, app, message) => {
+    const failure = signIn(app as TestedApplication);
+    await expect(failure).rejects.toBeInstanceOf(TypeError);
+    await expect(failure).rejects.toThrow(message);
+  });
+
+  it("options that are none", async () => {
+    await expect(signIn(express(), {}, { origin: "app.example" })).rejects.toThrow(/`origin` is scheme, host and port/);
+    await expect(signIn(express(), {}, { mountPath: "idpauth" })).rejects.toThrow(/`mountPath` is a path/);
+  });
+});

@@ -1,0 +1,137 @@
+import express from "express";
+import session from "express-session";
+import fastify from "fastify";
+import { Hono } from "hono";
+import { describe, expect, it } from "vitest";
+import * as expressHost from "../../src/hosts/express.js";
+import * as fastifyHost from "../../src/hosts/fastify.js";
+import * as fetchHost from "../../src/hosts/fetch.js";
+import * as honoHost from "../../src/hosts/hono.js";
+import * as koaHost from "../../src/hosts/koa.js";
+import * as nextHost from "../../src/hosts/next.js";
+import * as nodeHost from "../../src/hosts/node.js";
+import { browser, signedInAs, signedInCookie, signIn, startTestProvider, TestClock } from "../../src/testing/index.js";
+
+// No provider runs: whatever asked one would find nobody.
+const OPTIONS = {
+  env: {
+    IDP_ISSUER: "http://127.0.0.1:1",
+    IDP_CLIENT_ID: "client",
+    IDP_CLIENT_SECRET: "secret",
+    SECRET_KEY: "a secret key of at least 32 bytes",
+  },
+  log: false,
+} as const;
+const ADA = { email: "ada@example.com", name: "Ada Lovelace" };
+
+describe("a cookie in one line", () => {
+  it("for fetch-style functions", async () => {
+    const auth = fetchHost.idpAuth(OPTIONS);
+    const reports = auth.idpRequired(async (request) => Response.json(await auth.getUser(request)));
+    const ask = (headers: Record<string, string>) => reports(new Request("http://app.example/reports", { headers }));
+    const answer = await ask({ cookie: await signedInAs(auth, ADA) });
+    expect([answer.status, await answer.json()]).toEqual([200, { ...ADA, picture: null }]);
+    expect((await ask({})).status).toBe(401);
+  });
+
+  it("for app.request of Hono", async () => {
+    const auth = honoHost.idpAuth(OPTIONS);
+    const app = new Hono().get("/reports", auth.idpRequired, async (c) => c.json(await auth.getUser(c)));
+    const answer = await app.request("/reports", { headers: { cookie: await signedInAs(auth, ADA) } });
+    expect([answer.status, await answer.json()]).toMatchObject([200, ADA]);
+  });
+
+  it("for app.inject of Fastify", async () => {
+    const app = fastify();
+    const auth = fastifyHost.idpAuth(OPTIONS);
+    await app.register(auth.plugin);
+    app.get("/reports", { preHandler: auth.idpRequired }, (request) => auth.getUser(request));
+    const answer = await app.inject({ url: "/reports", headers: { cookie: await signedInAs(auth, ADA) } });
+    expect([answer.statusCode, answer.json()]).toMatchObject([200, ADA]);
+    await app.close();
+  });
+
+  it("for any client over a socket", async () => {
+    const app = express();
+    const auth = expressHost.idpAuth(OPTIONS);
+    auth.mount(app);
+    app.get("/reports", auth.idpRequired, async (req, res) => res.json(await auth.getUser(req)));
+    const visitor = await browser(app);
+    const answer = await visitor.get("/reports", { headers: { cookie: await signedInAs(auth, ADA) } });
+    expect([answer.status, answer.json()]).toMatchObject([200, ADA]);
+    await visitor.close();
+  });
+
+  it("from each host's auth", async () => {
+    for (const host of [expressHost, fastifyHost, fetchHost, honoHost, koaHost, nextHost, nodeHost]) {
+      expect(await signedInAs(host.idpAuth(OPTIONS), ADA)).toMatch(/^idpauth=[\w.-]+$/);
+    }
+  });
+});
+
+describe("who is signed in", () => {
+  const auth = fetchHost.idpAuth(OPTIONS);
+  const subjectOf = async (claims?: Record<string, unknown>) => {
+    const request = new Request("http://app.example/", { headers: { cookie: await signedInAs(auth, claims) } });
+    return (await auth.getSession(request))?.["id_info"] as Record<string, unknown>;
+  };
+
+  it("is the test provider's own person where nobody is named", async () => {
+    expect(await subjectOf()).toMatchObject({ sub: "ada-1815", email: "ada@example.com", iss: OPTIONS.env.IDP_ISSUER, aud: "client" });
+  });
+
+  it("has the subject that a test provider gives this person", async () => {
+    const provider = await startTestProvider();
+    const app = fetchHost.idpAuth({ env: provider.env, log: false });
+    const grace = { email: "grace@example.com" };
+    const visitor = await signIn((request: Request) => app.fetch(request), grace);
+    const request = new Request(visitor.origin, { headers: { cookie: visitor.cookie } });
+    const signedIn = (await app.getSession(request))?.["id_info"] as Record<string, unknown>;
+    expect((await subjectOf(grace))["sub"]).toBe(signedIn["sub"]);
+    expect((await subjectOf({ sub: "as-it-is" }))["sub"]).toBe("as-it-is");
+    await visitor.close();
+    await provider.stop();
+  });
+});
+
+it("tokens and the time of the sign-in may be given, and the claims end the session", async () => {
+  const clock = new TestClock();
+  const auth = fetchHost.idpAuth({ ...OPTIONS, clock, sessionMaxAge: 3600 });
+  const now = clock.now() / 1000;
+  const ask = async (cookie: string) => auth.explainIdpAuthentication(new Request("http://app.example/", { headers: { cookie } }));
+  const token = async (cookie: string) => (await auth.getCredentials(new Request("http://app.example/", { headers: { cookie } })))?.token;
+
+  expect(await token(await signedInAs(auth, ADA, { tokens: { token: "an access token" } }))).toBe("an access token");
+  expect((await ask(await signedInAs(auth, ADA, { loginAt: now - 3601 }))).authenticated).toBe(false);
+  const brief = await signedInAs(auth, { ...ADA, exp: now + 60 });
+  expect((await ask(brief)).authenticated).toBe(true);
+  clock.advance(60_000);
+  expect(await ask(brief)).toEqual({ authenticated: false, reason: "no_refresh_token" });
+});
+
+it("a cookie for browser drivers is the one that a browser would have, https or not", async () => {
+  const auth = fetchHost.idpAuth(OPTIONS);
+  expect(await signedInCookie(auth, ADA)).toEqual({
+    name: "idpauth",
+    value: expect.any(String),
+    httpOnly: true,
+    secure: false,
+    sameSite: "Lax",
+  });
+  expect(await signedInCookie(auth, ADA, { secure: true })).toMatchObject({ name: "__Host-idpauth", secure: true });
+  const secured = fetchHost.idpAuth({ ...OPTIONS, baseUrl: "https://app.example" });
+  expect(await signedInCookie(secured, ADA)).toMatchObject({ name: "__Host-idpauth", secure: true });
+});
+
+it("with the host's own sessions it says what to use instead", async () => {
+  const app = express();
+  app.use(session({ secret: "the host's own", resave: false, saveUninitialized: false }));
+  const auth = expressHost.idpAuth({ ...OPTIONS, session: "host" });
+  auth.mount(app);
+  await expect(signedInAs(auth, ADA)).rejects.toThrow(/signIn/);
+  await expect(signedInAs(auth, ADA)).rejects.toBeInstanceOf(TypeError);
+});
+
+it("settings that are refused are refused here as well", async () => {
+  await expect(signedInAs(fetchHost.idpAuth({ env: {}, log: false }))).rejects.toMatchObject({ name: "ConfigurationError" });
+});
