@@ -50,7 +50,18 @@ export function quoted(value: unknown): string {
         .join(" "),
     );
   if (typeof value !== "string" || value === "") return "";
-  const masked = value.slice(0, 4096).replace(/\/\/[^/?#]*@/g, "//***@");
+  const masked = withoutUserInfo(value);
   const short = masked.length > SHOWN_LENGTH ? `${masked.slice(0, SHOWN_LENGTH)}…` : masked;
   return JSON.stringify(short).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "\uFFFD");
+}
+
+/**
+ * What is refused is often no URL, because its password was not encoded (`https://ada:pa/ss@…`), or because its slashes are
+ * missing: so everything between a scheme and the last `@` goes.
+ */
+function withoutUserInfo(value: string): string {
+  const at = value.lastIndexOf("@");
+  if (at < 0) return value;
+  const scheme = /^\s*(?:[a-z][a-z0-9+.-]*:)?\/{0,2}/i.exec(value.slice(0, Math.min(at, SHOWN_LENGTH)))?.[0] ?? "";
+  return `${scheme}***${value.slice(at)}`;
 }

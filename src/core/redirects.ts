@@ -1,4 +1,7 @@
-/** The longest origin URL that is kept; beyond it, the silent fallback. Keeps a record of pending logins small. */
+/**
+ * The longest origin URL that is kept, as it was sent and as it is spelled in Location, where one character can become nine;
+ * beyond it, the silent fallback. Keeps a record of pending logins small, and Location within what proxies and clients take.
+ */
 export const MAX_ORIGIN_URL_LENGTH = 2048;
 
 export const SCHEMES = ["PRESERVE_ORIGIN_QP", "PRESERVE_ORIGIN_HP", "LANDING_PAGE", "DEFAULT"] as const;
@@ -25,7 +28,7 @@ export function sameOriginUrl(raw: string | undefined, own: Origin): string | un
   if (next !== "" && next !== "/" && next !== "?" && next !== "#") return undefined;
   const url = parseUrl(raw);
   if (url === undefined || url.origin !== own || url.username !== "" || url.password !== "") return undefined;
-  return url.href;
+  return url.href.length > MAX_ORIGIN_URL_LENGTH ? undefined : url.href;
 }
 
 /**
@@ -45,7 +48,7 @@ export function isRedirectSetting(value: string): boolean {
 export function redirectSettingInAscii(value: string): string {
   if (/^[\x21-\x7e]*$/.test(value)) return value;
   if (!value.startsWith("/")) return new URL(value).href;
-  return value.replace(/[^\x21-\x7e]+/gu, (text) => encodeURIComponent(text.toWellFormed()));
+  return value.replace(/[^\x21-\x7e]/gu, (character) => encodeURIComponent(character.toWellFormed()));
 }
 
 export function parseUrl(value: string): URL | undefined {

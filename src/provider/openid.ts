@@ -18,8 +18,9 @@ import type { EventHub } from "../core/event-hub.js";
 import type { ProviderEndpoint } from "../core/events.js";
 import type { AuthorizationRequest, CodeExchange, Log, Provider, ProviderFacts, SignIn, SpentRefresh } from "../core/ports.js";
 import { credentialsToDict, type IdInfo } from "../core/record.js";
+import { parseUrl } from "../core/redirects.js";
 import { epochSeconds, type Clock, type EpochSeconds } from "../core/time.js";
-import { errorCode, jsonObject, meaningOf, tokensOf, withoutBrokenExtras } from "./answers.js";
+import { blamesClient, errorCode, jsonObject, meaningOf, tokensOf, withoutBrokenExtras } from "./answers.js";
 import { createBackOff, type BackOff } from "./back-off.js";
 import { askThrough, createBackchannel, withDeadline, type Answer, type Asked, type AskOptions, type Backchannel } from "./backchannel.js";
 import { allowsHttp, createDiscovery, permitHttp, type Discovery, type ProviderMetadata } from "./discovery.js";
@@ -104,11 +105,15 @@ class OpenIdProvider implements Provider {
     if (code === "") throw new ProviderRefusedError("code_missing");
     const metadata = await this.#discovery.current();
     // State and issuer of the authorization answer have been checked; the library wants to see the issuer again.
-    const answered = new URL(redirectUri);
+    const answered = parseUrl(redirectUri);
+    // Out of a stored record, which is believed no more than anything else.
+    if (answered === undefined) throw new ProviderRefusedError("redirect_uri");
     answered.searchParams.set("code", code);
     answered.searchParams.set("iss", metadata.issuer);
     const checks = { pkceCodeVerifier: verifier, expectedNonce: nonce, idTokenExpected: true };
-    const { body, isAccepted } = await this.#askTokenEndpoint(metadata, (config) => authorizationCodeGrant(config, answered, checks));
+    const { body, isAccepted } = await this.#askTokenEndpoint(metadata, (config) => authorizationCodeGrant(config, answered, checks), {
+      isTrouble: isTroubleForAnyCode,
+    });
     const { accessToken, refreshToken, idToken, scopes, expiresIn } = tokensOf(body);
     const claims = await this.#verify(metadata, accessToken, idToken, (claims) => {
       checkNonce(claims, nonce);
@@ -131,7 +136,10 @@ class OpenIdProvider implements Provider {
   async refresh(refreshToken: string, signal: AbortSignal): Promise<SpentRefresh> {
     const metadata = await this.#discovery.current(signal);
     // What the library thinks of a 200 does not matter: its refresh token has replaced ours, good or bad.
-    const { body } = await this.#askTokenEndpoint(metadata, (config) => refreshTokenGrant(config, refreshToken), signal);
+    const { body } = await this.#askTokenEndpoint(metadata, (config) => refreshTokenGrant(config, refreshToken), {
+      isTrouble: isTokenTrouble,
+      signal,
+    });
     const { expiresIn, ...tokens } = tokensOf(body);
     return { ...tokens, accessTokenExpiresAt: this.#expiry(expiresIn) };
   }
@@ -175,15 +183,10 @@ class OpenIdProvider implements Provider {
   async #askTokenEndpoint(
     metadata: ProviderMetadata,
     ask: (config: Configuration) => Promise<unknown>,
-    signal?: AbortSignal,
+    options: TokenOptions,
   ): Promise<{ body: Readonly<Record<string, unknown>>; isAccepted: boolean }> {
     this.assertTokenEndpointReady();
-    const isTrouble = (answer: Answer) => ["operator", "outage"].includes(meaningOf(answer).kind);
-    const { answer, result } = await this.#ask(metadata, "token", this.#tokenBackOff, ask, {
-      signal,
-      tidy: withoutBrokenExtras,
-      isTrouble,
-    });
+    const { answer, result } = await this.#ask(metadata, "token", this.#tokenBackOff, ask, { ...options, tidy: withoutBrokenExtras });
     const meaning = meaningOf(answer);
     if (meaning.kind === "ok") return { body: meaning.body, isAccepted: result !== undefined };
     if (meaning.kind === "refused") throw new ProviderRefusedError(meaning.reason);
@@ -299,6 +302,24 @@ class OpenIdProvider implements Provider {
 function troubleOf(answer: Answer): string {
   const meaning = meaningOf(answer);
   return meaning.kind === "operator" || meaning.kind === "outage" ? meaning.reason : `http_${String(answer.status)}`;
+}
+
+interface TokenOptions {
+  /** Whether an answer keeps this process away from the endpoint for a while. */
+  readonly isTrouble: (answer: Answer) => boolean;
+  readonly signal?: AbortSignal;
+}
+
+function isTokenTrouble(answer: Answer): boolean {
+  return ["operator", "outage"].includes(meaningOf(answer).kind);
+}
+
+/**
+ * A code is whatever a visitor says it is. A status of 4xx that blames nobody may be the answer to that very code, of a
+ * firewall for instance, and must keep nobody else away.
+ */
+function isTroubleForAnyCode(answer: Answer): boolean {
+  return meaningOf(answer).kind === "outage" || blamesClient(answer);
 }
 
 function isServerTrouble({ status }: Answer): boolean {

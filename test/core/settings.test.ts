@@ -381,6 +381,24 @@ describe("a value that is not allowed", () => {
     expect(JSON.stringify(findings)).not.toContain("hunter2");
   });
 
+  it.each([
+    "https://user:hunter2/x@idp.example",
+    "https://user:hunter2?x@idp.example",
+    "https://user:hunter2#@idp.example",
+    "https:/user:hunter2@idp.example",
+    "https:user:hunter2@idp.example",
+    "user:hunter2@idp.example",
+    "https://user:hunter2 x@idp.example",
+    "https://a@b:hunter2@idp.example",
+  ])("shows no password where %j was meant to be a URL", (value) => {
+    for (const env of ["BASE_URL", "IDP_ISSUER", "IDP_HTTP_TIMEOUT"]) {
+      const { findings } = withEnv({ [env]: value });
+      expect(findings).toMatchObject([{ code: "E006" }]);
+      expect(JSON.stringify(findings)).not.toContain("hunter2");
+      expect(JSON.stringify(findings)).toContain("***@idp.example");
+    }
+  });
+
   it("never shows a secret's content, whatever is wrong with it", () => {
     const content = "hunter2hunter2";
     const wrong: unknown[] = [[content], { content }, new Map([[content, content]]), [[content]], [content, 1], () => content];

@@ -1,0 +1,225 @@
+import fc from "fast-check";
+import { expect } from "vitest";
+import { IdpAuthError } from "../../src/core/errors.js";
+import { parseRecord, storedForm } from "../../src/core/record.js";
+import { createIdpAuth, type IdpRequest, type LogEntry, type SessionStore } from "../../src/index.js";
+import { createSealer, newCookieValue, storeKeyOf } from "../../src/sessions/seal.js";
+import type { HostSession } from "../../src/sessions/host-session.js";
+import { memoryStore } from "../../src/stores/memory.js";
+import { TestClock } from "../../src/testing/test-clock.js";
+import { Visitor } from "../support/application.js";
+import { fuzz } from "./fuzz.js";
+import { ACCESS_TOKEN, CLIENT_ID, CLIENT_SECRET, ISSUER, MemoryProvider, PERSON, REFRESH_TOKEN, SECRETS } from "./memory-provider.js";
+import { byteEdit, editedBytes, editedJson, jsonEdit, jsonMutation, mutatedJson } from "./mutations.js";
+
+const SECRET_KEY = "sk-5b0c1a77 a secret key of at least 32 bytes";
+const NAMES = { credentials: "credentials", oauth_state: "oauth_state", final_redirect: "final_redirect" };
+const clock = new TestClock();
+const NOW = Math.floor(clock.now() / 1000);
+const idp = new MemoryProvider(clock);
+const STATE = "s".repeat(43);
+
+const RECORD = {
+  credentials: {
+    token: ACCESS_TOKEN,
+    refresh_token: REFRESH_TOKEN,
+    token_uri: `${ISSUER}/token`,
+    client_id: CLIENT_ID,
+    client_secret: CLIENT_SECRET,
+    scopes: ["openid", "email"],
+  },
+  id_info: { ...PERSON, iss: ISSUER, aud: CLIENT_ID, azp: CLIENT_ID, iat: NOW, exp: NOW + 3600 },
+  oauth_state: STATE,
+  final_redirect: "/reports",
+  debug: { scheme: "DEFAULT" },
+  idp_login_at: NOW - 60,
+  idp_last_active: NOW - 30,
+  idp_state: {
+    v: 1,
+    logins: [
+      { state: STATE, nonce: "n", verifier: "v".repeat(43), final_redirect: "/reports", redirect_uri: "http://app.example/idpauth/login-callback", issuer: ISSUER, started_at: NOW - 5 },
+    ],
+    used: ["hash"],
+    access_token_expires_at: NOW + 3600,
+    issuer: ISSUER,
+  },
+}; // prettier-ignore
+
+fuzz(
+  "stored record",
+  1_500,
+  fc.property(jsonMutation, (mutation) => {
+    const text = mutatedJson(RECORD, mutation);
+    let stored: unknown;
+    try {
+      stored = JSON.parse(text);
+    } catch {
+      return;
+    }
+    const record = parseRecord(stored, NAMES);
+    if (record === undefined) return;
+    // What is read is a record: it can be written, and reads as the same.
+    let written: string;
+    try {
+      written = JSON.stringify(storedForm(record, NAMES));
+    } catch (error) {
+      // Nested beyond what a stack holds; nothing that comes from a provider is, see the target "provider answers".
+      if (error instanceof RangeError) return;
+      throw error;
+    }
+    expect(JSON.stringify(storedForm(parseRecord(JSON.parse(written), NAMES) ?? fail(), NAMES))).toBe(written);
+  }),
+);
+
+function fail(): never {
+  throw new Error("a record that was read cannot be read again");
+}
+
+const TARGETS = ["/idpauth/session", "/idpauth/session?details=true", "/idpauth/", "/idpauth/debug", "/idpauth/login/", `/idpauth/login-callback?state=${STATE}&code=c&iss=${encodeURIComponent(ISSUER)}`, "/idpauth/login-callback?state=x&code=c", "/idpauth/logout/?response=json"]; // prettier-ignore
+
+/** Whether the changes have put a secret where none is looked for. */
+function isMoved(stored: unknown): boolean {
+  const { credentials, ...rest } = (stored ?? {}) as Record<string, unknown>;
+  const { token: _token, refresh_token: _refresh, client_secret: _secret, ...others } = (credentials ?? {}) as Record<string, unknown>;
+  return SECRETS.some((secret) => JSON.stringify([rest, others]).includes(secret));
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Asks everything of a session whose record is this, and looks at what comes. */
+async function askEverything(
+  auth: ReturnType<typeof createIdpAuth<IdpRequest>>,
+  visitor: () => Visitor,
+  log: readonly LogEntry[],
+  secrets: readonly string[],
+): Promise<boolean> {
+  const raw = () => visitor().request("/");
+  const asked = await Promise.all([
+    settled(() => auth.getCredentials(raw())),
+    settled(() => auth.getUser(raw())),
+    settled(() => auth.getSession(raw())),
+    settled(() => auth.getAccessToken(raw())),
+    settled(() => auth.checkIdpAuthentication(raw())),
+    settled(() => auth.explainIdpAuthentication(raw())),
+    settled(() => auth.guard(raw())),
+  ]);
+  const isIn = asked[4] === true;
+  for (const target of TARGETS) {
+    const answer = await visitor().get(target);
+    expect([200, 302, 400, 503], target).toContain(answer.status);
+    for (const line of [...Object.values(answer.headers), ...(answer.setCookies ?? [])]) expect(line).toMatch(/^[\x20-\x7e]*$/);
+    const { body = "" } = answer;
+    for (const secret of secrets) expect(body, target).not.toContain(secret);
+    if (answer.headers["Content-Type"]?.includes("json")) JSON.parse(body);
+    else expect(body).not.toMatch(/<script>alert|javascript:alert\(1\)["']/);
+    if (target === "/idpauth/session") expect((answer.json() as { authenticated: boolean }).authenticated || !isIn).toBe(true);
+  }
+  const said = JSON.stringify(log);
+  for (const secret of secrets) expect(said).not.toContain(secret);
+  return isIn;
+}
+
+async function settled<Answer>(question: () => Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await question();
+  } catch (error) {
+    if (error instanceof IdpAuthError && error.status === 503) return undefined;
+    throw error;
+  }
+}
+
+const common = { env: {}, secretKey: SECRET_KEY, clientId: CLIENT_ID, clientSecret: CLIENT_SECRET, issuer: ISSUER, clock, fetch: idp.fetch, sessionMaxAge: 7200, sessionIdleTimeout: 600, debug: true }; // prettier-ignore
+const sealer = createSealer(SECRET_KEY, []);
+
+/** A store that keeps bytes, as every store outside the process does. */
+function byteStore(): SessionStore {
+  const store = memoryStore({ clock });
+  Object.defineProperty(store, "inProcess", { value: false });
+  return store;
+}
+
+fuzz(
+  "sealed record",
+  40,
+  fc.asyncProperty(
+    jsonMutation,
+    fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: fc.array(byteEdit, { minLength: 1, maxLength: 3 }) }),
+    async (mutation, bytes) => {
+      const log: LogEntry[] = [];
+      const store = byteStore();
+      const auth = createIdpAuth<IdpRequest>(
+        { ...common, store, log: (entry) => log.push(entry) },
+        { name: "plain", request: (raw) => raw },
+      );
+      const value = newCookieValue();
+      const key = storeKeyOf(value);
+      const text = mutatedJson(RECORD, mutation);
+      const sealed = sealer.seal(text, value, key);
+      const data = editedBytes(sealed, bytes);
+      await store.insert(key, { data, expiresAt: NOW + 86_400, subject: "somebody" });
+      const visitor = () => {
+        const own = new Visitor(auth, undefined as never, clock);
+        own.cookies.set("idpauth", value);
+        return own;
+      };
+      const isIn = await askEverything(auth, visitor, log, isMoved(parsed(text)) ? [SECRET_KEY] : [...SECRETS, SECRET_KEY]);
+      // Not one changed bit opens.
+      if (Buffer.compare(sealed, data) !== 0) expect(isIn).toBe(false);
+    },
+  ),
+);
+
+/** Sessions of a host's own, as middleware keeps them: plain data that others may have written to. */
+class FuzzedSession implements HostSession {
+  readonly id = "the-session";
+  data: Record<string, unknown>;
+
+  constructor(data: Record<string, unknown>) {
+    this.data = data;
+  }
+
+  load(): Promise<Readonly<Record<string, unknown>> | undefined> {
+    return Promise.resolve(structuredClone(this.data));
+  }
+
+  save(keys: Readonly<Record<string, unknown>>): Promise<void> {
+    this.data = JSON.parse(JSON.stringify({ ...this.data, ...keys })) as Record<string, unknown>;
+    return Promise.resolve();
+  }
+
+  regenerate(keys: Readonly<Record<string, unknown>>): Promise<void> {
+    return this.save(keys);
+  }
+
+  destroy(): Promise<void> {
+    this.data = {};
+    return Promise.resolve();
+  }
+}
+
+fuzz(
+  "record in a host's session",
+  40,
+  fc.asyncProperty(fc.array(jsonEdit, { maxLength: 4 }), async (edits) => {
+    const log: LogEntry[] = [];
+    const data = editedJson({ ...RECORD, cart: [1] }, edits);
+    const session = new FuzzedSession(typeof data === "object" && data !== null ? (data as Record<string, unknown>) : {});
+    const auth = createIdpAuth<IdpRequest>(
+      { ...common, session: "host", log: (entry) => log.push(entry) },
+      { name: "plain", request: (raw) => raw, session: () => session },
+    );
+    auth.start({ sessionMiddleware: "present" });
+    await askEverything(
+      auth,
+      () => new Visitor(auth, undefined as never, clock),
+      log,
+      isMoved(data) ? [SECRET_KEY] : [...SECRETS, SECRET_KEY],
+    );
+  }),
+);
