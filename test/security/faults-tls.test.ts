@@ -1,0 +1,231 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import dns from "node:dns";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { startWatchedRun, type WatchedRun } from "./watched-run.js";
+
+/** Known to the resolver of this test alone. */
+const HOST = "idp.example";
+
+interface Certificate {
+  readonly key: string;
+  readonly cert: string;
+}
+
+/** Made anew for each run, in a folder that is removed. */
+class Authority {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.#openssl("req", "-x509", ...this.#newKey("ca"), "-days", "2", "-subj", "/CN=Test CA", "-out", "ca.pem");
+  }
+
+  get pem(): string {
+    return this.#read("ca.pem");
+  }
+
+  issue(name: string, host: string, days: number): Certificate {
+    writeFileSync(path.join(this.#folder, `${name}.ext`), `subjectAltName=DNS:${host}\nbasicConstraints=CA:FALSE\n`);
+    this.#openssl("req", "-new", ...this.#newKey(name), "-subj", `/CN=${host}`, "-out", `${name}.csr`);
+    const request = ["x509", "-req", "-in", `${name}.csr`, "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial"];
+    this.#openssl(...request, "-days", String(days), "-extfile", `${name}.ext`, "-out", `${name}.pem`);
+    return { key: this.#read(`${name}.key`), cert: this.#read(`${name}.pem`) };
+  }
+
+  selfSigned(name: string, host: string): Certificate {
+    const extension = ["-addext", `subjectAltName=DNS:${host}`];
+    this.#openssl("req", "-x509", ...this.#newKey(name), "-days", "2", "-subj", `/CN=${host}`, ...extension, "-out", `${name}.pem`);
+    return { key: this.#read(`${name}.key`), cert: this.#read(`${name}.pem`) };
+  }
+
+  #newKey(name: string): string[] {
+    return ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", `${name}.key`];
+  }
+
+  #openssl(...args: readonly string[]): void {
+    execFileSync("openssl", args, { cwd: this.#folder, stdio: "pipe" });
+  }
+
+  #read(name: string): string {
+    return readFileSync(path.join(this.#folder, name), "utf8");
+  }
+}
+
+const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
+
+describe.skipIf(!hasOpenssl)("the provider over TLS", () => {
+  let folder: string;
+  let authority: Authority;
+  let certificates: Record<"good" | "expired" | "of another host" | "self-signed", Certificate>;
+  let server: Server;
+  let requests: string[];
+  let run: WatchedRun;
+  let resolve: (host: string) => string | undefined;
+  const lookup = dns.lookup;
+
+  beforeAll(async () => {
+    // The runtime brings its dispatcher with the first use of fetch.
+    await fetch("data:,");
+    folder = mkdtempSync(path.join(tmpdir(), "idpauth-tls-"));
+    authority = new Authority(folder);
+    certificates = {
+      good: authority.issue("good", HOST, 2),
+      expired: authority.issue("expired", HOST, -1),
+      "of another host": authority.issue("other", "other.example", 2),
+      "self-signed": authority.selfSigned("self", HOST),
+    };
+  });
+
+  afterAll(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  beforeEach(async () => {
+    requests = [];
+    resolve = () => "127.0.0.1";
+    server = createServer(certificates.good, (request, response) => {
+      requests.push(request.url ?? "");
+      const issuer = issuerOf(server);
+      const isDiscovery = request.url === "/.well-known/openid-configuration";
+      const body = isDiscovery
+        ? { issuer, authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/token`, jwks_uri: `${issuer}/jwks` }
+        : { error: "invalid_grant" };
+      response.writeHead(isDiscovery ? 200 : 400, { "Content-Type": "application/json" }).end(JSON.stringify(body));
+    });
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    // Only the test's own host is answered by the stub; the rest goes where it always goes.
+    dns.lookup = ((host: string, ...rest: unknown[]) => {
+      if (host !== HOST) {
+        (lookup as (...all: unknown[]) => void)(host, ...rest);
+        return;
+      }
+      const [options, callback] = (rest.length === 1 ? [{}, rest[0]] : rest) as [{ all?: boolean }, (...result: unknown[]) => void];
+      const address = resolve(host);
+      setImmediate(() => {
+        if (address === undefined) callback(Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), { code: "ENOTFOUND" }));
+        else if (options.all === true) callback(null, [{ address, family: 4 }]);
+        else callback(null, address, 4);
+      });
+    }) as typeof dns.lookup;
+  });
+
+  afterEach(async () => {
+    dns.lookup = lookup;
+    server.closeAllConnections();
+    await new Promise((done) => server.close(done));
+    await run.finish();
+  });
+
+  function issuerOf(at: Server): string {
+    return `https://${HOST}:${String((at.address() as AddressInfo).port)}`;
+  }
+
+  /** The runtime's own fetch, which also trusts the test's authority; all other checks are its own. */
+  function trustingFetch(): typeof fetch {
+    const symbol = Object.getOwnPropertySymbols(globalThis).find(({ description }) => description?.startsWith("undici.globalDispatcher"));
+    if (symbol === undefined) throw new Error("this runtime's fetch shows no dispatcher");
+    const { constructor: Agent } = (globalThis as unknown as Record<symbol, { constructor: new (options: object) => object }>)[symbol]!;
+    const dispatcher = new Agent({ connect: { ca: authority.pem } });
+    return (input, init) => fetch(input, { ...init, dispatcher } as RequestInit);
+  }
+
+  async function start(isTrusted: boolean): Promise<void> {
+    run = await startWatchedRun({ issuer: issuerOf(server), ...(isTrusted && { fetch: trustingFetch() }) });
+  }
+
+  const refusals = () => run.log.filter(({ code }) => code === "provider_unavailable").map(({ details }) => details?.["reason"]);
+
+  it("F14 a good certificate of a trusted authority is accepted, so that the refusals below mean what they say", async () => {
+    await start(true);
+    const visitor = run.visitor();
+    const login = await visitor.get("/idpauth/login/");
+    expect([login.status, new URL(login.location).origin]).toEqual([302, issuerOf(server)]);
+    const state = new URL(login.location).searchParams.get("state") ?? "";
+    expect((await visitor.get(`/idpauth/login-callback?code=x&state=${state}`)).status).toBe(400);
+    expect(requests).toEqual(["/.well-known/openid-configuration", "/token"]);
+  });
+
+  it.each([
+    ["expired", true],
+    ["of another host", true],
+    ["self-signed", true],
+    ["good", false],
+  ] as const)("F14 a certificate that is %s, its authority trusted: %s: refused before anything is sent", async (name, isTrusted) => {
+    server.setSecureContext(certificates[name]);
+    await start(isTrusted);
+    const answer = await run.visitor().get("/idpauth/login/");
+    expect([answer.status, answer.setCookies ?? []]).toEqual([503, []]);
+    expect(requests).toEqual([]);
+    expect(refusals()).toEqual(["network"]);
+    expect(run.store.inserted).toEqual([]);
+  });
+
+  it.each(["expired", "of another host", "self-signed"] as const)(
+    "F14 a certificate that is %s since the login: the code is not sent, and nobody is signed in",
+    async (name) => {
+      await start(true);
+      const visitor = run.visitor();
+      const login = await visitor.get("/idpauth/login/");
+      const state = new URL(login.location).searchParams.get("state") ?? "";
+      server.setSecureContext(certificates[name]);
+      server.closeAllConnections();
+      expect((await visitor.get(`/idpauth/login-callback?code=x&state=${state}`)).status).toBe(503);
+      expect(requests).toEqual(["/.well-known/openid-configuration"]);
+      expect(await visitor.isSignedIn()).toBe(false);
+    },
+  );
+
+  it("F15 a name that is not found: 503, nothing stored, and it works once it is", async () => {
+    resolve = () => undefined;
+    await start(true);
+    const visitor = run.visitor();
+    expect((await visitor.get("/idpauth/login/")).status).toBe(503);
+    expect(refusals()).toEqual(["network"]);
+    expect(run.store.inserted).toEqual([]);
+    resolve = () => "127.0.0.1";
+    run.clock.advance(2_000);
+    expect((await visitor.get("/idpauth/login/")).status).toBe(302);
+  });
+
+  it.skipIf(process.platform !== "linux")(
+    "F15 a name that leads to somebody in the private network: they are sent nothing, since they are not the host",
+    async () => {
+      const inside: string[] = [];
+      const other = createServer(certificates["of another host"], (request, response) => {
+        inside.push(request.url ?? "");
+        response.end("{}");
+      });
+      await start(true);
+      const visitor = run.visitor();
+      const login = await visitor.get("/idpauth/login/");
+      const state = new URL(login.location).searchParams.get("state") ?? "";
+      const { port } = server.address() as AddressInfo;
+      await new Promise<void>((done) => other.listen(port, "127.0.0.2", done));
+      resolve = () => "127.0.0.2";
+      server.closeAllConnections();
+      expect((await visitor.get(`/idpauth/login-callback?code=x&state=${state}`)).status).toBe(503);
+      expect(inside).toEqual([]);
+      other.closeAllConnections();
+      await new Promise((done) => other.close(done));
+    },
+  );
+});
+
+it("F14 no source file turns certificate checks off", () => {
+  const sources = path.resolve(import.meta.dirname, "../../src");
+  const files = readdirSync(sources, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
+  expect(files.length).toBeGreaterThan(100);
+  const found = files.filter((name) =>
+    /NODE_TLS_REJECT_UNAUTHORIZED|rejectUnauthorized|checkServerIdentity/.test(read(path.join(sources, name))),
+  );
+  expect(found).toEqual([]);
+});
+
+function read(file: string): string {
+  return readFileSync(file, "utf8");
+}

@@ -1,0 +1,741 @@
+import { readdirSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createGzip } from "node:zlib";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { Endpoint, Fault } from "../../src/testing/provider/test-provider.js";
+import { TestClock } from "../../src/testing/test-clock.js";
+import type { ApplicationOptions, Visitor } from "../support/application.js";
+import { startWatchedRun, type WatchedRun } from "./watched-run.js";
+
+const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const PROBE = "/idpauth/session?details=true";
+const SIGNED_OUT = { authenticated: false, user: null };
+
+let run: WatchedRun;
+
+afterEach(() => run.finish());
+
+async function start(options?: ApplicationOptions): Promise<WatchedRun> {
+  return (run = await startWatchedRun(options));
+}
+
+/** Somebody whose ID token has just expired. */
+async function expiredVisitor(): Promise<Visitor> {
+  const visitor = run.visitor();
+  await visitor.signIn();
+  run.clock.advance(HOUR);
+  return visitor;
+}
+
+const refreshes = () => run.provider.requestsTo("token", { grant_type: "refresh_token" });
+const exchanges = () => run.provider.requestsTo("token", { grant_type: "authorization_code" });
+
+async function until(claim: () => boolean, milliseconds = 10_000): Promise<void> {
+  const giveUp = performance.now() + milliseconds;
+  while (!claim()) {
+    if (performance.now() > giveUp) throw new Error("it does not come");
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+/** The longest back-off is over. */
+function later(): void {
+  run.clock.advance(MINUTE + 1_000);
+}
+
+describe("F1 the token endpoint refuses connections", () => {
+  it("F1 callback: 503 page at once, no session; refresh: 503 at once, the session is kept", async () => {
+    await start();
+    const visitor = run.visitor();
+    const callback = await visitor.approve();
+    await run.provider.pause();
+    let asked = performance.now();
+    const page = await visitor.get(callback, { headers: { accept: "text/html" } });
+    expect(performance.now() - asked).toBeLessThan(1_000);
+    expect([page.status, page.headers["Content-Type"]]).toEqual([503, "text/html; charset=utf-8"]);
+    expect(await visitor.isSignedIn()).toBe(false);
+    await run.provider.resume();
+    later();
+    const expired = await expiredVisitor();
+    await run.provider.pause();
+    asked = performance.now();
+    expect((await expired.get(PROBE)).status).toBe(503);
+    expect(performance.now() - asked).toBeLessThan(1_000);
+    await run.provider.resume();
+    later();
+    expect(await expired.isSignedIn()).toBe(true);
+  });
+});
+
+describe("F2 F3 an answer that does not come, or not to its end", () => {
+  const openFiles = () => readdirSync("/proc/self/fd").length;
+  const hasProc = process.platform === "linux";
+
+  it.skipIf(!hasProc)("F2 500 held connections: 503 after IDP_HTTP_TIMEOUT, and no socket is left", async () => {
+    await start();
+    const visitors = Array.from({ length: 500 }, () => run.visitor());
+    const callbacks: string[] = [];
+    for (const visitor of visitors) callbacks.push(await visitor.approve());
+    const before = openFiles();
+    const timers = run.clock.pendingTimers;
+    run.provider.fault("token", { kind: "hang" });
+    let answered = 0;
+    const answers = visitors.map(async (visitor, number) => {
+      const answer = await visitor.get(callbacks[number] ?? "");
+      answered += 1;
+      return answer;
+    });
+    await until(() => exchanges().length === 500);
+    expect(openFiles()).toBeGreaterThan(before + 900);
+    await run.clock.advanceAsync(4_999);
+    expect(answered).toBe(0);
+    await run.clock.advanceAsync(1);
+    for (const { status } of await Promise.all(answers)) expect(status).toBe(503);
+    await until(() => openFiles() <= before + 10);
+    run.provider.clearFaults();
+    later();
+    expect(run.clock.pendingTimers).toBeLessThanOrEqual(timers);
+    expect((await run.visitor().signIn()).status).toBe(302);
+  });
+
+  it("F2 refreshes that hang: given up after 30 s, places, leases and timers are free again, and everybody is served", async () => {
+    await start({ refreshConcurrency: 3 });
+    const visitors: Visitor[] = [];
+    for (let number = 0; number < 9; number += 1) {
+      visitors.push(run.visitor());
+      await visitors.at(-1)?.signIn();
+    }
+    run.clock.advance(HOUR);
+    const timers = run.clock.pendingTimers;
+    run.provider.fault("token", { kind: "hang" });
+    const probes = visitors.map((visitor) => visitor.get(PROBE));
+    await until(() => refreshes().length === 3);
+    await run.clock.advanceAsync(5_000);
+    for (const probe of probes) expect((await probe).status).toBe(503);
+    await run.clock.advanceAsync(30_000);
+    await run.auth.idle();
+    run.provider.clearFaults();
+    later();
+    expect(run.clock.pendingTimers).toBeLessThanOrEqual(timers);
+    for (const visitor of visitors) expect(await visitor.isSignedIn()).toBe(true);
+    expect(run.provider.reuses).toBe(0);
+  });
+
+  it.each([["exchange"], ["refresh"]])("F3 one byte per second at the %s: the deadline is total", async (what) => {
+    await start();
+    const visitor = what === "refresh" ? await expiredVisitor() : run.visitor();
+    const target = what === "refresh" ? PROBE : await visitor.approve();
+    run.provider.fault("token", { kind: "drip", before: true, body: `{"access_token":"${"x".repeat(100)}"}` });
+    const before = run.provider.requestsTo("token").length;
+    let isAnswered = false;
+    const answer = visitor.get(target).finally(() => (isAnswered = true));
+    await until(() => run.provider.requestsTo("token").length > before);
+    for (let second = 1; second < 5; second += 1) {
+      await run.clock.advanceAsync(1_000);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect(isAnswered).toBe(false);
+    await run.clock.advanceAsync(1_000);
+    expect((await answer).status).toBe(503);
+    await run.clock.advanceAsync(30_000);
+    await run.auth.idle();
+    run.provider.clearFaults();
+    later();
+    if (what === "refresh") expect(await visitor.isSignedIn()).toBe(true);
+  });
+});
+
+describe("F4 a code that a visitor has made up", () => {
+  /** What a firewall, a database or a parser at the provider may say to it. */
+  const STATUSES = [401, 403, 404, 405, 406, 411, 413, 414, 415, 422, 431, 451];
+
+  it.each(STATUSES)("F4 is answered with %i: nobody else is kept from signing in or from a refresh", async (status) => {
+    await start();
+    const expired = await expiredVisitor();
+    const strange = "1' OR 1=1 -- <script>";
+    run.provider.fault("token", { kind: "status", status, when: ({ params }) => params.get("code") === strange });
+    for (let round = 0; round < 3; round += 1) {
+      const attacker = run.visitor();
+      const callback = new URL(await attacker.approve(), "http://app.example");
+      callback.searchParams.set("code", strange);
+      expect((await attacker.get(callback.pathname + callback.search)).status).toBe(503);
+    }
+    expect((await run.visitor().signIn()).status).toBe(302);
+    expect(await expired.isSignedIn()).toBe(true);
+  });
+
+  it("F4 an error that names the client is still backed off from, whatever the code", async () => {
+    await start();
+    run.provider.fault("token", { kind: "status", status: 401, body: { error: "invalid_client" } });
+    expect((await run.visitor().signIn()).status).toBe(503);
+    expect((await run.visitor().signIn()).status).toBe(503);
+    expect(exchanges()).toHaveLength(1);
+  });
+
+  it.each([
+    ["a null byte", "a\0b"],
+    ["a line break", "a\r\nb"],
+    ["letters beyond ASCII", "kód"],
+    ["a lone surrogate", "\ud800"],
+    ["9,000 characters", "x".repeat(9_000)],
+  ])("F4 with %s, which no provider can have given (RFC 6749, appendix A.11), is never sent", async (_name, code) => {
+    await start();
+    const visitor = run.visitor();
+    const callback = new URL(await visitor.approve(), "http://app.example");
+    callback.searchParams.set("code", code);
+    expect((await visitor.get(callback.pathname + callback.search)).status).toBe(400);
+    expect(exchanges()).toEqual([]);
+    expect(await visitor.isSignedIn()).toBe(false);
+  });
+
+  it("F4 one of 4,000 characters of any kind that the standard allows is sent as it is", async () => {
+    await start();
+    const visitor = run.visitor();
+    const callback = new URL(await visitor.approve(), "http://app.example");
+    const code = Array.from({ length: 4_000 }, (_, number) => String.fromCharCode(0x20 + (number % 95))).join("");
+    callback.searchParams.set("code", code);
+    expect((await visitor.get(callback.pathname + callback.search)).status).toBe(400);
+    expect(exchanges().map(({ params }) => params.get("code"))).toEqual([code]);
+  });
+});
+
+describe("F5 a token answer of 200 that is no answer", () => {
+  const TOKENS = '"access_token":"at_x","token_type":"Bearer","expires_in":3600,"refresh_token":"rt_x"';
+  const JSON_TYPE = "application/json";
+  const BODIES: readonly (readonly [name: string, body: string | Uint8Array, type: string, meaning: "outage" | "refused"])[] = [
+    ["nothing", "", JSON_TYPE, "outage"],
+    ["an open brace", "{", JSON_TYPE, "outage"],
+    ["a comma too much", `{${TOKENS},}`, JSON_TYPE, "outage"],
+    ["single quotes", "{'access_token':'at_x'}", JSON_TYPE, "outage"],
+    ["a web page", "<!doctype html><title>Sign in to the network</title>", "text/html", "outage"],
+    ["a web page that says it is JSON", "<!doctype html><title>Busy</title>", JSON_TYPE, "outage"],
+    ["JSON in a web page's type", `{${TOKENS}}`, "text/html; charset=utf-8", "outage"],
+    ["a list", `[{${TOKENS}}]`, JSON_TYPE, "outage"],
+    ["null", "null", JSON_TYPE, "outage"],
+    ["a number", "7", JSON_TYPE, "outage"],
+    ["text", '"token"', JSON_TYPE, "outage"],
+    ["true", "true", JSON_TYPE, "outage"],
+    ["a byte order mark", `\uFEFF{${TOKENS}}`, JSON_TYPE, "outage"],
+    ["two objects", `{${TOKENS}}{${TOKENS}}`, JSON_TYPE, "outage"],
+    ["a form", "access_token=at_x&token_type=bearer", "application/x-www-form-urlencoded", "outage"],
+    ["UTF-16", Buffer.from(`{${TOKENS}}`, "utf16le"), JSON_TYPE, "outage"],
+    ["half a million brackets", "[".repeat(500_000), JSON_TYPE, "outage"],
+    ["an empty object", "{}", JSON_TYPE, "refused"],
+    ["tokens that are objects", '{"access_token":{"a":1},"id_token":[],"token_type":"Bearer"}', JSON_TYPE, "refused"],
+    ["duplicate members", `{${TOKENS},"id_token":"a.b.c","id_token":"d.e.f"}`, JSON_TYPE, "refused"],
+    ["members of every object", '{"__proto__":{"access_token":"a"},"constructor":{"id_token":"b"}}', JSON_TYPE, "refused"],
+    ["bytes that are no text", Buffer.from('{"access_token":"\xff\xfe","token_type":"Bearer"}', "latin1"), JSON_TYPE, "refused"],
+  ];
+
+  const faultOf = (body: string | Uint8Array, type: string): Fault => ({
+    kind: "status",
+    status: 200,
+    body,
+    headers: { "Content-Type": type },
+  });
+
+  it.each(BODIES)("F5 %s, to a code: an error in our own words, sent once, and nobody is signed in", async (_name, body, type, meaning) => {
+    await start();
+    const visitor = run.visitor();
+    const callback = await visitor.approve();
+    run.provider.fault("token", faultOf(body, type));
+    const answer = await visitor.get(callback, { headers: { accept: "application/json" } });
+    const said = answer.json() as { code: string };
+    expect([answer.status, said.code]).toEqual(meaning === "outage" ? [503, "provider_unavailable"] : [400, "sign_in_refused"]);
+    expect(answer.body).not.toMatch(/at_x|rt_x|network|Busy|Unexpected/);
+    expect((await visitor.get(PROBE)).json()).toMatchObject(SIGNED_OUT);
+    later();
+    expect((await visitor.get(callback)).status).toBe(400);
+    expect(exchanges()).toHaveLength(1);
+    expect(({} as Record<string, unknown>)["access_token"]).toBeUndefined();
+  });
+
+  it.each(BODIES)(
+    "F5 %s, to a refresh: no refresh token is lost to an outage, and none is sent again after a refusal",
+    async (_name, body, type, meaning) => {
+      await start();
+      const visitor = await expiredVisitor();
+      const withdraw = run.provider.fault("token", faultOf(body, type));
+      const answer = await visitor.get(PROBE);
+      if (meaning === "outage") expect(answer.status).toBe(503);
+      else expect(answer.json()).toMatchObject({ ...SIGNED_OUT, reason: "refresh_rejected" });
+      expect(refreshes()).toHaveLength(1);
+      withdraw();
+      later();
+      expect(await visitor.isSignedIn()).toBe(meaning === "outage");
+      expect(refreshes()).toHaveLength(meaning === "outage" ? 2 : 1);
+      expect(run.provider.reuses).toBe(0);
+    },
+  );
+});
+
+describe("F5 an answer that is nested without end", () => {
+  /** Well-formed, and within every limit of size. */
+  const deep = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
+  const withDeepMember = (value: object, levels = 40_000, name = "deep") =>
+    JSON.stringify({ ...value, [name]: null }).replace(`"${name}":null`, `"${name}":${deep(levels)}`);
+
+  it("F5 in an ID token: refused at the callback, and by a refresh, as any token of a wrong form", async () => {
+    await start();
+    const expired = await expiredVisitor();
+    run.provider.mutateIdToken = ({ claims }) => ({ claims: withDeepMember(claims) });
+    expect((await run.visitor().signIn()).status).toBe(400);
+    expect((await expired.get(PROBE)).json()).toMatchObject({ ...SIGNED_OUT, reason: "refresh_rejected" });
+    expect(refreshes()).toHaveLength(1);
+    run.provider.mutateIdToken = ({ header, claims }) => ({ header: withDeepMember(header, 20_000), claims });
+    expect((await run.visitor().signIn()).status).toBe(400);
+  });
+
+  it("F5 in userinfo: the sign-in stands without it", async () => {
+    await start({ provider: { claimsInIdToken: false } });
+    const claims = { sub: run.provider.person["sub"], name: "Ada" };
+    run.provider.fault("userinfo", { kind: "garbage", body: withDeepMember(claims, 100_000, "email") });
+    const visitor = run.visitor();
+    expect((await visitor.signIn()).status).toBe(302);
+    expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: true, user: { email: null } });
+  });
+
+  it.each<[Endpoint, () => string]>([
+    [
+      "jwks",
+      () =>
+        JSON.stringify({ keys: [JSON.parse(withDeepMember({}, 10)), ...run.provider.jwks.document().keys] }).replace(
+          deep(10),
+          deep(100_000),
+        ),
+    ],
+    ["discovery", () => withDeepMember({ issuer: run.provider.issuer }, 100_000, "scopes_supported")],
+    ["token", () => withDeepMember({ access_token: "a", token_type: "Bearer" }, 100_000, "scope")],
+  ])("F5 in the answer of %s: an outage", async (endpoint, body) => {
+    await start();
+    const expired = await expiredVisitor();
+    const withdraw = run.provider.fault(endpoint, { kind: "garbage", body: body() });
+    const elsewhere = run.another();
+    const login = await run.visitor().at(elsewhere).get("/idpauth/login/");
+    if (endpoint === "discovery") expect(login.status).toBe(503);
+    else expect((await run.visitor().at(elsewhere).signIn()).status).toBe(503);
+    expect((await expired.at(run.another()).get(PROBE)).status).toBe(503);
+    withdraw();
+    later();
+    expect(await expired.isSignedIn()).toBe(true);
+  });
+});
+
+describe("F6 an answer without end", () => {
+  const BAR = 20 * 1_048_576;
+  let bomb: Buffer;
+
+  beforeAll(async () => {
+    const gzip = createGzip();
+    const parts: Buffer[] = [];
+    gzip.on("data", (part: Buffer) => parts.push(part));
+    const ended = new Promise((resolve) => gzip.once("end", resolve));
+    gzip.write('{"access_token":"');
+    const megabyte = Buffer.alloc(1_048_576, "x");
+    for (let part = 0; part < 100; part += 1) {
+      if (!gzip.write(megabyte)) await new Promise((resolve) => gzip.once("drain", resolve));
+    }
+    gzip.end('"}');
+    await ended;
+    bomb = Buffer.concat(parts);
+  });
+
+  /** Bytes by which this process, the provider included, grew at the most while it waited for the answer. */
+  async function growth(work: () => Promise<unknown>): Promise<number> {
+    const before = process.memoryUsage().rss;
+    let most = before;
+    const sample = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 2);
+    await work();
+    clearInterval(sample);
+    return Math.max(most, process.memoryUsage().rss) - before;
+  }
+
+  const endless: Fault = { kind: "oversized", bytes: Infinity };
+  const compressed = (): Fault => ({
+    kind: "status",
+    status: 200,
+    body: bomb,
+    headers: { "Content-Type": "application/json", "Content-Encoding": "gzip" },
+  });
+
+  it.each([
+    ["an endless body", () => endless],
+    ["a gzip bomb of 100 MB", compressed],
+  ])("F6 %s at each endpoint: an outage, the connection is given up, and memory stays", async (_name, faultOf) => {
+    await start({ provider: { claimsInIdToken: false } });
+    const expired = await expiredVisitor();
+    const fresh = run.another();
+    const strike = async (endpoint: Endpoint, expected: number, work: () => Promise<{ readonly status: number }>) => {
+      const grown: number[] = [];
+      for (let round = 0; round < 3; round += 1) {
+        const withdraw = run.provider.fault(endpoint, faultOf());
+        grown.push(await growth(async () => expect((await work()).status).toBe(expected)));
+        withdraw();
+        later();
+      }
+      // The first one warms up; garbage is collected when it is.
+      expect([endpoint, Math.min(...grown) < BAR]).toEqual([endpoint, true]);
+    };
+    await strike("token", 503, () => expired.get(PROBE));
+    await strike("token", 503, async () => run.visitor().signIn());
+    await strike("userinfo", 302, async () => run.visitor().signIn());
+    await strike("revoke", 302, async () => {
+      const visitor = run.visitor();
+      await visitor.signIn();
+      return visitor.get("/idpauth/logout/");
+    });
+    await strike("jwks", 503, async () => run.visitor().at(run.another()).signIn());
+    await strike("discovery", 503, async () => run.visitor().at(run.another()).get("/idpauth/login/"));
+    expect(await expired.isSignedIn()).toBe(true);
+    expect(fresh).toBeDefined();
+  });
+});
+
+describe("F7 a redirect where an answer should be", () => {
+  let listener: Server;
+  let seen: string[];
+
+  async function listen(): Promise<string> {
+    seen = [];
+    listener = createServer((request, response) => {
+      seen.push(`${request.method ?? ""} ${request.url ?? ""}`);
+      response.end("{}");
+    });
+    await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+    return `http://127.0.0.1:${String((listener.address() as AddressInfo).port)}/taken`;
+  }
+
+  afterEach(() => listener.close());
+
+  it.each([301, 302, 303, 307, 308].flatMap((status) => [false, true].map((isOther) => [status, isOther] as const)))(
+    "F7 %i, to another host: %s: never followed, from any endpoint",
+    async (status, isOther) => {
+      const elsewhere = await listen();
+      await start({ provider: { claimsInIdToken: false } });
+      const location = isOther ? elsewhere : `${run.provider.issuer}/taken`;
+      const redirect: Fault = { kind: "redirect", status, location };
+      const expired = await expiredVisitor();
+
+      let withdraw = run.provider.fault("token", redirect);
+      expect((await expired.get(PROBE)).status).toBe(503);
+      later();
+      expect((await run.visitor().signIn()).status).toBe(503);
+      withdraw();
+      later();
+      withdraw = run.provider.fault("userinfo", redirect);
+      const visitor = run.visitor();
+      expect((await visitor.signIn()).status).toBe(302);
+      expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: true, user: { email: null } });
+      withdraw();
+      withdraw = run.provider.fault("revoke", redirect);
+      expect((await visitor.get("/idpauth/logout/")).status).toBe(302);
+      expect(await run.auth.revokeIdpToken("a token", "access_token")).toBe(false);
+      withdraw();
+      withdraw = run.provider.fault("jwks", redirect);
+      expect((await run.visitor().at(run.another()).signIn()).status).toBe(503);
+      withdraw();
+      withdraw = run.provider.fault("discovery", redirect);
+      expect((await run.visitor().at(run.another()).get("/idpauth/login/")).status).toBe(503);
+      withdraw();
+
+      for (const endpoint of ["token", "userinfo", "revoke", "jwks", "discovery"] as const) {
+        expect(run.provider.requestsTo(endpoint).length).toBeGreaterThan(0);
+      }
+      expect(seen).toEqual([]);
+      expect(run.provider.requestsTo("unknown")).toEqual([]);
+      later();
+      expect(await expired.isSignedIn()).toBe(true);
+    },
+  );
+});
+
+describe("F9 a flood of ID tokens with unknown keys", () => {
+  it.each([
+    [1_000, "up", false],
+    [300, "down", true],
+  ])("F9 %i at once, the session store %s: one forced fetch of the keys in 30 s", async (count, _name, isDown) => {
+    await start();
+    await run.visitor().signIn();
+    const fetched = () => run.provider.requestsTo("jwks").length;
+    expect(fetched()).toBe(1);
+    run.provider.mutateIdToken = (draft) => ({ header: { ...draft.header, kid: `unknown-${String(Math.random())}` } });
+    const visitors = Array.from({ length: count }, () => run.visitor());
+    const callbacks: string[] = [];
+    for (const visitor of visitors) callbacks.push(await visitor.approve());
+    const hold = run.provider.hold("token", { before: false, count });
+    const answers = visitors.map((visitor, number) => visitor.get(callbacks[number] ?? ""));
+    await hold.arrived;
+    if (isDown) {
+      run.store.before = () => {
+        throw new Error("connection refused");
+      };
+    }
+    hold.release();
+    for (const { status } of await Promise.all(answers)) expect(status).toBe(503);
+    expect(exchanges()).toHaveLength(count + 1);
+    expect(fetched()).toBe(2);
+    run.store.before = undefined;
+    // One at a time, for a minute and a half: a code is spent, or the keys are fetched, a few times at the most.
+    for (let second = 0; second < 90; second += 1) {
+      await run.visitor().signIn();
+      run.clock.advance(1_000);
+    }
+    expect(fetched()).toBeLessThanOrEqual(2 + 3);
+    run.provider.mutateIdToken = undefined;
+    later();
+    expect((await run.visitor().signIn()).status).toBe(302);
+  });
+});
+
+describe("F12 the provider's clock differs from ours", () => {
+  // The decisions: 5 s. An ID token from a clock that is behind is older, and good for as long as it says.
+  const SKEWS = [-120, -60, -30, -5, 0, 4, 5, 6, 30, 60, 120];
+
+  it.each(SKEWS)("F12 by %i s: the same at callback and refresh", async (skew) => {
+    const theirs = new TestClock(Date.UTC(2024, 0, 1) + skew * 1_000);
+    await start({ provider: { clock: theirs } });
+    const isAccepted = skew <= 5;
+    const visitor = run.visitor();
+    expect((await visitor.signIn()).status).toBe(isAccepted ? 302 : 400);
+    expect(await visitor.isSignedIn()).toBe(isAccepted);
+
+    theirs.setNow(run.clock.now());
+    const other = run.visitor();
+    await other.signIn();
+    theirs.advance(HOUR);
+    run.clock.advance(HOUR);
+    theirs.setNow(run.clock.now() + skew * 1_000);
+    expect(await other.isSignedIn()).toBe(isAccepted);
+  });
+
+  it.each([-120, 0])("F12 caps are measured by our own clock alone, with the provider's %i s off", async (skew) => {
+    const theirs = new TestClock(Date.UTC(2024, 0, 1) + skew * 1_000);
+    await start({ sessionMaxAge: 600, sessionIdleTimeout: 300, provider: { clock: theirs } });
+    const [idle, active] = [run.visitor(), run.visitor()];
+    await idle.signIn();
+    await active.signIn();
+    run.clock.advance(300_000);
+    expect(await active.isSignedIn()).toBe(true);
+    run.clock.advance(1_000);
+    expect((await idle.get(PROBE)).json()).toMatchObject({ ...SIGNED_OUT, reason: "idle" });
+    run.clock.advance(299_000);
+    expect(await active.isSignedIn()).toBe(true);
+    run.clock.advance(1_000);
+    expect((await active.get(PROBE)).json()).toMatchObject({ ...SIGNED_OUT, reason: "max_age" });
+  });
+});
+
+describe("F13 our own clock is set while sessions live", () => {
+  const CAPS = { sessionMaxAge: 7_200, sessionIdleTimeout: 1_800 };
+
+  /** The provider's clock is right throughout. */
+  async function startAtNoon(options: ApplicationOptions = {}): Promise<{ readonly visitor: Visitor; step(milliseconds: number): void }> {
+    const theirs = new TestClock();
+    await start({ provider: { clock: theirs }, ...options });
+    const visitor = run.visitor();
+    await visitor.signIn();
+    return {
+      visitor,
+      step: (milliseconds) => {
+        run.clock.setNow(run.clock.now() + milliseconds);
+      },
+    };
+  }
+
+  const limits = async (visitor: Visitor) => {
+    const { max_age_expires_in: maxAge, idle_expires_in: idle, authenticated, reason } = (await visitor.get(PROBE)).json();
+    return { maxAge, idle, authenticated, reason };
+  };
+
+  it("F13 an hour back: what is left is never more than the cap nor negative; the caps fail closed until the clock is right again", async () => {
+    const { visitor, step } = await startAtNoon(CAPS);
+    run.clock.advance(MINUTE);
+    step(-HOUR);
+    const back = await limits(visitor);
+    expect(back).toMatchObject({ authenticated: false, reason: "max_age" });
+    for (const left of [back.maxAge, back.idle]) expect(left === null || (left >= 0 && left <= 7_200)).toBe(true);
+    step(HOUR);
+    expect(await limits(visitor)).toMatchObject({ authenticated: true, maxAge: 7_140, idle: 1_800 });
+  });
+
+  it("F13 five minutes back, as far as clocks of a fleet may differ: nobody notices, and no cap grows", async () => {
+    const { visitor, step } = await startAtNoon(CAPS);
+    step(-300_000);
+    expect(await limits(visitor)).toMatchObject({ authenticated: true, maxAge: 7_200, idle: 1_800 });
+  });
+
+  it("F13 an hour on: the idle timeout is over, as it would be; an hour back again: within the caps as before", async () => {
+    const { visitor, step } = await startAtNoon(CAPS);
+    step(HOUR);
+    expect(await limits(visitor)).toMatchObject({ authenticated: false, reason: "idle" });
+    step(-HOUR);
+    expect(await limits(visitor)).toMatchObject({ authenticated: true, idle: 1_800 });
+  });
+
+  it("F13 back by an hour after the store has dropped the record: it stays gone", async () => {
+    const { visitor, step } = await startAtNoon({ sessionTtl: 600 });
+    // The sweep has come, too.
+    await run.clock.advanceAsync(700_000);
+    expect(await visitor.isSignedIn()).toBe(false);
+    step(-HOUR);
+    expect(await visitor.isSignedIn()).toBe(false);
+    expect(run.store.inserted).not.toEqual([]);
+    for (const key of run.store.inserted) expect(await run.store.peek(key)).toBeUndefined();
+  });
+
+  it.each([-HOUR, HOUR])("F13 by %i ms: deadlines and back-off go by the monotonic clock", async (by) => {
+    const { step } = await startAtNoon();
+    run.provider.fault("token", { kind: "hang" });
+    const visitor = run.visitor();
+    const callback = await visitor.approve();
+    let isAnswered = false;
+    const answer = visitor.get(callback).finally(() => (isAnswered = true));
+    await until(() => exchanges().length === 2);
+    step(by);
+    await run.clock.advanceAsync(4_999);
+    expect(isAnswered).toBe(false);
+    await run.clock.advanceAsync(1);
+    expect((await answer).status).toBe(503);
+    // The back-off is neither over at once nor an hour long.
+    run.provider.clearFaults();
+    step(-by);
+    const next = await visitor.approve();
+    expect((await visitor.get(next)).status).toBe(503);
+    expect(exchanges()).toHaveLength(2);
+    run.clock.advance(2_000);
+    expect((await visitor.get(next)).status).toBe(302);
+  });
+
+  it("F13 further on than ID tokens live: a fresh one looks expired, which is a refusal, asked for once; the next sign-in works when the clock is right", async () => {
+    const { visitor, step } = await startAtNoon();
+    step(HOUR + 10_000);
+    for (let probe = 0; probe < 5; probe += 1) {
+      expect((await visitor.get(PROBE)).json()).toMatchObject({ ...SIGNED_OUT, reason: "refresh_rejected" });
+    }
+    expect(refreshes()).toHaveLength(1);
+    expect((await visitor.signIn()).status).toBe(400);
+    step(-HOUR - 10_000);
+    expect((await visitor.signIn()).status).toBe(302);
+    expect(await limits(visitor)).toMatchObject({ authenticated: true });
+  });
+});
+
+describe("F16 the provider refuses the refresh token", () => {
+  it("F16 ten probes, one token request; the token is dropped and nobody is half signed in", async () => {
+    await start();
+    const visitor = await expiredVisitor();
+    run.provider.revokeAll();
+    for (let probe = 0; probe < 10; probe += 1) {
+      expect((await visitor.get(PROBE)).json()).toMatchObject({ ...SIGNED_OUT, reason: "refresh_rejected" });
+    }
+    expect(await run.auth.getCredentials(visitor.request("/"))).toBeNull();
+    expect(await run.auth.getUser(visitor.request("/"))).toBeNull();
+    expect(await run.auth.guard(visitor.request("/page"))).toMatchObject({ kind: "unauthenticated" });
+    expect(refreshes()).toHaveLength(1);
+    const stored = (await run.auth.getSession(visitor.request("/"))) as { credentials?: object };
+    expect(stored.credentials).not.toHaveProperty("refresh_token");
+    expect((await visitor.signIn()).status).toBe(302);
+    expect(await visitor.isSignedIn()).toBe(true);
+  });
+});
+
+describe("F18 the provider limits the rate", () => {
+  it("F18 100 sessions expire at once against 429: no storm, Retry-After is honoured, and everybody is served afterwards", async () => {
+    await start();
+    const visitors: Visitor[] = [];
+    for (let number = 0; number < 100; number += 1) {
+      visitors.push(run.visitor());
+      await visitors.at(-1)?.signIn();
+    }
+    run.clock.advance(HOUR);
+    const withdraw = run.provider.fault("token", { kind: "status", status: 429, headers: { "Retry-After": "40" } });
+    const all = () => Promise.all(visitors.map((visitor) => visitor.get(PROBE)));
+    for (const { status } of await all()) expect(status).toBe(503);
+    // Those that had a place; the others found the endpoint backed off from.
+    expect(refreshes().length).toBeLessThanOrEqual(20);
+    const first = refreshes().length;
+    for (let second = 0; second < 39; second += 1) {
+      for (const { status, headers } of await all()) {
+        expect(status).toBe(503);
+        expect(Number(headers["Retry-After"])).toBeLessThanOrEqual(40);
+      }
+      run.clock.advance(1_000);
+    }
+    expect(refreshes()).toHaveLength(first);
+    run.clock.advance(1_000);
+    withdraw();
+    for (const answer of await all()) expect(answer.json()).toMatchObject({ authenticated: true });
+    expect(refreshes()).toHaveLength(first + 100);
+    expect(run.provider.reuses).toBe(0);
+  });
+});
+
+describe("F19 the provider has rotated, and its answer is lost on the way", () => {
+  it.each<[string, Fault]>([
+    ["before the first byte", { kind: "reset", before: false }],
+    ["after no byte of the body", { kind: "truncated", bytes: 0 }],
+    ["after one byte", { kind: "truncated", bytes: 1 }],
+    ["after 100 bytes", { kind: "truncated", bytes: 100 }],
+    ["after half", { kind: "truncated" }],
+    ["with another status", { kind: "status", status: 502, before: false }],
+  ])("F19 %s: one refusal, then a clean new login, no loop", async (_name, fault) => {
+    await start();
+    const visitor = await expiredVisitor();
+    run.provider.fault("token", { ...fault, times: 1 });
+    expect((await visitor.get(PROBE)).status).toBe(503);
+    later();
+    for (let probe = 0; probe < 5; probe += 1) {
+      expect((await visitor.get(PROBE)).json()).toMatchObject({ ...SIGNED_OUT, reason: "refresh_rejected" });
+    }
+    expect(refreshes()).toHaveLength(2);
+    expect((await visitor.signIn()).status).toBe(302);
+    run.clock.advance(HOUR);
+    expect(await visitor.isSignedIn()).toBe(true);
+    expect(refreshes()).toHaveLength(3);
+  });
+});
+
+describe("F20 tokens and scopes of every size", () => {
+  const sized = (bytes: number) => "x".repeat(bytes);
+
+  it.each<[string, Record<string, unknown>, number]>([
+    ["an access token of 64 KB", { access_token: sized(65_536) }, 302],
+    ["an access token of 500 KB", { access_token: sized(512_000) }, 302],
+    ["a refresh token of 64 KB", { refresh_token: sized(65_536) }, 302],
+    ["500 scopes", { scope: Array.from({ length: 500 }, (_, number) => `scope-${String(number)}`).join(" ") }, 302],
+    ["an access token of a megabyte", { access_token: sized(1_048_576) }, 503],
+    ["a member nobody knows of 64 KB", { extra: sized(65_536) }, 302],
+  ])("F20 %s: stored or refused, and the cookie is as small as ever", async (_name, members, status) => {
+    await start();
+    // The hash of an access token of another size would not fit.
+    run.provider.mutateIdToken = ({ claims: { at_hash: _hash, ...claims } }) => ({ claims });
+    run.provider.tokenAnswer = (answer) => ({ ...answer, ...members });
+    const visitor = run.visitor();
+    const answer = await visitor.signIn();
+    expect(answer.status).toBe(status);
+    expect(visitor.cookies.get("idpauth")).toHaveLength(43);
+    expect(await visitor.isSignedIn()).toBe(status === 302);
+    if (status !== 302) return;
+    const credentials = await run.auth.getCredentials(visitor.request("/"));
+    if ("access_token" in members) expect(credentials?.token).toBe(members["access_token"]);
+    if ("refresh_token" in members) expect(credentials?.refresh_token).toBe(members["refresh_token"]);
+    if ("scope" in members) expect(credentials?.scopes).toHaveLength(500);
+    expect((await visitor.get("/idpauth/")).status).toBe(200);
+    expect((await visitor.get("/idpauth/logout/")).status).toBe(302);
+  });
+
+  it.each([
+    [64 * 1024, 302],
+    [180 * 1024, 302],
+    [300 * 1024, 400],
+  ])("F20 an ID token of %i bytes: %i", async (bytes, status) => {
+    await start();
+    run.provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, padding: sized(Math.floor((bytes * 3) / 4)) } });
+    const visitor = run.visitor();
+    expect((await visitor.signIn()).status).toBe(status);
+    expect(visitor.cookies.get("idpauth")).toHaveLength(43);
+    expect(await visitor.isSignedIn()).toBe(status === 302);
+  });
+});

@@ -1,0 +1,419 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { connect } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { rawRequest } from "../../src/testing/browser/raw-request.js";
+import { createBundledSessions } from "../../src/sessions/bundled.js";
+import { createSealer } from "../../src/sessions/seal.js";
+import type { Application, Visitor } from "../support/application.js";
+import { startExpressApplication } from "../support/express-application.js";
+import { leaksIn, secretsOf } from "../support/secrets.js";
+import { startWatchedRun, type WatchedRun } from "./watched-run.js";
+
+const HOUR = 3_600_000;
+const PROBE = "/idpauth/session?details=true";
+
+/** IDP_REFRESH_CONCURRENCY here, and how many wait for each place. */
+const PLACES = 5;
+const WAITING = 50 * PLACES;
+const LIMIT = { refreshConcurrency: PLACES, provider: { rotation: false } };
+
+let run: WatchedRun | undefined;
+
+afterEach(async () => {
+  await run?.finish();
+  run = undefined;
+});
+
+async function start(options?: Parameters<typeof startWatchedRun>[0]): Promise<WatchedRun> {
+  return (run = await startWatchedRun(options));
+}
+
+/** Sessions of one person with a refresh token each, without the trip that would make them. */
+async function manySessions({ store, clock, provider }: WatchedRun, visitor: Visitor, count: number): Promise<string[]> {
+  const names = { credentials: "credentials", oauth_state: "oauth_state", final_redirect: "final_redirect" };
+  const sessions = createBundledSessions({
+    store,
+    sealer: createSealer("a secret key of at least 32 bytes", []),
+    clock,
+    names,
+    client: { issuer: provider.issuer, clientId: provider.clientId },
+    cookieName: null,
+    publicPath: "/idpauth/",
+    sessionTtl: 1_209_600,
+    debug: false,
+  });
+  const [[name, value] = ["", ""]] = visitor.cookies;
+  const record = await sessions.open(`${name}=${value}`, false).read();
+  if (record === undefined) throw new Error("nobody is signed in");
+  const cookies: string[] = [];
+  for (let number = 0; number < count; number += 1) {
+    const session = sessions.open(undefined, false);
+    await session.begin(() => record);
+    cookies.push(session.setCookies[0]?.split(";", 1)[0] ?? "");
+  }
+  return cookies;
+}
+
+function statusesOf(answers: readonly { readonly status: number }[]): Record<number, number> {
+  const counts: Record<number, number> = {};
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+/** Most requests at the token endpoint at one time: each is held for a moment. */
+function crowdAt({ provider }: WatchedRun): () => number {
+  let now = 0;
+  let most = 0;
+  provider.mutateIdToken = async (draft) => {
+    now += 1;
+    most = Math.max(most, now);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    now -= 1;
+    return draft;
+  };
+  return () => most;
+}
+
+describe("L1 many sessions expire in the same second", () => {
+  it("L1 10,000: the provider sees no more than IDP_REFRESH_CONCURRENCY at a time, the rest is told when to come back, and nobody is signed out", async () => {
+    const { clock, provider, visitor, ...app } = await start(LIMIT);
+    const person = visitor();
+    await person.signIn();
+    const cookies = await manySessions({ clock, provider, visitor, ...app }, person, 10_000);
+    const most = crowdAt({ clock, provider, visitor, ...app });
+    clock.advance(HOUR);
+    const unrelated = visitor();
+    await unrelated.signIn();
+    const before = provider.requestsTo("token", { grant_type: "refresh_token" }).length;
+    const herd = Promise.all(cookies.map((cookie) => visitor().get(PROBE, { headers: { cookie } })));
+    const delays: number[] = [];
+    let isOpen = true as boolean;
+    const done = herd.finally(() => {
+      isOpen = false;
+    });
+    while (isOpen) {
+      const asked = performance.now();
+      expect(await unrelated.isSignedIn()).toBe(true);
+      delays.push(performance.now() - asked);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    const answers = await done;
+    expect(statusesOf(answers)).toEqual({ 200: PLACES + WAITING, 503: 10_000 - PLACES - WAITING });
+    for (const answer of answers) expect(answer.json()).toMatchObject(answer.status === 200 ? { authenticated: true } : {});
+    expect(most()).toBeLessThanOrEqual(PLACES);
+    expect(provider.requestsTo("token", { grant_type: "refresh_token" })).toHaveLength(before + PLACES + WAITING);
+    expect(delays.length).toBeGreaterThan(10);
+    // Ten thousand requests and the provider share this process with them: nine of ten are still quick.
+    expect(delays.sort((one, other) => one - other)[Math.floor(delays.length * 0.9)]).toBeLessThan(100);
+    // Whoever was told to come back is still signed in.
+    const again = answers.findIndex(({ status }) => status === 503);
+    expect((await visitor().get(PROBE, { headers: { cookie: cookies[again] ?? "" } })).json()).toMatchObject({ authenticated: true });
+  });
+});
+
+describe("L2 the provider hangs while many probes arrive", () => {
+  it("L2 5,000: those beyond the queue are answered at once, the others within IDP_HTTP_TIMEOUT, in bounded memory", async () => {
+    const { clock, provider, visitor, ...app } = await start(LIMIT);
+    const person = visitor();
+    await person.signIn();
+    const cookies = await manySessions({ clock, provider, visitor, ...app }, person, 5_000);
+    clock.advance(HOUR);
+    provider.fault("token", { kind: "hang" });
+    const before = process.memoryUsage().rss;
+    let answered = 0;
+    const probes = cookies.map(async (cookie) => {
+      const answer = await visitor().get(PROBE, { headers: { cookie } });
+      answered += 1;
+      return answer;
+    });
+    while (provider.requestsTo("token", { grant_type: "refresh_token" }).length < PLACES) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await until(() => answered === 5_000 - PLACES - WAITING);
+    await clock.advanceAsync(5_000);
+    const answers = await Promise.all(probes);
+    expect(statusesOf(answers)).toEqual({ 503: 5_000 });
+    expect(provider.requestsTo("token", { grant_type: "refresh_token" })).toHaveLength(PLACES);
+    expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1_048_576);
+    // The refreshes themselves end after 30 s; then everybody is served again.
+    await clock.advanceAsync(30_000);
+    provider.clearFaults();
+    await clock.advanceAsync(61_000);
+    await until(() => provider.requestsTo("token", { grant_type: "refresh_token" }).length >= PLACES);
+    expect((await visitor().get(PROBE, { headers: { cookie: cookies[0] ?? "" } })).json()).toMatchObject({ authenticated: true });
+  });
+});
+
+async function until(claim: () => boolean): Promise<void> {
+  const giveUp = performance.now() + 10_000;
+  while (!claim()) {
+    if (performance.now() > giveUp) throw new Error("it does not come");
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+describe("L3 nothing holds up the event loop", () => {
+  /** The longest that the loop was held up, in milliseconds; the best of some rounds, since the machine has other work too. */
+  async function heldUp(work: () => Promise<unknown>): Promise<number> {
+    const rounds: number[] = [];
+    for (let round = 0; round < 5; round += 1) {
+      const monitor = monitorEventLoopDelay({ resolution: 1 });
+      monitor.enable();
+      await work();
+      await new Promise((resolve) => setTimeout(resolve, 3));
+      monitor.disable();
+      rounds.push(monitor.max / 1e6);
+    }
+    return Math.min(...rounds);
+  }
+
+  it.each([
+    ["12 KB of slashes", "/".repeat(12_000)],
+    ["12 KB of own origin", "http://app.example".repeat(600)],
+    ["12 KB of backslashes", `http://app.example${"\\".repeat(12_000)}`],
+    ["12 KB of dots", `http://app.example/${"../".repeat(4_000)}`],
+    ["12 KB of percent signs", `http://app.example/${"%".repeat(12_000)}`],
+    ["12 KB of white space", `http://app.example/${" ".repeat(12_000)}x`],
+    ["12 KB of user info", `http://${"a@".repeat(6_000)}app.example/`],
+    ["12 KB of letters with marks", `http://app.example/${"\u0301".repeat(6_000)}`],
+  ])("L3 an origin_url of %s", async (_name, value) => {
+    const { visitor } = await start();
+    const target = `/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(value)}`;
+    await visitor().get(target);
+    expect(await heldUp(() => visitor().get(target))).toBeLessThan(50);
+  });
+
+  it("L3 headers and cookies of 12 KB", async () => {
+    const { visitor, auth } = await start();
+    const nasty = ["text/html;q=", ",".repeat(12_000), " ;".repeat(6_000), "idpauth=".repeat(1_500), "=;".repeat(6_000)];
+    const ask = () =>
+      Promise.all(
+        nasty.flatMap((value) => [
+          visitor().get(PROBE, { headers: { accept: value, cookie: value, "sec-fetch-mode": value } }),
+          visitor().get("/idpauth/login/?scheme=X", { headers: { accept: value, "x-origin-url": value } }),
+          auth.guard(visitor().request("/page", { headers: { accept: value, cookie: value } })),
+        ]),
+      );
+    await ask();
+    expect(await heldUp(ask)).toBeLessThan(50);
+  });
+
+  it("L3 a key set of a megabyte: 100 keys are looked at", async () => {
+    const { provider, another } = await start();
+    const [key] = provider.jwks.document().keys;
+    const keys = Array.from({ length: 2_200 }, (_, number) => ({ ...key, kid: `k${String(number)}` }));
+    const text = JSON.stringify({ keys: [key, ...keys] });
+    expect(text.length).toBeGreaterThan(900_000);
+    provider.jwks.publish(
+      text.slice(0, 1_048_576).length === text.length ? text : JSON.stringify({ keys: [key, ...keys.slice(0, 2_000)] }),
+    );
+    const rounds: number[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      const visitor = run?.visitor().at(another());
+      const callback = (await visitor?.approve()) ?? "";
+      const hold = provider.hold("jwks", { before: false });
+      const answer = visitor?.get(callback);
+      await hold.arrived;
+      const monitor = monitorEventLoopDelay({ resolution: 1 });
+      monitor.enable();
+      hold.release();
+      expect((await answer)?.status).toBe(302);
+      monitor.disable();
+      rounds.push(monitor.max / 1e6);
+    }
+    expect(Math.min(...rounds)).toBeLessThan(50);
+  });
+
+  it("L3 tokens of many kilobytes", async () => {
+    const { provider, visitor } = await start();
+    provider.mutateIdToken = ({ header, claims }) => ({ header, claims: { ...claims, padding: "x".repeat(180_000) } });
+    provider.tokenAnswer = (answer) => ({ ...answer, scope: "x ".repeat(100_000) });
+    const person = visitor();
+    const rounds: number[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      const callback = await person.approve();
+      const hold = provider.hold("token", { before: false });
+      const answer = person.get(callback);
+      await hold.arrived;
+      const monitor = monitorEventLoopDelay({ resolution: 1 });
+      monitor.enable();
+      hold.release();
+      expect((await answer).status).toBe(302);
+      monitor.disable();
+      rounds.push(monitor.max / 1e6);
+    }
+    expect(Math.min(...rounds)).toBeLessThan(50);
+  });
+});
+
+describe("L6 one session starts many logins", () => {
+  it("L6 10,000: the record stays small, and the newest login finishes", async () => {
+    const { store, visitor } = await start();
+    const person = visitor();
+    const page = "/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=http://app.example/page";
+    let eight = 0;
+    for (let login = 1; login <= 10_000; login += 1) {
+      const answer = await person.get(page);
+      expect(answer.status).toBe(302);
+      if (login === 8) eight = await sizeOf(store);
+    }
+    expect(store.inserted).toHaveLength(1);
+    expect(await sizeOf(store)).toBe(eight);
+    expect(eight).toBeLessThan(8_192);
+    expect((await person.signIn(page)).location).toBe("http://app.example/page");
+    expect(await person.isSignedIn()).toBe(true);
+  });
+
+  async function sizeOf(store: WatchedRun["store"]): Promise<number> {
+    return ((await store.peek(store.inserted.at(-1) ?? ""))?.data as Uint8Array).length;
+  }
+});
+
+describe("L7 another site starts logins in the visitor's browser", () => {
+  const CROSS_SITE = { "sec-fetch-site": "cross-site", "sec-fetch-dest": "image", "sec-fetch-mode": "no-cors" };
+
+  // A browser sends no Lax cookie with another site's image, and keeps none that comes back; a link, which is a navigation, has it.
+  it.each([
+    ["by image tags, which carry no Lax cookie", false],
+    ["by navigations, which carry it", true],
+  ])("L7 50 of them %s: the session is not switched, and the visitor's own login completes", async (_name, withCookie) => {
+    const { visitor, provider } = await start();
+    const person = visitor();
+    await person.signIn();
+    const before = new Map(person.cookies);
+    const force = async () => {
+      for (let image = 0; image < 50; image += 1) {
+        if (withCookie) await person.get("/idpauth/login/", { headers: { cookie: cookieOf(person), "sec-fetch-site": "cross-site" } });
+        else await visitor().get("/idpauth/login/", { headers: CROSS_SITE });
+      }
+    };
+    await force();
+    expect(person.cookies).toEqual(before);
+    expect((await person.get(PROBE)).json()).toMatchObject({ authenticated: true, user: { email: "ada@example.com" } });
+    const own = await person.approve("/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=http://app.example/mine");
+    expect((await person.get(own)).location).toBe("http://app.example/mine");
+    expect(await person.isSignedIn()).toBe(true);
+
+    // A login that is under way when they come: without the cookie untouched, with it the oldest of nine, which is told to start again.
+    const underWay = await person.approve("/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=http://app.example/mine");
+    const exchanged = provider.requestsTo("token").length;
+    await force();
+    const answer = await person.get(underWay);
+    expect(answer.status).toBe(withCookie ? 400 : 302);
+    expect(provider.requestsTo("token")).toHaveLength(exchanged + (withCookie ? 0 : 1));
+    expect(await person.isSignedIn()).toBe(true);
+  });
+
+  function cookieOf(visitor: Visitor): string {
+    return [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+  }
+});
+
+describe("L8 requests that are too large, over a socket", () => {
+  it("L8 headers of 16 KB, 100 cookies, 1,000 parameters: a clean answer or Node's own, and the next request works", async () => {
+    const app = await startExpressApplication();
+    try {
+      const browser = app.browser();
+      const callback = await browser.navigate("/idpauth/login/");
+      await browser.navigate(new URL(await app.provider.signInCode(callback.location ?? "")));
+      const cookie = `idpauth=${browser.cookies.value("idpauth") ?? ""}`;
+      const ask = (target: string, headers = "") =>
+        rawRequest(app.port, `GET ${target} HTTP/1.1\r\nHost: 127.0.0.1:${String(app.port)}\r\nConnection: close\r\n${headers}\r\n`);
+      const many = Array.from({ length: 1_000 }, (_, number) => `p${String(number)}=${String(number)}`).join("&");
+      const jar = Array.from({ length: 100 }, (_, number) => `c${String(number)}=${"v".repeat(20)}`).join("; ");
+      expect((await ask(PROBE, `Cookie: ${cookie}\r\nX-Long: ${"x".repeat(16_384)}\r\n`)).status).toBe(431);
+      expect((await ask(PROBE, `Cookie: ${"x".repeat(16_384)}\r\n`)).status).toBe(431);
+      expect((await ask(`/idpauth/login/?${"x".repeat(16_384)}`)).status).toBe(431);
+      expect((await ask(PROBE, `Cookie: ${jar}; ${cookie}\r\n`)).body).toContain('"authenticated":true');
+      expect((await ask(PROBE, `Cookie: ${cookie}; ${jar}\r\n`)).body).toContain('"authenticated":true');
+      expect((await ask(`/idpauth/session?${many}`, `Cookie: ${cookie}\r\n`)).body).toContain('"authenticated":true');
+      expect((await ask(`/idpauth/login/?${many}`)).status).toBe(302);
+      expect((await ask(`/idpauth/login-callback?${many}`)).status).toBe(400);
+      expect((await ask(`/idpauth/logout/?${many}&response=json`)).status).toBe(200);
+      expect((await ask(PROBE, `Cookie: ${cookie}\r\n`)).body).toContain('"authenticated":true');
+      expect(app.caught).toEqual([]);
+    } finally {
+      await app.stop();
+    }
+  });
+});
+
+describe("L9 visitors who leave during the callback", () => {
+  const VISITORS = 300;
+  const AT_A_TIME = 20;
+
+  it("L9 300 of them at random moments: each code is exchanged at most once, and a session is whole or not there", async () => {
+    const unhandled: unknown[] = [];
+    const take = (reason: unknown) => void unhandled.push(reason);
+    process.on("unhandledRejection", take);
+    const app = await startExpressApplication();
+    const outcomes = { left: 0, asked: 0, answered: 0, failed: 0 };
+    app.auth.on("login", () => (outcomes.answered += 1));
+    app.auth.on("failure", () => (outcomes.failed += 1));
+    try {
+      let next = 0;
+      const leave = async () => {
+        while (next < VISITORS) {
+          next += 1;
+          const browser = app.browser();
+          const login = await browser.navigate("/idpauth/login/");
+          const callback = new URL(await app.provider.signInCode(login.location ?? ""));
+          const cookie = `idpauth=${browser.cookies.value("idpauth") ?? ""}`;
+          const request = `GET ${callback.pathname}${callback.search} HTTP/1.1\r\nHost: x\r\nCookie: ${cookie}\r\n\r\n`;
+          // Some leave before they have said it all.
+          const isWhole = next % 10 !== 0;
+          if (isWhole) outcomes.asked += 1;
+          await destroyed(app.port, isWhole ? request : request.slice(0, -2), next % 40);
+          outcomes.left += 1;
+        }
+      };
+      await Promise.all(Array.from({ length: AT_A_TIME }, leave));
+      await app.auth.idle();
+      await until(() => app.provider.requestsTo("token").length === outcomes.answered + outcomes.failed);
+      const codes = app.provider.requestsTo("token").map(({ params }) => params.get("code"));
+      expect(new Set(codes).size).toBe(codes.length);
+      expect(codes.length).toBeGreaterThan(VISITORS / 2);
+      expect(codes.length).toBeLessThanOrEqual(outcomes.asked);
+      expect(outcomes).toMatchObject({ left: VISITORS, failed: 0 });
+      // Each session that was made is one that somebody is signed in to.
+      const ada = { iss: app.provider.issuer, sub: String(app.provider.person["sub"]) };
+      expect(await app.auth.listSessions(ada)).toHaveLength(outcomes.answered);
+      const browser = app.browser();
+      const login = await browser.navigate("/idpauth/login/");
+      await browser.navigate(new URL(await app.provider.signInCode(login.location ?? "")));
+      expect((await browser.get("/idpauth/session")).text).toContain('"authenticated":true');
+      expect(app.caught).toEqual([]);
+      expect(
+        leaksIn(
+          [...new Set(app.log.map((entry) => JSON.stringify(entry)))].join("\n"),
+          secretsOf({ provider: app.provider } as Application),
+        ),
+      ).toEqual([]);
+    } finally {
+      await app.stop();
+      process.off("unhandledRejection", take);
+    }
+    expect(unhandled).toEqual([]);
+  });
+
+  /** Sends a request and destroys the socket after some turns of the event loop, or when the first byte comes. */
+  function destroyed(port: number, request: string, turns: number): Promise<void> {
+    return new Promise((resolve) => {
+      const socket = connect(port, "127.0.0.1", () => {
+        socket.write(request);
+        let left = turns;
+        const step = () => {
+          if (left <= 0) socket.destroy();
+          else setImmediate(step);
+          left -= 1;
+        };
+        step();
+      });
+      socket.on("data", () => socket.destroy());
+      socket.on("error", () => undefined);
+      socket.on("close", () => {
+        resolve();
+      });
+    });
+  }
+});

@@ -1,0 +1,385 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { Stored } from "../../src/core/ports.js";
+import type { IdpAuth, IdpRequest } from "../../src/index.js";
+import type { Visitor } from "../support/application.js";
+import { startWatchedRun, type WatchedRun } from "./watched-run.js";
+
+const HOUR = 3_600_000;
+const PROBE = "/idpauth/session?details=true";
+
+let run: WatchedRun;
+
+afterEach(() => run.finish());
+
+const refreshes = () => run.provider.requestsTo("token", { grant_type: "refresh_token" });
+const exchanges = () => run.provider.requestsTo("token", { grant_type: "authorization_code" });
+const issued = (kind: string) => run.provider.issued.filter((each) => each.kind === kind).map(({ value }) => value);
+const keyNow = () => run.store.inserted.at(-1) ?? "";
+
+/** The same browser at another process, or with a copy of its cookies. */
+const copyOf = (visitor: Visitor, auth: IdpAuth<IdpRequest> = run.auth) => visitor.at(auth);
+
+/** Follows its own seed, so that a failure comes again. */
+function shuffled<Item>(items: readonly Item[], seed: number): Item[] {
+  const rest = [...items];
+  const result: Item[] = [];
+  let state = seed;
+  while (rest.length > 0) {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    result.push(...rest.splice(state % rest.length, 1));
+  }
+  return result;
+}
+
+function gate() {
+  let arrive = (): void => undefined;
+  let open = (): void => undefined;
+  const arrived = new Promise<void>((resolve) => (arrive = resolve));
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return {
+    arrived,
+    open: () => {
+      open();
+    },
+    wait() {
+      arrive();
+      return opened;
+    },
+  };
+}
+
+describe("R1 R2 many requests on one expired session, over several processes", () => {
+  it.each([
+    [2, true],
+    [5, true],
+    [50, true],
+    [500, true],
+    [2, false],
+    [5, false],
+    [50, false],
+    [500, false],
+  ])("R1 R2 %i requests over 4 processes, rotation %s: one token request, and all are signed in", async (k, rotation) => {
+    run = await startWatchedRun({ provider: { rotation } });
+    const processes = [run.auth, run.another(), run.another(), run.another()];
+    const visitor = run.visitor();
+    await visitor.signIn();
+    run.clock.advance(HOUR);
+    const answers = Promise.all(Array.from({ length: k }, (_, number) => copyOf(visitor, processes[number % 4]).get(PROBE)));
+    for (const answer of await ticking(answers)) expect(answer.json()).toMatchObject({ authenticated: true, expires_in: 3600 });
+    expect(refreshes()).toHaveLength(1);
+    expect(run.provider.reuses).toBe(0);
+    run.clock.advance(HOUR);
+    expect(await visitor.isSignedIn()).toBe(true);
+  });
+});
+
+/** Waiters look again after some milliseconds of the clock. */
+async function ticking<Result>(work: Promise<Result>): Promise<Result> {
+  let isOpen = true as boolean;
+  const done = work.finally(() => {
+    isOpen = false;
+  });
+  while (isOpen) {
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    if (run.asking === 0) await run.clock.advanceAsync(5);
+  }
+  return done;
+}
+
+describe("R4 a stamp by a request that read before a refresh", () => {
+  it("R4 lands after the rotated tokens and brings nothing old back", async () => {
+    run = await startWatchedRun({ sessionIdleTimeout: 7_200 });
+    const visitor = run.visitor();
+    await visitor.signIn();
+    run.clock.advance(HOUR - 1_000);
+    // A has read the record, and is about to stamp it.
+    const stamp = gate();
+    run.store.before = ({ method }) => (method === "touch" ? stamp.wait() : undefined);
+    const a = copyOf(visitor).get(PROBE);
+    await stamp.arrived;
+    run.store.before = undefined;
+    run.clock.advance(2_000);
+    expect(await visitor.isSignedIn()).toBe(true);
+    stamp.open();
+    expect((await a).json()).toMatchObject({ authenticated: true });
+    run.clock.advance(HOUR);
+    expect(await visitor.isSignedIn()).toBe(true);
+    expect(refreshes().map(({ params }) => params.get("refresh_token"))).toEqual(issued("refresh_token").slice(0, 2));
+    expect(run.provider.reuses).toBe(0);
+  });
+});
+
+describe("R6 a logout while the callback is under way", () => {
+  it.each([false, true])(
+    "R6 before each store call of the callback, signed in before: %s: signed out stays signed out, never half",
+    async (before) => {
+      run = await startWatchedRun();
+      const other = run.another();
+      for (let at = 1; ; at += 1) {
+        const visitor = run.visitor();
+        if (before) await visitor.signIn();
+        const callback = await visitor.approve();
+        const old = copyOf(visitor);
+        let calls = 0;
+        run.store.before = async () => {
+          calls += 1;
+          if (calls !== at) return;
+          const hook = run.store.before;
+          run.store.before = undefined;
+          expect((await copyOf(visitor, other).get("/idpauth/logout/")).status).toBe(302);
+          run.store.before = hook;
+        };
+        const answer = await visitor.get(callback);
+        run.store.before = undefined;
+        await run.auth.idle();
+        const isOvertaken = calls >= at;
+        expect([old, await old.isSignedIn()]).toEqual([old, false]);
+        if (!isOvertaken) break;
+        if (answer.status === 302) {
+          // The callback had won before the logout came; then it has won wholly.
+          expect(await visitor.isSignedIn()).toBe(true);
+        } else {
+          expect(answer.status).toBe(400);
+          expect(await visitor.isSignedIn()).toBe(false);
+          // What came too late for a session is given back.
+          for (const token of issued("refresh_token").slice(-1)) expect(run.provider.isActive(token)).toBe(false);
+        }
+      }
+    },
+  );
+});
+
+describe("R8 several tabs sign in at the same time", () => {
+  const page = (tab: number) =>
+    `/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(`http://app.example/tab/${String(tab)}`)}`;
+
+  async function openTabs(visitor: Visitor, count: number): Promise<{ readonly tab: number; readonly callback: string }[]> {
+    const tabs = [];
+    for (let tab = 0; tab < count; tab += 1) {
+      const person = { sub: `person-${String(tab)}`, email: `p${String(tab)}@example.com`, name: `P ${String(tab)}`, picture: "" };
+      tabs.push({ tab, callback: await visitor.approve(page(tab), person) });
+    }
+    return tabs;
+  }
+
+  it.each([2, 5, 20].flatMap((count) => [1, 2, 3, 4].map((seed) => [count, seed] as const)))(
+    "R8 %i tabs, one after the other in order %i: each comes to its own page or is told to start again",
+    async (count, seed) => {
+      run = await startWatchedRun();
+      const visitor = run.visitor();
+      const tabs = await openTabs(visitor, count);
+      let isSignedIn = false;
+      for (const { tab, callback } of shuffled(tabs, seed)) {
+        const answer = await visitor.get(callback);
+        // The last eight logins are kept.
+        if (tab < count - 8) {
+          expect(answer.status).toBe(400);
+          expect(answer.body).toContain("login/");
+        } else {
+          expect([answer.status, answer.location]).toEqual([302, `http://app.example/tab/${String(tab)}`]);
+          isSignedIn = true;
+          expect((await visitor.get(PROBE)).json().user.email).toBe(`p${String(tab)}@example.com`);
+        }
+        expect(await visitor.isSignedIn()).toBe(isSignedIn);
+      }
+      expect(exchanges()).toHaveLength(Math.min(count, 8));
+    },
+  );
+
+  it.each([2, 5, 20].flatMap((count) => [1, 2].map((processes) => [count, processes] as const)))(
+    "R8 %i tabs, all at once over %i processes: one signs in, nobody gets another tab's page or person",
+    async (count, processes) => {
+      run = await startWatchedRun();
+      const auths = [run.auth, run.another()].slice(0, processes);
+      const visitor = run.visitor();
+      const tabs = await openTabs(visitor, count);
+      const answers = await Promise.all(
+        shuffled(tabs, count).map(async ({ tab, callback }, number) => {
+          const at = copyOf(visitor, auths[number % processes]);
+          return { tab, at, answer: await at.get(callback) };
+        }),
+      );
+      const signedIn: number[] = [];
+      for (const { tab, at, answer } of answers) {
+        if (answer.status === 302) expect(answer.location).toBe(`http://app.example/tab/${String(tab)}`);
+        else expect([answer.status, (answer.body ?? "").includes("login/")]).toEqual([400, true]);
+        if ((answer.setCookies ?? []).length === 0) continue;
+        signedIn.push(tab);
+        expect((await at.get(PROBE)).json().user.email).toBe(`p${String(tab)}@example.com`);
+      }
+      expect(signedIn).toHaveLength(1);
+      expect(new Set(exchanges().map(({ params }) => params.get("code"))).size).toBe(exchanges().length);
+      // The cookie of before is dead for everybody.
+      expect(await visitor.isSignedIn()).toBe(false);
+    },
+  );
+});
+
+describe("R9 one callback several times at once", () => {
+  it.each([2, 5, 10])("R9 %i times over 2 processes: one token request, one session, which nothing disturbs", async (times) => {
+    run = await startWatchedRun();
+    const other = run.another();
+    for (const isSignedInBefore of [false, true]) {
+      const visitor = run.visitor();
+      if (isSignedInBefore) await visitor.signIn();
+      const before = exchanges().length;
+      const callback = await visitor.approve();
+      const browsers = Array.from({ length: times }, (_, number) => copyOf(visitor, number % 2 === 0 ? run.auth : other));
+      const answers = await Promise.all(browsers.map((browser) => browser.get(callback)));
+      expect(exchanges()).toHaveLength(before + 1);
+      const cookies = new Set(answers.flatMap(({ setCookies }) => setCookies ?? []));
+      expect(cookies.size).toBe(1);
+      for (const { status, setCookies } of answers) {
+        expect([302, 400]).toContain(status);
+        // An answer that signs nobody in takes no cookie away either.
+        if (status === 400) expect(setCookies ?? []).toEqual([]);
+      }
+      const winner = browsers.find((_, number) => (answers[number]?.setCookies ?? []).length > 0);
+      expect(await winner?.isSignedIn()).toBe(true);
+    }
+  });
+});
+
+describe("R10 a callback that is played again later", () => {
+  const SECOND = 1_000;
+
+  it.each([
+    ["1 s", SECOND],
+    ["1 h", HOUR],
+    ["13 days", 13 * 24 * HOUR],
+  ])("R10 after %s, by the same browser and by others: no token request, and everybody's session is as it was", async (_name, later) => {
+    run = await startWatchedRun();
+    const [visitor, other, stranger] = [run.visitor(), run.visitor(), run.visitor()];
+    const callback = await visitor.approve("/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=http://app.example/mine");
+    await visitor.get(callback);
+    await other.signIn(undefined, { sub: "bob", email: "bob@example.com", name: "Bob", picture: "" });
+    run.clock.advance(later);
+    const before = exchanges().length;
+    const own = await visitor.get(callback);
+    expect([own.status, own.location, own.setCookies ?? []]).toEqual([302, "http://app.example/mine", []]);
+    for (const browser of [other, stranger]) {
+      const answer = await browser.get(callback);
+      expect([answer.status, answer.setCookies ?? []]).toEqual([400, []]);
+    }
+    expect(exchanges()).toHaveLength(before);
+    expect((await visitor.get(PROBE)).json().user.email).toBe("ada@example.com");
+    expect((await other.get(PROBE)).json().user.email).toBe("bob@example.com");
+    await visitor.get("/idpauth/logout/");
+    expect((await visitor.get(callback)).status).toBe(400);
+    expect(exchanges()).toHaveLength(before);
+    expect(await visitor.isSignedIn()).toBe(false);
+  });
+});
+
+describe("R12 somebody who knows the key from before the sign-in", () => {
+  it("R12 finds it dead the moment the new one is there, whatever they do with it meanwhile", async () => {
+    run = await startWatchedRun();
+    const process = run.another();
+    const visitor = run.visitor();
+    const callback = await visitor.approve();
+    const old = keyNow();
+    const attacker = copyOf(visitor, process);
+    // Between any two store calls of the callback the attacker tries everything with the old key.
+    let isBusy = false;
+    const seen: unknown[] = [];
+    run.store.after = async () => {
+      if (isBusy) return;
+      isBusy = true;
+      const isDead = (await run.store.peek(old)) === undefined;
+      for (const target of [PROBE, "/idpauth/", "/idpauth/login-callback?state=x&code=y"]) {
+        const answer = await copyOf(attacker).get(target);
+        seen.push(answer.body);
+        expect(answer.setCookies ?? []).toEqual([]);
+      }
+      // The cookie is not taken up again.
+      if (isDead) expect((await copyOf(attacker).get("/idpauth/login/")).setCookies?.[0]).not.toContain(attacker.cookies.get("idpauth"));
+      isBusy = false;
+    };
+    expect((await visitor.get(callback)).status).toBe(302);
+    run.store.after = undefined;
+    expect(seen.length).toBeGreaterThan(10);
+    expect(seen.join("\n")).not.toContain("ada@example.com");
+    expect(await attacker.isSignedIn()).toBe(false);
+    expect(await run.store.peek(old)).toBeUndefined();
+    expect(await visitor.isSignedIn()).toBe(true);
+  });
+
+  it("R12 a write that was under way to the old key lands nowhere", async () => {
+    run = await startWatchedRun();
+    const process = run.another();
+    const visitor = run.visitor();
+    const callback = await visitor.approve();
+    const old = keyNow();
+    const attacker = copyOf(visitor, process);
+    const write = gate();
+    run.store.before = ({ method, key }) => (method === "replace" && key === old ? write.wait() : undefined);
+    const login = attacker.get("/idpauth/login/");
+    await write.arrived;
+    run.store.before = undefined;
+    expect((await visitor.get(callback)).status).toBe(302);
+    const fresh = keyNow();
+    const version = (await run.store.peek(fresh))?.version;
+    write.open();
+    expect((await login).status).toBe(302);
+    expect(await run.store.peek(old)).toBeUndefined();
+    expect((await run.store.peek(fresh))?.version).toBe(version);
+    // What they get is a session of their own.
+    expect(keyNow()).not.toBe(fresh);
+    expect(await attacker.isSignedIn()).toBe(false);
+    expect(await visitor.isSignedIn()).toBe(true);
+  });
+});
+
+describe("R14 the maximum age is reached while a refresh is under way", () => {
+  it.each([-1, 0, 1, 2])("R14 cap %i s after the answer: a refresh never lifts it", async (spare) => {
+    run = await startWatchedRun({ sessionMaxAge: 3_603 + spare });
+    const visitor = run.visitor();
+    await visitor.signIn();
+    run.clock.advance(HOUR);
+    const hold = run.provider.hold("token", { before: false });
+    const probe = visitor.get(PROBE);
+    await hold.arrived;
+    run.clock.advance(3_000);
+    hold.release();
+    // Exactly at the cap is still within it.
+    expect((await probe).json()).toMatchObject(spare < 0 ? { authenticated: false, reason: "max_age" } : { authenticated: true });
+    run.clock.advance((spare + 1) * 1_000);
+    expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "max_age" });
+    expect(refreshes()).toHaveLength(1);
+  });
+});
+
+describe("R16 processes of other settings on the same store", () => {
+  it("R16 caps, auto-refresh and clients differ: each judges by its own, and takes nothing away from the others", async () => {
+    run = await startWatchedRun();
+    const capped = run.another({ sessionMaxAge: 600, sessionIdleTimeout: 300 });
+    const manual = run.another({ sessionAutoRefresh: false });
+    const renamed = run.another({ credentialsSessionKeyName: "creds", stateKeyName: "st", finalRedirectKeyName: "fr" });
+    const client = run.another({ clientId: "another-client" });
+    const visitor = run.visitor();
+    await visitor.signIn();
+    for (const auth of [capped, manual]) expect(await copyOf(visitor, auth).isSignedIn()).toBe(true);
+    for (const auth of [renamed, client]) {
+      const there = copyOf(visitor, auth);
+      const probe = await there.get(PROBE);
+      expect([probe.status, probe.json().authenticated, probe.setCookies ?? []]).toEqual([200, false, []]);
+    }
+    run.clock.advance(HOUR);
+    expect((await copyOf(visitor, capped).get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "max_age" });
+    expect((await copyOf(visitor, manual).get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "auto_refresh_off" });
+    expect(await visitor.isSignedIn()).toBe(true);
+    expect(refreshes()).toHaveLength(1);
+    expect(await copyOf(visitor, manual).isSignedIn()).toBe(true);
+  });
+
+  it("R16 a login at a process that knows the record by other names leaves the session that is there", async () => {
+    run = await startWatchedRun();
+    const renamed = run.another({ credentialsSessionKeyName: "creds", stateKeyName: "st", finalRedirectKeyName: "fr" });
+    const visitor = run.visitor();
+    await visitor.signIn();
+    const stored: Stored | undefined = await run.store.peek(keyNow());
+    expect((await copyOf(visitor, renamed).get("/idpauth/login/")).status).toBe(302);
+    expect(stored?.subject).toBeDefined();
+    expect(await visitor.isSignedIn()).toBe(true);
+  });
+});
