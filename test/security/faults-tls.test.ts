@@ -1,66 +1,19 @@
-import { execFileSync, spawnSync } from "node:child_process";
 import dns from "node:dns";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createCertificate } from "../../scripts/certificate.mjs";
 import { startWatchedRun, type WatchedRun } from "./watched-run.js";
+
+type Certificate = ReturnType<typeof createCertificate>;
 
 /** Known to the resolver of this test alone. */
 const HOST = "idp.example";
 
-interface Certificate {
-  readonly key: string;
-  readonly cert: string;
-}
-
-/** Made anew for each run, in a folder that is removed. */
-class Authority {
-  readonly #folder: string;
-
-  constructor(folder: string) {
-    this.#folder = folder;
-    this.#openssl("req", "-x509", ...this.#newKey("ca"), "-days", "2", "-subj", "/CN=Test CA", "-out", "ca.pem");
-  }
-
-  get pem(): string {
-    return this.#read("ca.pem");
-  }
-
-  issue(name: string, host: string, days: number): Certificate {
-    writeFileSync(path.join(this.#folder, `${name}.ext`), `subjectAltName=DNS:${host}\nbasicConstraints=CA:FALSE\n`);
-    this.#openssl("req", "-new", ...this.#newKey(name), "-subj", `/CN=${host}`, "-out", `${name}.csr`);
-    const request = ["x509", "-req", "-in", `${name}.csr`, "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial"];
-    this.#openssl(...request, "-days", String(days), "-extfile", `${name}.ext`, "-out", `${name}.pem`);
-    return { key: this.#read(`${name}.key`), cert: this.#read(`${name}.pem`) };
-  }
-
-  selfSigned(name: string, host: string): Certificate {
-    const extension = ["-addext", `subjectAltName=DNS:${host}`];
-    this.#openssl("req", "-x509", ...this.#newKey(name), "-days", "2", "-subj", `/CN=${host}`, ...extension, "-out", `${name}.pem`);
-    return { key: this.#read(`${name}.key`), cert: this.#read(`${name}.pem`) };
-  }
-
-  #newKey(name: string): string[] {
-    return ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", `${name}.key`];
-  }
-
-  #openssl(...args: readonly string[]): void {
-    execFileSync("openssl", args, { cwd: this.#folder, stdio: "pipe" });
-  }
-
-  #read(name: string): string {
-    return readFileSync(path.join(this.#folder, name), "utf8");
-  }
-}
-
-const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
-
-describe.skipIf(!hasOpenssl)("the provider over TLS", () => {
-  let folder: string;
-  let authority: Authority;
+describe("the provider over TLS", () => {
+  let authority: Certificate;
   let certificates: Record<"good" | "expired" | "of another host" | "self-signed", Certificate>;
   let server: Server;
   let requests: string[];
@@ -71,18 +24,14 @@ describe.skipIf(!hasOpenssl)("the provider over TLS", () => {
   beforeAll(async () => {
     // The runtime brings its dispatcher with the first use of fetch.
     await fetch("data:,");
-    folder = mkdtempSync(path.join(tmpdir(), "idpauth-tls-"));
-    authority = new Authority(folder);
+    authority = createCertificate({ name: "Test CA", isAuthority: true });
+    const yesterday = Date.now() - 86_400_000;
     certificates = {
-      good: authority.issue("good", HOST, 2),
-      expired: authority.issue("expired", HOST, -1),
-      "of another host": authority.issue("other", "other.example", 2),
-      "self-signed": authority.selfSigned("self", HOST),
+      good: createCertificate({ name: HOST, authority }),
+      expired: createCertificate({ name: HOST, authority, from: yesterday - 86_400_000, until: yesterday }),
+      "of another host": createCertificate({ name: "other.example", authority }),
+      "self-signed": createCertificate({ name: HOST }),
     };
-  });
-
-  afterAll(() => {
-    rmSync(folder, { recursive: true, force: true });
   });
 
   beforeEach(async () => {
@@ -130,7 +79,7 @@ describe.skipIf(!hasOpenssl)("the provider over TLS", () => {
     const symbol = Object.getOwnPropertySymbols(globalThis).find(({ description }) => description?.startsWith("undici.globalDispatcher"));
     if (symbol === undefined) throw new Error("this runtime's fetch shows no dispatcher");
     const { constructor: Agent } = (globalThis as unknown as Record<symbol, { constructor: new (options: object) => object }>)[symbol]!;
-    const dispatcher = new Agent({ connect: { ca: authority.pem } });
+    const dispatcher = new Agent({ connect: { ca: authority.cert } });
     return (input, init) => fetch(input, { ...init, dispatcher } as RequestInit);
   }
 

@@ -7,7 +7,7 @@ import type { SessionRecord } from "../../src/core/record.js";
 import type { Endpoint, Fault } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { memoryStore } from "../../src/stores/memory.js";
-import { selfSigned } from "../browser/https-front.js";
+import { createCertificate } from "../../scripts/certificate.mjs";
 import { startApplication, type Answer, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";
 import { startExpressApplication } from "../support/express-application.js";
@@ -308,7 +308,7 @@ async function listener(): Promise<{ readonly origin: string; readonly requests:
 /** A server whose certificate nobody has reason to trust. */
 async function untrusted(): Promise<{ readonly origin: string; readonly requests: string[] }> {
   const requests: string[] = [];
-  const server: TlsServer = createTlsServer(selfSigned("localhost"), (request, response) => {
+  const server: TlsServer = createTlsServer(createCertificate({ name: "localhost" }), (request, response) => {
     requests.push(request.url ?? "");
     response.end();
   });
