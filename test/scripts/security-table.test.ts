@@ -14,19 +14,27 @@ const REPORT = {
         { ancestorTitles: ["logout"], title: "fails", status: "failed" },
         { ancestorTitles: [], title: "a | b", status: "passed" },
         { ancestorTitles: ["left out"], title: "x", status: "skipped" },
+        { ancestorTitles: ["partly"], title: "kept", status: "passed" },
+        { ancestorTitles: ["partly"], title: "only in longer runs", status: "skipped" },
       ],
     },
   ],
 };
 
 const judged = (proof: string) =>
-  mistakesIn(rowsOf(`| Id | Demanded | Shown by |\n| --- | --- | --- |\n| X-1 | something | ${proof} |`), REPORT);
+  mistakesIn(
+    rowsOf(
+      `| A | B | C |\n|---|---|---|\n| not one of ours | x | y |\n\n| Id | Demanded | Shown by |\n|---|---|---|\n| X-1 | something | ${proof} |`,
+    ),
+    REPORT,
+  );
 
 describe("a row of docs/security.md", () => {
   it.each([
     ["a test by its full name", "`test/a.test.ts` › logout › works"],
     ["a name with a bar", "`test/a.test.ts` › a \\| b"],
     ["several", "`test/a.test.ts` › logout › works<br>`test/a.test.ts` › a \\| b"],
+    ["a group of which some is for longer runs only", "`test/a.test.ts` › partly"],
     ["a reason", "n/a: there is nothing of the kind here"],
   ])("is content with %s", (_name, proof) => {
     expect(judged(proof)).toEqual([]);
@@ -38,6 +46,12 @@ describe("a row of docs/security.md", () => {
     ["a test that failed", "`test/a.test.ts` › logout › fails", 'X-1: test/a.test.ts, "logout › fails" is failed'],
     ["a group in which one failed", "`test/a.test.ts` › logout", 'X-1: test/a.test.ts, "logout › fails" is failed'],
     ["a test that was skipped", "`test/a.test.ts` › left out", 'X-1: test/a.test.ts, "left out › x" is skipped'],
+    ["a bar that is not escaped", "`test/a.test.ts` › a | b", "X-1: cannot be read: | X-1 | something | `test/a.test.ts` › a | b |"],
+    [
+      "a reference in another form beside a good one",
+      "`test/a.test.ts` › logout › works<br>`test/a.test.mjs` › gone",
+      "X-1: cannot be read: `test/a.test.mjs` › gone",
+    ],
     ["words alone", "it is so", "X-1: names no test and gives no reason"],
     ["nothing", "", "X-1: names no test and gives no reason"],
   ])("is not content with %s", (_name, proof, mistake) => {
