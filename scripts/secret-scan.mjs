@@ -68,7 +68,10 @@ class Secrets {
     const telling = parts.length === 3 ? parts.slice(1) : [value];
     const pieces = telling.flatMap(cut);
     for (const piece of pieces) this.#pieces.set(piece, kind);
-    if (pieces.length === 0 && kind === "client_secret") this.#odd.set(value, kind);
+    if (pieces.length > 0 || kind !== "client_secret") return;
+    // As it is, in JSON, in a URL and in a form.
+    const inForm = new URLSearchParams({ "": value }).toString().slice(1);
+    for (const spelling of [value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value), inForm]) this.#odd.set(spelling, kind);
   }
 
   /**
@@ -81,19 +84,30 @@ class Secrets {
     const rest = text.replace(AUTHORIZATION_URL, (url) => url.replace(/([?&](?:amp;)?(?:state|nonce)=)[^&]*/g, "$1"));
     /** @type {Leak[]} */
     const found = [];
-    const decoded = decode(rest);
-    for (const view of decoded === rest ? [rest] : [rest, decoded]) {
+    for (const view of new Set([rest, decode(rest), unescaped(rest)])) {
       for (const piece of cut(view)) {
         const kind = this.#pieces.get(piece);
         if (kind === undefined || (kind === "cookie" && where === "set-cookie")) continue;
-        found.push({ kind, where, around: around(view, piece) });
+        found.push({ kind, where, around: this.#around(view, piece) });
       }
       for (const [value, kind] of this.#odd) {
-        if (view.includes(value) || view.includes(JSON.stringify(value).slice(1, -1)))
-          found.push({ kind, where, around: around(view, value) });
+        if (view.includes(value)) found.push({ kind, where, around: this.#around(view, value) });
       }
     }
     return found;
+  }
+
+  /** What stands beside it, without it, and without its neighbours: the signature stands beside the payload. @param {string} text @param {string} secret */
+  #around(text, secret) {
+    const at = text.indexOf(secret);
+    return `${this.#masked(text.slice(0, at)).slice(-80)}[here]${this.#masked(text.slice(at + secret.length)).slice(0, 40)}`;
+  }
+
+  /** @param {string} text */
+  #masked(text) {
+    let masked = text.replace(/[A-Za-z0-9_-]+/g, (piece) => (this.#pieces.has(piece) ? "[here]" : piece));
+    for (const value of this.#odd.keys()) masked = masked.replaceAll(value, "[here]");
+    return masked;
   }
 }
 
@@ -107,10 +121,9 @@ function decode(text) {
   return text.replace(/%[0-7][0-9a-f]/gi, (escape) => String.fromCharCode(Number.parseInt(escape.slice(1), 16)));
 }
 
-/** What stands beside it, without it. @param {string} text @param {string} secret */
-function around(text, secret) {
-  const at = text.indexOf(secret);
-  return `${text.slice(Math.max(0, at - 80), at)}[here]${text.slice(at + secret.length, at + secret.length + 40)}`;
+/** Without the letters of escapes, as in `\n` and `\u003c`, which would pass for a secret's own. @param {string} text */
+function unescaped(text) {
+  return text.replace(/\\(?:u[0-9a-f]{4}|[a-z])/gi, " ");
 }
 
 /**

@@ -40,6 +40,14 @@ const child = fork(fileURLToPath(new URL("application.mjs", import.meta.url)), [
   env: { ...process.env, NODE_ENV: "production" },
 });
 const exited = once(child, "exit");
+let isEnding = false;
+void exited.then(async ([code, signal]) => {
+  if (isEnding) return;
+  // Nobody would answer any more, and the run never end.
+  console.error(`\nNOT MET: the application lives as long as the soak (it ended: ${String(signal ?? code)})`);
+  await redis.stop();
+  process.exit(1);
+});
 const [{ port }] = await once(child, "message");
 const origin = `http://127.0.0.1:${String(port)}`;
 
@@ -123,14 +131,16 @@ progress("the load is over, waiting for rest");
 await pause(Math.min(15, Math.max(8, seconds / 10)));
 const rest = await call("rest");
 const asked = performance.now();
+isEnding = true;
 void call("end");
 const endedWithin = await Promise.race([exited.then(() => (performance.now() - asked) / 1000), pause(10)]);
 if (endedWithin === undefined) child.kill("SIGKILL");
 await redis.stop();
+const refreshes = provider.requestsTo("token", { grant_type: "refresh_token" }).length;
 provider.violations.length = 0;
 await provider.stop();
 
-const findings = judge({ samples, rest, before, faults, troubles, endedWithin });
+const findings = judge({ samples, rest, before, faults, troubles, endedWithin, answers, refreshes });
 const title = `${flags.minutes} minutes of mixed load with faults`;
 const subtitle = `${String(count)} visitors, ${String(answers.all)} answers, ID tokens of 15 s, sessions in Redis; Node ${process.versions.node}, ${String(cpus().length)} cores shared with load, provider and Redis`;
 const report = [

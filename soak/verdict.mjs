@@ -10,11 +10,16 @@ export const MOST_GROWTH = { bytes: 3 * 1024 * 1024, share: 0.05 };
 /** The part of the run in which memory may still grow: code is compiled, pools are filled. */
 export const WARM_UP = 0.2;
 
+/** An application that refuses everybody is calm, too. Guarded pages are for those only who are signed in. */
+const WORK = ["login 302", "callback 302", "reports 200", "probe 200", "logout 200"];
+
 /**
  * @param {{ samples: readonly any[], rest: any, before: Record<string, number>, faults: readonly { name: string, from: number, to: number }[],
- *   troubles: readonly { at: number, what: string, status: number, isTold: boolean }[], endedWithin: number | undefined }} run seconds since its start
+ *   troubles: readonly { at: number, what: string, status: number, isTold: boolean }[], endedWithin: number | undefined,
+ *   answers: { byWhat: Record<string, number> }, refreshes: number }} run seconds since its start
  */
-export function judge({ samples, rest, before, faults, troubles, endedWithin }) {
+export function judge({ samples, rest, before, faults, troubles, endedWithin, answers, refreshes }) {
+  const missing = WORK.filter((key) => !(answers.byWhat[key] > 0));
   const steady = samples.slice(Math.floor(samples.length * WARM_UP));
   const quarter = Math.max(1, Math.floor(steady.length / 4));
   const first = mean(steady.slice(0, quarter).map(({ heapUsed }) => heapUsed));
@@ -23,6 +28,14 @@ export function judge({ samples, rest, before, faults, troubles, endedWithin }) 
   const unexpected = troubles.filter(({ at, status, isTold }) => status !== 503 || !isTold || !isDuringFault(at, faults));
   const leaked = Object.entries(rest.resources).filter(([kind, count]) => count > (before[kind] ?? 0));
   return [
+    {
+      name: "people signed in, came back, were refreshed and left",
+      isMet: missing.length === 0 && refreshes > 0,
+      detail:
+        missing.length === 0
+          ? `${WORK.map((key) => `${key} ${answers.byWhat[key]}`).join(", ")}; ${refreshes} refreshes`
+          : `never: ${missing.join(", ")}`,
+    },
     {
       name: "memory is flat after warm-up",
       isMet: last - first <= allowed,

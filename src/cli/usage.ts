@@ -56,13 +56,24 @@ function isWithValue(option: string, flag: string): boolean {
 function mistakeIn(commands: readonly string[], flags: readonly string[], { help, live, store }: Usage): string | undefined {
   const known = ["--json", "--live", "--help", "-h"];
   const unknown = flags.find((flag) => !known.includes(flag) && !isWithValue(ENV_FILE, flag) && !isWithValue(STORE, flag));
-  if (unknown !== undefined) return `unknown option ${JSON.stringify(unknown)}`;
+  if (unknown !== undefined) return `unknown option ${JSON.stringify(withoutValue(unknown))}`;
   if (flags.filter((flag) => flag.startsWith(ENV_FILE)).length > 1) return "--env-file is given more than once";
   if (flags.filter((flag) => flag.startsWith(STORE)).length > 1) return "--store is given more than once";
   if (commands.length > 1) return "too many arguments";
-  if (commands[0] !== undefined && commands[0] !== "check") return `unknown command ${JSON.stringify(commands[0])}`;
+  if (commands[0] !== undefined && commands[0] !== "check") return `unknown command${named(commands[0])}`;
   if (commands.length === 0 && !help) return "which command?";
   if (store !== undefined && !live) return "--store needs --live";
   if (store !== undefined && !isStoreAddress(store)) return "--store names no store in a form that is known";
   return undefined;
+}
+
+/** A misspelt `--store` has an address all the same. */
+function withoutValue(flag: string): string {
+  const equals = flag.indexOf("=");
+  return equals < 0 || equals === flag.length - 1 ? flag : `${flag.slice(0, equals)}=…`;
+}
+
+/** Only what looks like a command: it may be an address whose option was forgotten. */
+function named(command: string): string {
+  return /^[\w-]{1,40}$/.test(command) ? ` ${JSON.stringify(command)}` : "";
 }

@@ -35,9 +35,19 @@ export function sampled(log: Log, clock: Clock): Log {
     log({ ...last, message, details: { ...last.details, suppressed } });
   }
 
+  /** Kinds that are long over must not keep new ones from being told apart. */
+  function sweep(now: number): void {
+    // In the order in which they began.
+    for (const [kind, window] of windows) {
+      if (now - window.since < WINDOW) return;
+      close(kind, window);
+    }
+  }
+
   return (entry) => {
-    const kind = windows.size < MAX_KINDS ? kindOf(entry) : entry.code;
     const now = clock.monotonic();
+    if (windows.size >= MAX_KINDS) sweep(now);
+    const kind = windows.size < MAX_KINDS ? kindOf(entry) : entry.code;
     let window = windows.get(kind);
     if (window === undefined || now - window.since >= WINDOW) {
       // Its timer is about to run; the order of the lines should not depend on that.

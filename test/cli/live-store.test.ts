@@ -320,6 +320,23 @@ describe.concurrent("a store that breaks one promise: E112 names it", () => {
   });
 });
 
+it("what a broken store creates when it is touched is removed again", async () => {
+  const clock = fastClock();
+  const store = memoryStore({ clock });
+  const touched: string[] = [];
+  const given = {
+    ...copyOf(store),
+    async touch(key: string, lastActive: number | null, expiresAt: number) {
+      touched.push(key);
+      if (await store.touch(key, lastActive, expiresAt)) return true;
+      return store.insert(key, { data: Object.freeze({ idp_state: Object.freeze({ v: 1 as const }) }), expiresAt });
+    },
+  };
+  await judge("./store.mjs", { clock, importModule: () => Promise.resolve({ default: given }) });
+  expect(touched.length).toBeGreaterThan(1);
+  for (const key of touched) expect(await store.get(key)).toBeUndefined();
+});
+
 it("the store's facts and findings stand in the report", async () => {
   const env = { IDP_ISSUER: "http://login.example" };
   const args = ["--store=./store.mjs"];

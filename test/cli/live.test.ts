@@ -88,6 +88,8 @@ describe("usage", () => {
   it.each([
     [["check", "--store=sqlite:x"], "--store needs --live"],
     [["check", "--live", "--store="], 'unknown option "--store="'],
+    [["check", "--live", "--stores=redis://me:hunter2@h"], 'unknown option "--stores=…"'],
+    [["--live", "redis://me:hunter2@h"], "unknown command"],
     [["check", "--live", "--store=mysql://me:hunter2@host"], "--store names no store in a form that is known"],
     [["check", "--live", "--store=sqlite:x", "--store=sqlite:y"], "--store is given more than once"],
   ])("%j exits with 2, asks nothing and repeats no address", async (argv, message) => {

@@ -269,6 +269,8 @@ describe("remaining", () => {
     ["stamps without caps", session({ loginAt: NOW, lastActive: NOW }), NO_CAPS, { idToken: 1, maxAge: null, idle: null }],
     ["no id_info", session({ idInfo: "none" }), NO_CAPS, { idToken: null, maxAge: null, idle: null }],
     ["exp that is no number", session({ exp: "soon" }), NO_CAPS, { idToken: null, maxAge: null, idle: null }],
+    ["exp beyond every number", session({ exp: JSON.parse("1e999") }), NO_CAPS, { idToken: null, maxAge: null, idle: null }],
+    ["exp that is not a number any more", session({ exp: NaN }), NO_CAPS, { idToken: null, maxAge: null, idle: null }],
   ])("%s", (_name, record, settings, expected) => {
     expect(remaining(record, settings, NOW)).toEqual(expected);
   });

@@ -5,6 +5,9 @@ import {
   deepFreeze,
   EMPTY_RECORD,
   FIXED_KEYS,
+  isOfClient,
+  isTooDeep,
+  MAX_DEPTH,
   MAX_PENDING_LOGINS,
   MAX_USED_STATES,
   parseRecord,
@@ -102,6 +105,15 @@ describe("reading a stored record", () => {
     () => full(),
   ] as unknown[])("%s is no session", (stored) => {
     expect(parseRecord(stored, NAMES)).toBeUndefined();
+  });
+
+  it("what is not stored is not there, not even as undefined", () => {
+    expect(parseRecord({ idp_state: { v: 1 } }, NAMES)).toStrictEqual({ idp_state: { v: 1 } });
+  });
+
+  it("eight pending logins and eight used states are still a session", () => {
+    const state = { v: 1, logins: Array.from({ length: 8 }, () => LOGIN), used: Array.from({ length: 8 }, () => "hash") };
+    expect(parseRecord({ idp_state: state }, NAMES)).toEqual({ idp_state: state });
   });
 
   it.each([undefined, 0, 2, "1", 1.5, true, null, [1], {}, -1])("format version %j is no session", (v) => {
@@ -323,6 +335,10 @@ describe("the stored form", () => {
     expect(Object.keys(storedForm(record, OTHER_NAMES))).toEqual(expect.arrayContaining(Object.values(OTHER_NAMES)));
   });
 
+  it("of the fixed keys stays under the same names from release to release", () => {
+    expect([...FIXED_KEYS]).toEqual(["id_info", "debug", "idp_login_at", "idp_last_active", "idp_state"]);
+  });
+
   it("the specified keys are those without the private one", () => {
     const record = parseRecord(full(), NAMES)!;
     const { idp_state: _private, ...specified } = full();
@@ -365,6 +381,41 @@ describe("credentialsToDict", () => {
     const dict = credentialsToDict({ ...PROVIDER_CREDENTIALS, scopes });
     (dict.scopes as string[]).push("more");
     expect(scopes).toEqual(["openid"]);
+  });
+});
+
+describe("whose a record is", () => {
+  const client = { issuer: "https://idp.example", clientId: "client" };
+  const { issuer: _issuer, ...anonymous } = { ...(full()["idp_state"] as SessionRecord["idp_state"]) };
+  it.each<[string, SessionRecord, boolean]>([
+    ["this client's at this issuer", parseRecord(full(), NAMES)!, true],
+    ["one that does not say its issuer", { credentials: CREDENTIALS, idp_state: anonymous }, true],
+    ["another issuer's", { credentials: CREDENTIALS, idp_state: { v: 1, issuer: "https://idp.example/" } }, false],
+    ["another client's", { credentials: { ...CREDENTIALS, client_id: "other" }, idp_state: { v: 1, issuer: client.issuer } }, false],
+    ["another client's, without an issuer", { credentials: { ...CREDENTIALS, client_id: "" }, idp_state: { v: 1 } }, false],
+    ["nobody's yet, whatever issuer it names", { idp_state: { v: 1, issuer: "https://other.example" } }, true],
+  ])("%s", (_name, record, expected) => {
+    expect(isOfClient(record, client)).toBe(expected);
+  });
+});
+
+describe("the depth of what a provider sends", () => {
+  const nested = (levels: number, wrap: (inner: unknown) => unknown) => {
+    let value: unknown = "leaf";
+    for (let level = 0; level < levels; level += 1) value = wrap(value);
+    return value;
+  };
+
+  it.each<[string, (inner: unknown) => unknown]>([
+    ["lists", (inner) => [1, inner]],
+    ["objects", (inner) => ({ first: null, inner, last: 1 })],
+  ])("%s are taken down to the last level, and no further", (_name, wrap) => {
+    expect([isTooDeep(nested(MAX_DEPTH, wrap)), isTooDeep(nested(MAX_DEPTH + 1, wrap))]).toEqual([false, true]);
+    expect(isTooDeep(nested(100_000, wrap))).toBe(true);
+  });
+
+  it.each([[null], ["text"], [1], [undefined], [{}], [[]], [Array.from({ length: 1_000 }, () => [])]])("%j is not deep", (value) => {
+    expect(isTooDeep(value)).toBe(false);
   });
 });
 
@@ -464,6 +515,17 @@ describe("deepFreeze", () => {
     const value = { list: [{ leaf: { x: 1 } }], text: "t", nothing: null };
     expect(deepFreeze(value)).toBe(value);
     expect([value, value.list, value.list[0], value.list[0]?.leaf].every((part) => Object.isFrozen(part))).toBe(true);
+  });
+
+  it("ends at an object that contains itself", () => {
+    const loop: { self?: unknown } = {};
+    loop.self = [loop];
+    expect(Object.isFrozen(deepFreeze(loop).self)).toBe(true);
+  });
+
+  it("leaves functions alone: they are somebody else's", () => {
+    const hook = () => undefined;
+    expect(Object.isFrozen(deepFreeze({ hook }).hook)).toBe(false);
   });
 
   it("the empty record is shared and so cannot be changed", () => {

@@ -241,6 +241,9 @@ const HOSTILE: Record<string, readonly string[]> = {
     `${OWN}/?q=${"%20".repeat(MAX_ORIGIN_URL_LENGTH)}`,
     `${OWN}${"/".repeat(100_000)}`,
     `${OWN}@${"a".repeat(10_000)}.evil.test/`,
+    // What the parser would shorten, and what it would lengthen.
+    `${OWN}/${"../".repeat(MAX_ORIGIN_URL_LENGTH / 3)}`,
+    `${OWN}/${"\u65e5".repeat(MAX_ORIGIN_URL_LENGTH / 8)}`,
   ],
 };
 
@@ -322,6 +325,21 @@ describe("an origin of ours is accepted, in the browser's own spelling", () => {
     expect(sameOriginUrl(raw, own) !== undefined).toBe(isAccepted);
   });
 
+  it.each([
+    "https://app.example:443",
+    "HTTPS://app.example",
+    "https://App.example",
+    "https://user@app.example",
+    "https://user:pass@app.example",
+    "https://app.example/base",
+    "https://[::1",
+    "https:",
+    "app.example",
+    "",
+  ])("an own origin that browsers would not write so, %j, accepts nothing", (own) => {
+    for (const rest of ["", "/", "/x", "?x", "#x", "//app.example/"]) expect(sameOriginUrl(own + rest, own)).toBeUndefined();
+  });
+
   it("is pure: the same answer twice", () => {
     expect(sameOriginUrl(`${OWN}/x`, OWN)).toBe(sameOriginUrl(`${OWN}/x`, OWN));
   });
@@ -393,6 +411,8 @@ describe("an operator's redirect setting", () => {
     "https://[::1",
     "https://a b/",
     "mailto:ada@app.example",
+    "xhttps://app.example/",
+    "view-source:https://app.example/",
   ])("%j is not", (value) => {
     expect(isRedirectSetting(value)).toBe(false);
   });
@@ -418,7 +438,13 @@ describe("our own origin, from scheme and Host", () => {
     expect(requestOrigin(scheme, host)).toBe(origin);
   });
 
-  it.each([
+  it("a Host of 255 characters, the longest there is, has one", () => {
+    const longest = `${"a.".repeat(127)}a`;
+    expect(requestOrigin("http", longest)).toBe(`http://${longest}`);
+    expect(requestOrigin("http", `${longest}a`)).toBeUndefined();
+  });
+
+  const hostile = [
     undefined,
     "",
     " ",
@@ -459,9 +485,13 @@ describe("our own origin, from scheme and Host", () => {
     "a".repeat(256),
     `${"a".repeat(100_000)}!`,
     `${"a.".repeat(120)}!`,
-  ])("a Host of %j gives none", (host) => {
-    expect(requestOrigin("https", host)).toBeUndefined();
-  });
+  ];
+  it.each(hostile.map((host): [string, string | undefined] => [JSON.stringify(host ?? null).slice(0, 60), host]))(
+    "a Host of %s gives none",
+    (_shown, host) => {
+      expect(requestOrigin("https", host)).toBeUndefined();
+    },
+  );
 
   it("whatever it gives is an origin that sameOriginUrl can work with", () => {
     for (const host of ["App.Example:443", "[0:0::1]:3000", "127.0.0.1:80"]) {

@@ -144,6 +144,14 @@ describe("an expired ID token", () => {
     expect(store.calls.every(({ method }) => method === "get")).toBe(true);
   });
 
+  it("leaves no timer behind", async () => {
+    const visitor = await expiredVisitor();
+    const before = clock.pendingTimers;
+    expect(await visitor.isSignedIn()).toBe(true);
+    // The keys are fetched anew beside it.
+    await eventually(() => expect(clock.pendingTimers).toBe(before));
+  });
+
   it("sends one `refresh` event with issuer, subject and duration, and no token", async () => {
     const visitor = await expiredVisitor();
     const events = eventsOf(app.auth, "refresh");
@@ -194,6 +202,24 @@ describe("claims of the refreshed ID token", () => {
     expect(after.id_info).toEqual(before.id_info);
     expect(after.credentials?.token).toBe(before.credentials?.token);
     expect(after.credentials).not.toHaveProperty("refresh_token");
+  });
+
+  it("scopes stay as they are where the provider names none", async () => {
+    const visitor = await expiredVisitor();
+    const before = (await recordOf(visitor)).credentials?.scopes;
+    provider.tokenAnswer = ({ scope: _, ...rest }) => rest;
+    expect((await credentialsOf(visitor))?.scopes).toEqual(before);
+    expect(before?.length).toBeGreaterThan(0);
+  });
+
+  it("when the access token expires is stored anew, and forgotten where the provider does not say", async () => {
+    const visitor = await expiredVisitor({ provider: { accessTokenSeconds: 300 } });
+    expect(await visitor.isSignedIn()).toBe(true);
+    expect((await recordOf(visitor)).idp_state.access_token_expires_at).toBe(clock.now() / 1000 + 300);
+    provider.tokenAnswer = ({ expires_in: _, ...rest }) => rest;
+    clock.advance(HOUR);
+    expect(await visitor.isSignedIn()).toBe(true);
+    expect((await recordOf(visitor)).idp_state).not.toHaveProperty("access_token_expires_at");
   });
 
   it("scopes that the provider names take the place of the old ones", async () => {
@@ -495,6 +521,7 @@ describe("a slow provider", () => {
     const refreshed = eventsOf(app.auth, "refresh");
     const token = provider.hold("token");
     const probe = visitor.get(PROBE);
+    const asked = expect(credentialsOf(visitor)).rejects.toMatchObject({ reason: "refresh_pending" });
     await token.arrived;
     await clock.advanceAsync(PATIENCE - 1);
     let answered = false;
@@ -503,6 +530,7 @@ describe("a slow provider", () => {
     expect(answered).toBe(false);
     await clock.advanceAsync(1);
     expect([(await probe).status, (await probe).json().authenticated]).toEqual([503, false]);
+    await asked;
 
     await clock.advanceAsync(20_000);
     expect(refreshed).toEqual([]);
@@ -695,7 +723,10 @@ describe("a store that fails during a refresh", () => {
     await eventually(() => expect(writes).toBeGreaterThan(2));
     await clock.advanceAsync(PATIENCE);
     expect((await probe).status).toBe(503);
-    await clock.advanceAsync(30_000);
+    // The last attempt begins while its write would still be over before the lease is.
+    await clock.advanceAsync(34_000 - PATIENCE - 1);
+    expect(failures).toEqual([]);
+    await clock.advanceAsync(1);
     expect(failures).toMatchObject([{ during: "refresh", reason: "store_unavailable" }]);
     store.before = undefined;
     expect((await recordOf(visitor)).credentials?.refresh_token).toBe(issued("refresh_token").at(-1));
@@ -728,8 +759,10 @@ describe("the lease", () => {
       idp_state: { ...record.idp_state, lease: { nonce, taken_at: clock.now() / 1000 } },
     });
 
-  it("left by a dead process is taken over after its whole duration, and not before", async () => {
+  it("left by a dead process is taken over after its whole duration of 40 s, and not before", async () => {
     const visitor = await expiredVisitor();
+    // 30 s at the provider, four store operations of 2 s, and 2 s more.
+    expect(LEASE_DURATION).toBe(40_000);
     await sessionOf(visitor).update(lease("dead"));
     const probe = visitor.get(PROBE);
     await clock.advanceAsync(PATIENCE);
@@ -772,6 +805,20 @@ describe("the lease", () => {
     await eventually(async () => expect((await recordOf(visitor)).idp_state.lease).toBeUndefined());
   });
 
+  it("that changes hands in its last moment is watched anew", async () => {
+    const visitor = await expiredVisitor();
+    await sessionOf(visitor).update(lease("first"));
+    const probe = visitor.get(PROBE);
+    await clock.advanceAsync(LEASE_DURATION - 1);
+    expect((await probe).status).toBe(503);
+    await sessionOf(visitor).update(lease("second"));
+    await clock.advanceAsync(1_501);
+    expect(refreshRequests()).toEqual([]);
+    expect((await recordOf(visitor)).idp_state.lease?.nonce).toBe("second");
+    await sessionOf(visitor).destroy();
+    await clock.advanceAsync(1_500);
+  });
+
   it("given back by its holder is taken at once", async () => {
     const visitor = await expiredVisitor();
     await sessionOf(visitor).update(lease("other"));
@@ -800,6 +847,7 @@ describe("the lease", () => {
     expect(await credentialsOf(visitor)).toEqual(theirs);
     expect(await recordOf(visitor)).toEqual(before);
     // Revoked, it could take the whole grant with it, the new holder's tokens included.
+    await app.auth.idle();
     expect(provider.requestsTo("revoke")).toEqual([]);
   });
 
@@ -812,12 +860,106 @@ describe("the lease", () => {
     const token = provider.hold("token", { before: false });
     const probe = visitor.get(PROBE);
     await token.arrived;
+    const asked = expect(credentialsOf(visitor)).rejects.toMatchObject({ reason: "refresh_pending" });
     await sessionOf(visitor).update(lease("theirs"));
     const before = await recordOf(visitor);
     token.release();
+    await asked;
     const answer = await probe;
     expect([answer.status, answer.json()]).toEqual([503, { authenticated: false, user: null }]);
     expect(await recordOf(visitor)).toEqual(before);
+  });
+
+  /** Does something just before this refresh asks for the lease, its first write. */
+  function beforeTheLease(work: () => Promise<unknown>): void {
+    let writes = 0;
+    store.before = async ({ method }) => {
+      if (method === "replace" && (writes += 1) === 1) await work();
+    };
+  }
+
+  it("is not taken when another process has refreshed the session since the look", async () => {
+    const visitor = await expiredVisitor();
+    const exp = clock.now() / 1000 + 3600;
+    beforeTheLease(() => sessionOf(visitor).update((record) => ({ ...record, id_info: { ...record.id_info, exp } })));
+    expect(await visitor.isSignedIn()).toBe(true);
+    expect(refreshRequests()).toEqual([]);
+    expect((await recordOf(visitor)).idp_state.lease).toBeUndefined();
+  });
+
+  it("is not taken from another process that took it since the look", async () => {
+    const visitor = await expiredVisitor();
+    beforeTheLease(() => sessionOf(visitor).update(lease("theirs")));
+    const probe = visitor.get(PROBE);
+    await clock.advanceAsync(PATIENCE);
+    expect((await probe).status).toBe(503);
+    expect(refreshRequests()).toEqual([]);
+    expect((await recordOf(visitor)).idp_state.lease?.nonce).toBe("theirs");
+  });
+
+  it("is not taken when the session has ended since the look: signed out, no token is spent", async () => {
+    const visitor = await expiredVisitor();
+    beforeTheLease(() => sessionOf(visitor).destroy());
+    expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: false, user: null, reason: "no_credentials" });
+    expect(refreshRequests()).toEqual([]);
+  });
+
+  it("of another process is watched no longer when the session ends: signed out", async () => {
+    const visitor = await expiredVisitor();
+    await sessionOf(visitor).update(lease("other"));
+    const probe = visitor.get(PROBE);
+    await clock.advanceAsync(100);
+    await sessionOf(visitor).destroy();
+    await clock.advanceAsync(1_500);
+    expect((await probe).json()).toMatchObject({ authenticated: false, user: null, reason: "no_credentials" });
+    expect(refreshRequests()).toEqual([]);
+  });
+
+  it.each([
+    [0, [0, 25, 75, 175, 375, 775, 1_275, 1_775, 2_275, 2_775]],
+    [0.5, [0, 50, 150, 350, 750, 1_550, 2_550]],
+  ])("of another process is looked at more and more rarely, at least every 1.5 s, spread by chance (%d)", async (chance, looks) => {
+    const visitor = await expiredVisitor();
+    await sessionOf(visitor).update(lease("other"));
+    const since = clock.monotonic();
+    const seen: number[] = [];
+    store.before = ({ method }) => {
+      if (method === "get") seen.push(clock.monotonic() - since);
+    };
+    const random = vi.spyOn(Math, "random").mockReturnValue(chance);
+    try {
+      const probe = visitor.get(PROBE);
+      await clock.advanceAsync(3_000);
+      expect(seen).toEqual(looks);
+      await sessionOf(visitor).destroy();
+      await clock.advanceAsync(1_500);
+      await probe;
+    } finally {
+      random.mockRestore();
+    }
+  });
+
+  it.each<[string, () => unknown, boolean]>([
+    ["another process, and the answer is good", () => undefined, false],
+    ["somebody who left the lease, and the answer is good", () => undefined, true],
+    [
+      "somebody who left the lease, and the answer is a refusal",
+      () => provider.fault("token", { kind: "status", status: 400, before: false }),
+      true,
+    ],
+  ])("and credentials taken out of the record by %s: signed out", async (_what, arrange, keepsLease) => {
+    const visitor = await expiredVisitor();
+    arrange();
+    const token = provider.hold("token", { before: false });
+    const probe = visitor.get(PROBE);
+    await token.arrived;
+    await sessionOf(visitor).update(({ idp_state: { lease: held, ...state } }) => ({
+      idp_state: { ...state, ...(keepsLease && held !== undefined && { lease: held }) },
+    }));
+    token.release();
+    expect((await probe).json()).toMatchObject({ authenticated: false, user: null, reason: "no_credentials" });
+    expect(await recordOf(visitor)).not.toHaveProperty("credentials");
+    expect((await recordOf(visitor)).idp_state.lease).toBeUndefined();
   });
 
   it("lost to a writer that came between the look and the write: the tokens are dropped, not taken for stored", async () => {
@@ -1075,6 +1217,34 @@ describe("an orderly exit", () => {
     await app.auth.idle();
     expect(provider.requestsTo("revoke").length).toBe(revoked + 1);
   });
+
+  it("idle() waits for a refresh, and for tokens of another one that are being given back", async () => {
+    const visitor = await expiredVisitor();
+    const other = app.visitor();
+    await other.signIn();
+    clock.advance(HOUR);
+    const spent = provider.hold("token", { before: false });
+    const probe = visitor.get(PROBE);
+    await spent.arrived;
+    await visitor.get("/idpauth/logout/");
+    const revocation = provider.hold("revoke");
+    spent.release();
+    await probe;
+    await revocation.arrived;
+    const token = provider.hold("token");
+    const answer = other.isSignedIn();
+    await token.arrived;
+    let isIdle = false;
+    const idle = app.auth.idle().then(() => (isIdle = true));
+    await clock.advanceAsync(0);
+    expect(isIdle).toBe(false);
+    token.release();
+    expect(await answer).toBe(true);
+    await clock.advanceAsync(0);
+    expect(isIdle).toBe(false);
+    revocation.release();
+    await idle;
+  });
 });
 
 describe("a refresh that something overtook", () => {
@@ -1088,6 +1258,25 @@ describe("a refresh that something overtook", () => {
     await probe;
     await app.auth.idle();
     expect(provider.requestsTo("revoke")).toEqual([]);
+  });
+
+  it.each([
+    ["a rotated refresh token, with which its access tokens go", true, "refresh_token"],
+    ["the access token, where no new refresh token came", false, "access_token"],
+  ])("by a logout gives back %s, and sends no `refresh` event", async (_what, rotation, kind) => {
+    const visitor = await expiredVisitor({ provider: { rotation } });
+    const refreshed = eventsOf(app.auth, "refresh");
+    const hold = provider.hold("token", { before: false });
+    const probe = visitor.get(PROBE);
+    await hold.arrived;
+    await visitor.get("/idpauth/logout/");
+    const before = provider.requestsTo("revoke").length;
+    hold.release();
+    await probe;
+    await app.auth.idle();
+    const late = provider.requestsTo("revoke").slice(before);
+    expect(late.map(({ params }) => [params.get("token"), params.get("token_type_hint")])).toEqual([[issued(kind).at(-1), kind]]);
+    expect(refreshed).toEqual([]);
   });
 
   it("a record that cannot be read any more is no logout: nothing is revoked", async () => {
@@ -1128,19 +1317,24 @@ describe("a refresh that something overtook", () => {
     expect(provider.reuses).toBe(0);
   });
 
-  it("a process that slept for longer than it may take does not spend the token", async () => {
-    const visitor = await expiredVisitor();
-    store.after = ({ method }) => {
-      if (method !== "replace") return;
-      store.after = undefined;
-      // The answer to taking the lease is read when it wakes up; no timer has run yet.
-      clock.advance(60_000);
-    };
-    expect((await visitor.get(PROBE)).status).toBe(503);
-    await app.auth.idle();
-    expect(refreshRequests()).toEqual([]);
-    expect(await visitor.isSignedIn()).toBe(true);
-  });
+  it.each([30_000, 60_000])(
+    "a process that slept for as long as it may take, or longer, does not spend the token: %i ms",
+    async (slept) => {
+      const visitor = await expiredVisitor();
+      const failures = eventsOf(app.auth, "failure");
+      store.after = ({ method }) => {
+        if (method !== "replace") return;
+        store.after = undefined;
+        // The answer to taking the lease is read when it wakes up; no timer has run yet.
+        clock.advance(slept);
+      };
+      expect((await visitor.get(PROBE)).status).toBe(503);
+      await app.auth.idle();
+      expect(refreshRequests()).toEqual([]);
+      expect(failures).toMatchObject([{ during: "refresh", reason: "timeout" }]);
+      expect(await visitor.isSignedIn()).toBe(true);
+    },
+  );
 
   it("a lease that cannot be taken is told by an event", async () => {
     const visitor = await expiredVisitor();
@@ -1162,7 +1356,7 @@ describe("idle()", () => {
       import { createRefresher } from "./build/credentials/refresh.js";
       import { systemClock } from "./build/core/time.js";
       import { Background } from "./build/core/background.js";
-      import { EventHub } from "./build/core/events.js";
+      import { EventHub } from "./build/core/event-hub.js";
       import { StoreUnavailableError } from "./build/core/errors.js";
       let record = { credentials: { token: "a", refresh_token: "old" }, id_info: {}, idp_state: { v: 1 } };
       let writes = 0;
@@ -1181,7 +1375,7 @@ describe("idle()", () => {
         verifyRefreshed: async () => ({}),
       };
       const none = () => {};
-      const refresher = createRefresher({ provider, clock: systemClock, log: none, events: new EventHub(none), lateTokens: {}, background: new Background(), visitorPatience: 5000, concurrency: 20 });
+      const refresher = createRefresher({ provider, clock: systemClock, events: new EventHub(none, systemClock), lateTokens: {}, background: new Background(), visitorPatience: 5000, concurrency: 20 });
       void refresher.refresh(session, ({ credentials }) => credentials.token === "a");
       await refresher.idle();
       console.log(record.credentials.refresh_token, writes);`;

@@ -2,7 +2,16 @@ import { generateKeyPair, type KeyObject } from "node:crypto";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { SignIn } from "../../src/core/ports.js";
-import { checkAccessTokenHash, checkClaims, MAX_ID_TOKEN_LENGTH, withKeptIdentity } from "../../src/provider/id-token.js";
+import {
+  checkAccessTokenHash,
+  checkClaims,
+  checkContinuity,
+  lacksIdentity,
+  MAX_ID_TOKEN_LENGTH,
+  readIdToken,
+  SIGNING_ALGORITHMS,
+  withKeptIdentity,
+} from "../../src/provider/id-token.js";
 import type { IdTokenDraft, MutatedIdToken } from "../../src/testing/provider/test-provider.js";
 import { refused, rejection, startRig, type Rig } from "./rig.js";
 
@@ -254,11 +263,43 @@ describe("an ID token is accepted, at callback and refresh,", () => {
 describe("pure parts", () => {
   const expected = { issuer: "https://idp.example", clientId: "c", trustedAudiences: [], now: 1000 };
   const claims = { iss: "https://idp.example", aud: "c", sub: "s", exp: 2000, iat: 1000 };
+  const outcome = (check: () => unknown) => {
+    try {
+      check();
+      return "accepted";
+    } catch (error) {
+      return (error as { reason?: string }).reason ?? String(error);
+    }
+  };
+  const checked = (...parameters: Parameters<typeof checkClaims>) => outcome(() => checkClaims(...parameters));
 
   it.each([[NaN], [Infinity], [{}], [true]])("exp %j is no date", (exp) => {
     expect(() => {
       checkClaims({ ...claims, exp }, expected);
     }).toThrow("id_token_exp");
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ["the last second of the year 9999 as exp", { exp: 253_402_300_799 }],
+    ["an iat and an nbf of 1970", { iat: 0, nbf: 0 }],
+    ["no azp with one audience in a list", { aud: ["c"] }],
+    ["an azp that names this client", { azp: "c" }],
+    ["every visible ASCII character and the blank in sub", { sub: String.fromCharCode(...Array.from({ length: 95 }, (_, at) => 32 + at)) }],
+  ])("%s is accepted", (_name, changes) => {
+    expect(checked({ ...claims, ...changes }, expected)).toBe("accepted");
+  });
+
+  it.each<[string, string, Record<string, unknown>]>([
+    ["the first second of the year 10000 as exp", "exp", { exp: 253_402_300_800 }],
+    ["an iat before 1970", "iat", { iat: -1 }],
+    ["an nbf before 1970", "nbf", { nbf: -1 }],
+    ["an nbf of null", "nbf", { nbf: null }],
+    ["a control character at the beginning of sub", "sub", { sub: "\ns" }],
+    ["a control character at the end of sub", "sub", { sub: "s\n" }],
+    ["several audiences, trusted, without azp", "azp", { aud: ["c", "partner"] }],
+    ["a trusted audience alone", "aud", { aud: ["partner"] }],
+  ])("%s is refused", (_name, what, changes) => {
+    expect(checked({ ...claims, ...changes }, { ...expected, trustedAudiences: ["partner"] })).toBe(`id_token_${what}`);
   });
 
   it.each([
@@ -274,6 +315,90 @@ describe("pure parts", () => {
     }).toThrow("id_token_at_hash");
   });
 
+  describe("a token that was taken apart", () => {
+    const part = (json: string | Buffer) => Buffer.from(json).toString("base64url");
+    const token = (header: object | string, claims: string | Buffer = "{}") =>
+      `${part(typeof header === "string" ? header : JSON.stringify(header))}.${part(claims)}.c2ln`;
+    const read = (text: string, algorithms: readonly string[] = ["RS256"]) => outcome(() => readIdToken(text, algorithms));
+
+    it("gives its algorithm, its kid when there is one, and nothing else of its header", () => {
+      const header = { alg: "RS256", typ: "JWT", jku: "https://evil.example", x5c: ["MII"] };
+      expect(readIdToken(token(header, '{"sub":"s"}'), ["RS256"])).toStrictEqual({ header: { alg: "RS256" }, claims: { sub: "s" } });
+      expect(readIdToken(token({ ...header, kid: "k" }), ["RS256"]).header).toStrictEqual({ alg: "RS256", kid: "k" });
+    });
+
+    it.each(["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"])(
+      "%s is taken where the provider announces it, and only there",
+      (alg) => {
+        expect(read(token({ alg }), [alg])).toBe("accepted");
+        expect(
+          read(
+            token({ alg }),
+            SIGNING_ALGORITHMS.filter((other) => other !== alg),
+          ),
+        ).toBe("id_token_alg");
+      },
+    );
+
+    it.each(["none", "HS256", "HS384", "HS512", "RS1", "dir", ""])("%j is not taken, although the provider announces it", (alg) => {
+      expect(read(token({ alg }), [alg])).toBe("id_token_alg");
+    });
+
+    it("of exactly the longest length is read, of one character more is not", () => {
+      const short = token({ alg: "RS256" });
+      const longest = short + "A".repeat(MAX_ID_TOKEN_LENGTH - short.length);
+      expect(longest).toHaveLength(262_144);
+      expect(read(longest)).toBe("accepted");
+      expect(read(`${longest}A`)).toBe("id_token_size");
+    });
+
+    it.each<[string, string]>([
+      ["text before it", ` ${token({ alg: "RS256" })}`],
+      ["claims in UTF-8 that is broken", token({ alg: "RS256" }, Buffer.from('{"sub":"\xff"}', "latin1"))],
+      ["a byte order mark before its claims", token({ alg: "RS256" }, '\ufeff{"sub":"s"}')],
+      ["a header that is no JSON", token("alg")],
+      ["a header that is a list", token("[]")],
+      ["nothing in it", ""],
+    ])("with %s is none", (_name, text) => {
+      expect(read(text)).toBe("id_token_format");
+    });
+
+    it("without a signature is refused before anybody asks for keys", () => {
+      expect(read(token({ alg: "RS256" }).replace(/[^.]*$/, ""))).toBe("id_token_signature");
+    });
+
+    it.each<[string, string, object]>([
+      ["an algorithm in a list", "alg", { alg: ["RS256"] }],
+      ["a typ that is no text", "typ", { alg: "RS256", typ: ["JWT"] }],
+      ["a typ of null", "typ", { alg: "RS256", typ: null }],
+      ["a kid of null", "kid", { alg: "RS256", kid: null }],
+      ["b64 without crit", "crit", { alg: "RS256", b64: true }],
+      ["crit without b64", "crit", { alg: "RS256", crit: null }],
+    ])("with %s in its header is refused", (_name, what, header) => {
+      expect(read(token(header))).toBe(`id_token_${what}`);
+    });
+  });
+
+  describe("a refreshed token against its predecessor", () => {
+    const previous = { iss: "i", sub: "s", iat: 1000, nonce: "n" };
+    it.each<[string, Record<string, unknown>, Record<string, unknown>, string]>([
+      ["an iat earlier by the tolerance", { iat: 995 }, {}, "accepted"],
+      ["an iat earlier by more", { iat: 994 }, {}, "id_token_iat"],
+      ["a predecessor without iat", { iat: 1 }, { iat: undefined }, "accepted"],
+      ["a predecessor whose iat is no number", { iat: 1 }, { iat: "1000" }, "accepted"],
+      ["the same auth_time", { auth_time: 7 }, { auth_time: 7 }, "accepted"],
+      ["another auth_time", { auth_time: 8 }, { auth_time: 7 }, "id_token_auth_time"],
+      ["an auth_time that is new", { auth_time: 7 }, {}, "accepted"],
+      ["an auth_time that is gone", {}, { auth_time: 7 }, "accepted"],
+      ["no nonce", { nonce: undefined }, {}, "accepted"],
+      ["another nonce", { nonce: "other" }, {}, "id_token_nonce"],
+      ["a nonce where there was none", {}, { nonce: undefined }, "id_token_nonce"],
+      ["the same azp", { azp: "c" }, { azp: "c" }, "accepted"],
+    ])("with %s", (_name, changes, before, expected) => {
+      expect(outcome(() => checkContinuity({ ...previous, ...changes }, { ...previous, ...before }))).toBe(expected);
+    });
+  });
+
   it("identity that a refreshed token lacks keeps its old values, all else is replaced", () => {
     const previous = { sub: "s", exp: 1, email: "a@example.com", name: "A", picture: "p", email_verified: true, hd: "x" };
     expect(withKeptIdentity({ sub: "s", exp: 2, name: "B" }, previous)).toEqual({
@@ -284,6 +409,23 @@ describe("pure parts", () => {
       picture: "p",
       email_verified: true,
     });
+  });
+
+  it("identity that neither token has stays absent, and the old verdict on the same address is kept", () => {
+    const previous = { email: "a@example.com", email_verified: true };
+    expect(withKeptIdentity({ sub: "s", email: "a@example.com" }, previous)).toStrictEqual({ sub: "s", ...previous });
+    expect(withKeptIdentity({ sub: "s" }, {})).toStrictEqual({ sub: "s" });
+  });
+
+  it("a name that the token does not repeat is kept beside a new address", () => {
+    expect(withKeptIdentity({ email: "b@example.com" }, { email: "a@example.com", name: "A" })).toStrictEqual({
+      email: "b@example.com",
+      name: "A",
+    });
+  });
+
+  it.each(["email", "name", "picture"])("%s alone tells who somebody is, without asking userinfo", (name) => {
+    expect([lacksIdentity({ sub: "s" }), lacksIdentity({ sub: "s", [name]: "x" })]).toEqual([true, false]);
   });
 
   it("an old verdict on the address is not carried over to a new address", () => {

@@ -58,6 +58,8 @@ describe("the secret scan finds", () => {
     ["a token in a cookie", { head: { "Set-Cookie": `t=${TOKEN}` } }, { kind: "access_token", where: "set-cookie" }],
     ["a verifier", { body: VERIFIER }, { kind: "code_verifier", where: "body" }],
     ["a client secret of odd characters", { body: "odd:secret+é" }, { kind: "client_secret", where: "body" }],
+    ["the same written as in a form", { body: "client_secret=odd%3Asecret%2B%C3%A9&x=1" }, { kind: "client_secret", where: "body" }],
+    ["a token after an escaped line end", { body: JSON.stringify(`a\n${TOKEN}`) }, { kind: "access_token", where: "body" }],
     ["the state outside the authorization URL", { head: { Location: AUTHORIZE }, body: STATE }, { kind: "state", where: "body" }],
     ["the nonce outside the authorization URL", { head: { Location: AUTHORIZE }, body: NONCE }, { kind: "nonce", where: "body" }],
     ["a token inside the authorization URL", { head: { Location: `${AUTHORIZE}&hint=${TOKEN}` } }, { kind: "access_token", where: "head" }],
@@ -80,9 +82,12 @@ describe("the secret scan finds", () => {
   });
 
   it("and repeats no secret in its report", async () => {
-    const report = formatScan(await leaking({ body: TOKEN, more: `console.log("${VERIFIER}");` }));
-    expect(report).toContain("found: 2");
-    expect(report).not.toContain(TOKEN);
-    expect(report).not.toContain(VERIFIER);
+    const report = formatScan(await leaking({ body: `${TOKEN} ${JWT} ${TOKEN}`, more: `console.log("${VERIFIER}");` }));
+    expect(report).toContain("found: 5");
+    // Nor the beginning or end of one that stands beside another.
+    for (const secret of [TOKEN, VERIFIER, ...JWT.split(".").slice(1)]) {
+      expect(report).not.toContain(secret.slice(0, 20));
+      expect(report).not.toContain(secret.slice(-20));
+    }
   });
 });

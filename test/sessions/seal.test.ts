@@ -5,22 +5,28 @@ import { createSealer, newCookieValue, storeKeyOf } from "../../src/sessions/sea
 const SECRET = "a secret key of at least 32 bytes";
 const OLD_SECRET = "the secret key of the year before this";
 
-const cookie = newCookieValue();
-const key = storeKeyOf(cookie);
-const sealer = createSealer(SECRET, []);
+const cookie = "c".repeat(43);
+const key = "the key of its session";
+// Made inside each test, as is everything else here: what fails while a file is read is no failed test.
+const sealer = () => createSealer(SECRET, []);
 
 describe("a sealed record", () => {
   it("opens to what was sealed", () => {
+    const one = sealer();
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (plain) => {
-        expect(sealer.open(sealer.seal(plain, cookie, key), cookie, key)).toBe(plain);
+        expect(one.open(one.seal(plain, cookie, key), cookie, key)).toBe(plain);
       }),
     );
   });
 
+  it("that is empty opens too", () => {
+    expect(sealer().open(sealer().seal("", cookie, key), cookie, key)).toBe("");
+  });
+
   it("holds nothing of it in the clear", () => {
     const plain = JSON.stringify({ credentials: { token: "at_very_secret", refresh_token: "rt_very_secret" }, email: "ada@example.com" });
-    const sealed = Buffer.from(sealer.seal(plain, cookie, key));
+    const sealed = Buffer.from(sealer().seal(plain, cookie, key));
     for (const form of ["latin1", "base64", "base64url", "hex"] as const) {
       const text = sealed.toString(form);
       for (const word of ["very_secret", "ada@example.com", "refresh_token", cookie, SECRET]) {
@@ -35,72 +41,115 @@ describe("a sealed record", () => {
   });
 
   it("is sealed differently each time", () => {
-    const [one, other] = [sealer.seal("the same", cookie, key), sealer.seal("the same", cookie, key)];
+    const [one, other] = [sealer().seal("the same", cookie, key), sealer().seal("the same", cookie, key)];
     expect(Buffer.from(one).equals(Buffer.from(other))).toBe(false);
   });
 
   it("does not open when any one bit of any byte was changed: version, nonce, text, tag", () => {
-    const sealed = sealer.seal("some record", cookie, key);
+    const one = sealer();
+    const sealed = one.seal("some record", cookie, key);
     for (let at = 0; at < sealed.length; at += 1) {
       for (const bit of [1, 128]) {
         const changed = Uint8Array.from(sealed);
         changed[at] = changed[at]! ^ bit;
-        expect(sealer.open(changed, cookie, key), `byte ${at}`).toBeUndefined();
+        expect(one.open(changed, cookie, key), `byte ${at}`).toBeUndefined();
       }
     }
   });
 
   it("does not open when it was cut or lengthened", () => {
-    const sealed = sealer.seal("some record", cookie, key);
+    const sealed = sealer().seal("some record", cookie, key);
     for (let length = 0; length < sealed.length; length += 1) {
-      expect(sealer.open(sealed.subarray(0, length), cookie, key), `${length} bytes`).toBeUndefined();
+      expect(sealer().open(sealed.subarray(0, length), cookie, key), `${length} bytes`).toBeUndefined();
     }
-    expect(sealer.open(Buffer.concat([sealed, Buffer.of(0)]), cookie, key)).toBeUndefined();
+    expect(sealer().open(Buffer.concat([sealed, Buffer.of(0)]), cookie, key)).toBeUndefined();
   });
 
   it("does not open from arbitrary bytes, and never throws", () => {
+    const one = sealer();
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), fc.boolean(), (bytes, versioned) => {
-        expect(sealer.open(versioned ? Buffer.concat([Buffer.of(1), bytes]) : bytes, cookie, key)).toBeUndefined();
+        expect(one.open(versioned ? Buffer.concat([Buffer.of(1), bytes]) : bytes, cookie, key)).toBeUndefined();
       }),
     );
   });
 
   it("does not open with another cookie, though the store key and SECRET_KEY are right", () => {
-    expect(sealer.open(sealer.seal("some record", cookie, key), newCookieValue(), key)).toBeUndefined();
+    expect(sealer().open(sealer().seal("some record", cookie, key), newCookieValue(), key)).toBeUndefined();
   });
 
   it("does not open with the store key in the cookie's place: what the store knows is not enough", () => {
-    expect(sealer.open(sealer.seal("some record", cookie, key), key, key)).toBeUndefined();
+    expect(sealer().open(sealer().seal("some record", cookie, key), key, key)).toBeUndefined();
   });
 
   it("does not open under another store key: a record cannot be moved", () => {
-    expect(sealer.open(sealer.seal("some record", cookie, key), cookie, storeKeyOf(newCookieValue()))).toBeUndefined();
+    expect(sealer().open(sealer().seal("some record", cookie, key), cookie, storeKeyOf(newCookieValue()))).toBeUndefined();
   });
 
   it("does not open with another SECRET_KEY", () => {
-    expect(createSealer(OLD_SECRET, []).open(sealer.seal("some record", cookie, key), cookie, key)).toBeUndefined();
+    expect(createSealer(OLD_SECRET, []).open(sealer().seal("some record", cookie, key), cookie, key)).toBeUndefined();
+  });
+});
+
+// Made by another implementation of HKDF, HMAC and AES-GCM: what a release has written, the next one must open.
+describe("the format, version 1", () => {
+  const owner = cookie;
+  const record = "AQABAgMEBQYHCAkKC7Z49WLanFY7ZphkJtW9wK94NfSuAuFNIZGBU2k7wp0";
+  const summary = "AQABAgMEBQYHCAkKC6STcvZYynXZeGhSGq4YVDKCsE7-QXn4gb_LEB7KVGA";
+  const bytes = (text: string) => Buffer.from(text, "base64url");
+
+  it("of a record, of a summary and of a subject hash stays what it is", () => {
+    expect(sealer().open(bytes(record), owner, storeKeyOf(owner))).toBe('{"name":"Zo\u00eb"}');
+    expect(sealer().openSummary(bytes(summary), storeKeyOf(owner))).toBe('{"name":"Zo\u00eb"}');
+    expect(sealer().subjectHashes("https://issuer.example", "zo\u00eb")).toEqual(["IFA9z3Kh5nHg2LAGy_x3z40ILaoBQtBhrv7R5YAZXQY"]);
+  });
+
+  it("is written too: a version and 28 bytes beyond the text", () => {
+    const plain = '{"name":"Zo\u00eb"}';
+    for (const sealed of [sealer().seal(plain, owner, storeKeyOf(owner)), sealer().sealSummary(plain, storeKeyOf(owner))]) {
+      expect(sealed).toHaveLength(bytes(record).length);
+      expect(sealed[0]).toBe(1);
+    }
+  });
+
+  it("a summary does not open as a record, nor a record as a summary", () => {
+    expect(sealer().open(sealer().sealSummary("text", key), cookie, key)).toBeUndefined();
+    expect(sealer().openSummary(sealer().seal("text", cookie, key), key)).toBeUndefined();
+  });
+});
+
+describe("a sealed summary", () => {
+  it("opens under the same store key only", () => {
+    const sealed = sealer().sealSummary("text", key);
+    expect(sealer().openSummary(sealed, key)).toBe("text");
+    expect(sealer().openSummary(sealed, storeKeyOf(newCookieValue()))).toBeUndefined();
+  });
+
+  it("opens under a fallback, and not under a key that is gone", () => {
+    const before = createSealer(OLD_SECRET, []).sealSummary("text", key);
+    expect(createSealer(SECRET, ["another one that was never in use", OLD_SECRET]).openSummary(before, key)).toBe("text");
+    expect(sealer().openSummary(before, key)).toBeUndefined();
   });
 });
 
 describe("SECRET_KEY_FALLBACKS", () => {
-  const before = createSealer(OLD_SECRET, []);
-  const after = createSealer(SECRET, ["yet another key that was never in use", OLD_SECRET]);
+  const before = () => createSealer(OLD_SECRET, []);
+  const after = () => createSealer(SECRET, ["yet another key that was never in use", OLD_SECRET]);
 
   it("still open what they sealed", () => {
-    expect(after.open(before.seal("some record", cookie, key), cookie, key)).toBe("some record");
+    expect(after().open(before().seal("some record", cookie, key), cookie, key)).toBe("some record");
   });
 
   it("do not seal: SECRET_KEY does", () => {
-    const sealed = after.seal("some record", cookie, key);
-    expect(sealer.open(sealed, cookie, key)).toBe("some record");
-    expect(before.open(sealed, cookie, key)).toBeUndefined();
+    const sealed = after().seal("some record", cookie, key);
+    expect(sealer().open(sealed, cookie, key)).toBe("some record");
+    expect(before().open(sealed, cookie, key)).toBeUndefined();
   });
 
   it("first phase of a rotation: with the new key as a fallback everywhere, both processes open both", () => {
     const first = createSealer(OLD_SECRET, [SECRET]);
-    expect(first.open(after.seal("new", cookie, key), cookie, key)).toBe("new");
-    expect(after.open(first.seal("old", cookie, key), cookie, key)).toBe("old");
+    expect(first.open(after().seal("new", cookie, key), cookie, key)).toBe("new");
+    expect(after().open(first.seal("old", cookie, key), cookie, key)).toBe("old");
   });
 });
 
@@ -121,26 +170,32 @@ describe("the cookie's value and the store's key", () => {
 describe("the subject hash", () => {
   it("is the same for the same person, whatever session", () => {
     expect(createSealer(SECRET, []).subjectHashes("https://issuer.example", "ada")[0]).toBe(
-      sealer.subjectHashes("https://issuer.example", "ada")[0],
+      sealer().subjectHashes("https://issuer.example", "ada")[0],
     );
+  });
+
+  it("is listed under SECRET_KEY first, then under each fallback in its order", () => {
+    const of = (secret: string, fallbacks: string[] = []) => createSealer(secret, fallbacks).subjectHashes("i", "s");
+    expect(of(SECRET, [OLD_SECRET, "a third"])).toEqual([...of(SECRET), ...of(OLD_SECRET), ...of("a third")]);
   });
 
   it("tells nothing without the key", () => {
     expect(createSealer(OLD_SECRET, []).subjectHashes("https://issuer.example", "ada")[0]).not.toBe(
-      sealer.subjectHashes("https://issuer.example", "ada")[0],
+      sealer().subjectHashes("https://issuer.example", "ada")[0],
     );
-    expect(sealer.subjectHashes("https://issuer.example", "ada")[0]).not.toContain("ada");
+    expect(sealer().subjectHashes("https://issuer.example", "ada")[0]).not.toContain("ada");
   });
 
   it("differs for any two different pairs, wherever the border between issuer and subject lies", () => {
-    expect(sealer.subjectHashes("a", "bc")[0]).not.toBe(sealer.subjectHashes("ab", "c")[0]);
-    expect(sealer.subjectHashes("", "1:a")[0]).not.toBe(sealer.subjectHashes("1:a", "")[0]);
+    const one = sealer();
+    expect(one.subjectHashes("a", "bc")[0]).not.toBe(one.subjectHashes("ab", "c")[0]);
+    expect(one.subjectHashes("", "1:a")[0]).not.toBe(one.subjectHashes("1:a", "")[0]);
     fc.assert(
       fc.property(fc.string(), fc.string(), fc.nat(), (issuer, subject, cut) => {
         const all = issuer + subject;
         const at = cut % (all.length + 1);
         if (at === issuer.length) return;
-        expect(sealer.subjectHashes(all.slice(0, at), all.slice(at))[0]).not.toBe(sealer.subjectHashes(issuer, subject)[0]);
+        expect(one.subjectHashes(all.slice(0, at), all.slice(at))[0]).not.toBe(one.subjectHashes(issuer, subject)[0]);
       }),
     );
   });

@@ -394,6 +394,33 @@ describe("what went wrong, and what to check", () => {
     expect(error.message).toContain("it leads to https://www.example/, which is no sign-in");
   });
 
+  it.each(["login", "callback"] as const)("a redirect of the %s to what is no address", async (step) => {
+    const path = step === "login" ? "/idpauth/login/" : "/idpauth/login-callback";
+    const app = expressApp({}, [
+      (request, response, next) => {
+        if (request.path === path) response.writeHead(302, { Location: "http://[" }).end();
+        else next();
+      },
+    ]);
+    const error = await failureOf(app);
+    expect(error).toMatchObject({ step, status: 302 });
+    expect(error.message).toContain("redirects to what is no address");
+    // It would repeat the address before it, with state and code.
+    expect(error.cause).toBeUndefined();
+  });
+
+  it.each(["<p>hello</p>", "null"])("a probe that answers %s", async (answer) => {
+    const app = expressApp({}, [
+      (request, response, next) => {
+        if (request.path === "/idpauth/session") response.send(answer);
+        else next();
+      },
+    ]);
+    const error = await failureOf(app);
+    expect(error).toMatchObject({ step: "session", status: 200 });
+    expect(error.message).not.toContain("hello");
+  });
+
   it("redirects without end", async () => {
     const error = await failureOf(createServer((request, response) => response.writeHead(302, { Location: request.url! }).end()));
     expect(error.message).toContain("redirects without end");

@@ -200,6 +200,9 @@ describe("what the provider refuses", () => {
     expect(Object.fromEntries(callback.searchParams)).toMatchObject({ error: "invalid_request", state: "s1", iss: provider.issuer });
     url.searchParams.set("client_id", "stranger");
     await expect(provider.signInCode(url)).rejects.toThrow("unknown client_id");
+    await expect(provider.signInCode("https://login.example/authorize?state=s2", { email: "ada@example.com" })).rejects.toThrow(
+      /^the application sends people to https:\/\/login\.example, and not to this provider$/,
+    );
   });
 });
 

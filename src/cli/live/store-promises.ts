@@ -127,6 +127,8 @@ export const STORE_PROMISES: readonly StorePromise[] = [
       const touched = await trial.store.touch(key, now, now + 2 * LIFE);
       const after = await trial.store.get(key);
       const absent = trial.newKey();
+      // Where it is created after all, it is removed, too.
+      trial.keys.add(absent);
       const created = (await trial.store.touch(absent, now, now + LIFE)) || (await trial.store.get(absent)) !== undefined;
       const moved = after?.lastActive === now && after.expiresAt === now + 2 * LIFE;
       return touched && moved && after.version === stored?.version && !created;

@@ -1,4 +1,4 @@
-import { createHmac, createPublicKey, generateKeyPair, randomBytes, sign, constants, type JsonWebKey, type KeyObject } from "node:crypto";
+import { createHmac, createPublicKey, generateKeyPair, randomBytes, sign, constants, type KeyObject } from "node:crypto";
 import { promisify } from "node:util";
 
 const generate = promisify(generateKeyPair);
@@ -6,15 +6,18 @@ const generate = promisify(generateKeyPair);
 /** A JOSE header or claims set; text stands for itself, byte for byte (duplicate members, no object at all). */
 export type JsonPart = Readonly<Record<string, unknown>> | string;
 
+// A type of our own: @types/node 20 has JsonWebKey in node:crypto, and 26 has it no longer.
+type PublicJwk = Readonly<Record<string, unknown>>;
+
 interface SigningKey {
   readonly kid: string;
   readonly privateKey: KeyObject;
-  readonly publicJwk: JsonWebKey;
+  readonly publicJwk: PublicJwk;
 }
 
 async function createSigningKey(kid: string): Promise<SigningKey> {
   const { privateKey, publicKey } = await generate("rsa", { modulusLength: 2048 });
-  return { kid, privateKey, publicJwk: publicKey.export({ format: "jwk" }) };
+  return { kid, privateKey, publicJwk: { ...publicKey.export({ format: "jwk" }) } };
 }
 
 /**
@@ -58,7 +61,7 @@ let firstKey: Promise<SigningKey> | undefined;
 /** What the JWKS endpoint publishes; every method takes effect with the next request. */
 export interface JwksControls {
   /** The document as it is published by default, for a test that builds its own from it. */
-  document(): { keys: JsonWebKey[] };
+  document(): { keys: PublicJwk[] };
   /** Publishes this instead: a value as JSON, text as it is. */
   publish(document: unknown): void;
   /** A 200 whose body is no JSON. */
@@ -98,7 +101,7 @@ export class SigningKeys {
     return createPublicKey(this.#current.privateKey).export({ type: "spki", format: "pem" }).toString();
   }
 
-  get publicJwk(): JsonWebKey {
+  get publicJwk(): PublicJwk {
     return this.#current.publicJwk;
   }
 
@@ -147,7 +150,7 @@ export class SigningKeys {
   };
 
   // The current key comes last, so that a client which takes the first one fails.
-  #document(): { keys: JsonWebKey[] } {
+  #document(): { keys: PublicJwk[] } {
     return {
       keys: [...this.#others, this.#current].map(({ kid, publicJwk }) => ({
         ...publicJwk,

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { isLoopback } from "../loopback.js";
 import { RunningClock, type MovableClock } from "../running-clock.js";
 import { errorAnswer } from "./answers.js";
 import { ENDPOINT_PATHS, PERSON_HEADER, work, type ProviderHooks, type ProviderSettings, type ProviderState } from "./endpoints.js";
@@ -290,6 +291,9 @@ class Provider implements TestProvider, ProviderState {
   }
 
   async signInCode(authorizationUrl: string | URL, person?: PersonClaims): Promise<string> {
+    const { hostname, origin } = new URL(authorizationUrl);
+    // An application with another provider's settings must not have a test ask strangers.
+    if (!isLoopback(hostname)) throw new Error(`the application sends people to ${origin}, and not to this provider`);
     const headers = person === undefined ? {} : { [PERSON_HEADER]: encodeURIComponent(JSON.stringify(person)) };
     const response = await fetch(authorizationUrl, { redirect: "manual", headers });
     const body = await response.text();

@@ -1,6 +1,7 @@
 import { createServer, Server as HttpServer, type RequestListener } from "node:http";
 import { Server as SocketServer, type AddressInfo } from "node:net";
 import { Server as TlsServer } from "node:tls";
+import { isLoopback } from "../loopback.js";
 import { fetchListener, type FetchFunction } from "./fetch-listener.js";
 
 type AnyFunction = (...parameters: never[]) => unknown;
@@ -156,8 +157,4 @@ function runningElsewhere(given: string | URL): Served {
     throw new TypeError(`Give the origin alone, ${url.origin}. Where the endpoints live is the option \`mountPath\`.`);
   }
   return { origin: url.origin, port: Number(url.port || 80), failure: () => undefined, release: async () => undefined };
-}
-
-export function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d+){3}$/.test(hostname);
 }

@@ -1,8 +1,9 @@
 import type { BrowserAnswer, BrowserRequestOptions } from "../browser/cookie-browser.js";
+import { isLoopback } from "../loopback.js";
 import { PERSON_HEADER } from "../provider/endpoints.js";
 import type { PersonClaims } from "../provider/people.js";
 import { SERVER_HEADER } from "../provider/test-provider.js";
-import { isLoopback, serve, type Served, type TestedApplication } from "./serve.js";
+import { serve, type Served, type TestedApplication } from "./serve.js";
 import { codeIn, deadEnd, errorCode, explained, placeOf, SignInError, type SignInStep } from "./sign-in-error.js";
 import { checkedOrigin, Visitor, type BrowserOptions } from "./visitor.js";
 
@@ -94,7 +95,7 @@ class Trip {
         throw new SignInError("provider", `only a test provider can be told who signs in; ${target.origin} is none. Leave the person out.`);
       }
       headers = {};
-      target = new URL(answer.location, target);
+      target = leadingTo("provider", answer, target);
       if (URL.canParse(redirectUri) && placeOf(target) === placeOf(new URL(redirectUri))) return target;
     }
     throw new SignInError("provider", `${target.origin} redirects without end.`);
@@ -121,7 +122,7 @@ class Trip {
     const target = new URL(`${this.#options.mountPath}session?slide=false&details=true`, this.visitor.origin);
     const answer = await this.#ask("session", target, { headers: { accept: "application/json" } });
     if (answer.status !== 200) throw deadEnd("session", answer, this.#served.failure());
-    const { authenticated, reason } = answer.json() as { authenticated?: unknown; reason?: unknown };
+    const { authenticated, reason } = probed(answer);
     if (authenticated === true) return;
     const code = errorCode(reason);
     const hint =
@@ -134,7 +135,7 @@ class Trip {
   async #redirectOf(step: SignInStep, target: URL): Promise<URL> {
     const answer = await this.#ask(step, target, { headers: CLICK });
     if (answer.location === undefined || !isRedirect(answer)) throw deadEnd(step, answer, this.#served.failure());
-    return new URL(answer.location, target);
+    return leadingTo(step, answer, target);
   }
 
   async #ask(step: SignInStep, target: URL, options: BrowserRequestOptions): Promise<BrowserAnswer> {
@@ -143,6 +144,27 @@ class Trip {
     } catch (cause) {
       throw new SignInError(step, `nothing answers at ${placeOf(target)}. Does it run?`, { cause });
     }
+  }
+}
+
+/** What is thrown for an address that is none repeats the one before it, with state and code. */
+function leadingTo(step: SignInStep, { location = "", status }: BrowserAnswer, from: URL): URL {
+  if (!URL.canParse(location, from.href)) {
+    throw new SignInError(step, `${placeOf(from)} answered ${status}, and redirects to what is no address.`, { status });
+  }
+  return new URL(location, from);
+}
+
+function probed(answer: BrowserAnswer): { authenticated?: unknown; reason?: unknown } {
+  try {
+    return Object(answer.json()) as { authenticated?: unknown; reason?: unknown };
+  } catch {
+    const { status, url } = answer;
+    throw new SignInError(
+      "session",
+      `${placeOf(url)} answered ${status}, and not with JSON. Does something in the application answer before idpauth?`,
+      { status },
+    );
   }
 }
 

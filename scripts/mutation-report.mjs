@@ -1,0 +1,191 @@
+// Writes docs/mutation.md from what Stryker has reported of each file (scripts/mutation.mjs) and from the reasons that are
+// kept in test/mutation-survivors.json: why a mutant that no test notices changes nothing that could be noticed.
+import { existsSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { readJson, root } from "./run.mjs";
+
+/**
+ * The files that decide, who is signed in, where a redirect leads, which token counts, what a sealed record gives away; with
+ * the tests that have to notice when they decide otherwise.
+ *
+ * @type {Readonly<Record<string, readonly string[]>>}
+ */
+export const DECIDING_FILES = {
+  "src/core/policy.ts": ["test/core/policy.test.ts", "test/sessions/subject-sessions.test.ts"],
+  "src/core/redirects.ts": ["test/core/redirects.test.ts"],
+  "src/core/record.ts": ["test/core/record.test.ts"],
+  "src/core/logins.ts": ["test/core/logins.test.ts"],
+  "src/credentials/refresh.ts": ["test/credentials/refresh.test.ts"],
+  "src/sessions/seal.ts": ["test/sessions/seal.test.ts"],
+  "src/provider/id-token.ts": ["test/provider/id-token.test.ts"],
+};
+
+/**
+ * @typedef {{ readonly line: number, readonly column: number }} Position both counted from one
+ * @typedef {{ mutatorName: string, replacement: string, status: string, statusReason?: string, location: { start: Position, end: Position } }} Mutant
+ * @typedef {{ files: Record<string, { source: string, mutants: Mutant[] }> }} Report
+ * @typedef {{ file: string, why: string, mutants: Mutation[] }} Reason
+ * @typedef {{ in: string, mutator: string, code: string, becomes: string }} Mutation the line it begins in, trimmed; then what
+ *   was put in the place of what. No line number: those move.
+ */
+
+/** @param {string} file */
+export function reportPath(file) {
+  return path.join(root, "reports/mutation", `${file.replace(/^src\//, "").replaceAll("/", "-")}.json`);
+}
+
+/**
+ * @param {string} file
+ * @returns {Report}
+ */
+export function readReport(file) {
+  return /** @type {Report} */ (readJson(reportPath(file)));
+}
+
+/** @param {Mutant} mutant */
+function isDetected({ status }) {
+  return status === "Killed" || status === "Timeout";
+}
+
+/**
+ * Writes the document and says on the console what is missing.
+ *
+ * @returns {number} the exit code: 1 when a survivor has no reason, or a reason no survivor
+ */
+export function writeReport() {
+  const kept = /** @type {Reason[]} */ (readJson(path.join(root, "test/mutation-survivors.json")));
+  const reasons = new Map(kept.flatMap(({ file, why, mutants }) => mutants.map((mutation) => [keyOf(file, mutation), why])));
+  const unused = new Set(reasons.keys());
+  const unexplained = [];
+  const rows = [];
+  const sections = [];
+  for (const file of Object.keys(DECIDING_FILES).filter((each) => existsSync(reportPath(each)))) {
+    const { source, mutants } = /** @type {Report["files"][string]} */ (readReport(file).files[file]);
+    /** @param {string} status */
+    const count = (status) => mutants.filter((mutant) => mutant.status === status).length;
+    const valid = mutants.filter(({ status }) => !["CompileError", "RuntimeError", "Ignored"].includes(status));
+    const detected = valid.filter(isDetected).length;
+    /** @type {Map<string, Mutation[]>} */
+    const byReason = new Map();
+    let explained = 0;
+    for (const mutant of valid.filter((each) => !isDetected(each))) {
+      const mutation = mutationOf(source, mutant);
+      const why = reasons.get(keyOf(file, mutation));
+      unused.delete(keyOf(file, mutation));
+      if (why === undefined) unexplained.push({ file, ...mutation });
+      else if (!why.startsWith("Not equivalent")) explained += 1;
+      const told = why ?? "**No reason is given.**";
+      byReason.set(told, [...(byReason.get(told) ?? []), mutation]);
+    }
+    rows.push([
+      `\`${file}\``,
+      mutants.length,
+      count("Killed"),
+      count("Timeout"),
+      count("Survived"),
+      count("NoCoverage"),
+      mutants.length - valid.length,
+      `${percent(detected, valid.length)} %`,
+      `${percent(detected, valid.length - explained)} %`,
+      statSync(reportPath(file)).mtime.toISOString().slice(0, 10),
+    ]);
+    if (byReason.size > 0) sections.push(`### \`${file}\`\n\n${[...byReason].map(([why, them]) => told(why, them)).join("\n\n")}`);
+  }
+  writeFileSync(path.join(root, "docs/mutation.md"), document(rows, sections));
+  for (const each of unexplained) console.error(`No reason in test/mutation-survivors.json:\n${JSON.stringify(each, undefined, 2)}`);
+  for (const key of unused) console.error(`A reason in test/mutation-survivors.json that no survivor needs: ${key}`);
+  console.log(`docs/mutation.md: ${rows.length} files, ${unexplained.length} survivors without a reason`);
+  return unexplained.length + unused.size > 0 ? 1 : 0;
+}
+
+/**
+ * @param {(string | number)[][]} rows
+ * @param {string[]} sections
+ */
+function document(rows, sections) {
+  return `# Mutation testing
+
+Do the tests notice when the code decides something else? [Stryker](https://stryker-mutator.io/) changes the files that decide in
+one place at a time, as in \`<\` to \`<=\`, a condition to \`true\`, a text to an empty one, and runs the fast tests that reach that
+place (\`vitest.mutation.config.ts\`). A mutant that no test notices has survived.
+
+\`\`\`sh
+npm run mutation                        # every file: most of an hour
+npm run mutation -- src/core/policy.ts  # one of them
+npm run mutation -- --survivors         # only what survived last time
+\`\`\`
+
+The score is what tests notice of all mutants, time-outs included: a refresh that never ends is noticed by that. Nothing is taken
+out by comments in the source. The second score leaves out the survivors below of which a reason says why nobody could notice
+them, but none whose reason begins with "Not equivalent". The reasons are kept in \`test/mutation-survivors.json\`, and the command
+fails while one is missing or no longer needed.
+
+| File | Mutants | Killed | Timed out | Survived | No coverage | Errors | Score | Score without those explained | Date |
+|---|---|---|---|---|---|---|---|---|---|
+${rows.map((row) => `| ${row.join(" | ")} |`).join("\n")}
+
+## Survivors
+
+${sections.join("\n\n")}
+`;
+}
+
+/**
+ * @param {string} why
+ * @param {Mutation[]} mutations
+ */
+function told(why, mutations) {
+  const lines = mutations.map(({ in: line, mutator, code, becomes }) => {
+    const place = line === code ? "" : `, in ${inline(line)}`;
+    return `- ${mutator}: ${inline(code)} becomes ${inline(becomes)}${place}`;
+  });
+  return `${why}\n\n${lines.join("\n")}`;
+}
+
+/** @param {string} code */
+function inline(code) {
+  const short = code.length > 120 ? `${code.slice(0, 117)}…` : code;
+  return short.includes("`") ? `\`\` ${short} \`\`` : `\`${short}\``;
+}
+
+/**
+ * @param {string} source
+ * @param {Mutant} mutant
+ * @returns {Mutation}
+ */
+function mutationOf(source, { mutatorName, replacement, location: { start, end } }) {
+  const lines = source.split("\n");
+  const touched = lines.slice(start.line - 1, end.line);
+  const last = touched.length - 1;
+  touched[last] = /** @type {string} */ (touched[last]).slice(0, end.column - 1);
+  touched[0] = /** @type {string} */ (touched[0]).slice(start.column - 1);
+  return {
+    in: String(lines[start.line - 1]).trim(),
+    mutator: mutatorName,
+    code: onOneLine(touched.join("\n")),
+    becomes: onOneLine(replacement),
+  };
+}
+
+/** @param {string} code */
+function onOneLine(code) {
+  return code.replace(/\s+/g, " ").trim();
+}
+
+/**
+ * @param {string} file
+ * @param {Mutation} mutation
+ */
+function keyOf(file, { in: line, mutator, code, becomes }) {
+  return JSON.stringify([file, line, mutator, code, becomes]);
+}
+
+/**
+ * Rounded down: only all of them are 100.
+ *
+ * @param {number} part
+ * @param {number} whole
+ */
+function percent(part, whole) {
+  return whole === 0 ? "100" : (Math.floor((part / whole) * 1000) / 10).toFixed(1);
+}

@@ -1,0 +1,75 @@
+// Mutation testing of the files that decide, one after another, each with its own report in reports/mutation/.
+//   npm run mutation                             every file, then docs/mutation.md: most of an hour
+//   npm run mutation -- src/core/policy.ts       one file
+//   npm run mutation -- --survivors [files]      only what survived or timed out last time, for instance after a new test
+//   npm run mutation -- --report                 only docs/mutation.md, from the reports that there are
+// Everything else stands in stryker.config.json, the tests in vitest.mutation.config.ts.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { Stryker } from "@stryker-mutator/core";
+import { DECIDING_FILES, readReport, reportPath, writeReport } from "./mutation-report.mjs";
+import { headline, root } from "./run.mjs";
+
+/** @typedef {import("./mutation-report.mjs").Mutant} Mutant */
+
+const named = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
+const files = named.length > 0 ? named : Object.keys(DECIDING_FILES);
+for (const file of process.argv.includes("--report") ? [] : files) {
+  headline(file);
+  // Read by vitest.mutation.config.ts, in the processes that Stryker starts.
+  process.env["MUTATION_TESTS"] = DECIDING_FILES[file]?.join(" ");
+  if (process.argv.includes("--survivors")) await testSurvivors(file);
+  else await test([file], reportPath(file));
+}
+process.exitCode = writeReport();
+
+/**
+ * @param {readonly string[]} mutate
+ * @param {string} fileName of the report
+ */
+async function test(mutate, fileName) {
+  mkdirSync(path.dirname(fileName), { recursive: true });
+  await new Stryker({ mutate: [...mutate], jsonReporter: { fileName } }).runMutationTest();
+}
+
+/**
+ * Runs the mutants that may be alive again and puts the outcome into the file's report. A file that was changed since is done
+ * anew as a whole.
+ *
+ * @param {string} file
+ */
+async function testSurvivors(file) {
+  const report = existsSync(reportPath(file)) ? readReport(file) : undefined;
+  if (report === undefined || report.files[file]?.source !== readFileSync(path.join(root, file), "utf8"))
+    return test([file], reportPath(file));
+  const { mutants } = report.files[file];
+  const ranges = mutants
+    .filter(isInDoubt)
+    .map(({ location: { start, end } }) => `${file}:${start.line}:${start.column - 1}-${end.line}:${end.column - 1}`);
+  if (ranges.length === 0) return;
+  const partPath = reportPath(file).replace(/\.json$/, ".part.json");
+  await test([...new Set(ranges)], partPath);
+  const part = /** @type {typeof report} */ (JSON.parse(readFileSync(partPath, "utf8"))).files[file]?.mutants ?? [];
+  const outcomes = new Map(part.map((mutant) => [identityOf(mutant), mutant]));
+  for (const mutant of mutants) {
+    const outcome = outcomes.get(identityOf(mutant));
+    if (outcome !== undefined && isInDoubt(mutant)) Object.assign(mutant, { statusReason: undefined }, outcome);
+  }
+  writeFileSync(reportPath(file), JSON.stringify(report));
+}
+
+/**
+ * Whether a mutant may be alive: no test has failed for it, and it did not run in circles. Where only time ran out, of the run or
+ * of a test, it may have been the machine's.
+ *
+ * @param {Mutant} mutant
+ */
+function isInDoubt({ status, statusReason = "" }) {
+  if (status === "Killed") return statusReason.includes("timed out in");
+  return !statusReason.startsWith("Hit limit");
+}
+
+/** @param {Mutant} mutant */
+function identityOf({ mutatorName, replacement, location }) {
+  return JSON.stringify([mutatorName, replacement, location]);
+}
