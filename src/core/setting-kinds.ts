@@ -208,4 +208,8 @@ function plainPath(text: string): string | undefined {
 }
 
 /** RFC 6265 section 4.1.1, token of RFC 9110 section 5.6.2. */
-export const cookieName = string("text", "a cookie name: ASCII letters, digits and ``!#$%&'*+-.^_`|~``", when(/^[\w!#$%&'*+\-.^`|~]+$/));
+export const cookieName = string(
+  "text",
+  "a cookie name: at most 200 ASCII letters, digits and ``!#$%&'*+-.^_`|~``",
+  when(/^[\w!#$%&'*+\-.^`|~]{1,200}$/),
+);

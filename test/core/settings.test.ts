@@ -303,6 +303,8 @@ describe("a value that is not allowed", () => {
     ["IDP_MOUNT_PATH", "/a?b", 'a string ("/a?b")'],
     ["IDP_MOUNT_PATH", "/a:id", 'a string ("/a:id")'],
     ["IDP_MOUNT_PATH", "/%61", 'a string ("/%61")'],
+    // Browsers keep 4,096 bytes of name and value.
+    ["IDP_COOKIE_NAME", "a".repeat(201), `a string ("${"a".repeat(40)}…")`],
     ["IDP_COOKIE_NAME", "my cookie", 'a string ("my cookie")'],
     ["IDP_COOKIE_NAME", "a=b", 'a string ("a=b")'],
     ["IDP_COOKIE_NAME", "a;b", 'a string ("a;b")'],
