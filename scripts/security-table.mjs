@@ -27,8 +27,8 @@ export function rowsOf(markdown) {
   let isInTable = false;
   return markdown.split("\n").flatMap((line) => {
     // Other tables have other heads.
-    isInTable = line.startsWith("| ") ? isInTable || line === HEAD : line.startsWith("|-") && isInTable;
-    if (!isInTable || line === HEAD || line.startsWith("|-")) return [];
+    isInTable = line === HEAD || (isInTable && /^\s*\|/.test(line));
+    if (!isInTable || line === HEAD || /^[\s|:-]+$/.test(line)) return [];
     const cells = line.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
     const [, id = "", , proof = ""] = cells;
     // A bar too many cuts a name short.

@@ -305,7 +305,14 @@ export function createIdpAuthOver<HostRequest extends object>(
       debug: settings.debug,
       ...(sessionLabel && { labelOf: (request) => labelFor(request, sessionLabel, log) }),
     });
-    const hosted = createHostSessions({ names, client, debug: settings.debug });
+    const hosted = createHostSessions({
+      names,
+      client,
+      debug: settings.debug,
+      onStoreFailure: (error) => {
+        events.emit("outage", { side: "store", reason: driverCode(error) });
+      },
+    });
     const context: EndpointContext = { settings, names, provider, sessions, clock, log, events, lateTokens, background, findings };
 
     return {

@@ -145,6 +145,37 @@ describe("an outage of the store is an event and a line, with the code of its dr
   });
 });
 
+it("a failure of the host's own sessions is an outage of the store, with a line", async () => {
+  const visitor = await start();
+  const lines: LogEntry[] = [];
+  const { provider, clock } = application;
+  const down = () => Promise.reject(Object.assign(new Error("secret words"), { code: "ECONNREFUSED" }));
+  const auth = createIdpAuth<IdpRequest>(
+    {
+      env: {},
+      secretKey: "a secret key of at least 32 bytes",
+      clientId: provider.clientId,
+      clientSecret: provider.clientSecret,
+      issuer: provider.issuer,
+      session: "host",
+      clock,
+      log: (entry) => lines.push(entry),
+    },
+    {
+      name: "failing",
+      request: (raw) => raw,
+      session: () => ({ id: "one", data: {}, load: down, save: down, regenerate: down, destroy: down }),
+    },
+  );
+  auth.start({ sessionMiddleware: "present" });
+  lines.length = 0;
+  auth.on("outage", (event) => outages.push(event));
+  expect((await auth.handle(visitor.request("/idpauth/logout/")))?.status).toBe(503);
+  expect(outages).toEqual([{ time: clock.now(), side: "store", reason: "ECONNREFUSED" }]);
+  expect(lines.map(({ code }) => code)).toContain("store_unavailable");
+  expect(JSON.stringify(lines)).not.toContain("secret words");
+});
+
 it("a host without the session that was asked for is an outage of its own side", async () => {
   const visitor = await start();
   const lines: LogEntry[] = [];

@@ -36,6 +36,8 @@ export interface HostSessionsOptions {
   readonly client: ClientIdentity;
   /** Outside debug mode a record's `debug` key is dropped. */
   readonly debug: boolean;
+  /** Told of every operation of the host's sessions that failed. */
+  readonly onStoreFailure?: (error: unknown) => void;
 }
 
 /**
@@ -80,13 +82,15 @@ class SessionInHost implements VisitorSession {
   readonly #client: ClientIdentity;
   readonly #debug: boolean;
   readonly #turns: Turns;
+  readonly #onStoreFailure: HostSessionsOptions["onStoreFailure"];
 
-  constructor(host: HostSession, { names, client, debug }: HostSessionsOptions, turns: Turns) {
+  constructor(host: HostSession, { names, client, debug, onStoreFailure }: HostSessionsOptions, turns: Turns) {
     this.#host = host;
     this.#names = names;
     this.#client = client;
     this.#debug = debug;
     this.#turns = turns;
+    this.#onStoreFailure = onStoreFailure;
   }
 
   get key(): string | undefined {
@@ -185,6 +189,7 @@ class SessionInHost implements VisitorSession {
     try {
       return await question();
     } catch (error) {
+      this.#onStoreFailure?.(error);
       throw new StoreUnavailableError(undefined, { cause: error });
     }
   }

@@ -39,7 +39,7 @@ export class RunningClock implements MovableClock {
   }
 
   advance(milliseconds: number): void {
-    if (!(milliseconds >= 0)) throw new RangeError("time passes forwards");
+    if (typeof milliseconds !== "number" || !(milliseconds >= 0)) throw new RangeError("time passes forwards, in milliseconds");
     const end = this.#ahead + milliseconds;
     for (;;) {
       const next = this.#earliest();

@@ -69,7 +69,9 @@ export class TestClock implements Clock {
   }
 
   #endOf(milliseconds: number): number {
-    if (!(milliseconds >= 0)) throw new RangeError("time passes forwards; setNow steps the wall clock back");
+    if (typeof milliseconds !== "number" || !(milliseconds >= 0)) {
+      throw new RangeError("time passes forwards, in milliseconds; setNow steps the wall clock back");
+    }
     return this.#monotonic + milliseconds;
   }
 

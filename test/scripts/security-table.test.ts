@@ -59,6 +59,12 @@ describe("a row of docs/security.md", () => {
   });
 });
 
+it("a row that is not written like the others hides neither itself nor those after it", () => {
+  const table =
+    "| Id | Demanded | Shown by |\n|---|---|---|\n|X-1| something | words |\n  | X-2 | something | words |\n| X-3 | something | words |";
+  expect(rowsOf(table).map(({ id }) => id)).toEqual(["X-1", "X-2", "X-3"]);
+});
+
 describe("docs/security.md", () => {
   const rows = rowsOf(readFileSync(path.join(root, "docs/security.md"), "utf8"));
 

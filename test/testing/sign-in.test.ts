@@ -250,6 +250,20 @@ describe("the server that is opened", () => {
     await third.close();
   });
 
+  it("closes, too, where a request is never answered", async () => {
+    const app = expressApp();
+    const visitor = await signIn(app);
+    const reached = new Promise<void>((resolve) => {
+      app.get("/never", () => {
+        resolve();
+      });
+    });
+    const asked = visitor.get("/never").catch((error: unknown) => error);
+    await reached;
+    await visitor.close();
+    expect(await asked).toMatchObject({ code: "ECONNRESET" });
+  });
+
   it("is the application's own where that listens, and stays open", async () => {
     const server = await listening(createServer(expressApp()));
     const visitor = await signIn(server, GRACE);
@@ -482,6 +496,7 @@ describe("what cannot be reached at all is said at once", () => {
   it.each<[string, unknown, RegExp]>([
     ["nothing", undefined, /no way to reach/],
     ["an object of another kind", { listen: () => undefined }, /no way to reach/],
+    ["a promise of one", Promise.resolve(express()), /has to be awaited/],
     ["an https origin", "https://localhost:3000", /http origin on this machine/],
     ["an origin elsewhere", "http://app.example", /http origin on this machine/],
     ["text that is no URL", "localhost", /http origin on this machine/],
@@ -491,6 +506,11 @@ describe("what cannot be reached at all is said at once", () => {
     const failure = signIn(app as TestedApplication);
     await expect(failure).rejects.toBeInstanceOf(TypeError);
     await expect(failure).rejects.toThrow(message);
+  });
+
+  it("a person who is no object of claims", async () => {
+    const failure = signIn(express(), "ada@example.com" as unknown as Record<string, unknown>);
+    await expect(failure).rejects.toThrow(/^Who signs in is given by an object of claims/);
   });
 
   it("options that are none", async () => {

@@ -132,6 +132,11 @@ it("with the host's own sessions it says what to use instead", async () => {
   await expect(signedInAs(auth, ADA)).rejects.toBeInstanceOf(TypeError);
 });
 
+it("the application instead of its auth, and an email instead of claims, are named as what they are", async () => {
+  await expect(signedInAs(express() as never)).rejects.toThrow(/what `idpAuth` gave, not the application/);
+  await expect(signedInAs(expressHost.idpAuth(OPTIONS), "ada@example.com" as never)).rejects.toThrow(/an object of claims/);
+});
+
 it("settings that are refused are refused here as well", async () => {
   await expect(signedInAs(fetchHost.idpAuth({ env: {}, log: false }))).rejects.toMatchObject({ name: "ConfigurationError" });
 });

@@ -773,3 +773,29 @@ it.each(["discovery", "jwks", "token", "revoke", "userinfo", "authorize"] satisf
 async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
+
+describe("a slip that JavaScript lets through", () => {
+  it.each<[string, (provider: TestProvider) => unknown, string]>([
+    [
+      "an endpoint",
+      (provider) => provider.fault("tokens" as never, { kind: "hang" }),
+      'There is no endpoint "tokens"; there are discovery',
+    ],
+    ["an endpoint of a barrier", (provider) => provider.hold("login" as never), 'There is no endpoint "login"'],
+    [
+      "a fault",
+      (provider) => provider.fault("token", { kind: "timeout" } as never),
+      'no fault of the kind "timeout"; there are status, hang',
+    ],
+    ["a fault without a kind", (provider) => provider.fault("token", undefined as never), "no fault of the kind undefined"],
+    ["time as text", (provider) => provider.clock.advance("3600" as never), "in milliseconds"],
+  ])("%s is told at once", async (_name, act, message) => {
+    const provider = await startTestProvider();
+    expect(() => act(provider)).toThrow(message);
+    await provider.stop();
+  });
+
+  it("an option is told before anything listens", async () => {
+    await expect(startTestProvider({ idTokenSecond: 3 } as never)).rejects.toThrow('has no option "idTokenSecond"; there are clientId');
+  });
+});

@@ -11,6 +11,12 @@ export const ADA: PersonClaims = Object.freeze({
   picture: "https://pictures.example.com/ada.png",
 });
 
+/** JavaScript checks no types: an email alone is an easy slip. @throws TypeError it is no object */
+export function assertClaims(person: unknown): asserts person is PersonClaims {
+  if (typeof person === "object" && person !== null && !Array.isArray(person)) return;
+  throw new TypeError('Who signs in is given by an object of claims: { email: "ada@example.com" }.');
+}
+
 /** The same person gets the same `sub` at every sign-in. A `sub` that was given is kept, whatever it is. */
 export function withSubject(person: PersonClaims): PersonClaims {
   if ("sub" in person) return person;

@@ -8,6 +8,7 @@ import { FaultBoard, send, strike, type Fault, type Hold, type HoldOptions } fro
 import { Grants, type Issued } from "./grants.js";
 import { ADA, type PersonClaims } from "./people.js";
 import { ENDPOINTS, isForm, readBody, violationsOf, type Endpoint, type ReceivedRequest } from "./received-requests.js";
+import { assertEndpoint, assertFault, assertSettings } from "./slips.js";
 import { SigningKeys, type JwksControls } from "./signing-keys.js";
 
 export type { IdTokenDraft, MutatedIdToken, ProviderHooks, ProviderSettings } from "./endpoints.js";
@@ -105,6 +106,7 @@ export const SERVER_HEADER = "idpauth-test-provider";
 /** Starts an OpenID provider on a free port of 127.0.0.1. It shows no pages: whoever is `person` has agreed already. */
 export async function startTestProvider(options: TestProviderOptions = {}): Promise<TestProvider> {
   const { person, people = [], clock = new RunningClock(), issuerPath = "", ...settings } = options;
+  assertSettings(settings, defaultSettings());
   const provider = new Provider({
     settings: { ...defaultSettings(), ...settings },
     person: person ?? people[0] ?? ADA,
@@ -278,10 +280,13 @@ class Provider implements TestProvider, ProviderState {
   }
 
   fault(endpoint: Endpoint, fault: Fault): () => void {
+    assertEndpoint(endpoint);
+    assertFault(fault);
     return this.#faults.add(endpoint, fault);
   }
 
   hold(endpoint: Endpoint, options: HoldOptions = {}): Hold {
+    assertEndpoint(endpoint);
     return this.#faults.hold(endpoint, options);
   }
 

@@ -72,7 +72,10 @@ export async function serve(app: TestedApplication): Promise<Served> {
       known.users -= 1;
       if (known.users > 0) return;
       opened.delete(app);
-      await new Promise((resolve) => known.server.close(resolve));
+      const closed = new Promise((resolve) => known.server.close(resolve));
+      // Nobody is left who waits for an answer, and one that never comes must not keep the test waiting.
+      known.server.closeAllConnections();
+      await closed;
     },
   };
 }
@@ -114,7 +117,8 @@ async function listenerOf(app: unknown, failed: (error: unknown) => void): Promi
 function unreachable(): TypeError {
   return new TypeError(
     "There is no way to reach this application. Give an application of Express, Koa, Fastify, Hono or NestJS, a listener or server of " +
-      "node:http, a function from Request to Response, or the origin of an application that runs: http://localhost:3000.",
+      "node:http, a function from Request to Response, or the origin of an application that runs: http://localhost:3000. " +
+      "A promise of one has to be awaited, and of an object that has it beside others, it alone is given.",
   );
 }
 

@@ -24,12 +24,13 @@ export class SignInError extends Error {
 /** What to look at, beside what the table of errors says of the code. */
 const HINTS: Partial<Record<string, string>> = {
   provider_unavailable:
-    "Does the provider run (a fault, `pause` or `stop` may have ended that), and has the application got its `provider.env`?",
+    "Does the provider run (a fault, `pause` or `stop` may have ended that), and has the application got its `provider.env`, " +
+    "with the client's secret? The application's log has the reason.",
   store_unavailable: "Does the store of the sessions run?",
   login_link_invalid: "The cookie of the login did not come back, or the sessions are not kept between two requests.",
   sign_in_refused:
     "The application does not accept what the provider says. Do both use one clock (`clock: provider.clock`)? " +
-    "Is the client's secret the provider's? Does a hook such as `mutateIdToken` still stand?",
+    "Does a hook such as `mutateIdToken` still stand? The application's log has the reason.",
   session_missing: "The session middleware has to run before idpauth.",
   not_found: "Is idpauth mounted at the path in option `mountPath`?",
 };
@@ -46,7 +47,7 @@ export function deadEnd(step: SignInStep, answer: BrowserAnswer, failure: unknow
   }
   const hint =
     status === 404
-      ? "Is idpauth mounted, before whatever answers 404, and is `/idpauth/` where? Else set the option `mountPath`."
+      ? "Is idpauth mounted, before whatever answers 404? If it is, and not at `/idpauth/`, set the option `mountPath`."
       : status >= 500
         ? "The application itself failed; see its log."
         : "A redirect was expected. Does something in the application answer before idpauth?";

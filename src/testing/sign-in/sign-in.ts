@@ -1,7 +1,7 @@
 import type { BrowserAnswer, BrowserRequestOptions } from "../browser/cookie-browser.js";
 import { isLoopback } from "../loopback.js";
 import { PERSON_HEADER } from "../provider/endpoints.js";
-import type { PersonClaims } from "../provider/people.js";
+import { assertClaims, type PersonClaims } from "../provider/people.js";
 import { SERVER_HEADER } from "../provider/test-provider.js";
 import { serve, type Served, type TestedApplication } from "./serve.js";
 import { codeIn, deadEnd, errorCode, explained, placeOf, SignInError, type SignInStep } from "./sign-in-error.js";
@@ -24,9 +24,10 @@ const MAX_REDIRECTS = 10;
  *
  * @param person who signs in, at a test provider: claims, such as `{ email: "ada@example.com" }`; default the provider's own person
  * @throws SignInError where the way ended, and what to check
- * @throws TypeError the application is none that can be reached
+ * @throws TypeError the application is none that can be reached, or the person no object of claims
  */
 export async function signIn(app: TestedApplication, person?: PersonClaims, options: SignInOptions = {}): Promise<Visitor> {
+  if (person !== undefined) assertClaims(person);
   const checked = { ...checkedOrigin(options), mountPath: checkedMountPath(options.mountPath ?? "/idpauth/") };
   const served = await serve(app);
   try {
@@ -106,7 +107,8 @@ class Trip {
     if (callback.origin !== this.visitor.origin) {
       throw new SignInError(
         "callback",
-        `the way back leads to ${callback.origin}, but the visitor is at ${this.visitor.origin}. Set the option \`origin\` to the former.`,
+        `the way back leads to ${callback.origin}, but the visitor is at ${this.visitor.origin}. Behind a proxy, set BASE_URL, or let the ` +
+          "application trust it; else set the option `origin` to the former.",
       );
     }
     const returnedTo = await this.#redirectOf("callback", callback);

@@ -1,6 +1,6 @@
 import { SESSION_FOR_TESTS, type SessionForTests } from "../../index.js";
 import { CookieJar } from "../browser/cookie-jar.js";
-import { ADA, withSubject, type PersonClaims } from "../provider/people.js";
+import { ADA, assertClaims, withSubject, type PersonClaims } from "../provider/people.js";
 
 /** What `idpAuth` gives, on every host. */
 export interface SignsInForTests {
@@ -23,7 +23,7 @@ export interface SignedInCookie {
  * with the same store and key.
  *
  * @param claims of the ID token; what is left out is made up, `exp` is in an hour. Default Ada, the test provider's person
- * @throws TypeError with `session: "host"`, where only the host can make one: use `signIn`
+ * @throws TypeError with `session: "host"`, where only the host can make one: use `signIn`; and for an `auth` or claims that are none
  * @throws ConfigurationError the settings are refused
  *
  * @example
@@ -40,6 +40,11 @@ export async function signedInCookie(
   claims: PersonClaims = ADA,
   options: SignedInAsOptions = {},
 ): Promise<SignedInCookie> {
+  assertClaims(claims);
+  // JavaScript checks no types, and the application instead of its `auth` is an easy slip.
+  if (typeof (auth as Partial<SignsInForTests> | undefined)?.[SESSION_FOR_TESTS] !== "function") {
+    throw new TypeError("The first argument is what `idpAuth` gave, not the application; the application has to use that very one.");
+  }
   // The same person has the same subject here as at a test provider.
   const lines = await auth[SESSION_FOR_TESTS]({ ...options, claims: withSubject(claims) });
   const jar = new CookieJar();
