@@ -137,10 +137,10 @@ const endedWithin = await Promise.race([exited.then(() => (performance.now() - a
 if (endedWithin === undefined) child.kill("SIGKILL");
 await redis.stop();
 const refreshes = provider.requestsTo("token", { grant_type: "refresh_token" }).length;
-provider.violations.length = 0;
+const violations = provider.violations.splice(0);
 await provider.stop();
 
-const findings = judge({ samples, rest, before, faults, troubles, endedWithin, answers, refreshes });
+const findings = judge({ samples, rest, before, faults, troubles, endedWithin, answers, refreshes, violations });
 const title = `${flags.minutes} minutes of mixed load with faults`;
 const subtitle = `${String(count)} visitors, ${String(answers.all)} answers, ID tokens of 15 s, sessions in Redis; Node ${process.versions.node}, ${String(cpus().length)} cores shared with load, provider and Redis`;
 const report = [

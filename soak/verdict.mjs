@@ -16,9 +16,9 @@ const WORK = ["login 302", "callback 302", "reports 200", "probe 200", "logout 2
 /**
  * @param {{ samples: readonly any[], rest: any, before: Record<string, number>, faults: readonly { name: string, from: number, to: number }[],
  *   troubles: readonly { at: number, what: string, status: number, isTold: boolean }[], endedWithin: number | undefined,
- *   answers: { byWhat: Record<string, number> }, refreshes: number }} run seconds since its start
+ *   answers: { byWhat: Record<string, number> }, refreshes: number, violations: readonly string[] }} run seconds since its start
  */
-export function judge({ samples, rest, before, faults, troubles, endedWithin, answers, refreshes }) {
+export function judge({ samples, rest, before, faults, troubles, endedWithin, answers, refreshes, violations }) {
   const missing = WORK.filter((key) => !(answers.byWhat[key] > 0));
   const steady = samples.slice(Math.floor(samples.length * WARM_UP));
   const quarter = Math.max(1, Math.floor(steady.length / 4));
@@ -57,6 +57,7 @@ export function judge({ samples, rest, before, faults, troubles, endedWithin, an
               .map(({ at, what, status }) => `${status} for ${what} at ${at.toFixed(0)} s`)
               .join("; "),
     },
+    { name: "the provider saw nothing that no client may do", isMet: violations.length === 0, detail: violations[0] ?? "none" },
     { name: "no unhandled rejection, no uncaught exception", isMet: rest.unhandled.length === 0, detail: rest.unhandled[0] ?? "none" },
     {
       name: "no leaked socket or timer",

@@ -282,6 +282,15 @@ describe("events", () => {
     expect(events.at(-1)?.event).toMatchObject({ during: "refresh", kind: "outage", reason: "backing_off" });
   });
 
+  it("are the same for every listener, whatever one of them does", async () => {
+    const visitor = await start();
+    const heard: unknown[] = [];
+    application.auth.on("login", (event) => Object.assign(event, { subject: "somebody else" }));
+    application.auth.on("login", ({ subject }) => heard.push(subject));
+    await visitor.signIn();
+    expect(heard).toEqual(["ada-1815"]);
+  });
+
   it("a listener that throws is logged and disturbs nobody", async () => {
     const visitor = await start();
     application.auth.on("login", () => {

@@ -32,7 +32,8 @@ export class EventHub {
 
   /** Sends it, dated now. */
   emit<Name extends EventName>(name: Name, what: Omit<Events[Name], "time">): void {
-    const event = { time: this.#clock.now(), ...what } as Events[Name];
+    // One object goes to everybody who listens.
+    const event = Object.freeze({ time: this.#clock.now(), ...what }) as Events[Name];
     const line = lineOf(name, event);
     if (line !== undefined) this.#log(line);
     this.#publish?.(name, event);
