@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 
 /** From a `Request` to a `Response`, as far as can be known of a stranger's function. */
 export type FetchFunction = (request: Request) => unknown;
@@ -48,9 +49,16 @@ function requestOf(message: IncomingMessage): Request {
   });
 }
 
+/** What is read of an answer, in Node's own types: a project with the DOM's has others for the same things. */
+interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: NodeReadableStream | null;
+}
+
 /** By what it can do: frameworks bring Response classes of their own. */
-function isResponse(value: unknown): value is Response {
+function isResponse(value: unknown): value is Answered {
   if (typeof value !== "object" || value === null) return false;
-  const { status, headers } = value as Partial<Response>;
+  const { status, headers } = value as Partial<Answered>;
   return typeof status === "number" && typeof headers?.getSetCookie === "function";
 }
