@@ -5,6 +5,7 @@ import {
   deepFreeze,
   EMPTY_RECORD,
   isOfClient,
+  isTooDeep,
   parseRecord,
   PENDING_LOGIN_SECONDS,
   storedForm,
@@ -321,7 +322,7 @@ class BundledSession implements VisitorSession {
       data: store.inProcess === true ? deepFreeze(kept) : sealer.seal(JSON.stringify(storedForm(kept, names)), handle.value, handle.key),
       expiresAt: isSignedIn && expiresAt > 0 ? expiresAt : epochSeconds(clock) + life,
       ...(typeof lastActive === "number" && Number.isFinite(lastActive) && { lastActive }),
-      ...(isSignedIn && { subject: sealer.subjectHashes(String(iss), String(sub))[0] }),
+      ...(isSignedIn && { subject: sealer.subjectHashes(textOf(iss), textOf(sub))[0] }),
       ...(isSignedIn && writeSummary(this.#options, handle.key, { loginAt: stampOf(record.idp_login_at), label })),
     };
   }
@@ -346,7 +347,9 @@ class BundledSession implements VisitorSession {
     const plain = sealer.open(stored.data, handle.value, handle.key);
     if (plain === undefined) return undefined;
     try {
-      return parseRecord(JSON.parse(plain), names);
+      const value: unknown = JSON.parse(plain);
+      // Nothing that we wrote; it could not be written again.
+      return isTooDeep(value) ? undefined : parseRecord(value, names);
     } catch {
       return undefined;
     }
@@ -368,4 +371,9 @@ class BundledSession implements VisitorSession {
 /** Many databases say null for what is not there; a store that passes that on must not make every stranger an error. */
 function orNothing(stored: Stored | undefined): Stored | undefined {
   return stored ?? undefined;
+}
+
+/** A stored record is hostile: what is no text may also be no word. */
+function textOf(claim: unknown): string {
+  return typeof claim === "string" ? claim : "";
 }

@@ -83,8 +83,9 @@ fuzz(
     const once = (name: string) => (sent.getAll(name).length === 1 ? (sent.get(name) ?? "") : undefined);
     const isOurs = once("state") === state;
     const errors = sent.getAll("error").filter((error) => error !== "");
-    const isGood =
-      isOurs && once("iss") === ISSUER && (once("code") ?? "") !== "" && errors.length === 0 && sent.getAll("error").length < 2;
+    // RFC 6749 appendix A.11: printable ASCII, of a length that fits a URL.
+    const hasCode = /^[\x20-\x7e]{1,8192}$/.test(once("code") ?? "");
+    const isGood = isOurs && once("iss") === ISSUER && hasCode && errors.length === 0 && sent.getAll("error").length < 2;
     // The whole rule: exactly such a query asks for tokens, once, and signs in; any other asks for none.
     expect(idp.tokenRequests, query).toBe(isGood ? 1 : 0);
     expect(await victim.isSignedIn(), query).toBe(isSignedIn || isGood);

@@ -81,7 +81,14 @@ const TARGETS = ["/idpauth/session", "/idpauth/session?details=true", "/idpauth/
 function isMoved(stored: unknown): boolean {
   const { credentials, ...rest } = (stored ?? {}) as Record<string, unknown>;
   const { token: _token, refresh_token: _refresh, client_secret: _secret, ...others } = (credentials ?? {}) as Record<string, unknown>;
-  return SECRETS.some((secret) => JSON.stringify([rest, others]).includes(secret));
+  let text: string;
+  try {
+    text = JSON.stringify([rest, others]);
+  } catch {
+    // Nested too deep to be looked through.
+    return true;
+  }
+  return SECRETS.some((secret) => text.includes(secret));
 }
 
 function parsed(text: string): unknown {
