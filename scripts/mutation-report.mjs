@@ -15,7 +15,7 @@ export const DECIDING_FILES = {
   "src/core/redirects.ts": ["test/core/redirects.test.ts"],
   "src/core/record.ts": ["test/core/record.test.ts"],
   "src/core/logins.ts": ["test/core/logins.test.ts"],
-  "src/credentials/refresh.ts": ["test/credentials/refresh.test.ts"],
+  "src/credentials/refresh.ts": ["test/credentials/refresh.test.ts", "test/credentials/refresh-host-session.test.ts"],
   "src/sessions/seal.ts": ["test/sessions/seal.test.ts"],
   "src/provider/id-token.ts": ["test/provider/id-token.test.ts"],
 };
