@@ -8,6 +8,7 @@ import type { SessionStore } from "../../src/core/ports.js";
 import type { RedisLine } from "../../src/stores/redis-connection.js";
 import { RedisSilence } from "../../src/stores/redis-silence.js";
 import { redisStore } from "../../src/stores/redis.js";
+import { DEFAULT_STORE_TIMEOUT } from "../../src/stores/time-limit.js";
 import { eventually } from "../support/eventually.js";
 import { connectedIoredis, connectedNodeRedis, control, type ConnectedClient } from "../support/redis-clients.js";
 import { startRedisCluster, type RedisCluster } from "../support/redis-cluster.js";
@@ -156,8 +157,8 @@ describe.skipIf(isMissing)("a Cluster, one of whose connections has gone silent"
   afterAll(() => cluster.stop());
 
   it.each(NAMES)("%s: only that one is given up", async (name) => {
-    // What the others are asked meanwhile must be answered in it, on a loaded machine too.
-    const timeout = 1_000;
+    // The longest: a loaded machine may let a server wait for its disk.
+    const timeout = DEFAULT_STORE_TIMEOUT;
     const proxies = new Map<number, SilentProxy>();
     for (const { port } of cluster.nodes) proxies.set(port, await startSilentProxy(port));
     const mapped = (address: string): { host: string; port: number } | undefined => {
