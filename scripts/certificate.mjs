@@ -18,11 +18,19 @@ const SUBJECT_ALT_NAME = "551d11";
  * @param {string} options.name the subject's, and the one DNS name that it is for
  * @param {Certificate} [options.authority] who signs it; default itself
  * @param {boolean} [options.isAuthority] whether it may sign others
+ * @param {import("node:crypto").KeyObject} [options.publicKey] the subject's; default a fresh one, whose private key is `key`
  * @param {number} [options.from] milliseconds since the epoch; default an hour ago
  * @param {number} [options.until] default in an hour
  * @returns {Certificate}
  */
-export function createCertificate({ name, authority, isAuthority = false, from = Date.now() - 3_600_000, until = Date.now() + 3_600_000 }) {
+export function createCertificate({
+  name,
+  authority,
+  isAuthority = false,
+  publicKey: given,
+  from = Date.now() - 3_600_000,
+  until = Date.now() + 3_600_000,
+}) {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const key = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
   const algorithm = sequence(oid(ECDSA_WITH_SHA256));
@@ -37,7 +45,7 @@ export function createCertificate({ name, authority, isAuthority = false, from =
     distinguishedName(authority?.name ?? name),
     sequence(time(from), time(until)),
     distinguishedName(name),
-    publicKey.export({ type: "spki", format: "der" }),
+    (given ?? publicKey).export({ type: "spki", format: "der" }),
     der(0xa3, extensions),
   );
   const signature = sign("sha256", content, authority?.key ?? key);

@@ -7,6 +7,9 @@ import { readJson, root } from "./run.mjs";
 /** Between a file and a test, and between a describe and what is in it. */
 const STEP = " › ";
 
+/** At the end of a reference: every test whose name begins so. */
+const ELLIPSIS = "…";
+
 const HEAD = "| Id | Demanded | Shown by |";
 
 /** @typedef {{ readonly id: string, readonly file: string, readonly name: string }} Reference */
@@ -69,7 +72,8 @@ export function mistakesIn(rows, report) {
     if (unread.length > 0) return unread.map((part) => `${id}: cannot be read: ${part}`);
     if (references.length === 0) return [`${id}: names no test and gives no reason`];
     return references.flatMap(({ file, name }) => {
-      const named = (tests.get(file) ?? []).filter((test) => test.name === name || test.name.startsWith(name + STEP));
+      const begin = name.endsWith(ELLIPSIS) ? name.slice(0, -ELLIPSIS.length) : name + STEP;
+      const named = (tests.get(file) ?? []).filter((test) => test.name === name || test.name.startsWith(begin));
       if (named.length === 0) return [`${id}: ${file} has no test "${name}"`];
       // Of a group, some may be for longer runs only; one that was left out altogether shows nothing.
       const hasPassed = named.some(({ status }) => status === "passed");

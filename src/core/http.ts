@@ -37,6 +37,8 @@ const COMMON_HEADERS = {
 
 const JSON_HEADERS = Object.freeze({
   ...COMMON_HEADERS,
+  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+  "X-Frame-Options": "DENY",
   "Cross-Origin-Resource-Policy": "same-origin",
   "Content-Type": "application/json; charset=utf-8",
 });

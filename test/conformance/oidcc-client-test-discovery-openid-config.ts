@@ -1,16 +1,37 @@
 import { expect } from "vitest";
 import { expectSignedIn, type ConformanceModule } from "./stage.js";
 
+/** Where nobody would look who had not read the document. */
+const ADDRESSES = {
+  authorization_endpoint: "/elsewhere/a1",
+  token_endpoint: "/elsewhere/t2",
+  userinfo_endpoint: "/elsewhere/u3",
+  jwks_uri: "/elsewhere/k4",
+} as const;
+
 export default {
   module: "oidcc-client-test-discovery-openid-config",
   plans: ["oidcc-client-config-certification-test-plan"],
   demands: "fetch the configuration document and use what it says",
   async run(stage) {
     const application = await stage.start();
+    const { provider } = application;
+    const before: Record<string, unknown> = {};
+    const moved = await stage.forwardTo(provider, (path) => {
+      const [name] = Object.entries(ADDRESSES).find(([, address]) => address === path) ?? [];
+      return name === undefined ? undefined : new URL(String(before[name])).pathname;
+    });
+    provider.discoveryDocument = (document) => {
+      Object.assign(before, document);
+      const addresses = Object.entries(ADDRESSES).map(([name, path]) => [name, `${moved.origin}${path}`]);
+      return { ...document, ...(Object.fromEntries(addresses) as Record<string, string>) };
+    };
     await expectSignedIn(application);
-    const [first] = application.provider.requests;
+    const [first] = provider.requests;
     expect([first?.endpoint, first?.url]).toEqual(["discovery", "/.well-known/openid-configuration"]);
-    expect(application.provider.requestsTo("discovery")).toHaveLength(1);
-    return "the document was fetched before anything else, once; its endpoints were used";
+    expect(provider.requestsTo("discovery")).toHaveLength(1);
+    expect([...moved.paths].sort()).toEqual(Object.values(ADDRESSES).sort());
+    expect(provider.requests).toHaveLength(1 + moved.paths.length);
+    return "the document was fetched before anything else, once; each endpoint was asked at the address that it gives, and nowhere else";
   },
 } satisfies ConformanceModule;

@@ -1,6 +1,8 @@
+import { createServer, request as httpRequest } from "node:http";
+import type { AddressInfo } from "node:net";
 import { expect } from "vitest";
 import type { BrowserAnswer, CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
-import type { MutatedIdToken, IdTokenDraft, TestProviderOptions } from "../../src/testing/provider/test-provider.js";
+import type { MutatedIdToken, IdTokenDraft, TestProvider, TestProviderOptions } from "../../src/testing/provider/test-provider.js";
 import { startExpressApplication, type ExpressApplication, type ExpressApplicationOptions } from "../support/express-application.js";
 
 /** The test plans of the OpenID Foundation's suite whose modules are replayed. */
@@ -38,6 +40,7 @@ export interface StageOptions extends Omit<ExpressApplicationOptions, "provider"
 /** An application on a socket and a provider on another. A module may start several; all are stopped at its end. */
 export class Stage {
   readonly #applications: ExpressApplication[] = [];
+  readonly #closing: (() => Promise<void>)[] = [];
 
   /**
    * By default a provider as the suite's is: the ID token says which account it is, userinfo who that is, and nobody sends
@@ -52,8 +55,43 @@ export class Stage {
     return application;
   }
 
+  /** Other addresses of a provider's endpoints. `pathOf`: the real path of one; undefined: there is nothing there. `paths`: what was asked for. */
+  async forwardTo(
+    provider: TestProvider,
+    pathOf: (path: string) => string | undefined,
+  ): Promise<{ readonly origin: string; readonly paths: string[] }> {
+    const paths: string[] = [];
+    const server = createServer((incoming, response) => {
+      const { pathname, search } = new URL(incoming.url ?? "", "http://elsewhere.example");
+      paths.push(pathname);
+      const path = pathOf(pathname);
+      if (path === undefined) {
+        response.writeHead(404).end();
+        return;
+      }
+      const { method, headers } = incoming;
+      const onwards = httpRequest(`${new URL(provider.issuer).origin}${path}${search}`, { method, headers, agent: false }, (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+      });
+      incoming.pipe(onwards);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    this.#closing.push(
+      () =>
+        new Promise((resolve) => {
+          server.close(() => {
+            resolve();
+          });
+          server.closeAllConnections();
+        }),
+    );
+    return { origin: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`, paths };
+  }
+
   /** What the suite checks in every module; then everything stops, which fails where the provider saw a violation. */
   async end(): Promise<void> {
+    for (const close of this.#closing.splice(0)) await close();
     for (const application of this.#applications.splice(0)) {
       const { provider, origin } = application;
       const redirectUri = `${origin}/idpauth/login-callback`;

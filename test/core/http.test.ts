@@ -195,10 +195,16 @@ describe("answers", () => {
     expect(headers).toMatchObject(COMMON);
   });
 
-  it("JSON stays in its origin", () => {
+  it("JSON stays in its origin, and is framed by nobody", () => {
     expect(json({ a: 1 })).toEqual({
       status: 200,
-      headers: { ...COMMON, "Cross-Origin-Resource-Policy": "same-origin", "Content-Type": "application/json; charset=utf-8" },
+      headers: {
+        ...COMMON,
+        "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+        "X-Frame-Options": "DENY",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Content-Type": "application/json; charset=utf-8",
+      },
       body: '{"a":1}',
     });
   });

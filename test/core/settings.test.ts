@@ -656,7 +656,7 @@ describe("warnings", () => {
     [{ sessionIdleTimeout: 30 * 86_400 }, ["IDP_SESSION_IDLE_TIMEOUT"]],
     [{ sessionMaxAge: 30 * 86_400, sessionIdleTimeout: 30 * 86_400 }, []],
     [{ sessionTtl: 60 }, []],
-  ])("%j: a cap that the record does not outlive is W012: %j", (options, expected) => {
+  ])("W012 with %j: each cap that the record does not outlive: %j", (options, expected) => {
     const result = readSettings(options, COMPLETE);
     expect(codes(result)).toEqual(expected.length === 0 ? [] : ["W012"]);
     for (const name of expected) expect(result.findings[0]?.message).toContain(name);

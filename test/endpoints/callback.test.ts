@@ -547,8 +547,15 @@ describe("iss (RFC 9207)", () => {
       await moved.stop();
     });
 
-    it.each(wrong)("is compared all the same: %s", async (_name, iss) => {
+    it.each(wrong)("is compared all the same, on error answers too: %s", async (_name, iss) => {
       await expectNoToken((target) => changed(target, { iss: iss() }));
+      await expectNoToken((target) => changed(target, { code: undefined, error: "access_denied", iss: iss() }));
+    });
+
+    it("that is repeated is refused all the same", async () => {
+      for (const second of [issuer(), "https://evil.example"]) {
+        await expectNoToken((target) => `${changed(target, { iss: issuer() })}&iss=${encodeURIComponent(second)}`);
+      }
     });
   });
 });

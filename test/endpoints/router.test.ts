@@ -22,10 +22,14 @@ function expectCommonHeaders(answer: Answer): void {
   });
   const type = answer.headers["Content-Type"] ?? "";
   if (type.includes("json")) expect(answer.headers["Cross-Origin-Resource-Policy"]).toBe("same-origin");
-  if (type.includes("html")) {
-    const policy = answer.headers["Content-Security-Policy"] ?? "";
+  const policy = answer.headers["Content-Security-Policy"] ?? "";
+  if (/json|html/.test(type)) {
+    // BCP-15, ASVS 3.4.6: the debug endpoint and every problem are shown by a browser too.
+    expect(answer.headers["X-Frame-Options"]).toBe("DENY");
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("frame-ancestors 'none'");
+  }
+  if (type.includes("html")) {
     expect(policy).not.toMatch(/unsafe-inline|script-src/);
     expect(answer.body).not.toMatch(/<script|<style|\sstyle=|\son\w+=/);
   }

@@ -35,6 +35,7 @@ describe("a row of docs/security.md", () => {
     ["a name with a bar", "`test/a.test.ts` › a \\| b"],
     ["several", "`test/a.test.ts` › logout › works<br>`test/a.test.ts` › a \\| b"],
     ["a group of which some is for longer runs only", "`test/a.test.ts` › partly"],
+    ["all that begin with a text", "`test/a.test.ts` › logout › w…"],
     ["a reason", "n/a: there is nothing of the kind here"],
   ])("is content with %s", (_name, proof) => {
     expect(judged(proof)).toEqual([]);
@@ -45,6 +46,8 @@ describe("a row of docs/security.md", () => {
     ["a file that does not exist", "`test/b.test.ts` › logout", 'X-1: test/b.test.ts has no test "logout"'],
     ["a test that failed", "`test/a.test.ts` › logout › fails", 'X-1: test/a.test.ts, "logout › fails" is failed'],
     ["a group in which one failed", "`test/a.test.ts` › logout", 'X-1: test/a.test.ts, "logout › fails" is failed'],
+    ["a beginning that no test has", "`test/a.test.ts` › logout › x…", 'X-1: test/a.test.ts has no test "logout › x…"'],
+    ["a beginning of which one failed", "`test/a.test.ts` › log…", 'X-1: test/a.test.ts, "logout › fails" is failed'],
     ["a test that was skipped", "`test/a.test.ts` › left out", 'X-1: test/a.test.ts, "left out › x" is skipped'],
     ["a bar that is not escaped", "`test/a.test.ts` › a | b", "X-1: cannot be read: | X-1 | something | `test/a.test.ts` › a | b |"],
     [

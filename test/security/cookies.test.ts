@@ -88,6 +88,41 @@ describe("deletion", () => {
   });
 });
 
+describe("every Set-Cookie", () => {
+  it.each([
+    ["http", "http://app.example", "idpauth", ["HttpOnly", "Path=/", "SameSite=Lax"]],
+    ["https", "https://app.example", "__Host-idpauth", ["HttpOnly", "Path=/", "SameSite=Lax", "Secure"]],
+  ])(
+    "BFF-3 over %s of login, further login, callback, refresh and logout has the same attributes, the deletion's included",
+    async (_scheme, origin, name, attributes) => {
+      await start({ baseUrl: origin, provider: { idTokenSeconds: DAY } });
+      const { provider, clock } = application;
+      const browser = new CookieBrowser({ origin, proxied: { [origin]: application.port }, now: () => clock.now() });
+      const lines: [string, readonly string[]][] = [];
+      const note = (what: string, { setCookies }: BrowserAnswer) => lines.push([what, setCookies]);
+      note("login", await browser.navigate("/idpauth/login/"));
+      const login = await browser.navigate("/idpauth/login/");
+      note("further login", login);
+      note("callback", await browser.navigate(await provider.signInCode(login.location ?? "")));
+      clock.advance(DAY * 1_000);
+      note("refresh", await browser.get("/idpauth/session"));
+      expect(provider.requestsTo("token", { grant_type: "refresh_token" })).toHaveLength(1);
+      note("logout", await browser.navigate("/idpauth/logout/"));
+      const parsed = lines.map(([what, setCookies]) => {
+        const [pair = "", ...rest] = setCookies.join("\n").split("; ");
+        const life = rest.find((attribute) => attribute.startsWith("Max-Age="));
+        return [what, pair.replace(/=[\w-]{43}$/, "=value"), life, rest.filter((attribute) => attribute !== life).sort()];
+      });
+      const set = (what: string) => [what, `${name}=value`, "Max-Age=1209600", attributes];
+      expect(parsed).toEqual([
+        ...["login", "further login", "callback", "refresh"].map(set),
+        ["logout", `${name}=`, "Max-Age=0", attributes],
+      ]);
+      expect(browser.cookies.all()).toEqual([]);
+    },
+  );
+});
+
 describe("several cookies of the name", () => {
   it("CK-5 planted before or after, in one header or in two lines: the value that the store knows is found, nothing fails", async () => {
     const browser = await start();

@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { MAX_DEPTH } from "../../src/core/record.js";
 import { MAX_ID_TOKEN_LENGTH } from "../../src/provider/id-token.js";
+import { createCertificate } from "../../scripts/certificate.mjs";
 import type { IdTokenDraft, JsonPart, MutatedIdToken } from "../../src/testing/provider/test-provider.js";
 
 /** Changes an ID token on its way to us. `attacker` is the address of a listener that nobody may ask for anything. */
@@ -17,6 +18,9 @@ const CLIENT = "test-client";
 export const STRANGER = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
 const STRANGER_EC = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
 const STRANGER_JWK = createPublicKey(STRANGER).export({ format: "jwk" });
+const STRANGER_CERTIFICATE = createCertificate({ name: "evil.example", publicKey: createPublicKey(STRANGER) });
+/** RFC 7515 section 4.1.6: DER in base64, as a reader that trusted it would have it. */
+const STRANGER_X5C = [STRANGER_CERTIFICATE.cert.replace(/-----[A-Z ]+-----|\s/g, "")];
 
 export const claim =
   (name: string, value: unknown): Mutation =>
@@ -173,12 +177,12 @@ export const REJECTED: readonly Rejected[] = [
   ["IDT-7 a key embedded in the header", "signature", stranger({ jwk: STRANGER_JWK })],
   ["IDT-7 jku of the attacker", "signature", (draft, attacker) => stranger({ jku: `${attacker}/jwks` })(draft, attacker)],
   ["IDT-7 x5u of the attacker", "signature", (draft, attacker) => stranger({ x5u: `${attacker}/x5u` })(draft, attacker)],
-  ["IDT-7 x5c of the attacker", "signature", stranger({ x5c: [Buffer.from("a certificate").toString("base64")] })],
+  ["IDT-7 x5c of the attacker", "signature", stranger({ x5c: STRANGER_X5C })],
   [
     "IDT-7 all of them, without a kid",
     "signature",
     (draft, attacker) =>
-      stranger({ kid: undefined, jwk: STRANGER_JWK, jku: `${attacker}/jwks`, x5u: `${attacker}/x5u`, x5c: ["AAAA"] })(draft, attacker),
+      stranger({ kid: undefined, jwk: STRANGER_JWK, jku: `${attacker}/jwks`, x5u: `${attacker}/x5u`, x5c: STRANGER_X5C })(draft, attacker),
   ],
 
   ["IDT-8 an unknown critical extension", "crit", header({ crit: ["x"], x: 1 })],

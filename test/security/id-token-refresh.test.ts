@@ -229,18 +229,25 @@ describe("at a refresh, while the keys cannot be had", () => {
 });
 
 describe("at a refresh, with a trusted audience configured", () => {
-  it.each<[string, boolean, unknown, unknown]>([
-    ["IDT-3 an additional audience is accepted", true, ["test-client", "partner"], "test-client"],
-    ["IDT-3 another one is refused", false, ["test-client", "partner", "other"], "test-client"],
-    ["IDT-4 several audiences with the other's azp are refused", false, ["test-client", "partner"], "partner"],
-    ["IDT-4 several audiences without azp are refused", false, ["test-client", "partner"], undefined],
-  ])("%s", async (_name, accepted, aud, azp) => {
+  it.each<[string, string | undefined, unknown, unknown, Mutation?]>([
+    ["IDT-3 an additional audience is accepted", undefined, ["test-client", "partner"], "test-client"],
+    ["IDT-3 another one is refused", "aud", ["test-client", "partner", "other"], "test-client"],
+    ["IDT-3 the trusted one alone is refused", "aud", "partner", "test-client"],
+    ["IDT-4 several audiences with the other's azp are refused", "azp", ["test-client", "partner"], "partner"],
+    // Without one at the sign-in too: only the rule for several audiences can refuse it then.
+    ["IDT-4 several audiences without azp are refused", "azp", ["test-client", "partner"], undefined, without("azp")],
+  ])("%s", async (_name, reason, aud, azp, atSignIn) => {
     const trusting = await startApplication({ trustedAudiences: ["partner"] });
-    const visitor = trusting.visitor();
-    await visitor.signIn();
-    anHourLater(trusting);
-    trusting.provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, aud, azp } });
-    expect(await visitor.isSignedIn()).toBe(accepted);
+    const reasons: string[] = [];
+    trusting.auth.on("failure", (event) => reasons.push(event.reason));
+    const visitor = await expired(claimsOf({ aud, azp }), atSignIn, trusting);
+    const idInfo = async () => (await trusting.auth.getSession(visitor.request("/")))?.["id_info"];
+    const before = await idInfo();
+    const { status, body } = await visitor.get("/idpauth/session");
+    expect([status, (JSON.parse(body ?? "") as { authenticated: boolean }).authenticated]).toEqual([200, reason === undefined]);
+    expect(reasons).toEqual(reason === undefined ? [] : [`id_token_${reason}`]);
+    if (reason === undefined) expect(await idInfo()).toMatchObject({ aud });
+    else expect(await idInfo()).toEqual(before);
     await trusting.stop();
   });
 });

@@ -11,6 +11,7 @@ import { createCertificate } from "../../scripts/certificate.mjs";
 import { startApplication, type Answer, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";
 import { startExpressApplication } from "../support/express-application.js";
+import { watchedStore } from "../support/watched-store.js";
 
 const HOUR = 3_600_000;
 const RANDOM = /^[A-Za-z0-9_-]{43}$/;
@@ -43,6 +44,55 @@ function withParameter(callback: string, name: string, value: string): string {
 }
 
 describe("the security best current practice (RFC 9700)", () => {
+  it.each<[string, (visitor: Visitor) => Promise<string>]>([
+    ["no state", async (visitor) => (await visitor.approve()).replace(/&?state=[^&]*/, "")],
+    ["an empty state", async (visitor) => (await visitor.approve()).replace(/state=[^&]*/, "state=")],
+    ["another session's state", async () => application.visitor().approve()],
+    [
+      "a used state",
+      async (visitor) => {
+        const callback = await visitor.approve();
+        await visitor.get(callback);
+        return callback;
+      },
+    ],
+    [
+      "the state of an expired login",
+      async (visitor) => {
+        const callback = await visitor.approve();
+        application.clock.advance(599_000);
+        // It is still stored when it expires, beside this one.
+        await visitor.get("/idpauth/login/");
+        application.clock.advance(1_000);
+        return callback;
+      },
+    ],
+  ])(
+    "BCP-2 a callback with %s reaches no token endpoint, and every stored session stays as it is, of a member and of a beginner",
+    async (name, callbackOf) => {
+      const clock = new TestClock();
+      const store = watchedStore(clock);
+      await start({ clock, store });
+      const { provider } = application;
+      const [member, beginner] = [application.visitor(), application.visitor()];
+      await member.signIn();
+      for (const visitor of [member, beginner]) {
+        // A used state needs somebody who may use one: of the beginner's, a sign-in that was refused.
+        if (visitor === beginner) provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, nonce: "other" } });
+        await visitor.get("/idpauth/login/");
+        const callback = await callbackOf(visitor);
+        const [stored, tokens, writes] = [await store.entries(), provider.requestsTo("token").length, store.writes.length];
+        expect(JSON.stringify(stored)).toContain('"verifier"');
+        const answer = await visitor.get(callback);
+        const isMembersOwn = visitor === member && name === "a used state";
+        expect([answer.status, answer.setCookies ?? []]).toEqual([isMembersOwn ? 302 : 400, []]);
+        expect([provider.requestsTo("token").length, store.writes.length]).toEqual([tokens, writes]);
+        expect(await store.entries()).toEqual(stored);
+        expect(await visitor.isSignedIn()).toBe(visitor === member);
+      }
+    },
+  );
+
   it("BCP-4 swapped codes of two logins, in one browser or two, sign nobody in", async () => {
     await start();
     const [ada, bob] = [application.visitor(), application.visitor()];
@@ -244,20 +294,20 @@ describe("the security best current practice (RFC 9700)", () => {
 
 describe("PKCE (RFC 7636)", () => {
   it(
-    "PKCE-1 of 100,000 verifiers, states and nonces every one is distinct, and 43 letters of the unreserved alphabet",
-    { timeout: 60_000 },
+    "PKCE-1 of 100,000 verifiers, and as many states and nonces, every one is distinct, and 43 letters of the unreserved alphabet",
+    { timeout: 120_000 },
     async () => {
       const clock = new TestClock();
       const seen = new Set<string>();
-      let made = 0;
+      let logins = 0;
       let malformed = 0;
       const store = {
         ...memoryStore({ clock }),
         // Nothing is kept: only what would have been stored is looked at.
         insert(_key: string, entry: Entry) {
           const [login] = (entry.data as SessionRecord).idp_state.logins ?? [];
+          logins += 1;
           for (const value of [login?.verifier, login?.state, login?.nonce]) {
-            made += 1;
             if (!RANDOM.test(value ?? "")) malformed += 1;
             else seen.add(value ?? "");
           }
@@ -266,8 +316,8 @@ describe("PKCE (RFC 7636)", () => {
       };
       await start({ clock, store });
       const visitor = application.visitor();
-      while (made < 100_000) await application.auth.handle(visitor.request("/idpauth/login/"));
-      expect([seen.size, malformed]).toEqual([made, 0]);
+      while (logins < 100_000) await application.auth.handle(visitor.request("/idpauth/login/"));
+      expect([seen.size, malformed]).toEqual([300_000, 0]);
     },
   );
 
@@ -282,6 +332,41 @@ describe("PKCE (RFC 7636)", () => {
     const after = JSON.stringify(await application.auth.getSession(visitor.request("/")));
     for (const text of [before, after, JSON.stringify(answer), callback]) expect(text).not.toContain(verifier);
     expect(application.provider.requests.filter(({ body, url }) => (body + url).includes(verifier))).toHaveLength(1);
+  });
+
+  it("PKCE-2 in the store each verifier lies beside its own state, and is gone after use, whatever comes of it", async () => {
+    const clock = new TestClock();
+    const store = watchedStore(clock);
+    const visitor = await start({ clock, store });
+    const { provider } = application;
+    const pending = async () =>
+      (await store.entries())
+        .flatMap(({ data }) => (data as SessionRecord).idp_state.logins ?? [])
+        .map(({ state, verifier }) => [state, verifier]);
+    const callbacks = [await visitor.approve(), await visitor.approve(), await visitor.approve()];
+    const kept = new Map((await pending()) as [string, string][]);
+    expect([...kept.keys()]).toEqual(callbacks.map((callback) => parameter(callback, "state")));
+    expect(new Set(kept.values()).size).toBe(3);
+    // Not in the order in which they began: one succeeds, one is refused, one is an error of the provider.
+    const [first = "", second = "", third = ""] = callbacks;
+    const ways: readonly (readonly [string, number, () => unknown])[] = [
+      [second, 302, () => undefined],
+      [third, 400, () => (provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, nonce: "other" } }))],
+      [withParameter(first, "error", "access_denied"), 302, () => undefined],
+    ];
+    for (const [callback, status, prepare] of ways) {
+      const state = parameter(callback, "state");
+      const verifier = kept.get(state) ?? "";
+      expect(verifier).toMatch(RANDOM);
+      prepare();
+      const before = provider.requestsTo("token").length;
+      expect((await visitor.get(callback)).status).toBe(status);
+      const sent = provider.requestsTo("token").slice(before);
+      expect(sent.map(({ params }) => params.get("code_verifier"))).toEqual(callback.includes("error=") ? [] : [verifier]);
+      kept.delete(state);
+      expect(await pending()).toEqual([...kept]);
+      expect(JSON.stringify(await store.entries())).not.toContain(verifier);
+    }
   });
 
   it("PKCE-3 a provider that knows no PKCE is sent it all the same, and signs in", async () => {
@@ -345,6 +430,28 @@ describe("revocation (RFC 7009)", () => {
       await visitor.signIn();
       expectLoggedOut(await visitor.get(`/idpauth/logout/?response=${response}`), response);
       expect(await visitor.isSignedIn()).toBe(false);
+    },
+  );
+
+  it.each(["redirect", "json"])(
+    "REV-3 a provider that hangs is given up after IDP_HTTP_TIMEOUT, and one that knows no such token has revoked it: the logout completes, response=%s",
+    async (response) => {
+      const visitor = await start();
+      await visitor.signIn();
+      const hold = application.provider.hold("revoke");
+      const answer = visitor.get(`/idpauth/logout/?response=${response}`);
+      await hold.arrived;
+      application.clock.advance(5_000);
+      expectLoggedOut(await answer, response);
+      hold.release();
+      expect(await visitor.isSignedIn()).toBe(false);
+      application.clock.advance(61_000);
+      await visitor.signIn();
+      application.provider.revokeAll();
+      application.log.length = 0;
+      expectLoggedOut(await visitor.get(`/idpauth/logout/?response=${response}`), response);
+      expect(application.provider.requestsTo("revoke")).toHaveLength(2);
+      expect([application.log.filter(({ level }) => level !== "info"), await visitor.isSignedIn()]).toEqual([[], false]);
     },
   );
 
