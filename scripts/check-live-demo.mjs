@@ -31,7 +31,12 @@ for (const { title, what, codes, prepare } of SITUATIONS) {
       return section({ title, what, env, args, code, output: shown });
     });
     sections.push(text);
-    console.log(`${title}: ${codes.length === 0 ? "nothing is found" : codes.join(", ")}`);
+    const found = [...text.matchAll(/^ {2}([EW]\d{3}) /gm)].map(([, code]) => code);
+    console.log(`${title}: ${found.length === 0 ? "nothing is found" : found.join(", ")}`);
+    if (found.toSorted().join() !== codes.toSorted().join()) {
+      console.error(`  expected: ${codes.join(", ") || "nothing"}`);
+      process.exitCode = 1;
+    }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

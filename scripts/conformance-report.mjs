@@ -1,9 +1,8 @@
 // Replays the relying party's modules of the OpenID Foundation's conformance suite and writes docs/conformance.md: plan by
 // module, what is demanded, what was seen. `npm run conformance`.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import path from "node:path";
-import { readJson, root, tool } from "./run.mjs";
+import { root, testOutcomes } from "./run.mjs";
 
 /** @typedef {{ module: string, plans: readonly string[], demands: string, seen?: string }} Replayed */
 /** @typedef {{ status: string, meta?: { conformance?: Replayed } }} Outcome */
@@ -52,19 +51,7 @@ const LEFT_OUT = [
   ],
 ];
 
-const folder = mkdtempSync(path.join(tmpdir(), "idpauth-conformance-"));
-const file = path.join(folder, "report.json");
-process.exitCode = tool("vitest/vitest.mjs", [
-  "run",
-  "test/conformance/conformance.test.ts",
-  "--reporter=default",
-  "--reporter=json",
-  `--outputFile.json=${file}`,
-]);
-const report = /** @type {{ testResults: { assertionResults: Outcome[] }[] }} */ (readJson(file));
-rmSync(folder, { recursive: true, force: true });
-
-const outcomes = report.testResults.flatMap(({ assertionResults }) => assertionResults);
+const outcomes = /** @type {Outcome[]} */ (testOutcomes("test/conformance/conformance.test.ts"));
 
 /** @param {string} text */
 const cell = (text) => text.replaceAll("|", "\\|");

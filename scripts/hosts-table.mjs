@@ -1,28 +1,15 @@
 // Runs the conformance suite of every host and writes docs/hosts-conformance.md: obligations by hosts. `npm run hosts:table`
 // builds first. What a host lacks has no test, and shows as n/a with the reason.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { HOST_FEATURES, formatHostTable, hostObligations } from "idpauth/testing";
-import { readJson, root, tool } from "./run.mjs";
+import { root, testOutcomes } from "./run.mjs";
 
 /** @typedef {{ title: string, status: string, failureMessages: string[] }} Outcome */
 
-const folder = mkdtempSync(path.join(tmpdir(), "idpauth-hosts-"));
-const file = path.join(folder, "report.json");
-process.exitCode = tool("vitest/vitest.mjs", [
-  "run",
-  "test/hosts/conformance",
-  "--reporter=default",
-  "--reporter=json",
-  `--outputFile.json=${file}`,
-]);
-const report = /** @type {{ testResults: { assertionResults: Outcome[] }[] }} */ (readJson(file));
-rmSync(folder, { recursive: true, force: true });
-
 /** @type {Map<string, Map<string, Outcome>>} */
 const hosts = new Map();
-for (const outcome of report.testResults.flatMap(({ assertionResults }) => assertionResults)) {
+for (const outcome of /** @type {Outcome[]} */ (testOutcomes("test/hosts/conformance"))) {
   const [, host, obligation] = /^(.*? sessions), (.*)$/s.exec(outcome.title) ?? [];
   if (host === undefined || obligation === undefined) continue;
   if (!hosts.has(host)) hosts.set(host, new Map());

@@ -14,6 +14,13 @@ import { headline, root } from "./run.mjs";
 
 const named = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
 const files = named.length > 0 ? named : Object.keys(DECIDING_FILES);
+const unknown = files.find((file) => !Object.hasOwn(DECIDING_FILES, file));
+if (unknown !== undefined) {
+  console.error(
+    `${unknown} has no tests in DECIDING_FILES (scripts/mutation-report.mjs). There are ${Object.keys(DECIDING_FILES).join(", ")}.`,
+  );
+  process.exit(2);
+}
 for (const file of process.argv.includes("--report") ? [] : files) {
   headline(file);
   // Read by vitest.mutation.config.ts, in the processes that Stryker starts.

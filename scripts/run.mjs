@@ -1,6 +1,7 @@
 // Starts a tool of this project and waits for it. One place, so that every script finds its tools and reports failure alike.
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 
 export const root = path.resolve(import.meta.dirname, "..");
@@ -25,6 +26,27 @@ export function node(args) {
   if (error) throw error;
   // A process that a signal ended has no code.
   return status ?? 1;
+}
+
+/**
+ * Runs some of the tests; how that ended becomes this process's exit code.
+ *
+ * @template Outcome
+ * @param {string} tests a file or a folder
+ * @returns {Outcome[]} one for each test, as vitest's JSON report has it
+ * @throws Error vitest did not come as far as a report
+ */
+export function testOutcomes(tests) {
+  const folder = mkdtempSync(path.join(tmpdir(), "idpauth-report-"));
+  try {
+    const file = path.join(folder, "report.json");
+    process.exitCode = tool("vitest/vitest.mjs", ["run", tests, "--reporter=default", "--reporter=json", `--outputFile.json=${file}`]);
+    if (!existsSync(file)) throw new Error(`There is no report of ${tests}: vitest did not come that far. Its output above says why.`);
+    const { testResults } = /** @type {{ testResults: { assertionResults: Outcome[] }[] }} */ (readJson(file));
+    return testResults.flatMap(({ assertionResults }) => assertionResults);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 /**

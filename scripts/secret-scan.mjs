@@ -12,7 +12,7 @@ const SHORTEST = 16;
 
 /**
  * @param {string} folder
- * @returns {Promise<{ secrets: Record<string, number>, looked: Record<string, number>, characters: number, leaks: Leak[] }>}
+ * @returns {Promise<{ secrets: Record<string, number>, tooShort: number, looked: Record<string, number>, characters: number, leaks: Leak[] }>}
  */
 export async function scan(folder) {
   const known = new Secrets();
@@ -28,7 +28,7 @@ export async function scan(folder) {
     characters += entry.text.length;
     leaks.push(...known.findIn(entry.where, entry.text));
   }
-  return { secrets: known.counts, looked, characters, leaks };
+  return { secrets: known.counts, tooShort: known.tooShort, looked, characters, leaks };
 }
 
 /**
@@ -49,8 +49,10 @@ async function* entries(folder) {
 
 /** Finds thousands of secrets in one pass: texts are cut where no secret has a character, and the pieces looked up. */
 class Secrets {
-  /** @type {Record<string, number>} */
+  /** Those that are looked for, by kind. @type {Record<string, number>} */
   counts = {};
+  /** How many are not, since none of their pieces is long enough to be told from everyday words. */
+  tooShort = 0;
   /** @type {Map<string, string>} piece -> kind */
   #pieces = new Map();
   /** Those that have no long piece, such as a client secret full of odd characters. @type {Map<string, string>} */
@@ -62,13 +64,17 @@ class Secrets {
   add(kind, value) {
     if (this.#all.has(value)) return;
     this.#all.add(value);
-    this.counts[kind] = (this.counts[kind] ?? 0) + 1;
     // A token's header and such are the same for all; what is signed, and the signature, are not.
     const parts = value.split(".");
     const telling = parts.length === 3 ? parts.slice(1) : [value];
     const pieces = telling.flatMap(cut);
+    if (pieces.length === 0 && kind !== "client_secret") {
+      this.tooShort += 1;
+      return;
+    }
+    this.counts[kind] = (this.counts[kind] ?? 0) + 1;
     for (const piece of pieces) this.#pieces.set(piece, kind);
-    if (pieces.length > 0 || kind !== "client_secret") return;
+    if (pieces.length > 0) return;
     // As it is, in JSON, in a URL and in a form.
     const inForm = new URLSearchParams({ "": value }).toString().slice(1);
     for (const spelling of [value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value), inForm]) this.#odd.set(spelling, kind);
@@ -130,14 +136,14 @@ function unescaped(text) {
  * @param {Awaited<ReturnType<typeof scan>>} result
  * @returns {string}
  */
-export function formatScan({ secrets, looked, characters, leaks }) {
+export function formatScan({ secrets, tooShort, looked, characters, leaks }) {
   const list = (/** @type {Record<string, number>} */ counts) =>
     Object.entries(counts)
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([name, count]) => `${String(count)} ${name}`)
       .join(", ");
   return [
-    `secrets: ${list(secrets) || "none"}`,
+    `secrets: ${list(secrets) || "none"}; not looked for, since they are too short: ${String(tooShort)}`,
     `looked through, each only once: ${list(looked) || "nothing"}; ${(characters / 1e6).toFixed(1)} million characters`,
     `found: ${leaks.length === 0 ? "none" : String(leaks.length)}`,
     ...leaks.slice(0, 40).map(({ kind, where, around: beside }) => `  ${kind} in ${where}: ${JSON.stringify(beside)}`),

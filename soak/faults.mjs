@@ -6,8 +6,8 @@
  */
 export const AFTERMATH = 32;
 
-/** Seconds from the beginning of one fault to that of the next. */
-export const EVERY = 60;
+/** Seconds from the beginning of one fault to that of the next: all of the plan's come in fourteen minutes and a half. */
+export const EVERY = 57;
 
 /**
  * @typedef {object} Wrong

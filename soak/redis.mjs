@@ -26,7 +26,10 @@ export async function startRedis() {
     console.error("The soak needs redis-server: apt-get install redis-server, or `npm test` once as root, which installs it.");
     process.exit(2);
   });
-  await new Promise((resolve) => {
+  await new Promise((resolve, reject) => {
+    server.once("exit", (code) => {
+      reject(new Error(`redis-server ended with ${String(code)} before it accepted connections.`));
+    });
     server.stdout.on("data", (chunk) => {
       if (String(chunk).includes("Ready to accept connections")) resolve();
     });

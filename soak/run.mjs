@@ -24,8 +24,8 @@ const { values: flags } = parseArgs({
 });
 const seconds = Number(flags.minutes) * 60;
 const count = Number(flags.visitors);
-if (!(seconds >= 10) || !(count >= 1)) {
-  console.error("--minutes must be at least 0.2 and --visitors at least 1");
+if (!(seconds >= 70) || !(count >= 1)) {
+  console.error("--minutes must be at least 1.2, which one fault and its aftermath take, and --visitors at least 1");
   process.exit(2);
 }
 /** Seconds between two looks at the application. */
@@ -76,7 +76,8 @@ function tell({ what, status, isTold }) {
   answers.all += 1;
   const key = `${what} ${String(status)}`;
   answers.byWhat[key] = (answers.byWhat[key] ?? 0) + 1;
-  if (status < 500) return;
+  // 0: there was no answer.
+  if (status !== 0 && status < 500) return;
   if (status === 503) answers.unavailable += 1;
   troubles.push({ at: now(), what, status, isTold });
 }
@@ -88,7 +89,7 @@ const failures = [];
 const visitors = Array.from({ length: count }, async (_, number) => {
   const visitor = createVisitor(around, number);
   while (!isOver) {
-    // A provider that is gone is not the application's failure, nor is a connection that it refused to us.
+    // A provider that is gone is not the application's failure; where the application itself gave no answer, that is told.
     await visitor.act().catch((error) => failures.push(String(error?.cause?.code ?? error?.code ?? error)));
     await pause(0.2 + random() * 1.2);
   }
@@ -97,6 +98,7 @@ const visitors = Array.from({ length: count }, async (_, number) => {
 const plan = faultsOf(provider, redis);
 const wrongs = (async () => {
   await pause(EVERY / 3);
+  // The last one has to be over, and its aftermath begun, before the load is.
   for (let turn = 0; !isOver && now() < seconds - 45; turn += 1) {
     const wrong = plan[turn % plan.length];
     const from = now();
@@ -140,8 +142,9 @@ const refreshes = provider.requestsTo("token", { grant_type: "refresh_token" }).
 const violations = provider.violations.splice(0);
 await provider.stop();
 
-const findings = judge({ samples, rest, before, faults, troubles, endedWithin, answers, refreshes, violations });
-const title = `${flags.minutes} minutes of mixed load with faults`;
+const planned = plan.map(({ name }) => name);
+const findings = judge({ samples, planned, rest, before, faults, troubles, endedWithin, answers, refreshes, violations });
+const title = `${flags.minutes} minutes of mixed load with ${faults.length === 1 ? "one fault" : `${String(faults.length)} faults`}`;
 const subtitle = `${String(count)} visitors, ${String(answers.all)} answers, ID tokens of 15 s, sessions in Redis; Node ${process.versions.node}, ${String(cpus().length)} cores shared with load, provider and Redis`;
 const report = [
   `${title}: ${subtitle}.`,

@@ -2,23 +2,28 @@
 import { AFTERMATH } from "./faults.mjs";
 
 /** Milliseconds of event-loop delay at the 99th percentile of the whole run. */
-export const MOST_DELAY = 50;
+const MOST_DELAY = 50;
 
 /** Bytes of heap, after a collection, that the last quarter may lie above the first one after warm-up, and the same as a share. */
-export const MOST_GROWTH = { bytes: 3 * 1024 * 1024, share: 0.05 };
+const MOST_GROWTH = { bytes: 3 * 1024 * 1024, share: 0.05 };
 
 /** The part of the run in which memory may still grow: code is compiled, pools are filled. */
-export const WARM_UP = 0.2;
+const WARM_UP = 0.2;
+
+/** Seconds from which on a run is long enough for every fault of the plan; a shorter one has to have some. */
+const WHOLE_RUN = 14.5 * 60;
 
 /** An application that refuses everybody is calm, too. Guarded pages are for those only who are signed in. */
 const WORK = ["login 302", "callback 302", "reports 200", "probe 200", "logout 200"];
 
 /**
- * @param {{ samples: readonly any[], rest: any, before: Record<string, number>, faults: readonly { name: string, from: number, to: number }[],
+ * @param {{ samples: readonly any[], planned: readonly string[], rest: any, before: Record<string, number>, faults: readonly { name: string, from: number, to: number }[],
  *   troubles: readonly { at: number, what: string, status: number, isTold: boolean }[], endedWithin: number | undefined,
  *   answers: { byWhat: Record<string, number> }, refreshes: number, violations: readonly string[] }} run seconds since its start
  */
-export function judge({ samples, rest, before, faults, troubles, endedWithin, answers, refreshes, violations }) {
+export function judge({ samples, planned, rest, before, faults, troubles, endedWithin, answers, refreshes, violations }) {
+  const spared = planned.filter((name) => !faults.some((fault) => fault.name === name));
+  const isWhole = (samples.at(-1)?.at ?? 0) >= WHOLE_RUN;
   const missing = WORK.filter((key) => !(answers.byWhat[key] > 0));
   const steady = samples.slice(Math.floor(samples.length * WARM_UP));
   const quarter = Math.max(1, Math.floor(steady.length / 4));
@@ -37,6 +42,11 @@ export function judge({ samples, rest, before, faults, troubles, endedWithin, an
           : `never: ${missing.join(", ")}`,
     },
     {
+      name: isWhole ? "every fault of the plan struck" : "faults struck",
+      isMet: isWhole ? spared.length === 0 : faults.length > 0,
+      detail: `${planned.length - spared.length} of ${planned.length}${isWhole && spared.length > 0 ? `; not: ${spared.join(", ")}` : ""}`,
+    },
+    {
       name: "memory is flat after warm-up",
       isMet: last - first <= allowed,
       detail: `heap after collection ${megabytes(first)} in the first quarter, ${megabytes(last)} in the last; resident ${megabytes(steady.at(-1)?.rss ?? 0)} at the end`,
@@ -47,14 +57,14 @@ export function judge({ samples, rest, before, faults, troubles, endedWithin, an
       detail: `p99 ${rest.p99.toFixed(1)} ms, longest ${rest.max.toFixed(0)} ms`,
     },
     {
-      name: "no unexpected 5xx",
+      name: "no unexpected 5xx, and no request without an answer",
       isMet: unexpected.length === 0,
       detail:
         unexpected.length === 0
           ? `${troubles.length} times 503, all told with Retry-After, all during a fault or within ${AFTERMATH} s of it`
           : unexpected
               .slice(0, 5)
-              .map(({ at, what, status }) => `${status} for ${what} at ${at.toFixed(0)} s`)
+              .map(({ at, what, status }) => `${status === 0 ? "no answer" : status} for ${what} at ${at.toFixed(0)} s`)
               .join("; "),
     },
     { name: "the provider saw nothing that no client may do", isMet: violations.length === 0, detail: violations[0] ?? "none" },
@@ -75,7 +85,7 @@ export function judge({ samples, rest, before, faults, troubles, endedWithin, an
   ];
 }
 
-export function isDuringFault(at, faults) {
+function isDuringFault(at, faults) {
   return faults.some(({ from, to }) => at >= from && at <= to + AFTERMATH);
 }
 

@@ -7,7 +7,7 @@ const WEIGHTS = { probe: 40, reports: 25, open: 10, index: 4, signOut: 3, abando
 
 /**
  * @param {{ origin: string, provider: any, tell: (answer: { what: string, status: number, milliseconds: number, isTold: boolean }) => void,
- *   random: () => number }} around
+ *   random: () => number }} around a status of 0: no answer came
  */
 export function createVisitor({ origin, provider, tell, random }, number) {
   const browser = new CookieBrowser({ origin });
@@ -16,7 +16,10 @@ export function createVisitor({ origin, provider, tell, random }, number) {
 
   async function ask(what, path, options = {}) {
     const started = performance.now();
-    const answer = await browser.get(path, options);
+    const answer = await browser.get(path, options).catch((error) => {
+      tell({ what, status: 0, milliseconds: performance.now() - started, isTold: false });
+      throw error;
+    });
     const isTold =
       answer.status !== 503 || (answer.headers["retry-after"] !== undefined && /unavailable|"authenticated":false/.test(answer.text));
     tell({ what, status: answer.status, milliseconds: performance.now() - started, isTold });

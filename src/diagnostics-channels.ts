@@ -18,7 +18,8 @@ const LOG_CHANNEL = channel("idpauth:log");
 
 /**
  * Every event of every idpauth in this process, on the channel `idpauth:` and its name, for tools that are not handed the `auth`
- * object. Costs nothing without a subscriber. One that throws is reported as Node does it, in a later tick, and disturbs no request.
+ * object. Costs nothing without a subscriber. Unlike a listener's, what a subscriber throws is not caught for good: Node raises it
+ * in a later tick as an uncaught exception, which ends the process unless the application handles those.
  */
 export const publishToChannels: Publish = (name, event) => {
   const its = EVENT_CHANNELS[name];

@@ -479,8 +479,8 @@ function driverCode(error: unknown): string {
 function harmless(hook: Log): Log {
   return (entry) => {
     try {
-      const result = hook(entry);
-      if (result instanceof Promise) result.catch(() => undefined);
+      const result: unknown = hook(entry);
+      if (result !== undefined) Promise.resolve(result).catch(() => undefined);
     } catch {
       // There is nowhere left to say it.
     }

@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it } from "vitest";
 import type { EndReason, EventName } from "../src/index.js";
 import { startApplication, type Application, type ApplicationOptions, type Visitor } from "./support/application.js";
@@ -326,6 +327,27 @@ describe("events", () => {
     auth.on("login", ({ reason }) => reason as string);
     // @ts-expect-error -- there is no such event
     expect(auth.on("signed-in", () => undefined)).toBeTypeOf("function");
+  });
+
+  it("one that is added by a listener hears the next event, and no listener goes on for ever", async () => {
+    const visitor = await start();
+    const heard: string[] = [];
+    application.auth.on("login", () => {
+      heard.push("first");
+      if (heard.length < 100) application.auth.on("login", () => heard.push("added"));
+    });
+    await visitor.signIn();
+    expect(heard).toEqual(["first"]);
+    await visitor.signIn();
+    expect(heard).toEqual(["first", "first", "added"]);
+  });
+
+  it("a promise of another realm that rejects is logged like any other", async () => {
+    const visitor = await start();
+    application.auth.on("login", runInNewContext("async () => { throw new Error('far') }") as () => unknown);
+    await visitor.signIn();
+    await application.auth.idle();
+    expect(application.log.map(({ code }) => code)).toContain("listener_failed");
   });
 
   it("a listener that was removed hears nothing", async () => {

@@ -1,4 +1,5 @@
 import { parseEnv } from "node:util";
+import type { Finding } from "../core/errors.js";
 import { readSettings, type Environment } from "../core/settings.js";
 import type { LiveWorld } from "./live/world.js";
 import { report } from "./report.js";
@@ -34,7 +35,7 @@ export function idpauth(
   argv: readonly string[],
   write: Write,
   readText: ReadText,
-  world?: LiveWorld,
+  world: LiveWorld,
 ): ExitCode | Promise<ExitCode> {
   const usage = readUsage(argv);
   if ("mistake" in usage) {
@@ -53,16 +54,21 @@ export function idpauth(
     return 2;
   }
   const { findings } = readSettings({}, filled);
-  if (usage.live && world !== undefined) return live(filled, usage, write, world);
+  if (usage.live) return live(filled, findings, usage, write, world);
   const { text, errors } = report({ findings, notSeen: [OPTIONS_IN_CODE, MIDDLEWARE, SESSIONS, PROVIDER] }, usage.json);
   write(text, "stdout");
   return errors === 0 ? 0 : 1;
 }
 
-async function live(env: Environment, { json, store }: Usage, write: Write, world: LiveWorld): Promise<ExitCode> {
+async function live(
+  env: Environment,
+  findings: readonly Finding[],
+  { json, store }: Usage,
+  write: Write,
+  world: LiveWorld,
+): Promise<ExitCode> {
   // Loaded when it is asked for: the provider's libraries take longer than the whole offline check.
   const { checkLive } = await import("./live/check-live.js");
-  const { findings } = readSettings({}, env);
   const progress = (step: string) => {
     if (world.isTerminal) write(`asking: ${step} …\n`, "stderr");
   };

@@ -67,10 +67,12 @@ function mistakeIn(commands: readonly string[], flags: readonly string[], { help
   return undefined;
 }
 
-/** A misspelt `--store` has an address all the same. */
+/** The option's name alone: a misspelt `--store` has an address all the same, after whatever sign. */
 function withoutValue(flag: string): string {
-  const equals = flag.indexOf("=");
-  return equals < 0 || equals === flag.length - 1 ? flag : `${flag.slice(0, equals)}=…`;
+  const name = /^--?[\w-]{0,40}/.exec(flag)?.[0] ?? "-";
+  const value = flag.slice(name.length);
+  if (value === "" || value === "=") return flag;
+  return value.startsWith("=") ? `${name}=…` : `${name}…`;
 }
 
 /** Only what looks like a command: it may be an address whose option was forgotten. */

@@ -46,10 +46,12 @@ export class EventHub {
         message: `A listener of "${name}" threw ${error instanceof Error ? error.name : "a value that is no error"}.`,
       });
     };
-    for (const listener of listeners) {
+    // Those of now: one that is added by a listener hears the next event.
+    for (const listener of [...listeners]) {
       try {
-        const result = (listener as Listener<Name>)(event);
-        if (result instanceof Promise) result.catch(failed);
+        const result: unknown = (listener as Listener<Name>)(event);
+        // Whatever kind of promise: `instanceof` does not know one of another realm, as those of Node itself are in Jest.
+        if (result !== undefined) Promise.resolve(result).catch(failed);
       } catch (error) {
         failed(error);
       }

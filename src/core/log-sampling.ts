@@ -14,8 +14,8 @@ interface Window {
   readonly since: number;
   passed: number;
   suppressed: number;
-  /** The first line that was left out; its kind speaks for the others. */
-  last: LogEntry | undefined;
+  /** The first line that was left out; it speaks for the others of its kind. */
+  leftOut: LogEntry | undefined;
 }
 
 /**
@@ -28,11 +28,11 @@ export function sampled(log: Log, clock: Clock): Log {
 
   function close(kind: string, window: Window): void {
     if (windows.get(kind) === window) windows.delete(kind);
-    const { last, suppressed } = window;
-    if (last === undefined) return;
-    window.last = undefined;
-    const message = `${last.message} (${String(suppressed)} more such lines within a minute were left out.)`;
-    log({ ...last, message, details: { ...last.details, suppressed } });
+    const { leftOut, suppressed } = window;
+    if (leftOut === undefined) return;
+    window.leftOut = undefined;
+    const message = `${leftOut.message} (${String(suppressed)} more such lines within a minute were left out.)`;
+    log({ ...leftOut, message, details: { ...leftOut.details, suppressed } });
   }
 
   /** Kinds that are long over must not keep new ones from being told apart. */
@@ -46,21 +46,22 @@ export function sampled(log: Log, clock: Clock): Log {
 
   return (entry) => {
     const now = clock.monotonic();
-    if (windows.size >= MAX_KINDS) sweep(now);
-    const kind = windows.size < MAX_KINDS ? kindOf(entry) : entry.code;
+    const its = kindOf(entry);
+    if (!windows.has(its) && windows.size >= MAX_KINDS) sweep(now);
+    const kind = windows.has(its) || windows.size < MAX_KINDS ? its : entry.code;
     let window = windows.get(kind);
     if (window === undefined || now - window.since >= WINDOW) {
       // Its timer is about to run; the order of the lines should not depend on that.
       if (window !== undefined) close(kind, window);
-      windows.set(kind, (window = { since: now, passed: 0, suppressed: 0, last: undefined }));
+      windows.set(kind, (window = { since: now, passed: 0, suppressed: 0, leftOut: undefined }));
     }
     if (window.passed < LINES_PER_WINDOW) {
       window.passed += 1;
       return log(entry);
     }
     window.suppressed += 1;
-    if (window.last === undefined) {
-      window.last = entry;
+    if (window.leftOut === undefined) {
+      window.leftOut = entry;
       const closing = window;
       clock.timer(window.since + WINDOW - now, () => {
         close(kind, closing);

@@ -19,7 +19,8 @@ const REFRESH_AFTER = 10 * 60 * 1000;
 const MAX_AGE = 24 * 3600 * 1000;
 /** Milliseconds between two fetches that tokens with unknown keys can force. */
 const FORCED_INTERVAL = 30_000;
-const MAX_KEYS = 100;
+/** Of a key set, as many are looked at. */
+export const MAX_KEYS = 100;
 
 /** The provider's signing keys (RFC 7517), for as long as they can be believed. */
 export interface Jwks {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { idpauth } from "../../src/cli/check.js";
+import { world } from "./live-run.js";
 
 const SECRET = "an-example-of-a-key-with-32-bytes!";
 const COMPLETE = {
@@ -25,6 +26,7 @@ function run(env: Record<string, string | undefined>, ...argv: string[]) {
       if (text === undefined) throw new Error("no such file");
       return text;
     },
+    world(),
   );
   return { code, ...written };
 }
@@ -119,6 +121,10 @@ describe("usage", () => {
     [["check", "--jsn"], 'unknown option "--jsn"'],
     [["check", "-v"], 'unknown option "-v"'],
     [["check", "again"], "too many arguments"],
+    // It may be an address with a password.
+    [["check", "--live", "--stor=redis://u:hunter2@db"], 'unknown option "--stor=…"'],
+    [["check", "--live", "--store:redis://u:hunter2@db"], 'unknown option "--store…"'],
+    [["check", "--live", "--store=mongodb+srv://u:hunter2@db/x.js"], "--store names no store in a form that is known"],
   ])("%j exits with 2 and says why on stderr", (argv, message) => {
     const { code, stdout, stderr } = run(COMPLETE, ...argv);
     expect([code, stdout]).toEqual([2, ""]);

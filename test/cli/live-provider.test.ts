@@ -296,6 +296,7 @@ describe("the redirect URI", () => {
     const report = await run({ IDP_HTTP_TIMEOUT: "0.5" });
     expect(report.codes).toEqual(codes);
     expect(report.facts.redirectUriRegistered).toBe(isRegistered);
+    expect(report.notSeen.some((line) => line.startsWith("Whether the redirect URI is registered"))).toBe(isRegistered === null);
     expect(report.output).not.toContain("evil");
     provider.clearFaults();
   });

@@ -84,4 +84,14 @@ describe("L10 a flood of log lines", () => {
     clock.advance(WINDOW);
     expect(lines.filter(({ details }) => details?.["suppressed"] !== undefined)).toHaveLength(1);
   });
+
+  it("nor lets a known kind pass ten lines more once there are too many kinds", () => {
+    const { lines, log } = rig();
+    const known = () => log(line("provider_unavailable", { reason: "timeout" }));
+    repeat(LINES_PER_WINDOW, known);
+    let number = 0;
+    repeat(199, () => log(line("provider_unavailable", { reason: `invented_${String((number += 1))}` })));
+    repeat(LINES_PER_WINDOW, known);
+    expect(lines.filter(({ details }) => details?.["reason"] === "timeout")).toHaveLength(LINES_PER_WINDOW);
+  });
 });

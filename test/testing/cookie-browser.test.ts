@@ -222,3 +222,17 @@ describe("a raw request", () => {
     expect((await rawRequest(port, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")).status).toBe(0);
   });
 });
+
+it("a cookie with Domain outlives the deletion of one without", () => {
+  const jar = new CookieJar();
+  const url = new URL("https://app.example/");
+  jar.take(url, "s=1; Domain=app.example; Path=/");
+  jar.take(url, "s=; Path=/; Max-Age=0");
+  expect(jar.header(url)).toBe("s=1");
+});
+
+it("an https origin that nothing stands before is refused, and not asked in plain HTTP", async () => {
+  await expect(new CookieBrowser().get("https://app.example/")).rejects.toThrow(
+    /https:\/\/app\.example has to be named in the option `proxied`/,
+  );
+});

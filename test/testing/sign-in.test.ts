@@ -25,6 +25,7 @@ import * as koaHost from "../../src/hosts/koa.js";
 import * as nodeHost from "../../src/hosts/node.js";
 import type { IdpAuthOptions } from "../../src/index.js";
 import {
+  browser,
   signIn,
   SignInError,
   startTestProvider,
@@ -517,4 +518,32 @@ describe("what cannot be reached at all is said at once", () => {
     await expect(signIn(express(), {}, { origin: "app.example" })).rejects.toThrow(/`origin` is scheme, host and port/);
     await expect(signIn(express(), {}, { mountPath: "idpauth" })).rejects.toThrow(/`mountPath` is a path/);
   });
+
+  it("what the application threw in another request is not given as the cause", async () => {
+    const app = async ({ url }: Request) => {
+      if (new URL(url).pathname === "/boom") throw new Error("of another request");
+      return new Response("nothing", { status: 404 });
+    };
+    const visitor = await browser(app);
+    cleanups.push(() => visitor.close());
+    expect((await visitor.get("/boom")).status).toBe(500);
+    const error: unknown = await signIn(app).catch((reason: unknown) => reason);
+    expect([(error as SignInError).status, (error as SignInError).cause]).toEqual([404, undefined]);
+  });
+});
+
+it("an application stays open for whoever comes while the last one lets go", async () => {
+  const app = async () => new Response("here");
+  const first = await browser(app);
+  const [second] = await Promise.all([browser(app), first.close()]);
+  cleanups.push(() => second.close());
+  expect((await second.get("/")).text).toBe("here");
+});
+
+it("a server at another address of the loopback network is asked there", async () => {
+  const server = createServer((_request, response) => response.end("here")).listen(0, "127.0.0.2");
+  await once(server, "listening");
+  cleanups.push(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  for (const app of [server, `http://127.0.0.2:${port}`]) expect((await (await browser(app)).get("/")).text).toBe("here");
 });

@@ -12,6 +12,8 @@ import {
   type HostSetup,
 } from "../../src/testing/index.js";
 import { checkHostObligation } from "../../src/testing/host/check-obligation.js";
+import { Stage } from "../../src/testing/host/stage.js";
+import { TestClock } from "../../src/testing/test-clock.js";
 import { startExpress } from "../hosts/applications/express.js";
 import { brokenHosts, type BrokenHost } from "./broken-hosts.js";
 
@@ -145,5 +147,14 @@ describe("the reports", () => {
         "",
       ].join("\n"),
     );
+  });
+
+  it("a provider that has something to complain of keeps no other one running", async () => {
+    const stage = new Stage({ name: "none", start: () => Promise.reject(new Error("not started")) }, "bundled");
+    const clock = new TestClock();
+    const [first, second] = [await stage.startProvider(clock), await stage.startProvider(clock)];
+    second.violations.push("made up");
+    await expect(stage.stop()).rejects.toThrow("made up");
+    await expect(fetch(first.issuer)).rejects.toThrow();
   });
 });

@@ -798,4 +798,56 @@ describe("a slip that JavaScript lets through", () => {
   it("an option is told before anything listens", async () => {
     await expect(startTestProvider({ idTokenSecond: 3 } as never)).rejects.toThrow('has no option "idTokenSecond"; there are clientId');
   });
+
+  it("a property that the fault does not have", async () => {
+    await start();
+    expect(() => provider.fault("token", { kind: "status", stauts: 503 } as never)).toThrow('has no "stauts"; it has kind,');
+  });
+
+  it("an issuer path that is none", async () => {
+    await expect(startTestProvider({ issuerPath: "tenant" })).rejects.toThrow(/`issuerPath` is empty or a path/);
+  });
+
+  it("a `when` that finds nothing accepts nothing", async () => {
+    await start();
+    provider.fault("jwks", { kind: "status", when: ({ query }) => query.get("nothing") as never });
+    expect((await fetch(`${provider.issuer}/jwks`)).status).toBe(200);
+  });
+});
+
+describe("what is over leaves nothing behind", () => {
+  it("a delayed request that was cut off spends no refresh token afterwards", async () => {
+    await start();
+    const config = await discover();
+    const { refresh_token } = await (await signIn(config)).exchange();
+    provider.fault("token", { kind: "delay", ms: 1000 });
+    const cut = client.refreshTokenGrant(config, refresh_token!).catch((error: unknown) => error);
+    await vi.waitFor(() => expect(provider.requestsTo("token", { grant_type: "refresh_token" })).toHaveLength(1));
+    provider.clearFaults();
+    expect(await cut).toBeInstanceOf(Error);
+    const next = await client.refreshTokenGrant(config, refresh_token!);
+    provider.clock.advance(1000);
+    await fetch(`${provider.issuer}/jwks`);
+    expect([provider.reuses, provider.isActive(next.refresh_token!)]).toEqual([0, true]);
+  });
+
+  it("a spent refresh token is active while the grace lets it be used", async () => {
+    await start({ reuseGraceSeconds: 60 });
+    const config = await discover();
+    const { refresh_token } = await (await signIn(config)).exchange();
+    await client.refreshTokenGrant(config, refresh_token!);
+    expect(provider.isActive(refresh_token!)).toBe(true);
+    provider.clock.advance(60_000);
+    expect(provider.isActive(refresh_token!)).toBe(false);
+  });
+
+  it("keys that sign nothing go with a reset, old ones that were kept stay", async () => {
+    await start();
+    await provider.rotateKeys();
+    const before = provider.jwks.document();
+    await provider.jwks.publishSeveral(2);
+    expect(provider.jwks.document().keys).toHaveLength(4);
+    provider.jwks.reset();
+    expect(provider.jwks.document()).toEqual(before);
+  });
 });

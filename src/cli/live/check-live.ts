@@ -155,6 +155,9 @@ class LiveCheck implements LiveResult {
       const { isRegistered, findings } = await judgeRedirectUri(provider, backchannel, redirectUri);
       this.facts.redirectUriRegistered = isRegistered;
       this.findings.push(...findings);
+      if (isRegistered === null) {
+        this.notSeen.push("Whether the redirect URI is registered: the authorization endpoint gave no answer, or one that does not tell.");
+      }
     } else {
       this.notSeen.push(
         "Whether the redirect URI is registered: not asked, since BASE_URL, IDP_CLIENT_ID or SCOPE is missing or cannot be used.",

@@ -65,25 +65,36 @@ export function failureOf(error: unknown, timeout: number): Failure {
       return { kind: "network", words: `does not answer within ${timeout} seconds (IDP_HTTP_TIMEOUT)` };
     }
   }
-  const codes = codesOf(error, 5);
-  for (const code of codes) {
-    const certificate = CERTIFICATE[code];
-    if (certificate !== undefined) return { kind: "certificate", ...certificate };
-    const network = NETWORK[code] ?? (code.startsWith("ERR_SSL_") ? NETWORK["EPROTO"] : undefined);
-    if (network !== undefined) return { kind: "network", ...network };
-  }
+  // Ours (`provider_unavailable`) is written in small letters.
+  const codes = codesOf(error, ({ code }) => (typeof code === "string" && /^[A-Z][A-Z0-9_]{2,60}$/.test(code) ? [code] : []));
+  const known = codes.map(connectionFailure).find((failure) => failure !== undefined);
+  if (known !== undefined) return known;
   const [code] = codes;
   if (code !== undefined && /CERT|TLS/.test(code))
     return { kind: "certificate", words: `has a certificate that is not accepted (${code})` };
   return { kind: "network", words: `cannot be asked${code === undefined ? "" : ` (${code})`}` };
 }
 
-/** The codes of the errors that caused this one, and of those that it gathers; at most `depth` deep. */
-function codesOf(error: unknown, depth: number): string[] {
+/** What a code of Node, undici or OpenSSL says of a connection, to whatever server; undefined: nothing that is known. */
+export function connectionFailure(code: string): Failure | undefined {
+  const certificate = CERTIFICATE[code];
+  if (certificate !== undefined) return { kind: "certificate", ...certificate };
+  const network = NETWORK[code] ?? (code.startsWith("ERR_SSL_") ? NETWORK["EPROTO"] : undefined);
+  return network && { kind: "network", ...network };
+}
+
+/** What an error may have, whoever threw it. */
+interface ErrorParts {
+  readonly code?: unknown;
+  readonly message?: unknown;
+  readonly cause?: unknown;
+  readonly errors?: unknown;
+}
+
+/** The codes of an error, of those that caused it, and of those that it gathers; at most `depth` deep, the outermost first. */
+export function codesOf(error: unknown, codesIn: (error: ErrorParts) => readonly string[], depth = 5): string[] {
   if (depth === 0 || typeof error !== "object" || error === null) return [];
-  const { code, cause, errors } = error as { code?: unknown; cause?: unknown; errors?: unknown };
-  // Ours (`provider_unavailable`) is written in small letters.
-  const own = typeof code === "string" && /^[A-Z][A-Z0-9_]{2,60}$/.test(code) ? [code] : [];
+  const { cause, errors } = error as ErrorParts;
   const gathered: unknown[] = Array.isArray(errors) ? errors : [];
-  return [...own, ...[cause, ...gathered].flatMap((inner) => codesOf(inner, depth - 1))];
+  return [...codesIn(error), ...[cause, ...gathered].flatMap((inner) => codesOf(inner, codesIn, depth - 1))];
 }

@@ -3,12 +3,9 @@ import type { Finding } from "../../core/errors.js";
 import { isObject } from "../../core/record.js";
 import { jsonObject } from "../../provider/answers.js";
 import type { Answer, Backchannel } from "../../provider/backchannel.js";
-import { isUsableKey } from "../../provider/jwks.js";
+import { isUsableKey, MAX_KEYS } from "../../provider/jwks.js";
 import { failureOf } from "./failure.js";
 import { listed } from "./shown.js";
-
-/** As many as the application itself looks at. */
-const MAX_KEYS = 100;
 
 /**
  * Fetches the provider's key set (RFC 7517).

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { check } from "../../core/checks.js";
-import type { Finding } from "../../core/errors.js";
+import { ProviderUnavailableError, type Finding } from "../../core/errors.js";
 import type { Provider } from "../../core/ports.js";
 import type { Settings } from "../../core/settings.js";
 import type { Answer, Backchannel } from "../../provider/backchannel.js";
@@ -34,7 +34,8 @@ export async function judgeRedirectUri(provider: Provider, backchannel: Backchan
     address = new URL(await provider.authorizationUrl(request));
     address.searchParams.set("prompt", "none");
     answer = await backchannel.send(address.href, { method: "GET", headers: { accept: "text/html" } });
-  } catch {
+  } catch (error) {
+    if (!(error instanceof ProviderUnavailableError)) throw error;
     return { isRegistered: null, findings: [] };
   }
   return judged(answer, address, redirectUri);

@@ -1,15 +1,8 @@
 import { StoreUnavailableError } from "../../core/errors.js";
+import { codesOf, connectionFailure } from "./failure.js";
 
+/** Of drivers and servers; what is about the connection is said as of a provider's. */
 const CODES: Readonly<Record<string, string>> = {
-  ENOTFOUND: "has a host name that does not exist (DNS)",
-  EAI_AGAIN: "has a host name that cannot be resolved at the moment (DNS)",
-  ECONNREFUSED: "refuses connections",
-  ECONNRESET: "breaks the connection off",
-  ETIMEDOUT: "cannot be connected to in time",
-  DEPTH_ZERO_SELF_SIGNED_CERT: "has a self-signed certificate",
-  SELF_SIGNED_CERT_IN_CHAIN: "has a certificate of an unknown authority",
-  CERT_HAS_EXPIRED: "has a certificate that has expired",
-  ERR_TLS_CERT_ALTNAME_INVALID: "has a certificate for another host name",
   ERR_MODULE_NOT_FOUND: "is not there, or imports what is not there",
   WRONGPASS: "refuses user or password",
   NOAUTH: "asks for a password",
@@ -26,8 +19,12 @@ const REDIS_WORD = /^(WRONGPASS|NOAUTH|NOPERM|READONLY|LOADING|CLUSTERDOWN|MISCO
 
 /** Why a store does not work, in our own words: what a driver says may repeat an address with its password. Goes on after "it …". */
 export function storeFailure(error: unknown): string {
-  const codes = codesOf(error, 5);
-  const known = codes.map((code) => CODES[code]).find((words) => words !== undefined);
+  const codes = codesOf(error, ({ code, message }) => {
+    const own = typeof code === "string" && /^[A-Z0-9][A-Z0-9_]{2,60}$/.test(code) ? [code] : [];
+    const word = typeof message === "string" ? REDIS_WORD.exec(message)?.[1] : undefined;
+    return word === undefined ? own : [...own, word];
+  });
+  const known = codes.map((code) => CODES[code] ?? connectionFailure(code)?.words).find((words) => words !== undefined);
   if (known !== undefined) return known;
   if (isOutOfTime(error)) return "does not answer in time";
   const [code] = codes;
@@ -43,13 +40,4 @@ export function ownWords(error: unknown, storeName: string): string | undefined 
 
 function isOutOfTime(error: unknown): boolean {
   return error instanceof StoreUnavailableError && error.message.includes("in time");
-}
-
-function codesOf(error: unknown, depth: number): string[] {
-  if (depth === 0 || typeof error !== "object" || error === null) return [];
-  const { code, cause, errors, message } = error as { code?: unknown; cause?: unknown; errors?: unknown; message?: unknown };
-  const own = typeof code === "string" && /^[A-Z0-9][A-Z0-9_]{2,60}$/.test(code) ? [code] : [];
-  const word = typeof message === "string" ? REDIS_WORD.exec(message)?.[1] : undefined;
-  const gathered: unknown[] = Array.isArray(errors) ? errors : [];
-  return [...own, ...(word === undefined ? [] : [word]), ...[cause, ...gathered].flatMap((inner) => codesOf(inner, depth - 1))];
 }

@@ -6,5 +6,5 @@ export function isStoreAddress(value: string): boolean {
 
 /** A path of a JavaScript module, which has no scheme; one letter before the colon is a drive. */
 export function isModule(value: string): boolean {
-  return /\.[cm]?[jt]s$/.test(value) && !/^[a-z]{2,}:/i.test(value);
+  return /\.[cm]?[jt]s$/.test(value) && !/^[a-z][a-z0-9+.-]+:/i.test(value);
 }

@@ -1,4 +1,5 @@
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
+import { isLoopback } from "../loopback.js";
 import { CookieJar } from "./cookie-jar.js";
 
 export { CookieJar, type KeptCookie } from "./cookie-jar.js";
@@ -84,6 +85,9 @@ export class CookieBrowser {
   async get(target: string | URL, options: BrowserRequestOptions = {}): Promise<BrowserAnswer> {
     const { url, path } = this.#resolve(target);
     const proxy = this.#proxied[url.origin];
+    if (proxy === undefined && url.protocol !== "http:") {
+      throw new TypeError(`Only plain HTTP is spoken here: ${url.origin} has to be named in the option \`proxied\`.`);
+    }
     const cookie = this.cookies.header(url);
     const answer = await exchange(
       {
@@ -163,7 +167,7 @@ function lowerCased(headers: BrowserRequestOptions["headers"] = {}): Record<stri
 /** Some servers that are told to listen on `localhost` do so on ::1 alone; whatever the system says of that name is tried. */
 function loopbackOf(hostname: string): string {
   if (hostname === "[::1]") return "::1";
-  return hostname === "localhost" ? "localhost" : "127.0.0.1";
+  return isLoopback(hostname) ? hostname : "127.0.0.1";
 }
 
 interface Exchange {

@@ -48,7 +48,7 @@ export class CookieJar {
   take(url: URL, line: string): boolean {
     const cookie = parse(url, line, this.#now());
     if (cookie === undefined) return false;
-    const twin = this.#cookies.find(({ name, domain, path }) => name === cookie.name && domain === cookie.domain && path === cookie.path);
+    const twin = this.#cookies.find((other) => isSameCookie(other, cookie));
     // A page without TLS cannot replace or delete what a page with TLS has set.
     if (twin?.secure === true && url.protocol !== "https:") return false;
     const expired = cookie.expiresAt !== undefined && cookie.expiresAt <= this.#now();
@@ -111,6 +111,11 @@ function parse(url: URL, line: string, now: number): KeptCookie | undefined {
   if (/^__secure-/i.test(name) && !cookie.secure) return undefined;
   if (/^__host-/i.test(name) && !(cookie.secure && cookie.hostOnly && attributes.get("path") === "/")) return undefined;
   return cookie;
+}
+
+/** Whether one replaces or deletes the other (RFC 6265bis section 5.7): the same name, with and without Domain, is two cookies. */
+function isSameCookie(one: KeptCookie, other: KeptCookie): boolean {
+  return one.name === other.name && one.domain === other.domain && one.hostOnly === other.hostOnly && one.path === other.path;
 }
 
 /** Max-Age wins over Expires; what cannot be read counts as absent (RFC 6265bis section 5.6). */

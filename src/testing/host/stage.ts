@@ -186,9 +186,15 @@ export class Stage implements HostStage {
     };
   }
 
-  /** What was started last is stopped first. */
+  /** What was started last is stopped first; the others also when one of them cannot be, or has something to say. */
   async stop(): Promise<void> {
-    for (const each of this.#running.splice(0)) await each.stop();
+    const each = this.#running.shift();
+    if (each === undefined) return;
+    try {
+      await each.stop();
+    } finally {
+      await this.stop();
+    }
   }
 }
 

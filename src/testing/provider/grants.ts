@@ -28,7 +28,6 @@ interface RefreshToken {
   readonly family: Family;
   /** When it was rotated away, in milliseconds. */
   usedAt: number | undefined;
-  revoked: boolean;
 }
 
 interface AccessToken {
@@ -97,7 +96,7 @@ export class Grants {
 
   issueRefreshToken(family: Family): string {
     const token = this.note("refresh_token", secret("rt"));
-    this.#refreshTokens.set(token, { family, usedAt: undefined, revoked: false });
+    this.#refreshTokens.set(token, { family, usedAt: undefined });
     return token;
   }
 
@@ -105,8 +104,8 @@ export class Grants {
   spendRefreshToken(token: string, rules: RefreshRules, now: number): { family: Family; successor: string | undefined } | string {
     const found = this.#refreshTokens.get(token);
     if (found === undefined) return "unknown refresh token";
-    if (found.revoked || found.family.revoked) return "refresh token revoked";
-    if (found.usedAt !== undefined && now >= found.usedAt + rules.reuseGraceSeconds * 1000) {
+    if (found.family.revoked) return "refresh token revoked";
+    if (isSpent(found, rules, now)) {
       if (rules.reuseDetection) {
         found.family.revoked = true;
         this.reuses += 1;
@@ -120,15 +119,16 @@ export class Grants {
 
   /** The person behind a usable access token. */
   personOf(accessToken: string, now: number): PersonClaims | undefined {
-    return this.isActive(accessToken, now) ? this.#accessTokens.get(accessToken)?.family.approval.person : undefined;
+    const access = this.#accessTokens.get(accessToken);
+    return access !== undefined && isUsable(access, now) ? access.family.approval.person : undefined;
   }
 
-  /** Whether the provider would still honour this token. */
-  isActive(token: string, now: number): boolean {
+  /** Whether the provider would still honour this access or refresh token. */
+  isActive(token: string, rules: RefreshRules, now: number): boolean {
     const access = this.#accessTokens.get(token);
-    if (access !== undefined) return !access.revoked && !access.family.revoked && now < access.expiresAt;
+    if (access !== undefined) return isUsable(access, now);
     const refresh = this.#refreshTokens.get(token);
-    return refresh !== undefined && !refresh.revoked && !refresh.family.revoked && refresh.usedAt === undefined;
+    return refresh !== undefined && !refresh.family.revoked && !isSpent(refresh, rules, now);
   }
 
   /** RFC 7009 section 2.1: a refresh token takes its family with it, an access token goes alone, an unknown one is no error. */
@@ -139,11 +139,20 @@ export class Grants {
     if (access !== undefined) access.revoked = true;
   }
 
-  /** Refuses every refresh token from now on, as when a person withdraws consent. */
+  /** Refuses every refresh token and access token of now, as when a person withdraws consent. */
   revokeAll(): void {
     for (const { family } of this.#refreshTokens.values()) family.revoked = true;
     for (const { family } of this.#accessTokens.values()) family.revoked = true;
   }
+}
+
+function isUsable({ revoked, family, expiresAt }: AccessToken, now: number): boolean {
+  return !revoked && !family.revoked && now < expiresAt;
+}
+
+/** Rotated away, and the grace is over. */
+function isSpent({ usedAt }: RefreshToken, { reuseGraceSeconds }: RefreshRules, now: number): boolean {
+  return usedAt !== undefined && now >= usedAt + reuseGraceSeconds * 1000;
 }
 
 function fits(verifier: string | null, challenge: string | undefined): boolean {

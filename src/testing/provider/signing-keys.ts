@@ -52,7 +52,8 @@ function signature(alg: string, input: Buffer, key: KeyObject | Uint8Array): Buf
   if (alg.startsWith("PS"))
     return sign(hash, input, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST });
   if (alg.startsWith("ES")) return sign(hash, input, { key, dsaEncoding: "ieee-p1363" });
-  if (alg === "EdDSA") return sign(null, input, key);
+  // RFC 8037 section 3.1, and the name that RFC 9864 gives the curve's algorithm.
+  if (alg === "EdDSA" || alg === "Ed25519") return sign(null, input, key);
   return sign(hash, input, key);
 }
 
@@ -79,7 +80,9 @@ export interface JwksControls {
 /** The provider's keys: one signs, it and those kept from before are published. */
 export class SigningKeys {
   #current: SigningKey;
-  #others: SigningKey[] = [];
+  /** Current ones of before, the latest first. */
+  #old: SigningKey[] = [];
+  #decoys: SigningKey[] = [];
   #published: { readonly value: unknown } | undefined;
   #kidless = false;
 
@@ -112,7 +115,7 @@ export class SigningKeys {
 
   async rotate(options: { keepOld?: boolean; kid?: string } = {}): Promise<void> {
     const next = await createSigningKey(options.kid ?? newKid());
-    this.#others = options.keepOld === false ? [] : [this.#current, ...this.#others];
+    this.#old = options.keepOld === false ? [] : [this.#current, ...this.#old];
     this.#current = next;
   }
 
@@ -141,18 +144,19 @@ export class SigningKeys {
     },
     publishSeveral: async (count = 1) => {
       const decoys = await Promise.all(Array.from({ length: count }, () => createSigningKey(newKid())));
-      this.#others = [...decoys, ...this.#others];
+      this.#decoys.push(...decoys);
     },
     reset: () => {
       this.#published = undefined;
       this.#kidless = false;
+      this.#decoys = [];
     },
   };
 
   // The current key comes last, so that a client which takes the first one fails.
   #document(): { keys: PublicJwk[] } {
     return {
-      keys: [...this.#others, this.#current].map(({ kid, publicJwk }) => ({
+      keys: [...this.#decoys, ...this.#old, this.#current].map(({ kid, publicJwk }) => ({
         ...publicJwk,
         ...(this.#kidless ? {} : { kid }),
         use: "sig",

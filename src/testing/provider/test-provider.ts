@@ -8,7 +8,7 @@ import { FaultBoard, send, strike, type Fault, type Hold, type HoldOptions } fro
 import { Grants, type Issued } from "./grants.js";
 import { ADA, type PersonClaims } from "./people.js";
 import { ENDPOINTS, isForm, readBody, violationsOf, type Endpoint, type ReceivedRequest } from "./received-requests.js";
-import { assertEndpoint, assertFault, assertSettings } from "./slips.js";
+import { assertEndpoint, assertFault, assertIssuerPath, assertSettings } from "./slips.js";
 import { SigningKeys, type JwksControls } from "./signing-keys.js";
 
 export type { IdTokenDraft, MutatedIdToken, ProviderHooks, ProviderSettings } from "./endpoints.js";
@@ -79,7 +79,10 @@ export interface TestProvider extends ProviderHooks {
   fault(endpoint: Endpoint, fault: Fault): () => void;
   /** A barrier: requests that reach the endpoint wait there until `release()`. */
   hold(endpoint: Endpoint, options?: HoldOptions): Hold;
-  /** Withdraws all faults, releases all barriers, and cuts off requests that a fault left unanswered. */
+  /**
+   * Withdraws all faults, releases all barriers, and cuts off requests that a fault left unanswered. What a delay was to be
+   * followed by is not done any more.
+   */
   clearFaults(): void;
   /** Refuses connections, and cuts off those there are, until `resume()`. */
   pause(): Promise<void>;
@@ -107,6 +110,7 @@ export const SERVER_HEADER = "idpauth-test-provider";
 export async function startTestProvider(options: TestProviderOptions = {}): Promise<TestProvider> {
   const { person, people = [], clock = new RunningClock(), issuerPath = "", ...settings } = options;
   assertSettings(settings, defaultSettings());
+  assertIssuerPath(issuerPath);
   const provider = new Provider({
     settings: { ...defaultSettings(), ...settings },
     person: person ?? people[0] ?? ADA,
@@ -167,6 +171,7 @@ class Provider implements TestProvider, ProviderState {
   readonly #faults = new FaultBoard();
   /** Responses that a fault has taken over and not ended. */
   readonly #abandoned = new Set<ServerResponse>();
+  readonly #cutOff = new WeakSet<ServerResponse>();
   #port = 0;
 
   constructor(parts: ProviderParts) {
@@ -252,7 +257,7 @@ class Provider implements TestProvider, ProviderState {
   }
 
   async stop(): Promise<void> {
-    this.#faults.clear();
+    this.clearFaults();
     await this.pause();
     if (this.violations.length > 0) throw new Error(`violations seen by the provider:\n${this.violations.join("\n")}`);
   }
@@ -268,7 +273,7 @@ class Provider implements TestProvider, ProviderState {
   }
 
   isActive(token: string): boolean {
-    return this.grants.isActive(token, this.now());
+    return this.grants.isActive(token, this.settings, this.now());
   }
 
   revokeAll(): void {
@@ -292,7 +297,10 @@ class Provider implements TestProvider, ProviderState {
 
   clearFaults(): void {
     this.#faults.clear();
-    for (const response of this.#abandoned) response.destroy();
+    for (const response of this.#abandoned) {
+      this.#cutOff.add(response);
+      response.destroy();
+    }
   }
 
   async signInCode(authorizationUrl: string | URL, person?: PersonClaims): Promise<string> {
@@ -358,6 +366,7 @@ class Provider implements TestProvider, ProviderState {
     response.once("close", () => this.#abandoned.delete(response));
     const outcome = await strike(fault, response, this.clock, answer);
     if (outcome === "go-on") this.#abandoned.delete(response);
-    return outcome === "dealt-with";
+    // A token that was spent after the cut would turn the client's next try into a reuse.
+    return outcome === "dealt-with" || this.#cutOff.has(response);
   }
 }

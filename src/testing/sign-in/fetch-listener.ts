@@ -15,7 +15,8 @@ export type FetchFunction = (request: Request) => unknown;
 export function fetchListener(handle: FetchFunction, failed: (error: unknown) => void): RequestListener {
   return (message, response) => {
     answer(handle, message, response).catch((error: unknown) => {
-      failed(error);
+      // A visitor who leaves before the end is no failure of the function's.
+      if ((error as NodeJS.ErrnoException | undefined)?.code !== "ERR_STREAM_PREMATURE_CLOSE") failed(error);
       if (response.headersSent) response.destroy();
       else response.writeHead(500, { "Content-Type": "text/plain" }).end("The application's function failed.");
     });

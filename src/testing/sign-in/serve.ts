@@ -35,14 +35,16 @@ export interface Served {
   release(): Promise<void>;
 }
 
-/** A server that was made to listen for tests. */
+/** A server that is made to listen for tests. */
 interface Opened {
-  readonly server: HttpServer;
+  /** Settles when it listens. */
+  readonly server: Promise<HttpServer>;
+  /** How many hold on to it, those included that still wait for it to listen. */
   users: number;
   failure: unknown;
 }
 
-const opened = new WeakMap<object, Promise<Opened>>();
+const opened = new WeakMap<object, Opened>();
 
 /**
  * Makes an application reachable, on a free port of 127.0.0.1 if need be. One application gets one server, whoever asks, and
@@ -54,37 +56,39 @@ export async function serve(app: TestedApplication): Promise<Served> {
   if (typeof app === "string" || app instanceof URL) return runningElsewhere(app);
   assertReachable(app);
   if (isServer(app) && app.listening && !opened.has(app)) return listening(app);
-  let entry = opened.get(app);
-  if (entry === undefined) {
-    entry = open(app);
-    opened.set(app, entry);
-    entry.catch(() => opened.delete(app));
-  }
-  const known = await entry;
-  known.users += 1;
+  const entry = opened.get(app) ?? open(app);
+  // Before anything is waited for: whoever lets go meanwhile is not the last.
+  entry.users += 1;
+  const server = await entry.server;
   let isReleased = false;
   return {
-    ...addressOf(known.server),
-    failure: () => known.failure,
+    ...addressOf(server),
+    failure: () => entry.failure,
     async release() {
       if (isReleased) return;
       isReleased = true;
-      known.users -= 1;
-      if (known.users > 0) return;
+      entry.users -= 1;
+      if (entry.users > 0) return;
       opened.delete(app);
-      const closed = new Promise((resolve) => known.server.close(resolve));
+      const closed = new Promise((resolve) => server.close(resolve));
       // Nobody is left who waits for an answer, and one that never comes must not keep the test waiting.
-      known.server.closeAllConnections();
+      server.closeAllConnections();
       await closed;
     },
   };
 }
 
-async function open(app: Exclude<TestedApplication, string | URL>): Promise<Opened> {
-  const entry = { users: 0, failure: undefined as unknown };
+function open(app: Exclude<TestedApplication, string | URL>): Opened {
   const failed = (error: unknown): void => {
     entry.failure = error;
   };
+  const entry: Opened = { server: listen(app, failed), users: 0, failure: undefined };
+  opened.set(app, entry);
+  entry.server.catch(() => opened.delete(app));
+  return entry;
+}
+
+async function listen(app: Exclude<TestedApplication, string | URL>, failed: (error: unknown) => void): Promise<HttpServer> {
   const server = isServer(app) ? app : createServer(await listenerOf(app, failed));
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -94,7 +98,7 @@ async function open(app: Exclude<TestedApplication, string | URL>): Promise<Open
     });
   });
   server.unref();
-  return Object.assign(entry, { server });
+  return server;
 }
 
 async function listenerOf(app: unknown, failed: (error: unknown) => void): Promise<RequestListener> {
@@ -148,7 +152,9 @@ function addressOf(server: HttpServer): Pick<Served, "origin" | "port"> {
   const address = server.address();
   if (address === null || typeof address === "string") throw new TypeError("The server listens on no TCP port.");
   const { address: host, port } = address satisfies AddressInfo;
-  return { origin: `http://${host === "::1" ? "[::1]" : "127.0.0.1"}:${port}`, port };
+  const name = host === "::1" ? "[::1]" : host;
+  // A server that listens at every address does so at this one.
+  return { origin: `http://${isLoopback(name) ? name : "127.0.0.1"}:${port}`, port };
 }
 
 function runningElsewhere(given: string | URL): Served {

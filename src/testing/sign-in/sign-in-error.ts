@@ -35,9 +35,14 @@ const HINTS: Partial<Record<string, string>> = {
   not_found: "Is idpauth mounted at the path in option `mountPath`?",
 };
 
-/** An answer of the application that leads no further. */
-export function deadEnd(step: SignInStep, answer: BrowserAnswer, failure: unknown): SignInError {
+/**
+ * An answer of the application that leads no further.
+ *
+ * @param latest what the application's function threw last, in whatever request; only a 500 can come of that
+ */
+export function deadEnd(step: SignInStep, answer: BrowserAnswer, latest: unknown): SignInError {
   const { status } = answer;
+  const failure = status === 500 ? latest : undefined;
   const code = codeIn(answer);
   const where = `${placeOf(answer.url)} answered ${status}`;
   if (code !== undefined) return new SignInError(step, `${where}, ${explained(code)}`, { status, code, cause: failure });
