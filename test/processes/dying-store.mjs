@@ -7,22 +7,29 @@
  */
 export function dyingStore(store, death) {
   if (death === undefined) return store;
-  let replaces = 0;
+  let calls = 0;
+  /**
+   * @template Result
+   * @param {string} method
+   * @param {() => Promise<Result>} work
+   */
+  async function around(method, work) {
+    if (method !== death?.method) return work();
+    calls += 1;
+    const isLast = calls === death.number;
+    if (isLast && death.moment === "before") process.kill(process.pid, "SIGKILL");
+    const result = await work();
+    if (isLast) process.kill(process.pid, "SIGKILL");
+    return result;
+  }
   return {
     name: store.name,
     ...(store.problems && { problems: store.problems }),
     get: (key) => store.get(key),
-    insert: (key, entry) => store.insert(key, entry),
+    insert: (key, entry) => around("insert", () => store.insert(key, entry)),
     touch: (key, lastActive, expiresAt) => store.touch(key, lastActive, expiresAt),
-    delete: (key) => store.delete(key),
+    delete: (key) => around("delete", () => store.delete(key)),
     listBySubject: (subject) => store.listBySubject(subject),
-    async replace(key, entry, version) {
-      replaces += 1;
-      const isLast = replaces === death.replace;
-      if (isLast && death.moment === "before") process.kill(process.pid, "SIGKILL");
-      const isReplaced = await store.replace(key, entry, version);
-      if (isLast) process.kill(process.pid, "SIGKILL");
-      return isReplaced;
-    },
+    replace: (key, entry, version) => around("replace", () => store.replace(key, entry, version)),
   };
 }

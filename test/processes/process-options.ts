@@ -5,9 +5,10 @@ export type StoreOptions =
   | { readonly kind: "redis-cluster"; readonly ports: readonly number[] }
   | { readonly kind: "postgres"; readonly url: string };
 
-/** Where a process kills itself: around the n-th compare-and-set that it makes, counted from 1. */
+/** Where a process kills itself: around the n-th call of one kind that it makes of its store, counted from 1. */
 export interface Death {
-  readonly replace: number;
+  readonly method: "insert" | "replace" | "delete";
+  readonly number: number;
   readonly moment: "before" | "after";
 }
 

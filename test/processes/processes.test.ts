@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { tableOf, type Row } from "./report.js";
+import { killedDuringSignInOrOut } from "./scenarios/killed-during-sign-in-or-out.js";
 import { keyRotation } from "./scenarios/key-rotation.js";
 import { killedRefresher } from "./scenarios/killed-refresher.js";
 import { logoutDuringRefresh, logoutSeenByAll } from "./scenarios/logout-wins.js";
@@ -14,11 +15,12 @@ import { STORE_RIGS, type RunningStore } from "./store-rigs.js";
 type Scenario = (stage: Stage) => Promise<void>;
 
 const SCENARIOS: readonly (readonly [name: string, play: Scenario])[] = [
-  ["4 processes x 100 requests, one refresh", oneRefresh],
+  ["4 processes x 125 requests, one refresh", oneRefresh],
   ["many people refresh at once, each stays who they are", ownIdentity],
   ["a logout is seen by all at once", logoutSeenByAll],
   ["a logout wins over a refresh elsewhere", logoutDuringRefresh],
   ["kill -9 of the refresher at each step", killedRefresher],
+  ["kill -9 at each step of a callback and of a logout", killedDuringSignInOrOut],
   ["two versions of the record format", recordFormats],
   ["SECRET_KEY rotated in two phases", keyRotation],
   ["rolling restart by SIGTERM under load", rollingRestart],

@@ -1,9 +1,13 @@
-import { monitorEventLoopDelay } from "node:perf_hooks";
+import { generateKeyPairSync } from "node:crypto";
+import { monitorEventLoopDelay, type IntervalHistogram } from "node:perf_hooks";
 import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
+import { MAX_ORIGIN_URL_LENGTH } from "../../src/core/redirects.js";
+import { redirectCorpus } from "../../src/testing/host/redirect-corpus.js";
 import { rawRequest } from "../../src/testing/browser/raw-request.js";
 import { createBundledSessions } from "../../src/sessions/bundled.js";
 import { createSealer } from "../../src/sessions/seal.js";
+import type { Endpoint } from "../../src/testing/provider/test-provider.js";
 import type { Application, Visitor } from "../support/application.js";
 import { startExpressApplication } from "../support/express-application.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";
@@ -109,6 +113,43 @@ describe("L1 many sessions expire in the same second", () => {
     const again = answers.findIndex(({ status }) => status === 503);
     expect((await visitor().get(PROBE, { headers: { cookie: cookies[again] ?? "" } })).json()).toMatchObject({ authenticated: true });
   });
+
+  // Again when it fails: the machine has other work too.
+  it(
+    "L1 10,000 that come within a second: 99 of 100 unrelated probes, begun every 5 ms whatever came of the last one, take less than 100 ms",
+    { retry: 2 },
+    async () => {
+      const { clock, provider, visitor, ...app } = await start(LIMIT);
+      const person = visitor();
+      await person.signIn();
+      const cookies = await manySessions({ clock, provider, visitor, ...app }, person, 10_000);
+      const most = crowdAt({ clock, provider, visitor, ...app });
+      clock.advance(HOUR);
+      const unrelated = visitor();
+      await unrelated.signIn();
+      const began = performance.now();
+      const herd: Promise<{ readonly status: number }>[] = [];
+      const probes: Promise<number>[] = [];
+      for (let tick = 0; tick < 200; tick += 1) {
+        const due = began + 5 * tick;
+        while (performance.now() < due) await new Promise((resolve) => setTimeout(resolve, 1));
+        // From when it was due: a loop that is held up makes the probe late, and that counts.
+        probes.push(
+          unrelated.isSignedIn().then((isSignedIn) => {
+            expect(isSignedIn).toBe(true);
+            return performance.now() - due;
+          }),
+        );
+        for (const cookie of cookies.slice(50 * tick, 50 * (tick + 1))) herd.push(visitor().get(PROBE, { headers: { cookie } }));
+      }
+      const statuses = statusesOf(await Promise.all(herd));
+      expect((statuses[200] ?? 0) + (statuses[503] ?? 0)).toBe(10_000);
+      expect(statuses[200]).toBeGreaterThanOrEqual(PLACES + WAITING);
+      expect(most()).toBeLessThanOrEqual(PLACES);
+      const delays = (await Promise.all(probes)).sort((one, other) => one - other);
+      expect(delays[Math.floor(delays.length * 0.99) - 1]).toBeLessThan(100);
+    },
+  );
 });
 
 describe("L2 the provider hangs while many probes arrive", () => {
@@ -153,19 +194,69 @@ async function until(claim: () => boolean): Promise<void> {
 }
 
 describe("L3 nothing holds up the event loop", () => {
-  /** The longest that the loop was held up, in milliseconds; the best of some rounds, since the machine has other work too. */
-  async function heldUp(work: () => Promise<unknown>): Promise<number> {
+  /**
+   * The longest that the loop was held up, in milliseconds, by what follows `ready`; the best of some rounds, since the machine
+   * has other work too.
+   */
+  async function heldUp(ready: () => Promise<() => Promise<unknown>>): Promise<number> {
     const rounds: number[] = [];
     for (let round = 0; round < 5; round += 1) {
+      const work = await ready();
       const monitor = monitorEventLoopDelay({ resolution: 1 });
       monitor.enable();
+      // It measures from one tick of its own to the next: there has to be one before the work, and one after it.
+      await ticked(monitor, 2);
       await work();
-      await new Promise((resolve) => setTimeout(resolve, 3));
+      await ticked(monitor, monitor.count + 1);
       monitor.disable();
       rounds.push(monitor.max / 1e6);
     }
     return Math.min(...rounds);
   }
+
+  async function ticked(monitor: IntervalHistogram, count: number): Promise<void> {
+    while (monitor.count < count) await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+
+  /** The same work each time. */
+  const each = (work: () => Promise<unknown>) => () => Promise.resolve(work);
+
+  /** Sign-ins whose answer of this endpoint is on its way. */
+  const signIns = (endpoint: Endpoint, status: number, visitor: () => Visitor) => async () => {
+    const provider = run?.provider;
+    const person = visitor();
+    const callback = await person.approve();
+    const hold = provider?.hold(endpoint, { before: false });
+    const answer = person.get(callback);
+    await hold?.arrived;
+    return async () => {
+      hold?.release();
+      expect((await answer).status).toBe(status);
+      run?.clock.advance(61_000);
+    };
+  };
+
+  it("L3 what is measured is what holds the loop up, from the first step of the work to its last", async () => {
+    const block = () => {
+      const over = performance.now() + 60;
+      while (performance.now() < over);
+    };
+    expect(await heldUp(each(async () => block()))).toBeGreaterThan(55);
+    expect(
+      await heldUp(
+        each(
+          () =>
+            new Promise<void>((resolve) =>
+              setTimeout(() => {
+                block();
+                resolve();
+              }, 5),
+            ),
+        ),
+      ),
+    ).toBeGreaterThan(55);
+    expect(await heldUp(each(async () => undefined))).toBeLessThan(50);
+  });
 
   it.each([
     ["12 KB of slashes", "/".repeat(12_000)],
@@ -180,7 +271,53 @@ describe("L3 nothing holds up the event loop", () => {
     const { visitor } = await start();
     const target = `/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(value)}`;
     await visitor().get(target);
-    expect(await heldUp(() => visitor().get(target))).toBeLessThan(50);
+    expect(await heldUp(each(() => visitor().get(target)))).toBeLessThan(50);
+  });
+
+  // Longer ones are refused by their length alone; these reach the rule and the parser.
+  const REST = MAX_ORIGIN_URL_LENGTH - "http://app.example".length;
+  const LONGEST: readonly (readonly [string, string])[] = [
+    ["slashes", "/".repeat(REST)],
+    ["backslashes", `/${"\\".repeat(REST - 1)}`],
+    ["dots", "/..".repeat(Math.floor(REST / 3))],
+    ["percent signs", `/${"%".repeat(REST - 1)}`],
+    ["half escapes", `/${"%2".repeat(Math.floor((REST - 1) / 2))}`],
+    ["user info", `/${"a@".repeat(Math.floor((REST - 1) / 2))}`],
+    ["a port without end", `:${"9".repeat(REST - 1)}`],
+    ["white space at the end", `/${"x".repeat(REST - 2)} `],
+    ["question marks", "?".repeat(REST)],
+    ["number signs", "#".repeat(REST)],
+    ["letters with marks", `/${"\u0301".repeat(Math.floor((REST - 1) / 6))}`],
+  ];
+
+  it.each(LONGEST)("L3 the longest origin that is looked at, of %s, by parameter and by header", async (_name, rest) => {
+    const { visitor } = await start();
+    const value = `http://app.example${rest}`;
+    expect(value.length).toBeLessThanOrEqual(MAX_ORIGIN_URL_LENGTH);
+    const byParameter = `/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(value)}`;
+    const ask = () =>
+      Promise.all([
+        visitor().get(byParameter),
+        visitor().get("/idpauth/login/?scheme=PRESERVE_ORIGIN_HP&response=json", { headers: { "x-origin-url": value } }),
+      ]);
+    expect((await ask()).map(({ status }) => status)).toEqual([302, 200]);
+    expect(await heldUp(each(ask))).toBeLessThan(50);
+  });
+
+  it("L3 every value of the redirect corpus, by parameter and by header", async () => {
+    const { visitor } = await start();
+    const corpus = redirectCorpus("http://app.example");
+    const ask = async () => {
+      for (const { value } of corpus) {
+        // A turn for each: what holds the loop up is one of them.
+        await new Promise((resolve) => setImmediate(resolve));
+        const parameters = new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: value });
+        await visitor().get(`/idpauth/login/?${parameters.toString()}`);
+        await visitor().get("/idpauth/login/?scheme=PRESERVE_ORIGIN_HP&response=json", { headers: { "x-origin-url": value } });
+      }
+    };
+    await ask();
+    expect(await heldUp(each(ask))).toBeLessThan(50);
   });
 
   it("L3 headers and cookies of 12 KB", async () => {
@@ -190,16 +327,16 @@ describe("L3 nothing holds up the event loop", () => {
       Promise.all(
         nasty.flatMap((value) => [
           visitor().get(PROBE, { headers: { accept: value, cookie: value, "sec-fetch-mode": value } }),
-          visitor().get("/idpauth/login/?scheme=X", { headers: { accept: value, "x-origin-url": value } }),
+          visitor().get("/idpauth/login/?scheme=PRESERVE_ORIGIN_HP&response=json", { headers: { accept: value, "x-origin-url": value } }),
           auth.guard(visitor().request("/page", { headers: { accept: value, cookie: value } })),
         ]),
       );
     await ask();
-    expect(await heldUp(ask)).toBeLessThan(50);
+    expect(await heldUp(each(ask))).toBeLessThan(50);
   });
 
   it("L3 a key set of a megabyte: 100 keys are looked at", async () => {
-    const { provider, another } = await start();
+    const { provider, another, visitor } = await start();
     const [key] = provider.jwks.document().keys;
     const keys = Array.from({ length: 2_200 }, (_, number) => ({ ...key, kid: `k${String(number)}` }));
     const text = JSON.stringify({ keys: [key, ...keys] });
@@ -207,42 +344,35 @@ describe("L3 nothing holds up the event loop", () => {
     provider.jwks.publish(
       text.slice(0, 1_048_576).length === text.length ? text : JSON.stringify({ keys: [key, ...keys.slice(0, 2_000)] }),
     );
-    const rounds: number[] = [];
-    for (let round = 0; round < 3; round += 1) {
-      const visitor = run?.visitor().at(another());
-      const callback = (await visitor?.approve()) ?? "";
-      const hold = provider.hold("jwks", { before: false });
-      const answer = visitor?.get(callback);
-      await hold.arrived;
-      const monitor = monitorEventLoopDelay({ resolution: 1 });
-      monitor.enable();
-      hold.release();
-      expect((await answer)?.status).toBe(302);
-      monitor.disable();
-      rounds.push(monitor.max / 1e6);
-    }
-    expect(Math.min(...rounds)).toBeLessThan(50);
+    expect(await heldUp(signIns("jwks", 302, () => visitor().at(another())))).toBeLessThan(50);
+  });
+
+  it("L3 a key set of 10,000 keys: 100 are looked at", async () => {
+    const { provider, another, visitor } = await start();
+    const [key] = provider.jwks.document().keys;
+    // As many as an answer holds; each would be a key, were it looked at.
+    const { publicKey } = generateKeyPairSync("ed25519");
+    const { x } = publicKey.export({ format: "jwk" });
+    const text = JSON.stringify({ keys: [key, ...Array.from({ length: 10_000 }, () => ({ kty: "OKP", crv: "Ed25519", x }))] });
+    expect(text.length).toBeLessThan(1_048_576);
+    provider.jwks.publish(text);
+    expect(await heldUp(signIns("jwks", 302, () => visitor().at(another())))).toBeLessThan(50);
+  });
+
+  it.each([
+    ["of almost a megabyte, in an answer that is read to its end", 1_000_000, 400],
+    ["of more than a megabyte", 1_100_000, 503],
+  ])("L3 an ID token %s", async (_name, bytes, status) => {
+    const { provider, visitor } = await start();
+    provider.mutateIdToken = ({ header, claims, sign }) => `${sign(header, claims)}${"A".repeat(bytes)}`;
+    expect(await heldUp(signIns("token", status, visitor))).toBeLessThan(50);
   });
 
   it("L3 tokens of many kilobytes", async () => {
     const { provider, visitor } = await start();
     provider.mutateIdToken = ({ header, claims }) => ({ header, claims: { ...claims, padding: "x".repeat(180_000) } });
     provider.tokenAnswer = (answer) => ({ ...answer, scope: "x ".repeat(100_000) });
-    const person = visitor();
-    const rounds: number[] = [];
-    for (let round = 0; round < 3; round += 1) {
-      const callback = await person.approve();
-      const hold = provider.hold("token", { before: false });
-      const answer = person.get(callback);
-      await hold.arrived;
-      const monitor = monitorEventLoopDelay({ resolution: 1 });
-      monitor.enable();
-      hold.release();
-      expect((await answer).status).toBe(302);
-      monitor.disable();
-      rounds.push(monitor.max / 1e6);
-    }
-    expect(Math.min(...rounds)).toBeLessThan(50);
+    expect(await heldUp(signIns("token", 302, visitor))).toBeLessThan(50);
   });
 });
 
@@ -339,10 +469,10 @@ describe("L8 requests that are too large, over a socket", () => {
 });
 
 describe("L9 visitors who leave during the callback", () => {
-  const VISITORS = 300;
+  const VISITORS = 1_000;
   const AT_A_TIME = 20;
 
-  it("L9 300 of them at random moments: each code is exchanged at most once, and a session is whole or not there", async () => {
+  it("L9 1,000 of them at random moments: each code is exchanged at most once, and a session is whole or not there", async () => {
     const unhandled: unknown[] = [];
     const take = (reason: unknown) => void unhandled.push(reason);
     process.on("unhandledRejection", take);

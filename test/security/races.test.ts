@@ -86,6 +86,52 @@ async function ticking<Result>(work: Promise<Result>): Promise<Result> {
   return done;
 }
 
+describe("R3 the holder of the lease, in another process, is slow", () => {
+  it.each([
+    [1_000, true],
+    [3_000, true],
+    [10_000, false],
+  ])(
+    "R3 by %i ms: waiters are answered within IDP_HTTP_TIMEOUT, from the refreshed record or with 503, and spend nothing",
+    async (slow, inTime) => {
+      run = await startWatchedRun();
+      const others = [run.another(), run.another(), run.another()];
+      const visitor = run.visitor();
+      await visitor.signIn();
+      run.clock.advance(HOUR);
+      const hold = run.provider.hold("token", { before: false });
+      const holder = copyOf(visitor).get(PROBE);
+      await hold.arrived;
+      const asked = run.clock.monotonic();
+      let latest = 0;
+      const waiters = Promise.all(
+        Array.from({ length: 30 }, async (_, number) => {
+          const answer = await copyOf(visitor, others[number % 3]).get(PROBE);
+          latest = Math.max(latest, run.clock.monotonic() - asked);
+          return answer;
+        }),
+      );
+      await run.clock.advanceAsync(slow);
+      hold.release();
+      // The holder's own visitor has left by then, too.
+      expect((await holder).status).toBe(inTime ? 200 : 503);
+      await run.auth.idle();
+      for (const answer of await ticking(waiters)) {
+        if (inTime) expect(answer.json()).toMatchObject({ authenticated: true });
+        else expect([answer.status, Number(answer.headers["Retry-After"]) >= 1]).toEqual([503, true]);
+      }
+      // 1.5 s between two looks.
+      expect(latest).toBeLessThanOrEqual(Math.min(5_000, slow + 1_500));
+      // Whoever comes now is served by what the slow one has stored.
+      for (const process of [run.auth, ...others]) expect(await ticking(copyOf(visitor, process).isSignedIn())).toBe(true);
+      expect([refreshes().length, run.provider.reuses]).toEqual([1, 0]);
+      run.clock.advance(HOUR);
+      expect(await ticking(copyOf(visitor, others[0]).isSignedIn())).toBe(true);
+      expect(refreshes().map(({ params }) => params.get("refresh_token"))).toEqual(issued("refresh_token").slice(0, 2));
+    },
+  );
+});
+
 describe("R4 a stamp by a request that read before a refresh", () => {
   it("R4 lands after the rotated tokens and brings nothing old back", async () => {
     run = await startWatchedRun({ sessionIdleTimeout: 7_200 });
@@ -106,6 +152,70 @@ describe("R4 a stamp by a request that read before a refresh", () => {
     expect(await visitor.isSignedIn()).toBe(true);
     expect(refreshes().map(({ params }) => params.get("refresh_token"))).toEqual(issued("refresh_token").slice(0, 2));
     expect(run.provider.reuses).toBe(0);
+  });
+});
+
+describe("R5 a logout while a request of another process is about to write", () => {
+  const WRITERS: readonly (readonly [string, "touch" | "replace", string])[] = [
+    ["the idle stamp", "touch", PROBE],
+    ["a login's own entry", "replace", "/idpauth/login/"],
+  ];
+
+  it.each(WRITERS.flatMap(([name, method, target]) => [true, false].map((isFirst) => [name, isFirst, method, target] as const)))(
+    "R5 %s, the logout first: %s: the session is gone, then and ten seconds later",
+    async (_name, isFirst, method, target) => {
+      run = await startWatchedRun({ sessionIdleTimeout: 7_200 });
+      const process = run.another();
+      const visitor = run.visitor();
+      await visitor.signIn();
+      const old = keyNow();
+      const kept = copyOf(visitor);
+      run.clock.advance(60_000);
+      const write = gate();
+      run.store[isFirst ? "before" : "after"] = (call) => (call.method === method && call.key === old ? write.wait() : undefined);
+      const late = copyOf(visitor, process).get(target);
+      await write.arrived;
+      run.store.before = run.store.after = undefined;
+      expect((await visitor.get("/idpauth/logout/?response=json")).json()).toEqual({ status: "logged_out" });
+      expect(await run.store.peek(old)).toBeUndefined();
+      write.open();
+      const { status, setCookies = [] } = await late;
+      expect([200, 302]).toContain(status);
+      for (const later of [0, 10_000]) {
+        await run.clock.advanceAsync(later);
+        expect(await run.store.peek(old)).toBeUndefined();
+        for (const auth of [run.auth, process]) expect(await copyOf(kept, auth).isSignedIn()).toBe(false);
+        for (const cookie of setCookies) {
+          const stranger = run.visitor();
+          stranger.cookies.set("idpauth", /^idpauth=([^;]*)/.exec(cookie)?.[1] ?? "");
+          expect(await stranger.isSignedIn()).toBe(false);
+        }
+      }
+      for (const token of issued("refresh_token")) expect(run.provider.isActive(token)).toBe(false);
+    },
+  );
+
+  it.each([true, false])("R5 a refresh, before the provider has begun: %s: the same, and its late tokens are revoked", async (before) => {
+    run = await startWatchedRun();
+    const process = run.another();
+    const visitor = run.visitor();
+    await visitor.signIn();
+    const old = keyNow();
+    const kept = copyOf(visitor);
+    run.clock.advance(HOUR);
+    const hold = run.provider.hold("token", { before });
+    const late = copyOf(visitor, process).get(PROBE);
+    await hold.arrived;
+    expect((await visitor.get("/idpauth/logout/?response=json")).json()).toEqual({ status: "logged_out" });
+    hold.release();
+    expect((await late).json()).toMatchObject({ authenticated: false });
+    await process.idle();
+    for (const later of [0, 10_000]) {
+      await run.clock.advanceAsync(later);
+      expect(await run.store.peek(old)).toBeUndefined();
+      for (const auth of [run.auth, process]) expect(await copyOf(kept, auth).isSignedIn()).toBe(false);
+    }
+    for (const token of [...issued("refresh_token"), ...issued("access_token")]) expect(run.provider.isActive(token)).toBe(false);
   });
 });
 
@@ -304,6 +414,44 @@ describe("R12 somebody who knows the key from before the sign-in", () => {
     expect(await visitor.isSignedIn()).toBe(true);
   });
 
+  it("R12 50 sign-ins, while ten others hammer the key from before them: nothing of it signs them in or ends the new session", async () => {
+    run = await startWatchedRun();
+    const process = run.another();
+    let isOver = false;
+    let asked = 0;
+    let attacker = run.visitor();
+    // Not login: a record keeps the last eight, and the visitor's own would be told to start again.
+    const targets = [PROBE, "/idpauth/", "/idpauth/login-callback?state=x&code=y"];
+    const hammer = Array.from({ length: 10 }, async (_, worker) => {
+      for (let turn = worker; !isOver; turn += 1) {
+        const answer = await copyOf(attacker, turn % 2 === 0 ? run.auth : process).get(targets[turn % targets.length] ?? "");
+        expect(answer.body ?? "").not.toContain("ada@example.com");
+        expect([200, 400]).toContain(answer.status);
+        expect(answer.setCookies ?? []).toEqual([]);
+        asked += 1;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    });
+    try {
+      for (let round = 0; round < 50; round += 1) {
+        const visitor = run.visitor();
+        const callback = await visitor.approve();
+        const old = keyNow();
+        attacker = copyOf(visitor);
+        const before = asked;
+        while (asked < before + 20) await new Promise((resolve) => setImmediate(resolve));
+        expect((await visitor.get(callback)).status).toBe(302);
+        expect(await run.store.peek(old)).toBeUndefined();
+        expect(await visitor.isSignedIn()).toBe(true);
+        for (const auth of [run.auth, process]) expect(await copyOf(attacker, auth).isSignedIn()).toBe(false);
+      }
+    } finally {
+      isOver = true;
+      await Promise.all(hammer);
+    }
+    expect(asked).toBeGreaterThan(1_000);
+  });
+
   it("R12 a write that was under way to the old key lands nowhere", async () => {
     run = await startWatchedRun();
     const process = run.another();
@@ -346,6 +494,32 @@ describe("R14 the maximum age is reached while a refresh is under way", () => {
     run.clock.advance((spare + 1) * 1_000);
     expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "max_age" });
     expect(refreshes()).toHaveLength(1);
+  });
+});
+
+describe("R15 the refresh token changes between a process's look and its lease", () => {
+  it("R15 the token that is spent is the one that lies under the lease, not the one that was seen", async () => {
+    run = await startWatchedRun();
+    const b = run.another();
+    const visitor = run.visitor();
+    await visitor.signIn();
+    run.clock.advance(HOUR);
+    // A has seen the first token, and asks for the lease.
+    const lease = gate();
+    run.store.before = ({ method }) => (method === "replace" ? lease.wait() : undefined);
+    const a = copyOf(visitor).get(PROBE);
+    await lease.arrived;
+    run.store.before = undefined;
+    // B spends it, and keeps the second: its ID token cannot be verified, so the session still has to be refreshed.
+    await run.provider.rotateKeys({ keepOld: false });
+    const withdraw = run.provider.fault("jwks", { kind: "reset" });
+    expect((await copyOf(visitor, b).get(PROBE)).status).toBe(503);
+    expect(issued("refresh_token")).toHaveLength(2);
+    withdraw();
+    lease.open();
+    expect((await a).json()).toMatchObject({ authenticated: true, expires_in: 3600 });
+    expect(refreshes().map(({ params }) => params.get("refresh_token"))).toEqual(issued("refresh_token").slice(0, 2));
+    expect(run.provider.reuses).toBe(0);
   });
 });
 

@@ -18,15 +18,21 @@ interface Step {
 }
 
 const STEPS: readonly Step[] = [
-  { name: "before the lease is written", death: { replace: 1, moment: "before" }, leavesLease: false, refreshes: 1 },
-  { name: "after the lease is written", death: { replace: 1, moment: "after" }, leavesLease: true, refreshes: 1 },
+  { name: "before the lease is written", death: { method: "replace", number: 1, moment: "before" }, leavesLease: false, refreshes: 1 },
+  { name: "after the lease is written", death: { method: "replace", number: 1, moment: "after" }, leavesLease: true, refreshes: 1 },
   { name: "the provider has the request", death: "token received", leavesLease: true, refreshes: 2 },
   { name: "the provider has rotated", death: "token rotated", leavesLease: true, refreshes: 2, isLost: true },
-  { name: "before the new token is stored", death: { replace: 2, moment: "before" }, leavesLease: true, refreshes: 2, isLost: true },
-  { name: "after the new token is stored", death: { replace: 2, moment: "after" }, leavesLease: true, refreshes: 2 },
+  {
+    name: "before the new token is stored",
+    death: { method: "replace", number: 2, moment: "before" },
+    leavesLease: true,
+    refreshes: 2,
+    isLost: true,
+  },
+  { name: "after the new token is stored", death: { method: "replace", number: 2, moment: "after" }, leavesLease: true, refreshes: 2 },
   { name: "the provider is asked for its keys", death: "keys asked for", leavesLease: true, refreshes: 2 },
-  { name: "before the last write", death: { replace: 3, moment: "before" }, leavesLease: true, refreshes: 2 },
-  { name: "after the last write", death: { replace: 3, moment: "after" }, leavesLease: false, refreshes: 1 },
+  { name: "before the last write", death: { method: "replace", number: 3, moment: "before" }, leavesLease: true, refreshes: 2 },
+  { name: "after the last write", death: { method: "replace", number: 3, moment: "after" }, leavesLease: false, refreshes: 1 },
 ];
 
 /** The survivors' time, so that a lease of 40 s is over in 4. A refresh of theirs still has 3 s. */

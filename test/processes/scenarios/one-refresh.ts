@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { assertSignedIn, type Stage } from "../stage.js";
 
-const REQUESTS_PER_PROCESS = 100;
+const REQUESTS_PER_PROCESS = 125;
 
-/** Four processes, a hundred requests at each at the same moment, one expired session: one token request, all signed in. */
+/** Four processes, a hundred and twenty-five requests at each at the same moment, one expired session: one token request, all signed in. */
 export async function oneRefresh(stage: Stage): Promise<void> {
   for (let round = 0; round < stage.rounds(3); round += 1) {
     const [visitor] = await stage.signInMany(1, { first: 0 });

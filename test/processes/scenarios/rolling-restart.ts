@@ -4,13 +4,16 @@ import { Load } from "../load.js";
 import { assertSignedIn, type Stage } from "../stage.js";
 
 const RESTARTS = 3;
+/** People who stay: most of them with an ID token of an hour, some who refresh every second. */
+const STEADY = 480;
+const RESTLESS = 20;
 
 /**
  * Three processes end by SIGTERM and are replaced, one after another, under load and while they refresh. Nobody is signed
  * out, every answer is right, and a refresh that is under way is finished first, also when its visitor has left.
  */
 export async function rollingRestart(stage: Stage): Promise<void> {
-  const visitors = [...(await stage.signInMany(20)), ...(await stage.signInMany(10, { first: 0, later: 1 }))];
+  const visitors = [...(await stage.signInMany(STEADY)), ...(await stage.signInMany(RESTLESS, { first: 0, later: 1 }))];
   const refreshing = await stage.signInMany(2 * RESTARTS, { first: 0 });
   const reuses = stage.provider.reuses;
   const load = new Load({ visitors, processes: () => stage.fleet, allowsUnavailable: false, workers: 12 });
@@ -44,5 +47,8 @@ export async function rollingRestart(stage: Stage): Promise<void> {
   } finally {
     assert.deepEqual(await load.stop(), []);
   }
+  // The load asks them in turn; this asks every one of them after the last restart.
+  const answers = await Promise.all(visitors.map(({ cookie }, number) => stage.at(number).ask("/idpauth/session", { cookie })));
+  for (const [number, answer] of answers.entries()) assertSignedIn(answer, visitors[number]!, "after the last restart");
   assert.equal(stage.provider.reuses, reuses);
 }

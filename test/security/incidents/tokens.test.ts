@@ -184,6 +184,34 @@ describe("a forged ID token", () => {
     });
   }
 
+  it("CVE-2025-61920 Authlib: at the callback, too, a token of 5 MB costs no more than a second, and signs nobody in", async () => {
+    const { provider, clock } = application;
+    failures = [];
+    for (const grown of [
+      (draft: IdTokenDraft) => `${draft.sign(draft.header, draft.claims)}${"A".repeat(5_000_000)}`,
+      (draft: IdTokenDraft) => draft.sign({ ...draft.header, filler: "A".repeat(3_700_000) }, draft.claims),
+      (draft: IdTokenDraft) => `${draft.sign(draft.header, draft.claims)}${".".repeat(5_000_000)}`,
+    ]) {
+      const visitor = application.visitor();
+      const callback = await visitor.approve();
+      const before = provider.requests.length;
+      const hold = provider.hold("token", { before: false });
+      provider.mutateIdToken = grown;
+      const answer = visitor.get(callback);
+      await hold.arrived;
+      const asked = performance.now();
+      hold.release();
+      expect((await answer).status).toBe(503);
+      expect(performance.now() - asked).toBeLessThan(1_000);
+      provider.mutateIdToken = undefined;
+      expect(await visitor.isSignedIn()).toBe(false);
+      expect((await visitor.get(callback)).status).toBe(400);
+      expect(provider.requests.slice(before).map(({ endpoint }) => endpoint)).toEqual(["token"]);
+      clock.advance(60_000);
+    }
+    expect(failures).toHaveLength(6);
+  });
+
   it("CVE-2025-61920 Authlib: an answer with a token of 5 MB is left at its first megabyte", async () => {
     const { provider, clock } = application;
     failures = [];
