@@ -1,7 +1,8 @@
-// What `npm publish` would ship: every promised entry is in it, nothing else is; its types resolve the way its code does; and
+// What `npm publish` would ship: every promised entry is in it, and every page that an error or the README sends a reader to; nothing
+// else is; its types resolve the way its code does; and
 // each entry can be imported from the packed tarball. Takes the build as it is.
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { headline, readJson, root, tool } from "./run.mjs";
@@ -20,13 +21,16 @@ const promised = [
   "README.md",
   "LICENSE",
   "CHANGELOG.md",
+  ...pagesNamed(),
 ].map((file) => file.replace(/^\.\//, ""));
 
 const problems = [
   ...promised.filter((file) => !shipped.has(file)).map((file) => `missing: ${file}`),
   ...[...shipped]
     .filter(
-      (file) => !/^dist\/.+\.(js|js\.map|d\.ts)$/.test(file) && !["package.json", "README.md", "LICENSE", "CHANGELOG.md"].includes(file),
+      (file) =>
+        !/^(dist\/.+\.(js|js\.map|d\.ts)|docs\/[\w-]+\.md)$/.test(file) &&
+        !["package.json", "README.md", "LICENSE", "CHANGELOG.md"].includes(file),
     )
     .map((file) => `unexpected: ${file}`),
   ...Object.keys(manifest.exports)
@@ -52,6 +56,13 @@ try {
 }
 for (const problem of problems.filter((text) => text.startsWith("failed"))) console.error(problem);
 process.exitCode = problems.length > 0 ? 1 : 0;
+
+/** Pages of documentation that the README and the code's texts, such as the remedy of an error, name. */
+function pagesNamed() {
+  const code = readdirSync(path.join(root, "src"), { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+  const texts = ["README.md", ...code.map((file) => path.join("src", file))].map((file) => readFileSync(path.join(root, file), "utf8"));
+  return [...new Set(texts.flatMap((text) => text.match(/\bdocs\/[\w-]+\.md\b/g) ?? []))];
+}
 
 /** @param {readonly string[]} args */
 function npm(args) {
