@@ -23,6 +23,11 @@ export const EVERY = 57;
  * @returns {readonly Wrong[]}
  */
 export function faults(provider, store) {
+  /**
+   * @param {string} endpoint
+   * @param {{ kind: string, status?: number, ms?: number, before?: boolean, headers?: Record<string, string> }} fault
+   * @param {number} seconds
+   */
   const at = (endpoint, fault, seconds) => ({
     name: `${endpoint}: ${fault.kind}${fault.status === undefined ? "" : ` ${String(fault.status)}`}`,
     seconds,

@@ -24,7 +24,7 @@ const WORK = ["login 302", "callback 302", "reports 200", "probe 200", "logout 2
 export function judge({ samples, planned, rest, before, faults, troubles, endedWithin, answers, refreshes, violations }) {
   const spared = planned.filter((name) => !faults.some((fault) => fault.name === name));
   const isWhole = (samples.at(-1)?.at ?? 0) >= WHOLE_RUN;
-  const missing = WORK.filter((key) => !(answers.byWhat[key] > 0));
+  const missing = WORK.filter((key) => (answers.byWhat[key] ?? 0) === 0);
   const steady = samples.slice(Math.floor(samples.length * WARM_UP));
   const quarter = Math.max(1, Math.floor(steady.length / 4));
   const first = mean(steady.slice(0, quarter).map(({ heapUsed }) => heapUsed));
@@ -85,18 +85,25 @@ export function judge({ samples, planned, rest, before, faults, troubles, endedW
   ];
 }
 
+/**
+ * @param {number} at
+ * @param {readonly { from: number, to: number }[]} faults
+ */
 function isDuringFault(at, faults) {
   return faults.some(({ from, to }) => at >= from && at <= to + AFTERMATH);
 }
 
+/** @param {readonly number[]} values */
 function mean(values) {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
+/** @param {number} bytes */
 function megabytes(bytes) {
   return `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
 }
 
+/** @param {Record<string, number>} counts */
 function list(counts) {
   return Object.entries(counts)
     .map(([kind, count]) => `${count} ${kind}`)
