@@ -249,8 +249,9 @@ class Refresh {
     if (this.#options.clock.monotonic() >= this.#leasedAt + REFRESH_DEADLINE) throw new ProviderUnavailableError("timeout");
     const spent = await provider.refresh(record.credentials?.refresh_token ?? "", signal);
     // From here on the old token is worth nothing. The new one is stored before anything that could fail is tried.
-    if (spent.refreshToken !== undefined) {
-      const kept = await this.#keep(spent, previous, (fresh) => withRefreshToken(fresh, spent.refreshToken), ROTATED_TOKEN_KEPT);
+    const { refreshToken } = spent;
+    if (refreshToken !== undefined) {
+      const kept = await this.#keep(spent, previous, (fresh) => withRefreshToken(fresh, refreshToken), ROTATED_TOKEN_KEPT);
       if (!kept.isOurs) return this.#settled(kept.record);
     }
     const idInfo = await provider.verifyRefreshed(spent, previous, signal);
@@ -306,8 +307,8 @@ function withoutLease(record: SessionRecord): SessionRecord {
   return { ...record, idp_state: state };
 }
 
-function withRefreshToken(record: SessionRecord, refreshToken: string | undefined): SessionRecord {
-  if (record.credentials === undefined || refreshToken === undefined) return record;
+function withRefreshToken(record: SessionRecord, refreshToken: string): SessionRecord {
+  if (record.credentials === undefined) return record;
   return { ...record, credentials: { ...record.credentials, refresh_token: refreshToken } };
 }
 
@@ -318,7 +319,7 @@ function withoutRefreshToken(record: SessionRecord): SessionRecord {
   return { ...freed, credentials, idp_state: { ...freed.idp_state, refresh_rejected: true } };
 }
 
-/** `idp_login_at` is left alone: a refresh never lifts a cap. */
+/** The rest of the answer; its refresh token lies in the record already. `idp_login_at` is left alone: a refresh never lifts a cap. */
 function withTokens(record: SessionRecord, spent: SpentRefresh, idInfo: IdInfo): SessionRecord {
   const freed = withoutLease(record);
   if (freed.credentials === undefined || spent.accessToken === undefined) return freed;
@@ -328,7 +329,6 @@ function withTokens(record: SessionRecord, spent: SpentRefresh, idInfo: IdInfo):
     credentials: {
       ...freed.credentials,
       token: spent.accessToken,
-      ...(spent.refreshToken !== undefined && { refresh_token: spent.refreshToken }),
       ...(spent.scopes !== undefined && { scopes: spent.scopes }),
     },
     id_info: idInfo,
