@@ -170,6 +170,24 @@ export const SITUATIONS = [
     prepare: ({ provider }) => ({ env: { IDP_ISSUER: `${provider.issuer}/realms/shop` } }),
   },
   {
+    title: "A token endpoint that does not exist",
+    what: "The provider was moved, and its discovery document still names the host of before as the token endpoint's.",
+    codes: ["E101"],
+    prepare({ provider }) {
+      provider.discoveryDocument = (document) => ({ ...document, token_endpoint: "https://old-login.invalid/token" });
+      return { env: {} };
+    },
+  },
+  {
+    title: "An authorization endpoint that does not exist",
+    what: "The same of the address that browsers are sent to.",
+    codes: ["E101"],
+    prepare({ provider }) {
+      provider.discoveryDocument = (document) => ({ ...document, authorization_endpoint: "https://old-login.invalid/authorize" });
+      return { env: {} };
+    },
+  },
+  {
     title: "No signing keys",
     what: "The provider's key set is empty.",
     codes: ["E108"],

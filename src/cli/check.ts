@@ -23,6 +23,9 @@ const PROVIDER = "The identity provider: it is not asked, so nobody knows yet wh
 const SIGN_IN = "A sign-in: nobody has signed in, so what ID tokens and refreshes are like is unseen.";
 const BASE_URL = "Whether visitors reach BASE_URL: it is not asked.";
 
+/** What some editors of Windows begin a file with. */
+const BYTE_ORDER_MARK = "\uFEFF";
+
 /**
  * The command line of the package.
  *
@@ -48,7 +51,7 @@ export function idpauth(
   }
   let filled = env;
   try {
-    if (usage.envFile !== undefined) filled = { ...parseEnv(readText(usage.envFile)), ...env };
+    if (usage.envFile !== undefined) filled = { ...settingsIn(usage.envFile, readText, write), ...env };
   } catch {
     write(`idpauth: the file ${JSON.stringify(usage.envFile)} cannot be read\n`, "stderr");
     return 2;
@@ -58,6 +61,19 @@ export function idpauth(
   const { text, errors } = report({ findings, notSeen: [OPTIONS_IN_CODE, MIDDLEWARE, SESSIONS, PROVIDER] }, usage.json);
   write(text, "stdout");
   return errors === 0 ? 0 : 1;
+}
+
+/** @throws when the file cannot be read */
+function settingsIn(file: string, readText: ReadText, write: Write): Environment {
+  const text = readText(file);
+  if (!text.startsWith(BYTE_ORDER_MARK)) return parseEnv(text);
+  const name = JSON.stringify(file);
+  // The application may be started with the same file, and get less of it.
+  write(
+    `idpauth: the file ${name} begins with a byte order mark, which is left out here; node --env-file loses the first setting over it\n`,
+    "stderr",
+  );
+  return parseEnv(text.slice(BYTE_ORDER_MARK.length));
 }
 
 async function live(

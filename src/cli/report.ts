@@ -2,6 +2,7 @@ import { CHECK_GROUPS, groupOf, inReportOrder } from "../core/checks.js";
 import type { Finding } from "../core/errors.js";
 import type { LiveFacts } from "./live/facts.js";
 import { factLines } from "./live/fact-lines.js";
+import { counted } from "./live/shown.js";
 
 /** What a check has come to. */
 export interface Outcome {
@@ -53,8 +54,4 @@ function section(title: string, lines: readonly string[]): string {
 
 function textFinding({ code, severity, message, remedy }: Finding): string {
   return `  ${code} ${severity}: ${message}\n       ${remedy}\n`;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -5,6 +5,7 @@ export const HELP = `Usage: idpauth check [--env-file=FILE] [--json] [--live [--
 Runs the startup checks on the settings in the environment, without starting the application.
 
   --env-file=FILE  settings in a file, read as node --env-file does: the environment wins over it
+                   (Node.js 20 reads it, too, before this command does: a FILE that is missing ends with its exit code 9)
   --json           the result as one JSON object
   --live           also asks the provider, in ways that sign nobody in and change nothing there
   --store=STORE    with --live: also tries the session store, with entries of its own that it removes again:
@@ -29,6 +30,7 @@ export interface Usage {
 
 const ENV_FILE = "--env-file=";
 const STORE = "--store=";
+const WITH_VALUE = { [ENV_FILE]: "FILE", [STORE]: "STORE" };
 
 /** @returns the mistake, when there is one; a store's address, which may hold a password, is never repeated in it */
 export function readUsage(argv: readonly string[]): Usage | { readonly mistake: string } {
@@ -55,6 +57,10 @@ function isWithValue(option: string, flag: string): boolean {
 
 function mistakeIn(commands: readonly string[], flags: readonly string[], { help, live, store }: Usage): string | undefined {
   const known = ["--json", "--live", "--help", "-h"];
+  for (const [option, value] of Object.entries(WITH_VALUE)) {
+    const name = option.slice(0, -1);
+    if (flags.includes(name) || flags.includes(option)) return `${name} needs =${value}`;
+  }
   const unknown = flags.find((flag) => !known.includes(flag) && !isWithValue(ENV_FILE, flag) && !isWithValue(STORE, flag));
   if (unknown !== undefined) return `unknown option ${JSON.stringify(withoutValue(unknown))}`;
   if (flags.filter((flag) => flag.startsWith(ENV_FILE)).length > 1) return "--env-file is given more than once";

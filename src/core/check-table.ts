@@ -201,7 +201,7 @@ export const CHECKS = {
     group: "live",
     severity: "error",
     title: "The provider cannot be reached",
-    cause: "The provider at IDP_ISSUER (option issuer) gave no answer.",
+    cause: "The provider at IDP_ISSUER (option issuer), or an endpoint of it that a sign-in needs, gave no answer.",
     remedy:
       "Look at the address, at name resolution, firewalls and proxies between this machine and the provider, and at the provider's health.",
   },
@@ -209,7 +209,8 @@ export const CHECKS = {
     group: "live",
     severity: "error",
     title: "The provider's certificate is not accepted",
-    cause: "The TLS certificate of IDP_ISSUER (option issuer) does not prove that this is the provider.",
+    cause:
+      "The TLS certificate of IDP_ISSUER (option issuer), or of an endpoint that a sign-in needs, does not prove that this is the provider.",
     remedy:
       "Have the certificate put right. Where it comes from an authority of your own, name that in NODE_EXTRA_CA_CERTS, for the application, too; " +
       "never turn verification off.",
@@ -355,7 +356,7 @@ export const CHECKS = {
     group: "live",
     severity: "warning",
     title: "The provider would refuse the login",
-    cause: "The authorization endpoint leads back to the application, with an error about the request itself.",
+    cause: "The authorization endpoint leads back to the application with an error about the request itself, or does not work.",
     remedy: "Compare SCOPE and the client's registration at the provider with what the error says.",
   },
   W111: {

@@ -95,10 +95,18 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
   };
 }
 
-/** Whether requests to this provider may go unencrypted: on this machine, or in debug mode. */
+/** Whether this provider may be asked unencrypted: on this machine, or in debug mode. */
 export function allowsHttp({ issuer, debug }: Pick<ProviderSettings, "issuer" | "debug">): boolean {
   const url = parseUrl(issuer);
   return url?.protocol === "http:" && (debug || isLoopback(url.hostname));
+}
+
+/**
+ * The same of an endpoint that its discovery document names. That the provider itself is on this machine says nothing of
+ * where it sends secrets and tokens.
+ */
+export function allowsHttpTo(endpoint: URL, settings: Pick<ProviderSettings, "issuer" | "debug">): boolean {
+  return settings.debug || (allowsHttp(settings) && isLoopback(endpoint.hostname));
 }
 
 /** Lifts the library's own insistence on https. Marked deprecated there only to be noticed; it is recognised by identity. */
@@ -144,14 +152,13 @@ function readDocument(answer: Answer, settings: ProviderSettings): ProviderMetad
       `The discovery document names another issuer than IDP_ISSUER${named(document["issuer"])}.`,
     );
   }
-  const http = allowsHttp(settings) || settings.debug;
   const required = (name: string): string => {
-    const endpoint = endpointOf(document[name], http);
+    const endpoint = endpointOf(document[name], settings);
     if (endpoint === undefined) throw new OperatorMistake("discovery_endpoint", `The discovery document has no usable ${name}.`);
     return endpoint;
   };
-  const userinfo = endpointOf(document["userinfo_endpoint"], http);
-  const revocation = endpointOf(document["revocation_endpoint"], http);
+  const userinfo = endpointOf(document["userinfo_endpoint"], settings);
+  const revocation = endpointOf(document["revocation_endpoint"], settings);
   const scopes = document["scopes_supported"];
   return {
     issuer: settings.issuer,
@@ -171,11 +178,11 @@ function signingAlgorithms(announced: unknown): string[] {
 }
 
 /** An absolute https address without user info or fragment; http only where that is allowed. */
-function endpointOf(value: unknown, http: boolean): string | undefined {
+function endpointOf(value: unknown, settings: ProviderSettings): string | undefined {
   if (typeof value !== "string") return undefined;
   const url = parseUrl(value);
   if (url === undefined || url.username !== "" || url.password !== "" || url.hash !== "") return undefined;
-  return url.protocol === "https:" || (http && url.protocol === "http:") ? value : undefined;
+  return url.protocol === "https:" || (url.protocol === "http:" && allowsHttpTo(url, settings)) ? value : undefined;
 }
 
 /** Helps to find a slash too much; only what a URL parser has written goes into the log. */

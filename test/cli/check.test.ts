@@ -14,6 +14,7 @@ const COMPLETE = {
 const FILES: Record<string, string> = {
   ".env": `SECRET_KEY="${SECRET}"\nIDP_CLIENT_ID=client\nIDP_CLIENT_SECRET=client-secret # the client's\nBASE_URL=https://app.example\n`,
 };
+FILES["marked.env"] = `\uFEFF${FILES[".env"]!}`;
 
 function run(env: Record<string, string | undefined>, ...argv: string[]) {
   const written = { stdout: "", stderr: "" };
@@ -72,6 +73,13 @@ describe("idpauth check", () => {
     },
   );
 
+  it("--env-file with a byte order mark loses no setting, and is told of it", () => {
+    const { code, stdout, stderr } = run({ SCOPE: "openid" }, "check", "--json", "--env-file=marked.env");
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ ok: true });
+    expect(stderr).toMatch(/^idpauth: the file "marked\.env" begins with a byte order mark.*\n$/);
+  });
+
   it("names what it cannot see", () => {
     const { stdout } = run(COMPLETE, "check");
     const notSeen = stdout.slice(stdout.indexOf("not seen from here:"));
@@ -120,6 +128,9 @@ describe("usage", () => {
     [["chek"], 'unknown command "chek"'],
     [["check", "--jsn"], 'unknown option "--jsn"'],
     [["check", "-v"], 'unknown option "-v"'],
+    [["check", "--env-file", ".env"], "--env-file needs =FILE"],
+    [["check", "--env-file="], "--env-file needs =FILE"],
+    [["check", "--live", "--store", "redis://u:hunter2@db"], "--store needs =STORE"],
     [["check", "again"], "too many arguments"],
     // It may be an address with a password.
     [["check", "--live", "--stor=redis://u:hunter2@db"], 'unknown option "--stor=…"'],
@@ -130,5 +141,6 @@ describe("usage", () => {
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toContain(`idpauth: ${message}\n`);
     expect(stderr).toContain("Usage: idpauth check");
+    expect(stderr).not.toContain("hunter2");
   });
 });

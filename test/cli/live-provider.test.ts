@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PROVIDER, REDIRECT_URI, settingsFor } from "../../scripts/check-live-situations.mjs";
+import { unreachable } from "../../src/cli/live/unreachable.js";
+import { ProviderUnavailableError } from "../../src/core/errors.js";
 import { startTestProvider, type Fault, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { runLive } from "./live-run.js";
 
@@ -108,7 +110,11 @@ describe("a provider without a usable answer", () => {
     ["breaks off", { kind: "reset" }, "E101", "breaks the connection off"],
     ["redirects", { kind: "redirect", location: "https://www.login.example/x" }, "E103", "redirects to https://www.login.example/x (302)"],
     ["redirects to what is no plain address", { kind: "redirect", location: "https://a@b/?x=1" }, "E103", "redirects elsewhere (302)"],
-    ["is in trouble", { kind: "status", status: 503 }, "E103", "answered with 503"],
+    ["is in trouble", { kind: "status", status: 503 }, "E101", "answered with 503"],
+    ["is overloaded", { kind: "status", status: 429 }, "E101", "answered with 429"],
+    ["lets nobody through", { kind: "status", status: 403 }, "E103", "answered with 403, and a discovery document is public"],
+    ["asks who is there", { kind: "status", status: 401 }, "E103", "answered with 401, and a discovery document is public"],
+    ["has none", { kind: "status", status: 404 }, "E103", "answered with 404."],
     ["sends no JSON", { kind: "garbage" }, "E103", "not with a JSON object"],
     ["sends a page", { kind: "wrong-type" }, "E103", "not with a JSON object"],
     ["sends too much", { kind: "oversized" }, "E103", "more than 1 MiB"],
@@ -116,6 +122,77 @@ describe("a provider without a usable answer", () => {
     provider.fault("discovery", fault);
     expect(await theFinding({ IDP_HTTP_TIMEOUT: "0.3" })).toMatchObject({ code, message: expect.stringContaining(message) });
     provider.clearFaults();
+  });
+
+  it("that a firewall may stand before: the remedy says so", async () => {
+    provider.fault("discovery", { kind: "status", status: 403 });
+    expect((await theFinding()).remedy).toContain("firewall");
+  });
+
+  it("within one second: the message counts right", async () => {
+    const { failureOf } = await import("../../src/cli/live/failure.js");
+    const words = [1, 2].map((seconds) => failureOf(new ProviderUnavailableError("timeout"), seconds).words);
+    expect(words).toEqual(["does not answer within 1 second (IDP_HTTP_TIMEOUT)", "does not answer within 2 seconds (IDP_HTTP_TIMEOUT)"]);
+  });
+
+  it("after the first one: E101, and no endpoint is blamed", async () => {
+    const { codes, findings, notSeen } = await run(undefined, {
+      fetch: async (input, init) => {
+        const response = await fetch(input, init);
+        provider.fault("discovery", { kind: "status", status: 503 });
+        return response;
+      },
+    });
+    expect(codes).toEqual(["E101"]);
+    expect(findings[0]!.message).toContain("a second time (http_503)");
+    expect(notSeen[0]).toContain("client and redirect URI: not asked");
+    expect(provider.requestsTo("token")).toEqual([]);
+  });
+});
+
+/** Nobody can sign in, whatever else is right. */
+describe("an endpoint that cannot be reached", () => {
+  const AWAY = "https://old-login.invalid/x";
+
+  it.each([
+    ["authorization_endpoint", "The server of the authorization endpoint", "browsers are sent there"],
+    ["token_endpoint", "The server of the token endpoint", "this machine must reach it"],
+  ])("%s, on a host that does not exist: E101 with its address, and no typing mistake is supposed", async (name, message, remedy) => {
+    provider.discoveryDocument = (document) => ({ ...document, [name]: `${AWAY}?policy=1` });
+    const report = await run();
+    expect(report).toMatchObject({ code: 1, ok: false, codes: ["E101"] });
+    const [finding] = report.findings;
+    expect(finding!.message).toMatch(new RegExp(`^${message} \\(https://old-login\\.invalid/x\\) has a host name .* \\(DNS\\)`));
+    expect(finding!.remedy).toContain(remedy);
+    expect(finding!.remedy).not.toContain("typing");
+    expect(report.output).not.toMatch(/policy|state=|nonce=|idpauth-check-/);
+  });
+
+  it("jwks_uri, on a host that does not exist: E108 with its address, and no typing mistake is supposed", async () => {
+    provider.discoveryDocument = (document) => ({ ...document, jwks_uri: AWAY });
+    const { message, remedy } = await theFinding();
+    expect(message).toContain(`(jwks_uri: ${AWAY}) cannot be had: its server has a host name`);
+    expect(remedy).toContain("this machine must reach it");
+  });
+
+  it.each<["authorize" | "token", Fault, string]>([
+    ["authorize", { kind: "hang" }, "does not answer within 0.5 seconds (IDP_HTTP_TIMEOUT): nobody can sign in"],
+    ["authorize", { kind: "reset" }, "breaks the connection off: nobody can sign in"],
+    ["token", { kind: "hang" }, "does not answer within 0.5 seconds (IDP_HTTP_TIMEOUT): nobody can sign in"],
+    ["token", { kind: "reset" }, "breaks the connection off: nobody can sign in"],
+  ])("%s, %j: E101", async (endpoint, fault, message) => {
+    provider.fault(endpoint, fault);
+    const finding = await theFinding({ IDP_HTTP_TIMEOUT: "0.5" });
+    expect(finding).toMatchObject({ code: "E101", message: expect.stringContaining(`(${provider.issuer}/${endpoint}) ${message}`) });
+    provider.clearFaults();
+  });
+
+  it("over a certificate that is not accepted: E102", () => {
+    const error = new ProviderUnavailableError("network", { cause: Object.assign(new Error(), { code: "CERT_HAS_EXPIRED" }) });
+    expect(unreachable("token", AWAY, error, 5)).toMatchObject({
+      code: "E102",
+      message: `The server of the token endpoint (${AWAY}) has a certificate that has expired: nobody can sign in.`,
+    });
   });
 });
 
@@ -127,6 +204,20 @@ describe("the issuer's differences are named", () => {
     ["https://a.example/Realm", "https://a.example/realm", ["the letter case of the path"]],
     ["https://A.example", "https://a.example", ["the letter case"]],
     ["https://a.example:443", "https://a.example", ["the spelling"]],
+    [
+      "https://a.example/x/.well-known/openid-configuration",
+      "https://a.example/x",
+      ["IDP_ISSUER ends with /.well-known/openid-configuration, which is added by itself"],
+    ],
+    [
+      "https://a.example/.well-known/openid-configuration",
+      "https://b.example/",
+      [
+        "IDP_ISSUER ends with /.well-known/openid-configuration, which is added by itself",
+        "the host name",
+        "IDP_ISSUER lacks the slash at the other's end",
+      ],
+    ],
     ["https://a.example:8443/x", "https://b.example/y", ["the host name", "the port", "the path"]],
   ])("%s and %s", async (ours, theirs, differences) => {
     const { differencesOf } = await import("../../src/cli/live/discovery.js");
@@ -202,6 +293,23 @@ describe("the discovery document", () => {
     expect(facts).toMatchObject({ authorization: null, token: "https://login.example/t", jwks: null });
   });
 
+  it.each(["authorization_endpoint", "token_endpoint", "jwks_uri"])(
+    "of a provider on this machine may name no http endpoint elsewhere: %s",
+    async (name) => {
+      provider.discoveryDocument = (document) => ({ ...document, [name]: "http://192.0.2.1/x" });
+      const report = await run();
+      expect(report.codes).toEqual(["E105"]);
+      expect(report.findings[0]!.message).toContain(`${name} of the discovery document is an http address`);
+      expect(provider.requestsTo("token")).toEqual([]);
+    },
+  );
+
+  it("of a provider on this machine may name one on this machine, by whatever name", async () => {
+    const { port } = new URL(provider.issuer);
+    provider.discoveryDocument = (document) => ({ ...document, token_endpoint: `http://localhost:${port}/token` });
+    expect((await run()).codes).toEqual([]);
+  });
+
   it("names an authentication method that is not ours, and the provider refuses ours: E109 and W105", async () => {
     provider.settings.tokenEndpointAuthMethods = ["client_secret_basic"];
     expect((await run()).codes).toEqual(["E109", "W105"]);
@@ -234,7 +342,16 @@ describe("the keys", () => {
     ["no key set", { kees: [] }, "is no key set"],
     ["no JSON", "{", "is no key set"],
     ["an empty one", { keys: [] }, "is empty"],
-    ["a symmetric key", { keys: [{ kty: "oct", k: "c2VjcmV0" }] }, "none is a public signing key"],
+    [
+      "a symmetric key",
+      { keys: [{ kty: "oct", k: "c2VjcmV0" }] },
+      "The one key in the provider's key set (jwks_uri) is no public signing key",
+    ],
+    [
+      "two of them",
+      { keys: Array(2).fill({ kty: "oct", k: "c2VjcmV0" }) },
+      "None of the 2 keys in the provider's key set (jwks_uri) is a public signing key",
+    ],
   ])("%s: E108", async (_name, document, message) => {
     provider.jwks.publish(document);
     expect(await theFinding()).toMatchObject({ code: "E108", message: expect.stringContaining(message) });
@@ -259,7 +376,7 @@ describe("the client", () => {
     ["is given another error", json(400, { error: "invalid_request" }), ["W108"], null],
     ["is given an error that is none", json(400, { error: "<b>evil</b>" }), ["W108"], null],
     ["meets an outage", { kind: "status", status: 502 }, ["W108"], null],
-    ["meets silence", { kind: "hang" }, ["W108"], null],
+    ["meets more than is read", { kind: "oversized" }, ["W108"], null],
     ["is given tokens for nothing", json(200, { access_token: "evil", token_type: "Bearer" }), ["W108"], null],
   ])("%s: %j", async (_name, fault, codes, client) => {
     provider.fault("token", fault);
@@ -269,6 +386,11 @@ describe("the client", () => {
     expect(report.output).not.toContain("evil");
     if (codes[0] === "W103") expect(report.facts.refreshToken).toBe("unlikely");
     provider.clearFaults();
+  });
+
+  it("that may not refresh is told what follows from it", async () => {
+    provider.fault("token", json(400, { error: "unauthorized_client" }));
+    expect((await theFinding()).message).toContain("answered 503 if the provider gives out a refresh token all the same, else signed out");
   });
 
   it("that may not refresh is told so once", async () => {
@@ -286,11 +408,13 @@ describe("the redirect URI", () => {
     ["another one", toLocation("https://app.example/elsewhere"), [], null],
     ["a page to sign in at", toLocation("/login"), [], null],
     ["a page about an error", toLocation("/signin/oauth/error?authError=x"), ["W107"], false],
-    ["a location that is none", toLocation("http://["), [], null],
+    ["a location that is none", toLocation("http://["), ["W110"], null],
+    ["no location", { kind: "status", status: 302 }, ["W110"], null],
     ["a page", { kind: "status", status: 200, body: "<html>" }, [], null],
     ["a refusal", { kind: "status", status: 403 }, ["W107"], false],
-    ["an outage", { kind: "status", status: 500 }, [], null],
-    ["silence", { kind: "hang" }, [], null],
+    ["an outage", { kind: "status", status: 500 }, ["W110"], null],
+    ["silence", { kind: "hang" }, ["E101"], null],
+    ["a page longer than is read", { kind: "oversized" }, [], null],
   ])("%s", async (_name, fault, codes, isRegistered) => {
     provider.fault("authorize", fault);
     const report = await run({ IDP_HTTP_TIMEOUT: "0.5" });

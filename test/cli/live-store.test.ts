@@ -185,14 +185,29 @@ describe("a module of the project", () => {
   });
 
   it.each<[string, unknown, string]>([
-    ["has no default export", { store: 1 }, "gives no session store"],
-    ["gives half a store", { default: { get: async () => undefined } }, "gives no session store"],
+    ["has no default export", { store: 1 }, "gives no session store: it has no default export."],
+    ["is something else", { default: "redis" }, "gives no session store: its default export is a string."],
+    ["gives something else", { default: () => undefined }, "gives no session store: its default export gives undefined."],
+    [
+      "gives half a store",
+      { default: { get: async () => undefined, insert: async () => true, replace: true, touch: async () => true } },
+      "gives no session store: what it gives lacks replace, delete and listBySubject.",
+    ],
     ["throws", { default: () => Promise.reject(new Error("redis://:hunter2@host is bad")) }, "did not give its store: it fails"],
   ])("that %s: E111", async (_name, exports, message) => {
     const { codes, messages } = await judge("./store.mjs", give(exports));
     expect(codes).toEqual(["E111"]);
     expect(messages[0]).toContain(message);
     expect(messages[0]).not.toContain("hunter2");
+  });
+
+  it.each([
+    ["./store.mjs", "Run `node ./store.mjs` to see its error."],
+    ["./my stores/store.mjs", 'Run `node "./my stores/store.mjs"` to see its error.'],
+  ])("that cannot be loaded says where its error is to be seen: %s", async (file, remedy) => {
+    const { codes, findings } = await judge(file, { importModule: () => Promise.reject(new Error("redis://:hunter2@host is bad")) });
+    expect(codes).toEqual(["E111"]);
+    expect(findings[0]).toMatchObject({ message: expect.stringContaining("could not be loaded: it fails"), remedy });
   });
 
   it("that is not there: E111", async () => {

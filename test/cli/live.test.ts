@@ -87,7 +87,7 @@ describe("the report of a live check", () => {
 describe("usage", () => {
   it.each([
     [["check", "--store=sqlite:x"], "--store needs --live"],
-    [["check", "--live", "--store="], 'unknown option "--store="'],
+    [["check", "--live", "--store="], "--store needs =STORE"],
     [["check", "--live", "--stores=redis://me:hunter2@h"], 'unknown option "--stores=…"'],
     [["--live", "redis://me:hunter2@h"], "unknown command"],
     [["check", "--live", "--store=mysql://me:hunter2@host"], "--store names no store in a form that is known"],

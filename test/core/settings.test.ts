@@ -323,6 +323,19 @@ describe("a value that is not allowed", () => {
     ]);
   });
 
+  it.each(["https://app.example/portal", "https://app.example/portal/?x"])(
+    "BASE_URL=%s: a path belongs elsewhere, and the remedy names the place",
+    (text) => {
+      for (const { findings } of [withEnv({ BASE_URL: text }), withOptions({ baseUrl: text })]) {
+        expect(findings).toMatchObject([{ code: "E006", remedy: expect.stringContaining("IDP_PATH_PREFIX (option pathPrefix)") }]);
+      }
+    },
+  );
+
+  it.each(["https://app.example?x", "app.example/portal", "ftp://app.example/x"])("BASE_URL=%s: no path is spoken of", (text) => {
+    expect(withEnv({ BASE_URL: text }).findings[0]!.remedy).not.toContain("IDP_PATH_PREFIX");
+  });
+
   it.each<[option: string, value: unknown, got: string]>([
     ["secretKey", 42, "a number"],
     ["secretKey", [KEY], "a list"],

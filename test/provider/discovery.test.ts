@@ -134,6 +134,43 @@ describe("http", () => {
     expect(allowsHttp({ issuer, debug })).toBe(expected);
   });
 
+  /** A client of a provider on this machine whose document names an address elsewhere, and whom it asks; the network leads back. */
+  function elsewhere(name: string, debug: boolean) {
+    const asked: string[] = [];
+    rig.idp.settings.claimsInIdToken = false;
+    rig.idp.discoveryDocument = (document) => ({ ...document, [name]: (document[name] as string).replace("127.0.0.1", "192.0.2.1") });
+    const provider = rig.settingsWith({ debug }, (input, init) => {
+      const url = new URL(input);
+      asked.push(url.hostname);
+      url.hostname = "127.0.0.1";
+      return fetch(url, init);
+    });
+    return { provider, asked };
+  }
+
+  it.each(["authorization_endpoint", "token_endpoint", "jwks_uri"])(
+    "a provider on this machine may not send us elsewhere: %s",
+    async (name) => {
+      expect(await rejection(elsewhere(name, false).provider.facts())).toBe(unavailable("discovery_endpoint"));
+      await expect(elsewhere(name, true).provider.facts()).resolves.toBeDefined();
+    },
+  );
+
+  it.each(["userinfo_endpoint", "revocation_endpoint"])("what can be done without is not asked elsewhere: %s", async (name) => {
+    for (const debug of [false, true]) {
+      const { provider, asked } = elsewhere(name, debug);
+      const { credentials } = await rig.exchange(provider);
+      await provider.revoke(credentials.token, "access_token");
+      expect(asked.includes("192.0.2.1")).toBe(debug);
+    }
+  });
+
+  it("a provider on this machine may send us to it by another of its names", async () => {
+    const { port } = new URL(rig.idp.issuer);
+    rig.idp.discoveryDocument = (document) => ({ ...document, token_endpoint: `http://localhost:${port}/token` });
+    await expect(rig.exchange()).resolves.toBeDefined();
+  });
+
   it.each(["authorization_endpoint", "token_endpoint", "jwks_uri"])("an https provider may not send us to http: %s", async (name) => {
     const document: Record<string, unknown> = {
       issuer: "https://idp.example",

@@ -16,7 +16,7 @@ export interface Rig {
   readonly clock: TestClock;
   readonly provider: Provider;
   readonly logged: LogEntry[];
-  settingsWith(changes: Partial<ProviderSettings>): Provider;
+  settingsWith(changes: Partial<ProviderSettings>, fetchBy?: typeof fetch): Provider;
   /** A browser's way to a code. */
   code(provider?: Provider): Promise<string>;
   exchange(provider?: Provider): Promise<SignIn>;
@@ -42,7 +42,7 @@ export function renewed({ idp, clock }: Rig, settings: TestProvider["settings"])
 
 function rigAround(idp: TestProvider, clock: TestClock): Rig {
   const logged: LogEntry[] = [];
-  const settingsWith = (changes: Partial<ProviderSettings>) =>
+  const settingsWith = (changes: Partial<ProviderSettings>, fetchBy?: typeof fetch) =>
     createOpenIdProvider({
       settings: {
         clientId: idp.clientId,
@@ -62,6 +62,7 @@ function rigAround(idp: TestProvider, clock: TestClock): Rig {
       log: (entry) => logged.push(entry),
       events: new EventHub(() => undefined, clock),
       random: () => 1,
+      ...(fetchBy !== undefined && { fetch: fetchBy }),
     });
   const provider = settingsWith({});
   const never = new AbortController().signal;

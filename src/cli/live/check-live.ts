@@ -1,7 +1,9 @@
+import { check } from "../../core/checks.js";
+import { ProviderUnavailableError, type Finding } from "../../core/errors.js";
 import { EventHub } from "../../core/event-hub.js";
-import type { Finding } from "../../core/errors.js";
+import type { Provider } from "../../core/ports.js";
 import type { Environment, SettingName, Settings } from "../../core/settings.js";
-import { createBackchannel } from "../../provider/backchannel.js";
+import { createBackchannel, type Backchannel } from "../../provider/backchannel.js";
 import { createOpenIdProvider } from "../../provider/openid.js";
 import { algorithmsOf, announcesIss, authMethodFindings, flowFindings, judgePkce, judgeRefresh, scopeFindings } from "./announcements.js";
 import { judgeClient } from "./client.js";
@@ -37,16 +39,16 @@ export interface LiveResult {
 /** Asks the configured provider and store, as far as the settings allow it. Each wait is bounded. */
 export async function checkLive({ env, store, world, progress }: LiveOptions): Promise<LiveResult> {
   const { settings, refused } = usableSettings(env);
-  const check = new LiveCheck(settings, refused, world, progress);
-  check.address();
-  await check.provider();
+  const run = new LiveCheck(settings, refused, world, progress);
+  run.address();
+  await run.provider();
   if (store !== undefined) {
     progress("the session store");
     const { fact, findings } = await judgeStore(store, env, world);
-    check.facts.store = fact;
-    check.findings.push(...findings);
+    run.facts.store = fact;
+    run.findings.push(...findings);
   }
-  return check;
+  return run;
 }
 
 /** One run; gathers what it learns. */
@@ -101,7 +103,7 @@ class LiveCheck implements LiveResult {
       this.findings.push(...(await keyFindings(endpoints.jwks, algorithmsOf(document), backchannel, this.#settings.httpTimeout)));
     }
     if (isOurs && endpoints.authorization !== null && endpoints.token !== null && endpoints.jwks !== null) {
-      await this.#probes(noted.fetch, backchannel);
+      await this.#probes(endpoints.token, noted.fetch, backchannel);
     } else {
       this.notSeen.push(
         "Whether the provider accepts client and redirect URI: not asked, since its discovery document cannot be used as it is.",
@@ -134,14 +136,15 @@ class LiveCheck implements LiveResult {
   }
 
   /** The two questions that tell whether provider and application know each other, through the code that the application runs. */
-  async #probes(fetch: typeof globalThis.fetch, backchannel: ReturnType<typeof createBackchannel>): Promise<void> {
+  async #probes(tokenEndpoint: string, fetch: typeof globalThis.fetch, backchannel: Backchannel): Promise<void> {
     const { clock } = this.#world;
     const log = () => undefined;
     const provider = createOpenIdProvider({ settings: this.#settings, clock, log, events: new EventHub(log, clock), fetch });
+    if (!(await this.#isThere(provider))) return;
     const client = (["clientId", "clientSecret", "tokenEndpointAuthMethod"] as const).filter((name) => this.#lacks(name));
     if (client.length === 0) {
       this.#progress("whether the provider accepts the client");
-      const { fact, refreshes, findings } = await judgeClient(provider, this.#settings, clock);
+      const { fact, refreshes, findings } = await judgeClient(provider, tokenEndpoint, this.#settings, clock);
       this.facts.client = fact;
       if (refreshes === false) this.facts.refreshToken = "unlikely";
       // The document may have said it already (W103).
@@ -152,7 +155,7 @@ class LiveCheck implements LiveResult {
     const { redirectUri } = this.facts;
     if (redirectUri !== null && !this.#lacks("clientId", "scope", "loginPrompt")) {
       this.#progress("whether the provider knows the redirect URI");
-      const { isRegistered, findings } = await judgeRedirectUri(provider, backchannel, redirectUri);
+      const { isRegistered, findings } = await judgeRedirectUri(provider, backchannel, redirectUri, this.#settings.httpTimeout);
       this.facts.redirectUriRegistered = isRegistered;
       this.findings.push(...findings);
       if (isRegistered === null) {
@@ -162,6 +165,20 @@ class LiveCheck implements LiveResult {
       this.notSeen.push(
         "Whether the redirect URI is registered: not asked, since BASE_URL, IDP_CLIENT_ID or SCOPE is missing or cannot be used.",
       );
+    }
+  }
+
+  /** Has the application's code fetch the document, so that what fails afterwards is the endpoint that was asked. */
+  async #isThere(provider: Provider): Promise<boolean> {
+    try {
+      await provider.facts();
+      return true;
+    } catch (error) {
+      if (!(error instanceof ProviderUnavailableError)) throw error;
+      const message = `The discovery document was there once, and could not be had a second time (${error.reason}).`;
+      this.findings.push(check("E101", message, "The provider is in trouble or overloaded; try again later."));
+      this.notSeen.push("Whether the provider accepts client and redirect URI: not asked, since it did not stay reachable.");
+      return false;
     }
   }
 }

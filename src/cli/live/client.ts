@@ -5,7 +5,7 @@ import type { Provider } from "../../core/ports.js";
 import type { Settings } from "../../core/settings.js";
 import type { Clock } from "../../core/time.js";
 import { withDeadline } from "../../provider/backchannel.js";
-import { failureOf } from "./failure.js";
+import { unreachable } from "./unreachable.js";
 
 export interface JudgedClient {
   readonly fact: "accepted" | "refused" | null;
@@ -23,8 +23,11 @@ function madeUpToken(): string {
  * Whether the provider accepts the client: asks for a refresh with a made-up token, in the very request that the application
  * sends. A provider authenticates the client first and then refuses the token (RFC 6749 section 5.2), so nothing is given out,
  * spent or revoked. One request; a wrong secret is offered once.
+ *
+ * @param provider has its discovery document already, so that what fails is the token endpoint
+ * @param tokenEndpoint its address
  */
-export async function judgeClient(provider: Provider, settings: Settings, clock: Clock): Promise<JudgedClient> {
+export async function judgeClient(provider: Provider, tokenEndpoint: string, settings: Settings, clock: Clock): Promise<JudgedClient> {
   const { httpTimeout } = settings;
   try {
     await withDeadline(clock, httpTimeout, (signal) => provider.refresh(madeUpToken(), signal));
@@ -37,8 +40,8 @@ export async function judgeClient(provider: Provider, settings: Settings, clock:
     if (!(error instanceof ProviderUnavailableError)) throw error;
     const isAnswer = !["network", "timeout", "too_large"].includes(error.reason);
     if (isAnswer) return judged(error.reason, settings);
-    const { words, remedy } = failureOf(error, httpTimeout);
-    return { fact: null, findings: [check("W108", `The client could not be judged: the token endpoint's server ${words}.`, remedy)] };
+    const finding = unreachable("token", tokenEndpoint, error, httpTimeout);
+    return { fact: null, findings: [finding ?? check("W108", "The token endpoint answers with more than 1 MiB, which is not read.")] };
   }
 }
 
@@ -67,7 +70,8 @@ function judged(reason: string, { tokenEndpointAuthMethod: method, sessionAutoRe
         findings: [
           check(
             "W103",
-            `IDP_SESSION_AUTO_REFRESH is on, but the token endpoint does not let this client refresh (${reason}): sessions would end with the ID token.`,
+            `IDP_SESSION_AUTO_REFRESH is on, but the token endpoint does not let this client refresh (${reason}): once the ID token has expired, ` +
+              "visitors are answered 503 if the provider gives out a refresh token all the same, else signed out.",
           ),
         ],
       };

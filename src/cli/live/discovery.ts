@@ -59,7 +59,15 @@ function noDocument(address: string, { status, headers }: Answer): Finding {
   }
   if (status === 200) return check("E103", `${address} answers, but not with a JSON object.`);
   if (status >= 500 || status === 429 || status === 408) {
-    return check("E103", `${address} is answered with ${status}.`, "The provider is in trouble or overloaded; try again later.");
+    return check("E101", `${address} is answered with ${status}.`, "The provider is in trouble or overloaded; try again later.");
+  }
+  if (status === 401 || status === 403 || status === 407) {
+    return check(
+      "E103",
+      `${address} is answered with ${status}, and a discovery document is public.`,
+      "Most likely a firewall, a proxy or an access list in between does not let this machine through. Otherwise compare IDP_ISSUER with the " +
+        "provider's issuer.",
+    );
   }
   return check("E103", `${address} is answered with ${status}.`);
 }
@@ -81,6 +89,11 @@ export function differencesOf(ours: string, theirs: string): string[] {
   const [left, right] = [parseUrl(ours), parseUrl(theirs)];
   if (left === undefined || right === undefined) return [];
   const trimmed = (text: string) => text.replace(/\/$/, "");
+  if (ours.endsWith(WELL_KNOWN)) {
+    const bare = ours.slice(0, -WELL_KNOWN.length);
+    const added = `IDP_ISSUER ends with ${WELL_KNOWN}, which is added by itself`;
+    return bare === theirs ? [added] : [added, ...differencesOf(bare, theirs)];
+  }
   const differences: string[] = [];
   if (left.protocol !== right.protocol) differences.push(`${left.protocol.slice(0, -1)} here and ${right.protocol.slice(0, -1)} there`);
   if (left.hostname !== right.hostname) differences.push("the host name");

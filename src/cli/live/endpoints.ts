@@ -2,7 +2,7 @@ import { check } from "../../core/checks.js";
 import type { Finding } from "../../core/errors.js";
 import { parseUrl } from "../../core/redirects.js";
 import type { Settings } from "../../core/settings.js";
-import { allowsHttp } from "../../provider/discovery.js";
+import { allowsHttpTo } from "../../provider/discovery.js";
 import type { Document } from "./discovery.js";
 import type { EndpointFacts } from "./facts.js";
 
@@ -14,19 +14,18 @@ export function judgeEndpoints(
   document: Document,
   settings: Settings,
 ): { readonly facts: EndpointFacts; readonly findings: readonly Finding[] } {
-  const http = allowsHttp(settings) || settings.debug;
   const findings: Finding[] = [];
   for (const name of REQUIRED) {
-    const problem = problemOf(document[name], http);
+    const problem = problemOf(document[name], settings);
     if (problem !== undefined) findings.push(check("E105", `The ${name} of the discovery document ${problem}.`));
   }
-  const userinfo = problemOf(document["userinfo_endpoint"], http);
+  const userinfo = problemOf(document["userinfo_endpoint"], settings);
   if (userinfo !== undefined) {
     findings.push(
       check("W101", `The userinfo_endpoint of the discovery document ${userinfo}: name, email and picture come from the ID token alone.`),
     );
   }
-  const revocation = problemOf(document["revocation_endpoint"], http);
+  const revocation = problemOf(document["revocation_endpoint"], settings);
   if (revocation !== undefined && settings.tokenRevokeOnLogout) {
     findings.push(
       check(
@@ -36,7 +35,7 @@ export function judgeEndpoints(
       ),
     );
   }
-  const usable = (name: string) => (problemOf(document[name], http) === undefined ? (document[name] as string) : null);
+  const usable = (name: string) => (problemOf(document[name], settings) === undefined ? (document[name] as string) : null);
   const facts = {
     authorization: usable("authorization_endpoint"),
     token: usable("token_endpoint"),
@@ -47,11 +46,11 @@ export function judgeEndpoints(
   return { facts, findings };
 }
 
-function problemOf(value: unknown, http: boolean): string | undefined {
+function problemOf(value: unknown, settings: Settings): string | undefined {
   if (value === undefined) return "is missing";
   const url = typeof value === "string" ? parseUrl(value) : undefined;
   if (url === undefined) return "is no address";
   if (url.username !== "" || url.password !== "" || url.hash !== "") return "has user info or a fragment, which an endpoint must not have";
-  if (url.protocol === "https:" || (http && url.protocol === "http:")) return undefined;
+  if (url.protocol === "https:" || (url.protocol === "http:" && allowsHttpTo(url, settings))) return undefined;
   return url.protocol === "http:" ? "is an http address: secrets and tokens would travel in the clear" : "is no https address";
 }

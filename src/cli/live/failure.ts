@@ -1,4 +1,5 @@
 import { ProviderUnavailableError } from "../../core/errors.js";
+import { counted } from "./shown.js";
 
 /** Why a request to the provider brought no answer. */
 export interface Failure {
@@ -62,7 +63,7 @@ export function failureOf(error: unknown, timeout: number): Failure {
   if (error instanceof ProviderUnavailableError) {
     if (error.reason === "too_large") return { kind: "too_large", words: "answers with more than 1 MiB" };
     if (error.reason === "timeout") {
-      return { kind: "network", words: `does not answer within ${timeout} seconds (IDP_HTTP_TIMEOUT)` };
+      return { kind: "network", words: `does not answer within ${counted(timeout, "second")} (IDP_HTTP_TIMEOUT)` };
     }
   }
   // Ours (`provider_unavailable`) is written in small letters.

@@ -5,7 +5,8 @@ import { jsonObject } from "../../provider/answers.js";
 import type { Answer, Backchannel } from "../../provider/backchannel.js";
 import { isUsableKey, MAX_KEYS } from "../../provider/jwks.js";
 import { failureOf } from "./failure.js";
-import { listed } from "./shown.js";
+import { listed, shownEndpoint } from "./shown.js";
+import { FROM_THIS_MACHINE } from "./unreachable.js";
 
 /**
  * Fetches the provider's key set (RFC 7517).
@@ -23,8 +24,10 @@ export async function keyFindings(
   try {
     answer = await backchannel.send(address, { method: "GET", headers: { accept: "application/json, application/jwk-set+json" } });
   } catch (error) {
-    const { words, remedy } = failureOf(error, timeout);
-    return [check("E108", `The provider's key set (jwks_uri) cannot be had: its server ${words}.`, remedy)];
+    const { kind, words, remedy } = failureOf(error, timeout);
+    const shown = shownEndpoint(address);
+    const message = `The provider's key set (jwks_uri${shown === undefined ? "" : `: ${shown}`}) cannot be had: its server ${words}.`;
+    return [check("E108", message, kind === "network" ? FROM_THIS_MACHINE : remedy)];
   }
   if (answer.status !== 200) return [check("E108", `The provider's key set (jwks_uri) is answered with ${answer.status}.`)];
   const keys: unknown = jsonObject(answer)?.["keys"];
@@ -32,12 +35,9 @@ export async function keyFindings(
   if (keys.length === 0) return [check("E108", "The provider's key set (jwks_uri) is empty.")];
   const usable = keys.slice(0, MAX_KEYS).filter(isUsableKey);
   if (usable.length === 0) {
-    return [
-      check(
-        "E108",
-        `Of the ${keys.length} keys in the provider's key set (jwks_uri) none is a public signing key that is accepted (RSA of 2048 bits or more, EC, OKP).`,
-      ),
-    ];
+    const none = keys.length === 1 ? "The one key" : `None of the ${keys.length} keys`;
+    const is = keys.length === 1 ? "is no public signing key" : "is a public signing key";
+    return [check("E108", `${none} in the provider's key set (jwks_uri) ${is} that is accepted (RSA of 2048 bits or more, EC, OKP).`)];
   }
   // That there is no algorithm is a finding of its own.
   if (algorithms.length === 0 || usable.some((key) => algorithms.some((algorithm) => fits(key, algorithm)))) return [];

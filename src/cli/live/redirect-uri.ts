@@ -5,6 +5,7 @@ import type { Provider } from "../../core/ports.js";
 import type { Settings } from "../../core/settings.js";
 import type { Answer, Backchannel } from "../../provider/backchannel.js";
 import { shownError } from "./shown.js";
+import { unreachable } from "./unreachable.js";
 
 /** The redirect URI as it will be sent; null: BASE_URL is unset, so each request's Host decides. */
 export function redirectUriOf({ baseUrl, publicPath }: Settings): string | null {
@@ -25,18 +26,26 @@ const EXPECTED = ["login_required", "consent_required", "interaction_required", 
  * application sends, and follows nothing. Nobody is signed in there, since no cookie is sent, and nobody is shown a page; a
  * code that came all the same would not be looked at. A provider leads to a registered redirect URI, even with an error, and
  * to no other (RFC 6749 section 4.1.2.1).
+ *
+ * @param provider has its discovery document already, so that what fails is the authorization endpoint
+ * @param timeout IDP_HTTP_TIMEOUT, seconds
  */
-export async function judgeRedirectUri(provider: Provider, backchannel: Backchannel, redirectUri: string): Promise<JudgedRedirectUri> {
-  let address: URL;
+export async function judgeRedirectUri(
+  provider: Provider,
+  backchannel: Backchannel,
+  redirectUri: string,
+  timeout: number,
+): Promise<JudgedRedirectUri> {
+  const request = { redirectUri, state: unguessable(), nonce: unguessable(), verifier: unguessable() };
+  const address = new URL(await provider.authorizationUrl(request));
+  address.searchParams.set("prompt", "none");
   let answer: Answer;
   try {
-    const request = { redirectUri, state: unguessable(), nonce: unguessable(), verifier: unguessable() };
-    address = new URL(await provider.authorizationUrl(request));
-    address.searchParams.set("prompt", "none");
     answer = await backchannel.send(address.href, { method: "GET", headers: { accept: "text/html" } });
   } catch (error) {
     if (!(error instanceof ProviderUnavailableError)) throw error;
-    return { isRegistered: null, findings: [] };
+    const finding = unreachable("authorization", address.href, error, timeout);
+    return { isRegistered: null, findings: finding === undefined ? [] : [finding] };
   }
   return judged(answer, address, redirectUri);
 }
@@ -49,12 +58,13 @@ function unguessable(): string {
 export function judged({ status, headers }: Answer, authorizationEndpoint: URL, redirectUri: string): JudgedRedirectUri {
   if (status >= 300 && status < 400) {
     const target = targetOf(headers.get("location"), authorizationEndpoint);
-    if (target === undefined) return { isRegistered: null, findings: [] };
+    if (target === undefined) return broken(`redirects to no address (${status})`);
     if (`${target.origin}${target.pathname}` === redirectUri) return { isRegistered: true, findings: errorFindings(target) };
     // A page of the provider's own: about an error, or to sign in at, `prompt=none` or not.
     return target.pathname.split("/").includes("error") ? refused(redirectUri) : { isRegistered: null, findings: [] };
   }
   if ([400, 401, 403, 404, 422].includes(status)) return refused(redirectUri, status);
+  if (status >= 500) return broken(`answers with ${status}`);
   return { isRegistered: null, findings: [] };
 }
 
@@ -71,6 +81,13 @@ function refused(redirectUri: string, status?: number): JudgedRedirectUri {
     isRegistered: false,
     findings: [check("W107", message, `Register ${redirectUri} at the provider, to the letter, for this very client id.`)],
   };
+}
+
+/** An outage that passes, or one that nobody can sign in over. */
+function broken(how: string): JudgedRedirectUri {
+  const message = `The authorization endpoint ${how}: if it does so to browsers, too, nobody can sign in.`;
+  const remedy = "Try again later. If it stays so, it is the provider's mistake, or that of what stands in front of it.";
+  return { isRegistered: null, findings: [check("W110", message, remedy)] };
 }
 
 function errorFindings(target: URL): Finding[] {

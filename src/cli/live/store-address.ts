@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { check } from "../../core/checks.js";
+import { kindOf } from "../../core/describe-value.js";
 import type { Finding } from "../../core/errors.js";
 import type { SessionStore } from "../../core/ports.js";
 import { isObject } from "../../core/record.js";
@@ -10,6 +11,7 @@ import { postgresStore, type PostgresPool } from "../../stores/postgres.js";
 import { redisStore, type RedisClient } from "../../stores/redis.js";
 import { sqliteStore } from "../../stores/sqlite.js";
 import { withinTime } from "../../stores/time-limit.js";
+import { listed } from "./shown.js";
 import { storeFailure } from "./store-failure.js";
 import { isModule, isStoreAddress } from "./store-form.js";
 import type { LiveWorld } from "./world.js";
@@ -109,23 +111,46 @@ function openPostgres(connectionString: string, require: NodeJS.Require): OpenSt
 }
 
 async function openModule(file: string, env: Environment, world: LiveWorld): Promise<OpenStore | Finding> {
-  const gives = "Its default export has to be a session store, or a function that gives one.";
+  const module = `The module ${file}, which --store names,`;
+  let given: unknown;
   try {
     const exports = await withinTime(world.importModule(path.resolve(world.folder, file), env), LOAD);
-    const given: unknown = (exports as { default?: unknown }).default;
-    const store: unknown = await withinTime(Promise.resolve(typeof given === "function" ? (given as () => unknown)() : given), LOAD);
-    if (!isStore(store)) return check("E111", `The module ${file}, which --store names, gives no session store.`, gives);
-    return { store, close: async () => store.close?.() };
+    given = (exports as { default?: unknown }).default;
   } catch (error) {
-    return check(
-      "E111",
-      `The module ${file}, which --store names, could not be loaded, or did not give its store: it ${storeFailure(error)}.`,
-      gives,
-    );
+    // Its own words may repeat an address with a password, so they are only pointed to.
+    return check("E111", `${module} could not be loaded: it ${storeFailure(error)}.`, `Run \`node ${inShell(file)}\` to see its error.`);
   }
+  let store: unknown = given;
+  try {
+    if (typeof given === "function") store = await withinTime(Promise.resolve((given as () => unknown)()), LOAD);
+    else store = await withinTime(Promise.resolve(given), LOAD);
+  } catch (error) {
+    const remedy = "Call its default export in a script of your own to see its error.";
+    return check("E111", `${module} was loaded, but did not give its store: it ${storeFailure(error)}.`, remedy);
+  }
+  if (isStore(store)) return { store, close: async () => store.close?.() };
+  return check(
+    "E111",
+    `${module} gives no session store: ${lackOf(store, typeof given === "function")}.`,
+    "Its default export has to be a session store, or a function that gives one.",
+  );
+}
+
+/** Quoted where a shell would read more than one word. */
+function inShell(file: string): string {
+  return /^[\w./@-]+$/.test(file) ? file : `"${file}"`;
 }
 
 const METHODS = ["get", "insert", "replace", "touch", "delete", "listBySubject"] as const;
+
+/** What keeps a value from being a store, in words. */
+function lackOf(value: unknown, isResult: boolean): string {
+  if (!isObject(value)) {
+    if (value === undefined && !isResult) return "it has no default export";
+    return `its default export ${isResult ? "gives" : "is"} ${kindOf(value)}`;
+  }
+  return `what it gives lacks ${listed(METHODS.filter((method) => typeof value[method] !== "function"))}`;
+}
 
 function isStore(value: unknown): value is SessionStore {
   // A class instance is an object, too.
