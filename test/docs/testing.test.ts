@@ -54,6 +54,7 @@ describe("docs/testing.md", () => {
       "Visitors (2)",
       "People (1)",
       "Faults (1)",
+      "Faults (2)",
       "Time (1)",
       "What is recorded (1)",
       "Forged answers (1)",

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import express from "express";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { idpAuth } from "../../src/hosts/express.js";
-import { browser, startTestProvider, type TestProvider } from "../../src/testing/index.js";
+import { browser, signedInAs, startTestProvider, type TestProvider } from "../../src/testing/index.js";
 
 let provider: TestProvider;
 beforeEach(async () => {
@@ -26,6 +26,24 @@ it("a browser at an application is nobody, until it follows the guard to the pro
   const page = await visitor.follow("/reports?month=10");
   expect([page.url.href, page.status, page.json().email]).toEqual([`${visitor.origin}/reports?month=10`, 200, "ada@example.com"]);
   expect(visitor.cookie).toMatch(/^idpauth=/);
+  await visitor.close();
+});
+
+it("follows with a session's cookie that has ended, to a new one, and keeps it from the provider", async () => {
+  const app = express();
+  const auth = idpAuth({ env: provider.env, log: false, clock: provider.clock });
+  auth.mount(app);
+  app.get("/reports", auth.idpRequired, async (req, res) => res.json(await auth.getUser(req)));
+  app.get("/old", (_req, res) => res.redirect("/reports"));
+  const visitor = await browser(app);
+  const cookie = await signedInAs(auth, { email: "joan@example.com" });
+  const live = await visitor.follow("/old", { headers: { cookie } });
+  expect([live.status, live.json().email]).toEqual([200, "joan@example.com"]);
+
+  provider.clock.advance(3_600_000);
+  const ended = await visitor.follow("/reports", { headers: { cookie } });
+  expect([ended.status, ended.json().email]).toEqual([200, "ada@example.com"]);
+  expect(provider.requestsTo("authorize").map(({ headers }) => headers.cookie?.includes(cookie) ?? false)).toEqual([false]);
   await visitor.close();
 });
 

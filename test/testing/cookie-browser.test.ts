@@ -155,6 +155,50 @@ describe("the browser", () => {
     expect(seen).toEqual(["POST app.test - navigate", "GET provider.test - navigate", "GET app.test app=1 navigate"]);
   });
 
+  it("follows with cookies and a password that it was given, and tells them to no other origin", async () => {
+    const seen: string[] = [];
+    const note = (who: string, { headers }: IncomingMessage) =>
+      seen.push(`${who}: ${headers.cookie ?? "-"} ${headers.authorization ?? "-"} ${String(headers["x-mine"])}`);
+    const app = await serve((request, response) => {
+      note("app", request);
+      const [cookie, location] = {
+        "/": [[], "/moved"],
+        "/moved": [["old=; Path=/; Max-Age=0", "login=1; Path=/"], provider.origin],
+        "/back": [["sid=new; Path=/"], "/done"],
+      }[request.url!] ?? [[], undefined];
+      response.setHeader("Set-Cookie", cookie as string[]);
+      if (location === undefined) response.end("done");
+      else response.writeHead(302, { Location: location }).end();
+    });
+    const provider = await serve((request, response) => {
+      note("provider", request);
+      response.writeHead(302, { Location: `http://app.test:${app.port}/back` }).end();
+    });
+    const browser = new CookieBrowser({ origin: `http://app.test:${app.port}` });
+    const headers = { Cookie: "sid=given; old=1", Authorization: "Basic eA==", "X-Mine": "1" };
+    expect((await browser.follow("/", { headers })).text).toBe("done");
+    expect(seen).toEqual([
+      "app: sid=given; old=1 Basic eA== 1",
+      "app: sid=given; old=1 Basic eA== 1",
+      "provider: - - 1",
+      "app: sid=given; login=1 - 1",
+      "app: login=1; sid=new - 1",
+    ]);
+  });
+
+  it("reads no further than it is told to", async () => {
+    const { origin } = await serve((request, response) => response.end("x".repeat(Number(request.url!.slice(1)))));
+    const browser = new CookieBrowser({ origin });
+    expect((await browser.get("/1000", { maxBytes: 1000 })).text).toHaveLength(1000);
+    await expect(browser.get("/1001", { maxBytes: 1000 })).rejects.toThrow("more than 1000 bytes");
+  });
+
+  it.each(["reports", ""])("says what an address looks like: %o is none", async (target) => {
+    await expect(new CookieBrowser({ origin: "http://127.0.0.1:1" }).get(target)).rejects.toThrow(
+      /^What a browser asks for is a path, which begins with \/, or a whole URL\.$/,
+    );
+  });
+
   it("gives up on a circle", async () => {
     const { origin } = await serve((_request, response) => response.writeHead(302, { Location: "/" }).end());
     await expect(new CookieBrowser({ origin }).follow("/")).rejects.toThrow("redirects");

@@ -12,7 +12,7 @@ import session from "express-session";
 import fastify from "fastify";
 import { Hono } from "hono";
 import Koa from "koa";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { startEmbeddedProvider } from "../../demo/embedded-provider.js";
 import { memoryState } from "../../demo/state.js";
 import { IdpAuthModule } from "../../examples/nestjs/idp-auth/idp-auth.module.js";
@@ -30,6 +30,7 @@ import {
   SignInError,
   startTestProvider,
   TestClock,
+  type Fault,
   type SignInOptions,
   type TestedApplication,
   type TestProvider,
@@ -336,6 +337,113 @@ describe("what went wrong, and what to check", () => {
     expect(error.message).toContain("provider.clearFaults()");
   });
 
+  const FAULT_STANDS = "A fault stands at its authorization endpoint";
+
+  it.each<Fault>([
+    { kind: "hang" },
+    { kind: "delay", ms: 60_000 },
+    { kind: "drip", body: "<p>" },
+    { kind: "delay", ms: 60_000, before: false },
+  ])("an authorization endpoint that does not answer: $kind", async (fault) => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      let isOver = false;
+      const struck = new Promise<void>((resolve) => {
+        const when = () => {
+          resolve();
+          return true;
+        };
+        provider.fault("authorize", { ...fault, when });
+      });
+      const failure = failureOf(expressApp()).finally(() => (isOver = true));
+      await struck;
+      vi.advanceTimersByTime(3_999);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(isOver).toBe(false);
+      vi.advanceTimersByTime(1);
+      const error = await failure;
+      expect(error).toMatchObject({ step: "provider", status: undefined });
+      expect(error.message).toContain("/authorize did not answer within 4 seconds. " + FAULT_STANDS);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("a barrier at the authorization endpoint, which a test holds on purpose, is waited for, and no timer is left", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const hold = provider.hold("authorize");
+      const begun = vi.spyOn(globalThis, "setTimeout");
+      const cleared = vi.spyOn(globalThis, "clearTimeout");
+      const visitor = signIn(expressApp());
+      await hold.arrived;
+      vi.advanceTimersByTime(3_999);
+      hold.release();
+      expect((await (await visitor).get("/reports")).status).toBe(200);
+      const limits = begun.mock.results.filter((_result, at) => begun.mock.calls[at]?.[1] === 4_000);
+      expect(limits).toHaveLength(1);
+      expect(cleared).toHaveBeenCalledWith(limits[0]?.value);
+    } finally {
+      vi.restoreAllMocks();
+      vi.useRealTimers();
+    }
+  });
+
+  it.each([2 * 1024 * 1024, Infinity])("an authorization endpoint that answers with %s bytes", async (bytes) => {
+    provider.fault("authorize", { kind: "oversized", bytes });
+    const error = await failureOf(expressApp());
+    expect(error.step).toBe("provider");
+    expect(error.message).toContain("/authorize answered with more than 1 MiB. " + FAULT_STANDS);
+  });
+
+  it.each<[Fault, string]>([
+    [{ kind: "reset" }, "/authorize ended the connection. "],
+    [{ kind: "truncated" }, "/authorize ended the connection. "],
+    [{ kind: "garbage" }, "/authorize answered 200. "],
+    [{ kind: "oversized", bytes: 1000 }, "/authorize answered 200. "],
+    [{ kind: "status", status: 400 }, "/authorize answered 400. "],
+    [{ kind: "status", status: 429 }, "/authorize answered 429. "],
+    [{ kind: "status", status: 400, body: { error: "invalid_scope" } }, "/authorize answered 400, invalid_scope. "],
+    // The application has a code of that name, too, and a hint for it.
+    [{ kind: "redirect" }, "/redirected answered 404, not_found. "],
+    [{ kind: "status", status: 503, body: { code: "provider_unavailable" } }, "/authorize answered 503, provider_unavailable. "],
+  ])("a fault at the authorization endpoint is told as one: %o", async (fault, message) => {
+    // Of a redirect there is nothing to cut.
+    provider.fault("authorize", fault.kind === "truncated" ? { ...fault, body: "<p>hello</p>" } : fault);
+    const error = await failureOf(expressApp());
+    expect(error.step).toBe("provider");
+    expect(error.message).toContain(message + FAULT_STANDS);
+  });
+
+  it("a hook that throws at the authorization endpoint", async () => {
+    provider.authorizationAnswer = () => {
+      throw new Error("mistake in the test");
+    };
+    const error = await failureOf(expressApp());
+    expect(error).toMatchObject({ step: "provider", status: 500, code: "server_error" });
+    expect(error.message).toContain("What a hook threw is in `provider.violations`.");
+    expect(provider.violations).toHaveLength(1);
+    provider.violations.length = 0;
+  });
+
+  it.each(["a forged kid", "a second rotation"])("%s is an outage, until the clock was moved on", async (what) => {
+    const app = expressApp({ clock: provider.clock });
+    await signIn(app);
+    if (what === "a forged kid") provider.mutateIdToken = ({ header }) => ({ header: { ...header, kid: "nobody's" } });
+    else {
+      await provider.rotateKeys();
+      await signIn(app);
+      await provider.rotateKeys();
+    }
+    const error = await failureOf(app);
+    expect(error).toMatchObject({ step: "callback", status: 503, code: "provider_unavailable" });
+    expect(error.message).toContain("After an earlier failure it is asked again only after a while: move the clock on.");
+    provider.mutateIdToken = undefined;
+    expect((await failureOf(app)).code).toBe("provider_unavailable");
+    provider.clock.advance(30_000);
+    expect((await (await signIn(app)).get("/reports")).status).toBe(200);
+  });
+
   it("a person who declines", async () => {
     provider.authorizationAnswer = (params) => {
       params.delete("code");
@@ -347,7 +455,7 @@ describe("what went wrong, and what to check", () => {
   it("another client than the provider's", async () => {
     const error = await failureOf(expressApp({ clientId: "somebody-else" }));
     expect(error).toMatchObject({ step: "provider", status: 400, code: "invalid_request" });
-    expect(error.message).toContain("give it `provider.env`");
+    expect(error.message).toContain("give it `provider.env`; or a fault or hook stands there.");
   });
 
   it("an ID token that is refused", async () => {

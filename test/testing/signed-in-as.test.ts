@@ -137,6 +137,20 @@ it("the application instead of its auth, and an email instead of claims, are nam
   await expect(signedInAs(expressHost.idpAuth(OPTIONS), "ada@example.com" as never)).rejects.toThrow(/an object of claims/);
 });
 
+it.each<[string, unknown, RegExp]>([
+  ["milliseconds", { loginAt: 1_700_000_000_000 }, /`loginAt` is in whole seconds since the epoch/],
+  ["a date", { loginAt: new Date() }, /whole seconds/],
+  ["text", { loginAt: "2020" }, /whole seconds/],
+  ["no number", { loginAt: Number.NaN }, /whole seconds/],
+  ["parts of seconds", { loginAt: 1_700_000_000.5 }, /whole seconds/],
+  ["an option of another name", { login_at: 1 }, /takes no option "login_at"; there are tokens, loginAt, secure\./],
+  ["a token of another name", { tokens: { accessToken: "x" } }, /`tokens` has no "accessToken"; there are token, refresh_token\./],
+])("options that would prove nothing are told: %s", async (_name, options, message) => {
+  const failure = signedInAs(expressHost.idpAuth(OPTIONS), ADA, options as never);
+  await expect(failure).rejects.toBeInstanceOf(TypeError);
+  await expect(failure).rejects.toThrow(message);
+});
+
 it("settings that are refused are refused here as well", async () => {
   await expect(signedInAs(fetchHost.idpAuth({ env: {}, log: false }))).rejects.toMatchObject({ name: "ConfigurationError" });
 });

@@ -804,6 +804,77 @@ describe("a slip that JavaScript lets through", () => {
     expect(() => provider.fault("token", { kind: "status", stauts: 503 } as never)).toThrow('has no "stauts"; it has kind,');
   });
 
+  it.each<[string, object]>([
+    ["status", { kind: "status", status: "500" }],
+    ["status", { kind: "redirect", status: 1000 }],
+    ["ms", { kind: "delay", ms: -3 }],
+    ["ms", { kind: "drip", ms: Number.NaN }],
+    ["bytes", { kind: "oversized", bytes: "1000" }],
+    ["body", { kind: "garbage", body: { a: 1 } }],
+    ["headers", { kind: "wrong-type", headers: "text/plain" }],
+    ["times", { kind: "hang", times: 0 }],
+    ["times", { kind: "hang", times: "1" }],
+    ["before", { kind: "hang", before: "false" }],
+    ["when", { kind: "hang", when: true }],
+  ])("the %s of a fault that is none: %o", async (name, fault) => {
+    await start();
+    expect(() => provider.fault("token", fault as never)).toThrow(`A fault of the kind "${(fault as Fault).kind}": \`${name}\` is `);
+    expect(() => provider.fault("token", { kind: "hang", times: 2, before: false })).not.toThrow();
+  });
+
+  it("what a barrier does not have", async () => {
+    await start();
+    expect(() => provider.hold("token", { time: 1 } as never)).toThrow('A barrier has no "time"; it has before, times, count, when.');
+    expect(() => provider.hold("token", { count: "2" } as never)).toThrow("A barrier: `count` is a whole number, 1 or more.");
+  });
+
+  const SETTINGS: readonly [string, unknown][] = [
+    ["idTokenSeconds", "3"],
+    ["accessTokenSeconds", Infinity],
+    ["reuseGraceSeconds", -1],
+    ["issueRefreshToken", "never"],
+    ["rotation", "false"],
+    ["pkce", "optional"],
+    ["redirectUris", "http://127.0.0.1:1/callback"],
+    ["scopesSupported", "openid email"],
+    ["clientSecret", undefined],
+  ];
+  it.each(SETTINGS)("the setting %s that is none: %o", async (name, value) => {
+    await expect(startTestProvider({ [name]: value })).rejects.toThrow(`The option \`${name}\` is `);
+    await start();
+    const before = { ...provider.settings };
+    expect(() => Object.assign(provider.settings, { [name]: value })).toThrow(`The option \`${name}\` is `);
+    expect({ ...provider.settings }).toEqual(before);
+  });
+
+  it("a setting that nobody reads", async () => {
+    await start();
+    expect(() => Object.assign(provider.settings, { idTokenSecond: 3 })).toThrow('has no option "idTokenSecond"; there are clientId');
+    provider.settings.idTokenSeconds = 3;
+    provider.settings.redirectUris = undefined;
+    expect(provider.settings).toMatchObject({ idTokenSeconds: 3, redirectUris: undefined });
+  });
+
+  it.each<[string, (draft: { header: object; claims: object }) => unknown]>([
+    ["claims alone", ({ claims }) => ({ ...claims, aud: "x" })],
+    ["a list", ({ header, claims }) => [header, claims]],
+    ["an empty list", () => []],
+    ["a number", () => 7],
+    ["null", () => null],
+    ["claims that are a number", () => ({ claims: 7 })],
+    ["one name too many", ({ claims }) => ({ claims, kid: "x" })],
+  ])("an ID token changed into %s is a violation, and none is given", async (_name, mutate) => {
+    await start();
+    provider.mutateIdToken = mutate as never;
+    await expect((await signIn(await discover())).exchange()).rejects.toThrow();
+    expect(provider.violations).toEqual([
+      "the provider failed: TypeError: mutateIdToken gives { header, claims }, one of them, the finished token as text, or nothing.",
+    ]);
+    provider.violations.length = 0;
+    provider.mutateIdToken = (draft) => ({ ...draft, claims: { ...draft.claims, hd: "example.com" } });
+    expect((await (await signIn(await discover())).exchange()).claims()?.["hd"]).toBe("example.com");
+  });
+
   it("an issuer path that is none", async () => {
     await expect(startTestProvider({ issuerPath: "tenant" })).rejects.toThrow(/`issuerPath` is empty or a path/);
   });

@@ -27,9 +27,14 @@ export interface PrefixProxy {
 export interface BrowserRequestOptions {
   /** Default GET. */
   readonly method?: string;
-  /** A Cookie header given here replaces the jar's. */
+  /**
+   * A Cookie header given here replaces the jar's. `follow` treats it as cookies of the first origin: no other gets them, and
+   * what that origin sets on the way replaces them. `Authorization` goes no further than the first origin either.
+   */
   readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly body?: string;
+  /** An answer with a longer body is an error. Default: any length is read. */
+  readonly maxBytes?: number;
   /** The visitor goes away. */
   readonly signal?: AbortSignal;
 }
@@ -64,6 +69,11 @@ const NAVIGATION = {
 } as const;
 
 const MAX_REDIRECTS = 20;
+
+/** The answer's body went beyond `maxBytes`; the rest was not read. */
+export class BodyTooLargeError extends Error {
+  override readonly name = "BodyTooLargeError";
+}
 
 /** A browser without pages: keeps cookies, asks for URLs, follows redirects when told to. All names lead to this machine. */
 export class CookieBrowser {
@@ -104,6 +114,7 @@ export class CookieBrowser {
         signal: options.signal,
       },
       options.body,
+      options.maxBytes,
     );
     const setCookies = answer.message.headers["set-cookie"] ?? [];
     for (const line of setCookies) this.cookies.take(url, line);
@@ -127,18 +138,28 @@ export class CookieBrowser {
   /** Clicks, and follows redirects, across origins too, to the answer that is none. */
   async follow(target: string | URL, options: BrowserRequestOptions = {}): Promise<FollowedAnswer> {
     const trail: BrowserAnswer[] = [];
+    const first = this.#resolve(target).url.origin;
+    const { cookie, ...others } = lowerCased(options.headers);
+    const given = new GivenCookies(cookie);
     let next: string | URL = target;
     let request = options;
+    let headers = others;
     while (trail.length <= MAX_REDIRECTS) {
       const answer = await this.navigate(next, request);
       trail.push(answer);
       if (answer.location === undefined || ![301, 302, 303, 307, 308].includes(answer.status)) return { ...answer, trail };
       const from = answer.url;
+      if (from.origin === first) given.replacedBy(answer.setCookies);
       next = new URL(answer.location, from);
       if (next.hash === "" && from.hash !== "") next.hash = from.hash;
+      if (next.origin !== first) headers = withoutAuthorization(headers);
+      const cookies = next.origin === first ? given.header(this.cookies.header(next)) : undefined;
       // Only 307 and 308 repeat the method and the body (RFC 9110 section 15.4).
-      if (answer.status < 307)
-        request = { ...(options.headers && { headers: options.headers }), ...(options.signal && { signal: options.signal }) };
+      const { method: _method, body: _body, ...bodyless } = request;
+      request = {
+        ...(answer.status < 307 ? bodyless : request),
+        headers: { ...headers, ...(cookies !== undefined && { cookie: cookies }) },
+      };
     }
     throw new Error(`more than ${String(MAX_REDIRECTS)} redirects: ${trail.map(({ url }) => url.href).join(" -> ")}`);
   }
@@ -149,9 +170,41 @@ export class CookieBrowser {
       if (this.#origin === undefined) throw new TypeError("a path needs the browser's option `origin`");
       return { url: new URL(this.#origin + target), path: target };
     }
+    if (!URL.canParse(String(target))) throw new TypeError("What a browser asks for is a path, which begins with /, or a whole URL.");
     const url = new URL(target);
     return { url, path: url.pathname + url.search };
   }
+}
+
+/** The cookies of a Cookie header, beside a jar that does not know them. */
+class GivenCookies {
+  #pairs: string[];
+
+  constructor(header: string | string[] | undefined) {
+    this.#pairs = [header ?? []].flat().flatMap((line) => line.split(/; */).filter((pair) => pair !== ""));
+  }
+
+  /** From then on the jar knows better. */
+  replacedBy(setCookies: readonly string[]): void {
+    const names = setCookies.map(nameOf);
+    this.#pairs = this.#pairs.filter((pair) => !names.includes(nameOf(pair)));
+  }
+
+  /** With the jar's own, where the names differ; undefined when the jar's alone will do. */
+  header(jars: string | undefined): string | undefined {
+    if (this.#pairs.length === 0) return undefined;
+    const names = this.#pairs.map(nameOf);
+    const others = (jars?.split("; ") ?? []).filter((pair) => !names.includes(nameOf(pair)));
+    return [...this.#pairs, ...others].join("; ");
+  }
+}
+
+function nameOf(pair: string): string {
+  return (/^[^=;]*/.exec(pair)?.[0] ?? "").trim();
+}
+
+function withoutAuthorization({ authorization: _authorization, ...headers }: Record<string, string | string[]>): typeof headers {
+  return headers;
 }
 
 function withoutPrefix(path: string, prefix: string): string {
@@ -179,12 +232,23 @@ interface Exchange {
   readonly signal: AbortSignal | undefined;
 }
 
-function exchange({ signal, ...request }: Exchange, body: string | undefined): Promise<{ message: IncomingMessage; text: string }> {
+function exchange(
+  { signal, ...request }: Exchange,
+  body: string | undefined,
+  maxBytes = Infinity,
+): Promise<{ message: IncomingMessage; text: string }> {
   return new Promise((resolve, reject) => {
     // A connection of its own for each request: nothing is left open when the test ends.
     const outgoing = httpRequest({ ...request, agent: false, ...(signal && { signal }) }, (message) => {
       const chunks: Buffer[] = [];
-      message.on("data", (chunk: Buffer) => chunks.push(chunk));
+      let bytes = 0;
+      message.on("data", (chunk: Buffer) => {
+        chunks.push(chunk);
+        bytes += chunk.length;
+        if (bytes <= maxBytes) return;
+        reject(new BodyTooLargeError(`the answer has more than ${String(maxBytes)} bytes`));
+        outgoing.destroy();
+      });
       message.on("error", reject);
       message.on("end", () => {
         resolve({ message, text: Buffer.concat(chunks).toString("utf8") });

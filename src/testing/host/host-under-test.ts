@@ -100,8 +100,9 @@ export interface RunningHost {
 /**
  * Builds the application in the host's own way and listens on a free port of 127.0.0.1. What a visitor sends reaches idpauth
  * as it was sent: every method (OPTIONS and HEAD too), bodies of any type, and paths in their own spelling; a setting of the
- * host that redirects from one spelling to another, such as a slash at the end, is off. Nothing but the host's session
- * middleware sets a cookie, beside `earlier`.
+ * host that redirects from one spelling to another, such as a slash at the end, is off. Routes also match a target in absolute
+ * form (`GET http://app.example/reports HTTP/1.1`), by its path; a host whose server does not hand such a target on has
+ * `lacks: ["raw targets"]`. Nothing but the host's session middleware sets a cookie, beside `earlier`.
  */
 export type HostFactory = (setup: HostSetup) => Promise<RunningHost>;
 

@@ -295,8 +295,26 @@ async function idToken(
   const { header } = keys;
   const sign: IdTokenDraft["sign"] = (itsHeader, itsClaims, key = keys.privateKey) => compactJws(itsHeader, itsClaims, key);
   const draft = { header, claims, grant, privateKey: keys.privateKey, publicKeyPem: keys.publicKeyPem, publicJwk: keys.publicJwk, sign };
-  const mutated = (await hooks.mutateIdToken?.(draft)) ?? draft;
+  const returned: unknown = await hooks.mutateIdToken?.(draft);
+  assertMutated(returned, draft);
+  const mutated = returned ?? draft;
   return typeof mutated === "string" ? mutated : sign(mutated.header ?? header, mutated.claims ?? claims);
+}
+
+/**
+ * Claims alone, or a list, would be passed over and the token be the usual one: a test that proves nothing.
+ *
+ * @throws TypeError
+ */
+function assertMutated(mutated: unknown, draft: IdTokenDraft): asserts mutated is MutatedIdToken | undefined {
+  if (mutated === undefined || typeof mutated === "string") return;
+  const names = typeof mutated === "object" && mutated !== null ? Object.keys(mutated) : [];
+  const { header, claims } = Object(mutated) as { readonly header?: unknown; readonly claims?: unknown };
+  const areParts = [header, claims].every((part) => part === undefined || typeof part === "string" || Object(part) === part);
+  // A copy of the draft has the rest of it, too.
+  const areKnown = names.every((name) => Object.hasOwn(draft, name));
+  if ((names.includes("header") || names.includes("claims")) && areKnown && areParts) return;
+  throw new TypeError("mutateIdToken gives { header, claims }, one of them, the finished token as text, or nothing.");
 }
 
 /** OpenID Connect Core section 5.3. */

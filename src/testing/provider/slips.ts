@@ -1,23 +1,67 @@
+import type { ProviderSettings } from "./endpoints.js";
+import type { Fault, HoldOptions } from "./faults.js";
 import { ENDPOINTS, type Endpoint } from "./received-requests.js";
-import type { Fault } from "./faults.js";
+
+/** What a value has to be, in words, and whether one is. */
+interface Expected {
+  readonly words: string;
+  fits(value: unknown): boolean;
+}
+
+const TEXT: Expected = { words: "text", fits: (value) => typeof value === "string" };
+const TEXTS: Expected = { words: "a list of texts", fits: (value) => Array.isArray(value) && value.every(TEXT.fits) };
+const TRUTH: Expected = { words: "true or false", fits: (value) => typeof value === "boolean" };
+const ANYTHING: Expected = { words: "anything", fits: () => true };
+const FUNCTION: Expected = { words: "a function", fits: (value) => typeof value === "function" };
+const RECORD: Expected = { words: "an object", fits: (value) => typeof value === "object" && value !== null };
+const SECONDS: Expected = { words: "a number of seconds", fits: Number.isFinite };
+/** Infinity is an amount, too. */
+const AMOUNT: Expected = { words: "a number, 0 or more", fits: (value) => typeof value === "number" && value >= 0 };
+const COUNT: Expected = {
+  words: "a whole number, 1 or more",
+  fits: (value) => value === Infinity || (Number.isInteger(value) && Number(value) >= 1),
+};
+const STATUS: Expected = {
+  words: "a number from 200 to 599",
+  fits: (value) => Number.isInteger(value) && Number(value) >= 200 && Number(value) <= 599,
+};
 
 /**
  * What the compiler says to TypeScript, said to JavaScript: a fault that never strikes and an option that nobody reads make a
  * test that proves nothing.
  */
-const FAULTS: { readonly [Kind in Fault["kind"]]: readonly (keyof Extract<Fault, { kind: Kind }>)[] } = {
-  status: ["status", "body", "headers"],
-  hang: [],
-  reset: [],
-  delay: ["ms"],
-  garbage: ["body"],
-  oversized: ["bytes"],
-  redirect: ["status", "location"],
-  drip: ["ms", "body"],
-  "wrong-type": ["headers", "body"],
-  truncated: ["bytes", "body"],
+const FAULTS: {
+  readonly [Kind in Fault["kind"]]: Readonly<Record<Exclude<keyof Extract<Fault, { kind: Kind }>, keyof Fault>, Expected>>;
+} = {
+  status: { status: STATUS, body: ANYTHING, headers: RECORD },
+  hang: {},
+  reset: {},
+  delay: { ms: AMOUNT },
+  garbage: { body: TEXT },
+  oversized: { bytes: AMOUNT },
+  redirect: { status: STATUS, location: TEXT },
+  drip: { ms: AMOUNT, body: TEXT },
+  "wrong-type": { headers: RECORD, body: TEXT },
+  truncated: { bytes: AMOUNT, body: TEXT },
 };
-const OF_EVERY_FAULT: readonly (keyof Fault)[] = ["kind", "before", "times", "when"];
+const OF_EVERY_FAULT: Readonly<Record<keyof Fault, Expected>> = { kind: TEXT, before: TRUTH, times: COUNT, when: FUNCTION };
+const HOLD: Readonly<Record<keyof HoldOptions, Expected>> = { before: TRUTH, times: COUNT, count: COUNT, when: FUNCTION };
+const SETTINGS: Readonly<Record<keyof ProviderSettings, Expected>> = {
+  clientId: TEXT,
+  clientSecret: TEXT,
+  redirectUris: { words: "a list of texts, or undefined", fits: (value) => value === undefined || TEXTS.fits(value) },
+  tokenEndpointAuthMethods: TEXTS,
+  idTokenSeconds: SECONDS,
+  accessTokenSeconds: SECONDS,
+  issueRefreshToken: { words: `true, false or "offline_access"`, fits: (value) => value === "offline_access" || TRUTH.fits(value) },
+  rotation: TRUTH,
+  reuseDetection: TRUTH,
+  reuseGraceSeconds: AMOUNT,
+  announceIss: TRUTH,
+  scopesSupported: TEXTS,
+  pkce: { words: `"required" or "ignored"`, fits: (value) => value === "required" || value === "ignored" },
+  claimsInIdToken: TRUTH,
+};
 
 /** @throws TypeError */
 export function assertEndpoint(endpoint: Endpoint): void {
@@ -30,9 +74,12 @@ export function assertFault(fault: Fault): void {
   if (typeof kind !== "string" || !Object.hasOwn(FAULTS, kind)) {
     throw new TypeError(`There is no fault of the kind ${shown(kind)}; there are ${Object.keys(FAULTS).join(", ")}.`);
   }
-  const known: readonly string[] = [...OF_EVERY_FAULT, ...FAULTS[fault.kind]];
-  const unknown = Object.keys(fault).find((name) => !known.includes(name));
-  if (unknown !== undefined) throw new TypeError(`A fault of the kind "${kind}" has no ${shown(unknown)}; it has ${known.join(", ")}.`);
+  assertMembers(`A fault of the kind "${kind}"`, fault, { ...OF_EVERY_FAULT, ...FAULTS[fault.kind] });
+}
+
+/** @throws TypeError */
+export function assertHold(options: HoldOptions): void {
+  assertMembers("A barrier", options, HOLD);
 }
 
 /** @throws TypeError */
@@ -45,12 +92,37 @@ export function assertIssuerPath(path: unknown): void {
 const OTHER_OPTIONS = ["person", "people", "clock", "issuerPath"];
 
 /** @throws TypeError */
-export function assertSettings(given: object, known: object): void {
-  const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
+export function assertOptions(given: object): void {
+  assertSettings(given, OTHER_OPTIONS);
+}
+
+function assertSettings(given: object, others: readonly string[]): void {
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(SETTINGS, name));
   if (unknown !== undefined)
-    throw new TypeError(
-      `A test provider has no option ${shown(unknown)}; there are ${[...Object.keys(known), ...OTHER_OPTIONS].join(", ")}.`,
-    );
+    throw new TypeError(`A test provider has no option ${shown(unknown)}; there are ${[...Object.keys(SETTINGS), ...others].join(", ")}.`);
+  for (const [name, value] of Object.entries(given)) assertValue("The option", name, value, SETTINGS[name as keyof ProviderSettings]);
+}
+
+/** The settings as a test may change them: a slip throws where it is made. */
+export function checkedSettings(settings: ProviderSettings): ProviderSettings {
+  return new Proxy(settings, {
+    set(target, name, value) {
+      assertSettings({ [name]: value as unknown }, []);
+      return Reflect.set(target, name, value);
+    },
+  });
+}
+
+function assertMembers(what: string, given: object, known: Readonly<Record<string, Expected>>): void {
+  for (const [name, value] of Object.entries(given) as readonly [string, unknown][]) {
+    const expected = Object.hasOwn(known, name) ? known[name] : undefined;
+    if (expected === undefined) throw new TypeError(`${what} has no ${shown(name)}; it has ${Object.keys(known).join(", ")}.`);
+    if (value !== undefined) assertValue(`${what}:`, name, value, expected);
+  }
+}
+
+function assertValue(what: string, name: string, value: unknown, { words, fits }: Expected): void {
+  if (!fits(value)) throw new TypeError(`${what} \`${name}\` is ${words}.`);
 }
 
 function shown(value: unknown): string {

@@ -8,7 +8,7 @@ import { FaultBoard, send, strike, type Fault, type Hold, type HoldOptions } fro
 import { Grants, type Issued } from "./grants.js";
 import { ADA, type PersonClaims } from "./people.js";
 import { ENDPOINTS, isForm, readBody, violationsOf, type Endpoint, type ReceivedRequest } from "./received-requests.js";
-import { assertEndpoint, assertFault, assertIssuerPath, assertSettings } from "./slips.js";
+import { assertEndpoint, assertFault, assertHold, assertIssuerPath, assertOptions, checkedSettings } from "./slips.js";
 import { SigningKeys, type JwksControls } from "./signing-keys.js";
 
 export type { IdTokenDraft, MutatedIdToken, ProviderHooks, ProviderSettings } from "./endpoints.js";
@@ -109,10 +109,10 @@ export const SERVER_HEADER = "idpauth-test-provider";
 /** Starts an OpenID provider on a free port of 127.0.0.1. It shows no pages: whoever is `person` has agreed already. */
 export async function startTestProvider(options: TestProviderOptions = {}): Promise<TestProvider> {
   const { person, people = [], clock = new RunningClock(), issuerPath = "", ...settings } = options;
-  assertSettings(settings, defaultSettings());
+  assertOptions(settings);
   assertIssuerPath(issuerPath);
   const provider = new Provider({
-    settings: { ...defaultSettings(), ...settings },
+    settings: checkedSettings({ ...defaultSettings(), ...settings }),
     person: person ?? people[0] ?? ADA,
     people,
     clock,
@@ -292,6 +292,7 @@ class Provider implements TestProvider, ProviderState {
 
   hold(endpoint: Endpoint, options: HoldOptions = {}): Hold {
     assertEndpoint(endpoint);
+    assertHold(options);
     return this.#faults.hold(endpoint, options);
   }
 

@@ -25,7 +25,8 @@ export class SignInError extends Error {
 const HINTS: Partial<Record<string, string>> = {
   provider_unavailable:
     "Does the provider run (a fault, `pause` or `stop` may have ended that), and has the application got its `provider.env`, " +
-    "with the client's secret? The application's log has the reason.",
+    "with the client's secret? After an earlier failure it is asked again only after a while: move the clock on. " +
+    "The application's log has the reason.",
   store_unavailable: "Does the store of the sessions run?",
   login_link_invalid: "The cookie of the login did not come back, or the sessions are not kept between two requests.",
   sign_in_refused:
@@ -60,7 +61,7 @@ export function deadEnd(step: SignInStep, answer: BrowserAnswer, latest: unknown
 }
 
 /** What an error code means, and what to look at. */
-export function explained(code: string): string {
+function explained(code: string): string {
   const row = Object.hasOwn(ERRORS, code) ? ERRORS[code as ErrorCode] : undefined;
   return [`${code}${row === undefined ? "" : `: ${row.title}`}.`, HINTS[code] ?? row?.remedy]
     .filter((part) => part !== undefined)

@@ -1,10 +1,10 @@
-import type { BrowserAnswer, BrowserRequestOptions } from "../browser/cookie-browser.js";
+import { BodyTooLargeError, type BrowserAnswer, type BrowserRequestOptions } from "../browser/cookie-browser.js";
 import { isLoopback } from "../loopback.js";
 import { PERSON_HEADER } from "../provider/endpoints.js";
 import { assertClaims, type PersonClaims } from "../provider/people.js";
 import { SERVER_HEADER } from "../provider/test-provider.js";
 import { serve, type Served, type TestedApplication } from "./serve.js";
-import { codeIn, deadEnd, errorCode, explained, placeOf, SignInError, type SignInStep } from "./sign-in-error.js";
+import { codeIn, deadEnd, errorCode, placeOf, SignInError, type SignInStep } from "./sign-in-error.js";
 import { checkedOrigin, Visitor, type BrowserOptions } from "./visitor.js";
 
 export interface SignInOptions extends BrowserOptions {
@@ -18,9 +18,16 @@ export interface SignInOptions extends BrowserOptions {
 const CLICK = { accept: "application/json, */*;q=0.1", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" } as const;
 const MAX_REDIRECTS = 10;
 
+/** For the whole way through the provider, in the system's time. Shorter than the 5 seconds that vitest gives a test. */
+const PROVIDER_MILLISECONDS = 4_000;
+/** Of each answer of the provider's; there a redirect is expected, or an error to tell. */
+const PROVIDER_BYTES = 1024 * 1024;
+const FAULT_STANDS =
+  "A fault stands at its authorization endpoint, or a barrier or hook: `provider.clearFaults()`. What a hook threw is in `provider.violations`.";
+
 /**
  * Signs somebody in by the real flow over HTTP: the application's login, the provider, the application's callback. Gives the
- * browser that is signed in then.
+ * browser that is signed in then. The provider has 4 seconds of the system's time for its part, and 1 MiB for each answer.
  *
  * @param person who signs in, at a test provider: claims, such as `{ email: "ada@example.com" }`; default the provider's own person
  * @throws SignInError where the way ended, and what to check
@@ -77,6 +84,19 @@ class Trip {
 
   /** The person agrees. @returns where the provider sends the browser back to */
   async provider(authorizationUrl: URL, person: PersonClaims | undefined): Promise<URL> {
+    // The provider may be told to hang, and a runner's own limit would not say where. A socket is waited for, so no test's clock counts.
+    const limit = new AbortController();
+    const timer = setTimeout(() => {
+      limit.abort();
+    }, PROVIDER_MILLISECONDS);
+    try {
+      return await this.#throughProvider(authorizationUrl, person, limit.signal);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #throughProvider(authorizationUrl: URL, person: PersonClaims | undefined, signal: AbortSignal): Promise<URL> {
     const redirectUri = authorizationUrl.searchParams.get("redirect_uri") ?? "";
     let target = authorizationUrl;
     let headers: BrowserRequestOptions["headers"] =
@@ -89,7 +109,7 @@ class Trip {
             "startTestProvider(). Without a provider, signedInAs makes a session.",
         );
       }
-      const answer = await this.#ask("provider", target, { headers: { ...CLICK, ...headers } });
+      const answer = await this.#askProvider(target, { headers: { ...CLICK, ...headers }, signal, maxBytes: PROVIDER_BYTES });
       const isOurs = answer.headers["server"] === SERVER_HEADER;
       if (answer.location === undefined || !isRedirect(answer)) throw noWayOn(answer, isOurs);
       if (round === 0 && person !== undefined && !isOurs) {
@@ -140,13 +160,33 @@ class Trip {
     return leadingTo(step, answer, target);
   }
 
+  async #askProvider(target: URL, options: BrowserRequestOptions & { readonly signal: AbortSignal }): Promise<BrowserAnswer> {
+    try {
+      return await this.visitor.get(target, options);
+    } catch (cause) {
+      const found = options.signal.aborted
+        ? `did not answer within ${PROVIDER_MILLISECONDS / 1000} seconds`
+        : cause instanceof BodyTooLargeError
+          ? `answered with more than ${PROVIDER_BYTES / 1024 / 1024} MiB`
+          : (cause as NodeJS.ErrnoException).code === "ECONNRESET"
+            ? "ended the connection"
+            : undefined;
+      if (found === undefined) throw nobodyAt("provider", target, cause);
+      throw new SignInError("provider", `${placeOf(target)} ${found}. ${FAULT_STANDS}`, { cause });
+    }
+  }
+
   async #ask(step: SignInStep, target: URL, options: BrowserRequestOptions): Promise<BrowserAnswer> {
     try {
       return await this.visitor.get(target, options);
     } catch (cause) {
-      throw new SignInError(step, `nothing answers at ${placeOf(target)}. Does it run?`, { cause });
+      throw nobodyAt(step, target, cause);
     }
   }
+}
+
+function nobodyAt(step: SignInStep, target: URL, cause: unknown): SignInError {
+  return new SignInError(step, `nothing answers at ${placeOf(target)}. Does it run?`, { cause });
 }
 
 /** What is thrown for an address that is none repeats the one before it, with state and code. */
@@ -174,17 +214,17 @@ function isRedirect({ status }: BrowserAnswer): boolean {
   return [301, 302, 303, 307, 308].includes(status);
 }
 
-/** The provider answered, and not by a redirect. */
+/** The provider answered, and not by a redirect. Its code means what the provider says, whatever the application's own of that name mean. */
 function noWayOn(answer: BrowserAnswer, isTestProvider: boolean): SignInError {
   const { status, url } = answer;
   const code = codeIn(answer);
-  const where = `${placeOf(url)} answered ${status}${code === undefined ? "" : `, ${explained(code)}`}`;
   const hint = !isTestProvider
     ? "It wants to show a page, and nobody is there to read it. Use startTestProvider(), which asks nothing, or signedInAs."
-    : status >= 500
-      ? "A fault stands at its authorization endpoint: provider.clearFaults()."
-      : "The application is not the client that this provider knows: give it `provider.env`.";
-  return new SignInError("provider", `${where}${where.endsWith(".") ? "" : "."} ${hint}`, { status, code });
+    : status === 400 && code === "invalid_request"
+      ? "The application is not the client that this provider knows: give it `provider.env`; or a fault or hook stands there."
+      : FAULT_STANDS;
+  const where = `${placeOf(url)} answered ${status}${code === undefined ? "" : `, ${code}`}.`;
+  return new SignInError("provider", `${where} ${hint}`, { status, code });
 }
 
 function checkedMountPath(mountPath: string): string {

@@ -23,7 +23,7 @@ export interface SignedInCookie {
  * with the same store and key.
  *
  * @param claims of the ID token; what is left out is made up, `exp` is in an hour. Default Ada, the test provider's person
- * @throws TypeError with `session: "host"`, where only the host can make one: use `signIn`; and for an `auth` or claims that are none
+ * @throws TypeError with `session: "host"`, where only the host can make one: use `signIn`; and for an `auth`, claims or options that are none
  * @throws ConfigurationError the settings are refused
  *
  * @example
@@ -41,6 +41,7 @@ export async function signedInCookie(
   options: SignedInAsOptions = {},
 ): Promise<SignedInCookie> {
   assertClaims(claims);
+  assertOptions(options);
   // JavaScript checks no types, and the application instead of its `auth` is an easy slip.
   if (typeof (auth as Partial<SignsInForTests> | undefined)?.[SESSION_FOR_TESTS] !== "function") {
     throw new TypeError("The first argument is what `idpAuth` gave, not the application; the application has to use that very one.");
@@ -53,4 +54,23 @@ export async function signedInCookie(
   if (cookie === undefined) throw new Error("idpauth has set no cookie");
   const { name, value, httpOnly, secure, sameSite = "Lax" } = cookie;
   return { name, value, httpOnly, secure, sameSite: sameSite as SignedInCookie["sameSite"] };
+}
+
+const OPTIONS: Readonly<Record<keyof SignedInAsOptions, true>> = { tokens: true, loginAt: true, secure: true };
+const TOKENS: Readonly<Record<keyof NonNullable<SignedInAsOptions["tokens"]>, true>> = { token: true, refresh_token: true };
+/** In the year 5138. More are milliseconds. */
+const LATEST_SECONDS = 1e11;
+
+/** JavaScript checks no types: a session that began in the year 50000 never ends, and a test of its end proves nothing. */
+function assertOptions(options: SignedInAsOptions): void {
+  assertNames("signedInAs takes no option", options, OPTIONS);
+  const { tokens = {}, loginAt } = options;
+  assertNames("The option `tokens` has no", tokens, TOKENS);
+  if (loginAt === undefined || (Number.isInteger(loginAt) && loginAt <= LATEST_SECONDS)) return;
+  throw new TypeError("The option `loginAt` is in whole seconds since the epoch: Math.floor(Date.now() / 1000).");
+}
+
+function assertNames(what: string, given: object, known: object): void {
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
+  if (unknown !== undefined) throw new TypeError(`${what} ${JSON.stringify(unknown)}; there are ${Object.keys(known).join(", ")}.`);
 }
