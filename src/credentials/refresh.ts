@@ -319,7 +319,7 @@ function withoutRefreshToken(record: SessionRecord): SessionRecord {
   return { ...freed, credentials, idp_state: { ...freed.idp_state, refresh_rejected: true } };
 }
 
-/** The rest of the answer; its refresh token lies in the record already. `idp_login_at` is left alone: a refresh never lifts a cap. */
+/** `idp_login_at` is left alone: a refresh never lifts a cap. */
 function withTokens(record: SessionRecord, spent: SpentRefresh, idInfo: IdInfo): SessionRecord {
   const freed = withoutLease(record);
   if (freed.credentials === undefined || spent.accessToken === undefined) return freed;
@@ -329,6 +329,8 @@ function withTokens(record: SessionRecord, spent: SpentRefresh, idInfo: IdInfo):
     credentials: {
       ...freed.credentials,
       token: spent.accessToken,
+      // Once more: a host that saves its own session may have put an old copy back meanwhile, with the spent one.
+      ...(spent.refreshToken !== undefined && { refresh_token: spent.refreshToken }),
       ...(spent.scopes !== undefined && { scopes: spent.scopes }),
     },
     id_info: idInfo,

@@ -39,6 +39,43 @@ it("a sign-in during a refresh: the late tokens are dropped, not revoked, since 
   expect(await isSignedIn(browser)).toBe(true);
 });
 
+it("a host that saves an old copy between the rotated token's write and the last one does not bring the spent token back", async () => {
+  let letGo!: () => void;
+  const held = new Promise<void>((resolve) => (letGo = resolve));
+  let loaded!: () => void;
+  const isLoaded = new Promise<void>((resolve) => (loaded = resolve));
+  app = await startExpressApplication({
+    session: "host",
+    routes: (express) =>
+      express.get("/cart", async (request, response) => {
+        loaded();
+        await held;
+        (request.session as unknown as Record<string, unknown>)["cart"] = "book";
+        response.send("in the cart");
+      }),
+  });
+  const browser = app.browser();
+  expect((await browser.follow("/idpauth/login/")).status).toBe(200);
+  app.clock.advance(3_600_000);
+  const token = app.provider.hold("token", { before: false, when: ({ params }) => params.get("grant_type") === "refresh_token" });
+  await app.provider.rotateKeys({ keepOld: false });
+  const jwks = app.provider.hold("jwks");
+  const probe = isSignedIn(browser);
+  await token.arrived;
+  const cart = browser.get("/cart");
+  await isLoaded;
+  token.release();
+  // The rotated token is stored; its ID token waits for the keys.
+  await jwks.arrived;
+  letGo();
+  await cart;
+  jwks.release();
+  expect(await probe).toBe(true);
+  app.clock.advance(3_600_000);
+  expect(await isSignedIn(browser)).toBe(true);
+  expect(app.provider.reuses).toBe(0);
+});
+
 it("a logout during a refresh: the late tokens are revoked", async () => {
   const { browser, finish } = await duringRefresh();
   expect((await browser.get("/idpauth/logout/?response=json")).json()).toEqual({ status: "logged_out" });
