@@ -1,5 +1,6 @@
 import { GOOGLE_ISSUER } from "./idp-url.js";
 import { deepFreeze } from "./record.js";
+import { parseUrl } from "./redirects.js";
 import * as kind from "./setting-kinds.js";
 
 /** One row of the table of settings; its key there is the option's name in code. */
@@ -16,6 +17,8 @@ export interface SettingRow {
   /** Never printed, and taken to the letter: `null` is a secret like any other. */
   readonly secret?: true;
   readonly required?: true;
+  /** What to do about a value that is refused here and right elsewhere; undefined: E006 says it. */
+  readonly remedyFor?: (value: unknown) => string | undefined;
 }
 
 const ROWS = deepFreeze({
@@ -157,6 +160,7 @@ const ROWS = deepFreeze({
     defaultText: "unset: each request's scheme and Host, with warning W001 outside debug mode",
     meaning:
       "The application's own origin, as visitors reach it. The cookie and the callback live there. In the environment `/`, which Vite's tools put there, means unset.",
+    remedyFor: withoutPath,
   },
   /** Seconds. */
   httpTimeout: {
@@ -268,6 +272,12 @@ export type SettingOptions = {
 
 /** What is known of each setting after reading: unset ones have their default, refused ones are missing. */
 export type Values = { [Name in SettingName]?: Settings[Name] };
+
+function withoutPath(value: unknown): string | undefined {
+  const url = typeof value === "string" ? parseUrl(value) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.pathname === "/") return undefined;
+  return `Set ${label("baseUrl")} to the origin alone. The path that a reverse proxy takes off, such as \`/portal\`, goes into ${label("pathPrefix")}.`;
+}
 
 export function label(name: SettingName): string {
   return `${SETTINGS[name].env} (option ${name})`;

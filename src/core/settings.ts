@@ -4,7 +4,6 @@ import type { Finding } from "./errors.js";
 import { defaultDocumentHosts } from "./idp-url.js";
 import { nearestName } from "./nearest-name.js";
 import { deepFreeze } from "./record.js";
-import { parseUrl } from "./redirects.js";
 import { lifetimeFindings, settingFindings } from "./setting-rules.js";
 import { label, SETTINGS, type SettingName, type SettingOptions, type SettingRow, type Settings, type Values } from "./setting-table.js";
 
@@ -128,14 +127,7 @@ function reading(name: SettingName, value: unknown, refusal: () => Finding): Rea
 function invalid(name: SettingName, thing: string, value: unknown, where: string, allowed: string): Finding {
   const row = SETTINGS[name];
   const shown = row.secret ? "" : quoted(value);
-  return check("E006", `${label(name)} is ${thing}${shown && ` (${shown})`} ${where}; allowed: ${allowed}.`, otherPlaceFor(name, value));
-}
-
-/** A remedy for what is right, but not in this setting. */
-function otherPlaceFor(name: SettingName, value: unknown): string | undefined {
-  const url = name === "baseUrl" && typeof value === "string" ? parseUrl(value) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol) || url.pathname === "/") return undefined;
-  return `Set ${label(name)} to the origin alone. The path that a reverse proxy takes off, such as \`/portal\`, goes into ${label("pathPrefix")}.`;
+  return check("E006", `${label(name)} is ${thing}${shown && ` (${shown})`} ${where}; allowed: ${allowed}.`, row.remedyFor?.(value));
 }
 
 function allowedInCode(row: SettingRow): string {

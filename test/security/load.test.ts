@@ -78,16 +78,22 @@ function crowdAt({ provider }: WatchedRun): () => number {
   return () => most;
 }
 
+/** 10,000 sessions that have to be refreshed, how many were at the provider at once, and somebody whose session is fresh. */
+async function expiredHerd() {
+  const run = await start(LIMIT);
+  const person = run.visitor();
+  await person.signIn();
+  const cookies = await manySessions(run, person, 10_000);
+  const most = crowdAt(run);
+  run.clock.advance(HOUR);
+  const unrelated = run.visitor();
+  await unrelated.signIn();
+  return { ...run, cookies, most, unrelated };
+}
+
 describe("L1 many sessions expire in the same second", () => {
   it("L1 10,000: the provider sees no more than IDP_REFRESH_CONCURRENCY at a time, the rest is told when to come back, and nobody is signed out", async () => {
-    const { clock, provider, visitor, ...app } = await start(LIMIT);
-    const person = visitor();
-    await person.signIn();
-    const cookies = await manySessions({ clock, provider, visitor, ...app }, person, 10_000);
-    const most = crowdAt({ clock, provider, visitor, ...app });
-    clock.advance(HOUR);
-    const unrelated = visitor();
-    await unrelated.signIn();
+    const { provider, visitor, cookies, most, unrelated } = await expiredHerd();
     const before = provider.requestsTo("token", { grant_type: "refresh_token" }).length;
     const herd = Promise.all(cookies.map((cookie) => visitor().get(PROBE, { headers: { cookie } })));
     const delays: number[] = [];
@@ -119,14 +125,7 @@ describe("L1 many sessions expire in the same second", () => {
     "L1 10,000 that come within a second: 99 of 100 unrelated probes, begun every 5 ms whatever came of the last one, take less than 100 ms",
     { retry: 2 },
     async () => {
-      const { clock, provider, visitor, ...app } = await start(LIMIT);
-      const person = visitor();
-      await person.signIn();
-      const cookies = await manySessions({ clock, provider, visitor, ...app }, person, 10_000);
-      const most = crowdAt({ clock, provider, visitor, ...app });
-      clock.advance(HOUR);
-      const unrelated = visitor();
-      await unrelated.signIn();
+      const { visitor, cookies, most, unrelated } = await expiredHerd();
       const began = performance.now();
       const herd: Promise<{ readonly status: number }>[] = [];
       const probes: Promise<number>[] = [];

@@ -120,10 +120,9 @@ async function openModule(file: string, env: Environment, world: LiveWorld): Pro
     // Its own words may repeat an address with a password, so they are only pointed to.
     return check("E111", `${module} could not be loaded: it ${storeFailure(error)}.`, `Run \`node ${inShell(file)}\` to see its error.`);
   }
-  let store: unknown = given;
+  let store: unknown;
   try {
-    if (typeof given === "function") store = await withinTime(Promise.resolve((given as () => unknown)()), LOAD);
-    else store = await withinTime(Promise.resolve(given), LOAD);
+    store = await withinTime(Promise.resolve(typeof given === "function" ? (given as () => unknown)() : given), LOAD);
   } catch (error) {
     const remedy = "Call its default export in a script of your own to see its error.";
     return check("E111", `${module} was loaded, but did not give its store: it ${storeFailure(error)}.`, remedy);
