@@ -2,7 +2,17 @@ import { defineConfig, globalIgnores } from "eslint/config";
 import tseslint from "typescript-eslint";
 
 export default defineConfig(
-  globalIgnores(["**/dist/", "build/", "coverage/", ".stryker-tmp/", "reports/", "examples/next/"]),
+  globalIgnores([
+    "**/dist/",
+    "build/",
+    ".builds/",
+    "coverage/",
+    ".stryker-tmp/",
+    "reports/",
+    "examples/next/",
+    "test/recipes/*/application/",
+    "test/recipes/*/build/",
+  ]),
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,
   {
@@ -47,7 +57,7 @@ export default defineConfig(
     rules: { "no-console": "error" },
   },
   {
-    files: ["test/**", "scripts/**", "examples/**", "src/testing/host/obligations/**"],
+    files: ["test/**", "scripts/**", "examples/**", "src/conformance/adapter/requirements/**"],
     rules: {
       // A test or a script reads answers whose shape it is about to prove; a wrong guess fails it anyway.
       "@typescript-eslint/no-non-null-assertion": "off",

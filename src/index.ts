@@ -10,18 +10,20 @@ export {
   type IdpAuth,
   type IdpAuthOptions,
   type SessionMiddleware,
-} from "./idp-auth.js";
+} from "./compose.js";
 export { SESSION_FOR_TESTS, type SessionForTests } from "./sessions/session-for-tests.js";
-export type { HostSession } from "./sessions/host-session.js";
+export type { HostSession } from "./sessions/framework-session.js";
 export type { ListedSession, Subject } from "./sessions/subject-sessions.js";
-export type { Explanation } from "./credentials/credentials.js";
-export type { IdpRequest, Reply } from "./core/http.js";
-export type { EventName, Events, Listener, ProviderEndpoint } from "./core/events.js";
-export type { EndReason } from "./core/policy.js";
-export type { Credentials, IdInfo, ProviderCredentials, SessionRecord, UserPayload } from "./core/record.js";
-export type { Entry, Log, LogEntry, LogLevel, SessionStore, Stored, StoreProblem } from "./core/ports.js";
-export type { SettingOptions } from "./core/settings.js";
-export type { Clock, EpochSeconds } from "./core/time.js";
+export type { Explanation } from "./access/session-access.js";
+export type { IdpRequest, Reply } from "./http/request-reply.js";
+export type { EventName, Events, Listener, ProviderEndpoint } from "./events/events.js";
+export type { EndReason } from "./record/policy.js";
+export type { Credentials, IdInfo, ProviderCredentials, SessionRecord, UserPayload } from "./record/record.js";
+export type { Entry, Log, LogEntry, LogLevel, SessionStore, Stored, StoreProblem } from "./ports.js";
+export type { DetailedSessionProbe, SessionDetails, SessionProbe } from "./endpoints/session-probe.js";
+export type { Claims, Session } from "./record/session-view.js";
+export type { SettingOptions } from "./config/read-settings.js";
+export type { Clock, EpochSeconds } from "./clock.js";
 export {
   ConfigurationError,
   ERRORS,
@@ -33,8 +35,10 @@ export {
   StoreUnavailableError,
   type ErrorCode,
   type Finding,
-} from "./core/errors.js";
-export { credentialsToDict } from "./core/record.js";
-export { hasEpochTimePassed, systemClock } from "./core/time.js";
-export { isValidIdpUrl } from "./core/idp-url.js";
-export { memoryStore } from "./stores/memory.js";
+} from "./errors.js";
+export { assertGuardAnswers, assertHandler, guardCalledError } from "./http/guard-usage.js";
+export { GUARDED_CACHE_CONTROL, varyByCookie } from "./http/guarded-response.js";
+export { credentialsToDict } from "./record/record.js";
+export { hasEpochTimePassed, systemClock } from "./clock.js";
+export { isValidIdpUrl } from "./config/document-hosts.js";
+export { memoryStore } from "./stores/memory/memory-store.js";

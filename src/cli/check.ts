@@ -1,7 +1,7 @@
 import { parseEnv } from "node:util";
-import type { Finding } from "../core/errors.js";
-import { readSettings, type Environment } from "../core/settings.js";
-import type { LiveWorld } from "./live/world.js";
+import type { Finding } from "../errors.js";
+import { readSettings, type Environment } from "../config/read-settings.js";
+import type { LiveWorld } from "./live/surroundings.js";
 import { report } from "./report.js";
 import { HELP, readUsage, type Usage } from "./usage.js";
 

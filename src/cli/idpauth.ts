@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { pathToFileURL } from "node:url";
-import { systemClock } from "../core/time.js";
-import { idpauth } from "./check.js";
-import type { LiveWorld } from "./live/world.js";
+import { systemClock } from "../clock.js";
+import { idpauth, type ExitCode, type Write } from "./check.js";
+import type { LiveWorld } from "./live/surroundings.js";
 
 /** Milliseconds after which a finished check leaves, whatever a module of the project has left running. */
 const LEAVE = 2_000;
@@ -19,13 +20,22 @@ const world: LiveWorld = {
   },
 };
 
+const argv = process.argv.slice(2);
+const write: Write = (text, stream) => process[stream].write(text);
+
 // The exit code is set, not forced, so that a pipe gets all of the output.
-process.exitCode = await idpauth(
-  process.env,
-  process.argv.slice(2),
-  (text, stream) => process[stream].write(text),
-  (path) => readFileSync(path, "utf8"),
-  world,
-);
+process.exitCode = await (argv[0] === "provider"
+  ? provider(argv.slice(1))
+  : idpauth(process.env, argv, write, (path) => readFileSync(path, "utf8"), world));
+
+async function provider(rest: readonly string[]): Promise<ExitCode> {
+  // Loaded when it is wanted: it brings the test kit's provider.
+  const { providerCommand } = await import("./provider/command.js");
+  const stopped = new Promise<void>((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolve());
+  });
+  return providerCommand(rest, { env: process.env, folder: process.cwd(), home: homedir(), now: Date.now, write, stopped });
+}
+
 // Keeps nothing alive itself: it fires only where something else does.
 setTimeout(() => process.exit(), LEAVE).unref();

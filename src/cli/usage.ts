@@ -1,8 +1,10 @@
-import { isStoreAddress } from "./live/store-form.js";
+import { isStoreAddress } from "./live/store-kind.js";
 
 export const HELP = `Usage: idpauth check [--env-file=FILE] [--json] [--live [--store=STORE]]
+       idpauth provider [--help]
 
-Runs the startup checks on the settings in the environment, without starting the application.
+idpauth provider runs an OpenID provider for development on this machine.
+idpauth check runs the startup checks on the settings in the environment, without starting the application.
 
   --env-file=FILE  settings in a file, read as node --env-file does: the environment wins over it
                    (Node.js 20 reads it, too, before this command does: a FILE that is missing ends with its exit code 9)

@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
-import { ProviderRefusedError } from "../core/errors.js";
-import { identityOf } from "../core/events.js";
-import { queryOf, redirect, single, type Reply } from "../core/http.js";
-import { findLogin, isUsedState, signedIn, withoutLogin } from "../core/logins.js";
-import type { ProviderFacts, SignIn } from "../core/ports.js";
-import type { PendingLogin } from "../core/record.js";
-import { signInErrorCode } from "../core/sign-in-errors.js";
-import { epochSeconds } from "../core/time.js";
+import { ProviderRefusedError } from "../errors.js";
+import { identityOf } from "../events/events.js";
+import { queryOf, redirect, single, type Reply } from "../http/request-reply.js";
+import { findLogin, isUsedState, mayFinish, signedIn, withoutLogin } from "../record/pending-logins.js";
+import type { ProviderFacts, SignIn } from "../ports.js";
+import type { PendingLogin, SessionRecord } from "../record/record.js";
+import { signInErrorCode } from "../pages/sign-in-errors.js";
+import type { Release } from "../access/slots.js";
+import { epochSeconds } from "../clock.js";
 import type { EndpointContext, Visit } from "./context.js";
 import { failureReply, outageReply } from "./failure.js";
 
@@ -45,7 +46,7 @@ export function createCallback(): CallbackEndpoint {
 
 async function finishLogin(visit: Visit, context: EndpointContext, query: URLSearchParams, state: string): Promise<Reply> {
   const { session } = visit;
-  const { settings, provider, clock, events, lateTokens, background } = context;
+  const { settings, provider, clock, events, lateTokens, background, exchangeSlots } = context;
   const now = epochSeconds(clock);
   const stateHash = createHash("sha256").update(state).digest("base64url");
 
@@ -65,10 +66,13 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
   // Another tab's callback has given the visitor a new session meanwhile: nothing is left to do here but to go on.
   const isSignedInElsewhere = () => lateTokens.isReplacedHere(key);
   let signIn: SignIn;
+  let recordLeft: SessionRecord;
+  let release: Release | undefined;
   try {
-    // While the provider is known to be away the login is kept: "try again" can still succeed.
-    provider.assertTokenEndpointReady();
-    const facts = await provider.facts();
+    // Before the state is used up: a login that finds the provider away, or no slot, can still succeed later.
+    provider.assertReadyToExchange();
+    const answer = readAuthorizationResponse(query, login, await provider.facts());
+    if (answer.kind === "code") release = await exchangeSlots.take();
 
     let isOurs = false as boolean;
     const left = await session.update((fresh) => {
@@ -79,7 +83,8 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
     // Gone between two tries: the change was tried, and never stored. A code must not be exchanged twice.
     if (left === undefined || !isOurs) return isSignedInElsewhere() ? redirect(login.final_redirect) : linkInvalid(visit, context);
 
-    const answer = readAuthorizationResponse(query, login, facts);
+    recordLeft = left;
+
     if (answer.kind === "invalid") {
       events.refused("callback", answer.reason, about);
       return answer.reason === "iss" ? refused(visit, context) : linkInvalidPage(visit, context);
@@ -98,6 +103,14 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
     events.failed("callback", error, about);
     if (error instanceof ProviderRefusedError) return refused(visit, context);
     throw error;
+  } finally {
+    release?.();
+  }
+
+  if (!mayFinish(recordLeft, login, signIn.idInfo)) {
+    background.add(lateTokens.giveBack(key, signIn.credentials, signIn.idInfo, now));
+    events.refused("callback", "another_user", about);
+    return refused(visit, context);
   }
 
   const stampActivity = settings.sessionIdleTimeout !== null;

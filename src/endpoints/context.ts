@@ -1,14 +1,15 @@
-import type { Background } from "../core/background.js";
-import type { EventHub } from "../core/event-hub.js";
-import type { IdpRequest } from "../core/http.js";
-import type { Finding } from "../core/errors.js";
-import type { Log, Provider, VisitorSession } from "../core/ports.js";
-import type { KeyNames } from "../core/record.js";
-import type { Origin } from "../core/redirects.js";
-import type { Settings } from "../core/settings.js";
-import type { Clock } from "../core/time.js";
-import type { SessionAccess } from "../credentials/credentials.js";
-import type { LateTokenRule } from "../credentials/late-tokens.js";
+import type { Background } from "../access/background-work.js";
+import type { EventHub } from "../events/event-hub.js";
+import type { IdpRequest } from "../http/request-reply.js";
+import type { Finding } from "../errors.js";
+import type { Log, Provider, VisitorSession } from "../ports.js";
+import type { KeyNames } from "../record/record.js";
+import type { Origin } from "../http/redirects.js";
+import type { Settings } from "../config/read-settings.js";
+import type { Slots } from "../access/slots.js";
+import type { Clock } from "../clock.js";
+import type { SessionAccess } from "../access/session-access.js";
+import type { LateTokenRule } from "../access/late-tokens.js";
 
 /** What all requests share. */
 export interface EndpointContext {
@@ -20,6 +21,8 @@ export interface EndpointContext {
   readonly log: Log;
   readonly events: EventHub;
   readonly lateTokens: LateTokenRule;
+  /** Bounds how many codes are exchanged at once: anyone can send one. */
+  readonly exchangeSlots: Slots;
   /** Where best effort goes that no visitor waits for. */
   readonly background: Background;
   /** What the startup checks found; the debug endpoint shows it. */

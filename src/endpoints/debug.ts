@@ -1,8 +1,8 @@
-import { json, type Reply } from "../core/http.js";
-import { judge, remaining } from "../core/policy.js";
-import { userPayload, type SessionRecord } from "../core/record.js";
-import { SETTINGS, type SettingName, type Settings } from "../core/settings.js";
-import { epochSeconds } from "../core/time.js";
+import { json, type Reply } from "../http/request-reply.js";
+import { judge, remaining } from "../record/policy.js";
+import { userPayload, type SessionRecord } from "../record/record.js";
+import { SETTINGS, type SettingName, type Settings } from "../config/read-settings.js";
+import { epochSeconds } from "../clock.js";
 import type { EndpointContext, Visit } from "./context.js";
 
 /** GET {mountPath}debug, in debug mode only: what there is, without anything that must stay secret. */

@@ -1,5 +1,5 @@
-import { ERRORS, isOutage, ProviderUnavailableError, StoreUnavailableError, type ErrorCode, type IdpAuthError } from "../core/errors.js";
-import { page, preferredType, problem, type IdpRequest, type Reply } from "../core/http.js";
+import { ERRORS, isOutage, ProviderUnavailableError, StoreUnavailableError, type ErrorCode, type IdpAuthError } from "../errors.js";
+import { page, preferredType, problem, type IdpRequest, type Reply } from "../http/request-reply.js";
 import { errorPage, type Action } from "../pages/error-page.js";
 
 /** How one failure is told: by its code, in our own words, never the request's or the provider's. */

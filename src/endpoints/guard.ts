@@ -1,7 +1,7 @@
-import type { IdpAuthError } from "../core/errors.js";
-import { json, preferredType, redirect, type IdpRequest, type Reply } from "../core/http.js";
-import type { EndReason } from "../core/policy.js";
-import { MAX_ORIGIN_URL_LENGTH } from "../core/redirects.js";
+import type { IdpAuthError } from "../errors.js";
+import { json, preferredType, redirect, type IdpRequest, type Reply } from "../http/request-reply.js";
+import type { EndReason } from "../record/policy.js";
+import { MAX_ORIGIN_URL_LENGTH } from "../http/redirects.js";
 import type { Visit } from "./context.js";
 
 /** The guard turned a visitor away who is not signed in. */

@@ -1,8 +1,8 @@
-import { page, queryOf, type Reply } from "../core/http.js";
-import { judge, type EndReason } from "../core/policy.js";
-import { userPayload } from "../core/record.js";
-import { epochSeconds } from "../core/time.js";
-import type { Settings } from "../core/settings.js";
+import { page, queryOf, type Reply } from "../http/request-reply.js";
+import { judge, type EndReason } from "../record/policy.js";
+import { userPayload } from "../record/record.js";
+import { epochSeconds } from "../clock.js";
+import type { Settings } from "../config/read-settings.js";
 import { indexPage, type IndexState } from "../pages/index-page.js";
 import type { EndpointContext, Visit } from "./context.js";
 

@@ -1,14 +1,15 @@
 import { randomBytes } from "node:crypto";
-import { isOutage } from "../core/errors.js";
-import { LOG_CODES } from "../core/event-lines.js";
-import { isPrefetch, json, queryOf, redirect, single, type IdpRequest, type Reply } from "../core/http.js";
-import { withLogin } from "../core/logins.js";
-import type { PendingLogin } from "../core/record.js";
-import { LOGIN_RESPONSES, parseUrl, sameOriginUrl, SCHEMES, type Origin, type Scheme } from "../core/redirects.js";
-import { epochSeconds } from "../core/time.js";
-import type { Settings } from "../core/settings.js";
+import { isOutage } from "../errors.js";
+import { LOG_CODES } from "../events/log-lines.js";
+import { isPrefetch, json, queryOf, redirect, single, type IdpRequest, type Reply } from "../http/request-reply.js";
+import { withLogin } from "../record/pending-logins.js";
+import type { PendingLogin } from "../record/record.js";
+import { LOGIN_RESPONSES, sameOriginUrl, SCHEMES, type Origin, type Scheme } from "../http/redirects.js";
+import { epochSeconds } from "../clock.js";
+import type { Settings } from "../config/read-settings.js";
 import type { EndpointContext, Visit } from "./context.js";
 import { failureReply, outageReply } from "./failure.js";
+import { loginHop } from "./login-hop.js";
 import { badParameters, choice, type BadParameter } from "./parameters.js";
 
 /** GET {mountPath}login/: sends the visitor to the provider, or tells a script where to navigate. */
@@ -28,10 +29,8 @@ export async function login(visit: Visit, context: EndpointContext): Promise<Rep
     events.refused("login", "host_invalid");
     return failureReply({ code: "host_invalid" }, request, publicPath, "json");
   }
-  if (wanted.response === "redirect" && isOtherHost(visit.host, settings.baseUrl)) {
-    // The cookie and the callback live on BASE_URL's host; a login that starts elsewhere could never finish.
-    return redirect(`${origin}${publicPath}login/${locationQuery(request)}`);
-  }
+  const hop = wanted.response === "redirect" ? loginHop(visit, query, context) : undefined;
+  if (hop !== undefined) return hop;
 
   const destination = destinationOf(wanted.scheme, query, request, origin, settings);
   // Neither value stands in the line: what a stranger sent is nothing to show, and a page's address may be private.
@@ -55,6 +54,7 @@ export async function login(visit: Visit, context: EndpointContext): Promise<Rep
       state: pending.state,
       nonce: pending.nonce,
       verifier: pending.verifier,
+      selectAccount: query.get("select_account") === "true",
     });
     const debug = settings.debug ? { scheme: wanted.scheme, origin: destination.decision, final_redirect: destination.url } : undefined;
     await session.begin((record) => withLogin(record, pending, now, debug));
@@ -101,18 +101,4 @@ function destinationOf(scheme: Scheme, query: URLSearchParams, request: IdpReque
   const asked = scheme === "PRESERVE_ORIGIN_QP" ? single(query, "origin_url") : { value: request.header("x-origin-url"), repeated: false };
   const accepted = asked.repeated ? undefined : sameOriginUrl(asked.value, own);
   return accepted === undefined ? { url: fallback, decision: "rejected" } : { url: accepted, decision: "accepted" };
-}
-
-function isOtherHost(host: string | undefined, baseUrl: string | null): boolean {
-  if (baseUrl === null) return false;
-  const base = new URL(baseUrl);
-  // Only hosts are compared: behind a proxy that ends TLS the schemes differ, and that must not loop.
-  return parseUrl(`${base.protocol}//${host ?? ""}`)?.host !== base.host;
-}
-
-function locationQuery(request: IdpRequest): string {
-  const query = queryOf(request.target);
-  if (query === "") return "";
-  // As it came, where a header can carry it: encoded anew it could be three times as long, and too long to be asked for.
-  return `?${/^[\x21-\x7e]*$/.test(query) ? query : new URLSearchParams(query).toString()}`;
 }

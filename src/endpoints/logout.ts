@@ -1,11 +1,14 @@
-import { isOutage } from "../core/errors.js";
-import { identityOf } from "../core/events.js";
-import { isPrefetch, json, queryOf, redirect, type Reply } from "../core/http.js";
-import type { Credentials } from "../core/record.js";
-import { LOGOUT_RESPONSES } from "../core/redirects.js";
+import { isOutage } from "../errors.js";
+import { identityOf } from "../events/events.js";
+import { isPrefetch, json, queryOf, redirect, type Reply } from "../http/request-reply.js";
+import type { Credentials, SessionRecord } from "../record/record.js";
+import { LOGOUT_RESPONSES } from "../http/redirects.js";
 import type { EndpointContext, Visit } from "./context.js";
 import { failureReply, outageReply } from "./failure.js";
 import { badParameters, choice } from "./parameters.js";
+
+/** Milliseconds that a response waits for the revocation, which goes on by itself. */
+const PATIENCE = 1_000;
 
 /** GET {mountPath}logout/: ends the session, then gives the token back to the provider. */
 export async function logout(visit: Visit, context: EndpointContext): Promise<Reply> {
@@ -21,12 +24,10 @@ export async function logout(visit: Visit, context: EndpointContext): Promise<Re
   try {
     // Destroyed first: a provider that hangs must not keep a session alive.
     const record = await session.destroy();
-    const started = context.clock.monotonic();
-    const revoked = record?.credentials === undefined ? null : await revoke(record.credentials, context);
     if (record?.credentials !== undefined) {
-      // Of the revocation alone, where there was one.
-      const duration = revoked === null ? undefined : context.clock.monotonic() - started;
-      events.emit("logout", { ...identityOf(record.id_info), revoked, ...(duration !== undefined && { duration }) });
+      const revocation = signedOut(record, record.credentials, context);
+      context.background.add(revocation);
+      await settledWithin(PATIENCE, revocation, context);
     }
   } catch (error) {
     if (isOutage(error)) events.failed("logout", error);
@@ -36,10 +37,37 @@ export async function logout(visit: Visit, context: EndpointContext): Promise<Re
   return { ...reply, setCookies: session.setCookies };
 }
 
+/** Revokes the destroyed session's token and tells of the logout, once it is known whether the provider took the token. */
+async function signedOut(record: SessionRecord, credentials: Credentials, context: EndpointContext): Promise<void> {
+  const { clock, events } = context;
+  const started = clock.monotonic();
+  const answer = await revoke(credentials, record.idp_state.dropped_token, context);
+  // Of the revocation alone, where there was one.
+  const duration = answer === null ? undefined : clock.monotonic() - started;
+  const revoked = answer === null ? null : answer && isNewest(record);
+  events.emit("logout", { ...identityOf(record.id_info), revoked, ...(duration !== undefined && { duration }) });
+}
+
+/** Whether the provider has given out nothing newer than this record's tokens. With a lease, a refresh was under way. */
+function isNewest({ idp_state: state }: SessionRecord): boolean {
+  return state.lease === undefined;
+}
+
+function settledWithin(milliseconds: number, work: Promise<void>, { clock }: EndpointContext): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.timer(milliseconds, resolve);
+    work.then(resolve, reject).finally(cancel);
+  });
+}
+
 /** The refresh token where there is one: with it the provider also drops the access tokens made from it (RFC 7009). */
-async function revoke(credentials: Credentials, { settings, provider }: EndpointContext): Promise<boolean | null> {
+async function revoke(
+  credentials: Credentials,
+  dropped: string | undefined,
+  { settings, provider }: EndpointContext,
+): Promise<boolean | null> {
   if (!settings.tokenRevokeOnLogout) return null;
-  return credentials.refresh_token === undefined
-    ? provider.revoke(credentials.token, "access_token")
-    : provider.revoke(credentials.refresh_token, "refresh_token");
+  // A dropped one is the newest, and it still works.
+  const refreshToken = dropped ?? credentials.refresh_token;
+  return refreshToken === undefined ? provider.revoke(credentials.token, "access_token") : provider.revoke(refreshToken, "refresh_token");
 }

@@ -1,4 +1,4 @@
-import { single, type IdpRequest, type Reply } from "../core/http.js";
+import { single, type IdpRequest, type Reply } from "../http/request-reply.js";
 import { failureReply } from "./failure.js";
 
 /** A query parameter whose value is none of its options. The value itself is never repeated to anyone. */

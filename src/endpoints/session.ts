@@ -1,13 +1,14 @@
-import { isOutage } from "../core/errors.js";
-import { jsonText, queryOf, single, type Reply } from "../core/http.js";
-import { remaining } from "../core/policy.js";
-import { userPayload } from "../core/record.js";
-import { epochSeconds } from "../core/time.js";
-import type { Access } from "../credentials/credentials.js";
+import { isOutage } from "../errors.js";
+import { jsonText, queryOf, single, type Reply } from "../http/request-reply.js";
+import type { SessionDetails, SessionProbe } from "./session-probe.js";
+import { remaining } from "../record/policy.js";
+import { userPayload } from "../record/record.js";
+import { epochSeconds } from "../clock.js";
+import type { Access } from "../access/session-access.js";
 import type { EndpointContext, Visit } from "./context.js";
 import { retryAfterOf } from "./failure.js";
 
-const SIGNED_OUT = JSON.stringify({ authenticated: false, user: null });
+const SIGNED_OUT = JSON.stringify({ authenticated: false, user: null } satisfies SessionProbe);
 
 /** GET {mountPath}session: the probe. Runs the whole gate; the policy-aware truth about the visitor. */
 export async function session(visit: Visit, context: EndpointContext): Promise<Reply> {
@@ -19,10 +20,12 @@ export async function session(visit: Visit, context: EndpointContext): Promise<R
     const access = await context.sessions.access(visit.session, { slide, renew: true });
     const details = isExactly(parameters, "details", "true") ? detailsOf(access, slide, context) : undefined;
     if (access.authenticated) {
-      const body = JSON.stringify({ authenticated: true, user: userPayload(access.record.id_info), ...details });
+      const body = JSON.stringify({ authenticated: true, user: userPayload(access.record.id_info), ...details } satisfies SessionProbe);
       return withCookies(jsonText(body), visit);
     }
-    return jsonText(details === undefined ? SIGNED_OUT : JSON.stringify({ authenticated: false, user: null, ...details }));
+    return jsonText(
+      details === undefined ? SIGNED_OUT : JSON.stringify({ authenticated: false, user: null, ...details } satisfies SessionProbe),
+    );
   } catch (error) {
     if (!isOutage(error)) throw error;
     // Whoever reads only the body sees nobody signed in; the status says that this is no verdict.
@@ -44,8 +47,7 @@ function isExactly(parameters: URLSearchParams | undefined, name: string, value:
   return given.value === value && !given.repeated;
 }
 
-/** Seconds that are left of each limit, for a front end that wants to warn before the end; null: no such limit. */
-function detailsOf(access: Access, slide: boolean, { settings, clock }: EndpointContext): object {
+function detailsOf(access: Access, slide: boolean, { settings, clock }: EndpointContext): SessionDetails {
   const now = epochSeconds(clock);
   // The record was read before this very access moved the stamp.
   const hasSlid = access.authenticated && slide && settings.sessionIdleTimeout !== null;

@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from "../core/errors.js";
+import { ERRORS, type ErrorCode } from "../errors.js";
 import { counted } from "./duration.js";
 import { html, type Markup } from "./html.js";
 import { NOTICE, PAUSE } from "./icons.js";
@@ -32,6 +32,8 @@ const DETAILS: Partial<Record<ErrorCode, string>> = {
   invalid_parameter: "A part of the address has no value that is valid here.",
   login_link_invalid: "It was used already, took too long, or belongs to another browser. Nothing has changed; you can start again.",
   sign_in_refused: "The identity provider's answer could not be accepted, so you have not been signed in.",
+  provider_misconfigured:
+    "The people who run this site can see the cause in its log. Trying again does not help until they have corrected it.",
   provider_unavailable: "The service that checks who you are does not answer. This is usually over in a moment.",
   store_unavailable: "The place where sessions are kept does not answer. This is usually over in a moment.",
   session_missing: "This site could not find out whether you are signed in.",
@@ -41,7 +43,12 @@ const DETAILS: Partial<Record<ErrorCode, string>> = {
 };
 
 /** Nothing was lost, and the page has to say so: the visitor's session is as good as before. */
-const OUTAGES: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["provider_unavailable", "store_unavailable", "session_missing"]);
+const OUTAGES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "provider_unavailable",
+  "provider_misconfigured",
+  "store_unavailable",
+  "session_missing",
+]);
 
 /** The page for an error that a person runs into. */
 export function errorPage(model: ErrorModel): string {
@@ -55,7 +62,7 @@ export function errorPage(model: ErrorModel): string {
     <div class="emblem">${outage ? PAUSE : NOTICE}</div>
     <h1>${title}</h1>
     ${detail === undefined ? undefined : html`<p>${detail}</p>`} ${model.validOptions && optionList(model.validOptions)}
-    ${outage ? html`<p>Nobody has been signed out.${retryHint(model.retryAfter)}</p>` : undefined}
+    ${outage ? html`<p>Nobody has been signed out.${code === "provider_misconfigured" ? undefined : retryHint(model.retryAfter)}</p>` : undefined}
     ${isSafeAddress(action.href) ? html`<p class="actions"><a class="button" href="${action.href}">${action.label}</a></p>` : undefined}
     <p class="code">Error ${status} <code>${code}</code></p>
   </section>`;

@@ -1,6 +1,6 @@
-import type { EndReason } from "../core/policy.js";
-import type { UserPayload } from "../core/record.js";
-import { SIGN_IN_ERRORS, signInErrorCode } from "../core/sign-in-errors.js";
+import type { EndReason } from "../record/policy.js";
+import type { UserPayload } from "../record/record.js";
+import { SIGN_IN_ERRORS, signInErrorCode } from "./sign-in-errors.js";
 import { counted, spokenDuration } from "./duration.js";
 import { html, type Markup } from "./html.js";
 import { CLOCK, NOTICE, PERSON } from "./icons.js";
@@ -78,7 +78,7 @@ function signedIn(user: UserPayload, publicPath: string, picture: Picture | unde
     <p class="actions"><a class="button quiet" href="${publicPath}logout/">Sign out</a></p>
     <nav aria-label="More">
       <ul class="links">
-        <li><a href="${publicPath}login/">Use another account</a></li>
+        <li><a href="${publicPath}login/?select_account=true">Use another account</a></li>
         <li><a href="${publicPath}session">Session status (JSON)</a></li>
       </ul>
     </nav>`;

@@ -1,4 +1,4 @@
-import { parseUrl } from "../core/redirects.js";
+import { parseUrl } from "../http/redirects.js";
 
 /** The longest address of a picture that a page loads. */
 export const MAX_PICTURE_URL_LENGTH = 2048;

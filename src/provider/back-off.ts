@@ -1,9 +1,14 @@
-import { ProviderUnavailableError } from "../core/errors.js";
-import type { Clock } from "../core/time.js";
+import { ProviderUnavailableError } from "../errors.js";
+import type { Clock } from "../clock.js";
 
 const FIRST_SECONDS = 1;
 const LONGEST_SECONDS = 30;
 const LONGEST_RETRY_AFTER_SECONDS = 60;
+
+export interface Trouble {
+  readonly retryAfter?: string | null | undefined;
+  readonly misconfigured?: boolean;
+}
 
 /** Keeps this process away from one endpoint for a while after an outage, so that a provider in trouble gets no storm. */
 export interface BackOff {
@@ -15,10 +20,10 @@ export interface BackOff {
    * An outage. The wait doubles once per wave, not once per request of it.
    *
    * @param startedAt the clock's `monotonic()` when the request began
-   * @param retryAfter the answer's Retry-After header
+   * @param trouble `retryAfter`: the response's Retry-After header; `misconfigured`: an operator has to act, and `assertReady` says so meanwhile
    * @returns seconds for which the endpoint is left alone now
    */
-  failed(startedAt: number, retryAfter?: string | null): number;
+  failed(startedAt: number, trouble?: Trouble): number;
   /** The endpoint works; the next outage begins at the shortest wait again. */
   succeeded(): void;
 }
@@ -28,6 +33,7 @@ export function createBackOff(clock: Clock, random: () => number): BackOff {
   let seconds = 0;
   let failedAt = -Infinity;
   let until = -Infinity;
+  let isMisconfigured = false;
 
   const secondsLeft = () => Math.max(0, Math.ceil((until - clock.monotonic()) / 1000));
 
@@ -35,10 +41,11 @@ export function createBackOff(clock: Clock, random: () => number): BackOff {
     secondsLeft,
     assertReady() {
       const left = secondsLeft();
-      if (left > 0) throw new ProviderUnavailableError("backing_off", { retryAfter: left });
+      if (left > 0) throw new ProviderUnavailableError("backing_off", { retryAfter: left, misconfigured: isMisconfigured });
     },
-    failed(startedAt, retryAfter) {
+    failed(startedAt, { retryAfter, misconfigured = false } = {}) {
       const now = clock.monotonic();
+      isMisconfigured = misconfigured;
       const asked = retryAfterSeconds(retryAfter, clock.now());
       if (startedAt > failedAt) {
         seconds = seconds === 0 ? FIRST_SECONDS : Math.min(seconds * 2, LONGEST_SECONDS);

@@ -1,27 +1,31 @@
-import { allowInsecureRequests, customFetch, discovery, None, type Configuration, type ServerMetadata } from "openid-client";
-import { ProviderUnavailableError } from "../core/errors.js";
-import type { EventHub } from "../core/event-hub.js";
-import { isLoopback } from "../core/loopback.js";
-import type { Log } from "../core/ports.js";
-import { parseUrl } from "../core/redirects.js";
-import type { Clock } from "../core/time.js";
-import { jsonObject } from "./answers.js";
+import type { AuthorizationServer } from "oauth4webapi";
+import { quoted } from "../config/describe-value.js";
+import { ProviderUnavailableError } from "../errors.js";
+import type { EventHub } from "../events/event-hub.js";
+import { isLoopback } from "../http/loopback.js";
+import type { Log } from "../ports.js";
+import { parseUrl } from "../http/redirects.js";
+import { ENDPOINT_NAMES } from "../config/setting-kinds.js";
+import type { Clock } from "../clock.js";
+import { jsonObject } from "./token-responses.js";
 import type { BackOff } from "./back-off.js";
-import { askThrough, untilAborted, type Answer, type Backchannel } from "./backchannel.js";
+import { untilAborted, type Answer, type Backchannel } from "./transport.js";
 import { SIGNING_ALGORITHMS } from "./id-token.js";
+import type { Misconfigurations } from "./misconfiguration.js";
 import { oneAtATime } from "./one-at-a-time.js";
-import type { ProviderSettings } from "./settings.js";
+import type { ProviderSettings } from "./provider-settings.js";
 
 /** Milliseconds after which the document is fetched again, in the background. */
 const REFRESH_AFTER = 3600 * 1000;
 
 /** The part of the discovery document (OpenID Connect Discovery section 3) that is used, every member of it checked. */
-export interface ProviderMetadata extends ServerMetadata {
+export interface ProviderMetadata extends AuthorizationServer {
   readonly authorization_endpoint: string;
   readonly token_endpoint: string;
   readonly jwks_uri: string;
   /** The asymmetric ones that the provider may sign ID tokens with; default RS256. */
   readonly id_token_signing_alg_values_supported: string[];
+  readonly prompt_values_supported?: string[];
 }
 
 export interface Discovery {
@@ -42,10 +46,11 @@ interface DiscoveryOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly events: EventHub;
+  readonly misconfigurations: Misconfigurations;
 }
 
 export function createDiscovery(options: DiscoveryOptions): Discovery {
-  const { settings, backchannel, backOff, clock, log, events } = options;
+  const { settings, backchannel, backOff, clock, log, events, misconfigurations } = options;
   let cached: { readonly metadata: ProviderMetadata; readonly fetchedAt: number } | undefined;
 
   const fetchNow = oneAtATime(async () => {
@@ -53,34 +58,27 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
     const startedAt = clock.monotonic();
     let answer: Answer | undefined;
     try {
-      answer = await fetchDocument(settings, backchannel);
+      answer = await fetchDocument(settings.issuer, backchannel);
       const metadata = readDocument(answer, settings);
       backOff.succeeded();
+      misconfigurations.resolved("discovery");
       cached = { metadata, fetchedAt: clock.monotonic() };
       return metadata;
     } catch (error) {
-      const retryAfter = backOff.failed(startedAt, answer?.headers.get("retry-after"));
-      if (error instanceof OperatorMistake || error instanceof ProviderUnavailableError) {
-        const duration = clock.monotonic() - startedAt;
-        events.emit("outage", { issuer: settings.issuer, side: "provider", endpoint: "discovery", reason: error.reason, duration });
-      }
-      if (error instanceof OperatorMistake) {
-        log({
-          level: "error",
-          code: "provider_unavailable",
-          message: error.message,
-          details: { endpoint: "discovery", reason: error.reason },
-        });
-        throw new ProviderUnavailableError(error.reason, { retryAfter });
-      }
-      if (!(error instanceof ProviderUnavailableError)) throw error;
+      const isMistake = error instanceof Mistake;
+      if (!isMistake && !(error instanceof ProviderUnavailableError)) throw error;
+      const retryAfter = backOff.failed(startedAt, { retryAfter: answer?.headers.get("retry-after"), misconfigured: isMistake });
+      const { reason } = error;
+      const duration = clock.monotonic() - startedAt;
+      events.emit("outage", { issuer: settings.issuer, side: "provider", endpoint: "discovery", reason, duration });
+      if (isMistake) throw misconfigurations.report({ endpoint: "discovery", reason, message: error.message });
       log({
         level: "warn",
         code: "provider_unavailable",
         message: "The discovery document could not be fetched.",
-        details: { endpoint: "discovery", reason: error.reason },
+        details: { endpoint: "discovery", reason },
       });
-      throw new ProviderUnavailableError(error.reason, { retryAfter, cause: error.cause });
+      throw new ProviderUnavailableError(reason, { retryAfter, cause: error.cause });
     }
   });
 
@@ -109,22 +107,37 @@ export function allowsHttpTo(endpoint: URL, settings: Pick<ProviderSettings, "is
   return settings.debug || (allowsHttp(settings) && isLoopback(endpoint.hostname));
 }
 
-/** Lifts the library's own insistence on https. Marked deprecated there only to be noticed; it is recognised by identity. */
-// eslint-disable-next-line @typescript-eslint/no-deprecated
-export const permitHttp: (config: Configuration) => void = allowInsecureRequests;
+const WELL_KNOWN = "/.well-known/openid-configuration";
 
-async function fetchDocument(settings: ProviderSettings, backchannel: Backchannel): Promise<Answer> {
-  const { answer } = await askThrough(backchannel, (fetch) =>
-    discovery(new URL(settings.issuer), settings.clientId, undefined, None(), {
-      [customFetch]: fetch,
-      ...(allowsHttp(settings) && { execute: [permitHttp] }),
-    }),
-  );
-  return answer;
+/** Where an issuer's discovery document is (OpenID Connect Discovery section 4): below the issuer, whose last slash does not count. */
+export function documentAddress(issuer: string): string {
+  if (issuer.includes("/.well-known/")) return issuer;
+  const url = new URL(issuer);
+  url.pathname = `${url.pathname.replace(/\/$/, "")}${WELL_KNOWN}`;
+  return url.href;
 }
 
-/** Something that only the person who runs the application, or the provider, can put right. */
-class OperatorMistake extends Error {
+/** Follows one redirect, and only to the same address with one trailing slash more or less: some frameworks add or remove it. */
+export async function fetchDocument(issuer: string, backchannel: Backchannel): Promise<Answer> {
+  const request = { method: "GET", headers: { accept: "application/json" } };
+  const address = documentAddress(issuer);
+  const answer = await backchannel.send(address, request);
+  const target = redirectTarget(answer, address);
+  const isSlash = target !== undefined && target !== address && target.replace(/\/$/, "") === address.replace(/\/$/, "");
+  return isSlash ? backchannel.send(target, request) : answer;
+}
+
+function redirectTarget({ status, headers }: Answer, address: string): string | undefined {
+  const location = status >= 300 && status < 400 ? headers.get("location") : null;
+  try {
+    return location === null ? undefined : new URL(location, address).href;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A mistake in the set-up: only an operator, or the provider, can correct it. */
+class Mistake extends Error {
   readonly reason: string;
 
   constructor(reason: string, message: string) {
@@ -135,31 +148,42 @@ class OperatorMistake extends Error {
 
 function readDocument(answer: Answer, settings: ProviderSettings): ProviderMetadata {
   const { status } = answer;
+  if (status >= 300 && status < 400) {
+    const target = quoted(answer.headers.get("location") ?? undefined) || "an address that it does not name";
+    throw new Mistake(
+      "redirect",
+      `The discovery document of IDP_ISSUER redirects (${String(status)}) to ${target}. Set IDP_ISSUER to the issuer that serves the document itself.`,
+    );
+  }
   if (status !== 200) {
-    const reason = status >= 300 && status < 400 ? "redirect" : `http_${String(status)}`;
+    const reason = `http_${String(status)}`;
     if (status < 400 || status >= 500 || status === 408 || status === 429) throw new ProviderUnavailableError(reason);
-    throw new OperatorMistake(
+    throw new Mistake(
       reason,
-      `The discovery document of IDP_ISSUER was answered with ${String(status)}. Compare IDP_ISSUER with the provider's issuer.`,
+      `The request for the discovery document of IDP_ISSUER got status ${String(status)}. Compare IDP_ISSUER with the provider's issuer.`,
     );
   }
   const document = jsonObject(answer);
   if (document === undefined) throw new ProviderUnavailableError("not_json");
-  // Exact, also in its trailing slash (OpenID Connect Discovery section 4.3); the library would let that pass.
+  // Exact, including the trailing slash (OpenID Connect Discovery section 4.3).
   if (document["issuer"] !== settings.issuer) {
-    throw new OperatorMistake(
+    throw new Mistake(
       "issuer_mismatch",
-      `The discovery document names another issuer than IDP_ISSUER${named(document["issuer"])}.`,
+      `The issuer in the discovery document is ${issuerInWords(document["issuer"])}, the setting IDP_ISSUER is ${quotedIssuer(settings.issuer)}. The two must be equal.`,
     );
   }
+  const endpoints = new Map(
+    ENDPOINT_NAMES.map((name) => [name as string, endpointOf(settings.providerMetadata[name] ?? document[name], settings)] as const),
+  );
   const required = (name: string): string => {
-    const endpoint = endpointOf(document[name], settings);
-    if (endpoint === undefined) throw new OperatorMistake("discovery_endpoint", `The discovery document has no usable ${name}.`);
+    const endpoint = endpoints.get(name);
+    if (endpoint === undefined) throw new Mistake("discovery_endpoint", `The discovery document has no usable ${name}.`);
     return endpoint;
   };
-  const userinfo = endpointOf(document["userinfo_endpoint"], settings);
-  const revocation = endpointOf(document["revocation_endpoint"], settings);
+  const userinfo = endpoints.get("userinfo_endpoint");
+  const revocation = endpoints.get("revocation_endpoint");
   const scopes = document["scopes_supported"];
+  const prompts = document["prompt_values_supported"];
   return {
     issuer: settings.issuer,
     authorization_endpoint: required("authorization_endpoint"),
@@ -167,7 +191,10 @@ function readDocument(answer: Answer, settings: ProviderSettings): ProviderMetad
     jwks_uri: required("jwks_uri"),
     ...(userinfo !== undefined && { userinfo_endpoint: userinfo }),
     ...(revocation !== undefined && { revocation_endpoint: revocation }),
-    ...(Array.isArray(scopes) && { scopes_supported: scopes.filter((scope) => typeof scope === "string") }),
+    ...(Array.isArray(scopes) && { scopes_supported: textsIn(scopes) }),
+    ...(Array.isArray(prompts) && { prompt_values_supported: textsIn(prompts) }),
+    ...(document["require_pushed_authorization_requests"] === true && { require_pushed_authorization_requests: true }),
+    ...(document["require_signed_request_object"] === true && { require_signed_request_object: true }),
     id_token_signing_alg_values_supported: signingAlgorithms(document["id_token_signing_alg_values_supported"]),
     ...(document["authorization_response_iss_parameter_supported"] === true && { authorization_response_iss_parameter_supported: true }),
   };
@@ -185,8 +212,15 @@ function endpointOf(value: unknown, settings: ProviderSettings): string | undefi
   return url.protocol === "https:" || (url.protocol === "http:" && allowsHttpTo(url, settings)) ? value : undefined;
 }
 
-/** Helps to find a slash too much; only what a URL parser has written goes into the log. */
-function named(issuer: unknown): string {
-  const url = typeof issuer === "string" && issuer.length <= 200 ? parseUrl(issuer) : undefined;
-  return url === undefined ? "" : `: ${url.href}`;
+function textsIn(list: readonly unknown[]): string[] {
+  return list.filter((item) => typeof item === "string");
+}
+
+/** Printed exactly, since one slash or letter can be the difference; only what would disturb a terminal or a log is replaced. */
+function quotedIssuer(issuer: string): string {
+  return JSON.stringify(issuer.slice(0, 500)).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "\uFFFD");
+}
+
+function issuerInWords(issuer: unknown): string {
+  return typeof issuer === "string" ? quotedIssuer(issuer) : "missing";
 }

@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
 import type { CompactJWSHeaderParameters } from "jose";
-import { ProviderRefusedError } from "../core/errors.js";
-import { isObject, isTooDeep, type IdInfo } from "../core/record.js";
-import type { EpochSeconds } from "../core/time.js";
+import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
+import { isObject, isTooDeep, type IdInfo } from "../record/record.js";
+import type { EpochSeconds } from "../clock.js";
 import type { Jwks } from "./jwks.js";
-import { CLOCK_TOLERANCE } from "./settings.js";
 
 /** Signature algorithms that an ID token may have at all: asymmetric ones (RFC 7518 section 3.1, RFC 8037, RFC 9864). */
 export const SIGNING_ALGORITHMS: readonly string[] = [
@@ -37,6 +36,8 @@ export interface Expected {
   /** The access token that came with it; `at_hash` is checked against it. */
   readonly accessToken: string;
   readonly now: EpochSeconds;
+  /** Seconds by which the provider's clock and ours may differ. */
+  readonly clockTolerance: number;
 }
 
 /**
@@ -45,7 +46,7 @@ export interface Expected {
  *
  * @param checkFlow what only a sign-in or only a refresh asks of the claims
  * @throws ProviderRefusedError `id_token_…`, named after what is wrong
- * @throws ProviderUnavailableError `jwks`: nothing can be said about the signature
+ * @throws ProviderUnavailableError `jwks`: the keys for the signature cannot be fetched; `id_token_encrypted`: a misconfiguration
  */
 export async function verifyIdToken(
   token: string,
@@ -69,6 +70,7 @@ function refused(what: string): ProviderRefusedError {
 /** Takes the token apart. Keys and addresses of keys in its header are never looked at: they would be the sender's own. */
 export function readIdToken(token: string, algorithms: readonly string[]): { header: CompactJWSHeaderParameters; claims: IdInfo } {
   if (token.length > MAX_ID_TOKEN_LENGTH) throw refused("size");
+  if (isEncrypted(token)) throw new ProviderUnavailableError("id_token_encrypted", { misconfigured: true });
   const parts = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]*)$/.exec(token);
   const header = decoded(parts?.[1]);
   const claims = decoded(parts?.[2]);
@@ -82,6 +84,12 @@ export function readIdToken(token: string, algorithms: readonly string[]): { hea
   if (typ !== undefined && (typeof typ !== "string" || typ.toLowerCase() !== "jwt")) throw refused("typ");
   if (kid !== undefined && typeof kid !== "string") throw refused("kid");
   return { header: { alg, ...(kid !== undefined && { kid }) }, claims };
+}
+
+/** A JWE: five parts, and a header that names the encryption (RFC 7516 sections 3.1 and 4.1.2). */
+function isEncrypted(token: string): boolean {
+  const header = /^([A-Za-z0-9_-]+)(?:\.[A-Za-z0-9_-]*){4}$/.exec(token)?.[1];
+  return typeof decoded(header)?.["enc"] === "string";
 }
 
 function decoded(part: string | undefined): Record<string, unknown> | undefined {
@@ -98,8 +106,9 @@ function decoded(part: string | undefined): Record<string, unknown> | undefined 
 /** The checks of sections 2 and 3.1.3.7 that every ID token has to pass. Pure. */
 export function checkClaims(
   claims: IdInfo,
-  { issuer, clientId, trustedAudiences, now }: Pick<Expected, "issuer" | "clientId" | "trustedAudiences" | "now">,
+  expected: Pick<Expected, "issuer" | "clientId" | "trustedAudiences" | "now" | "clockTolerance">,
 ): void {
+  const { issuer, clientId, trustedAudiences, now, clockTolerance } = expected;
   const { iss, sub, aud, azp, exp, iat } = claims;
   const nbf = claims["nbf"];
   if (iss !== issuer) throw refused("iss");
@@ -108,9 +117,9 @@ export function checkClaims(
   if (!audiences.includes(clientId)) throw refused("aud");
   if (!audiences.every((audience) => audience === clientId || trustedAudiences.includes(audience as string))) throw refused("aud");
   if (azp === undefined ? audiences.length > 1 : azp !== clientId) throw refused("azp");
-  if (!isDate(exp) || exp <= now - CLOCK_TOLERANCE) throw refused("exp");
-  if (!isDate(iat) || iat > now + CLOCK_TOLERANCE) throw refused("iat");
-  if (nbf !== undefined && (!isDate(nbf) || nbf > now + CLOCK_TOLERANCE)) throw refused("nbf");
+  if (!isDate(exp) || exp <= now - clockTolerance) throw refused("exp");
+  if (!isDate(iat) || iat > now + clockTolerance) throw refused("iat");
+  if (nbf !== undefined && (!isDate(nbf) || nbf > now + clockTolerance)) throw refused("nbf");
 }
 
 function isDate(value: unknown): value is number {
@@ -133,29 +142,14 @@ export function checkAccessTokenHash(claims: IdInfo, alg: string, accessToken: s
 }
 
 /** What a refreshed ID token owes to its predecessor (section 12.2): nobody is ever switched to another account. Pure. */
-export function checkContinuity(claims: IdInfo, previous: IdInfo): void {
+export function checkContinuity(claims: IdInfo, previous: IdInfo, clockTolerance: number): void {
   if (claims.iss !== previous.iss) throw refused("iss");
   if (claims.sub !== previous.sub) throw refused("sub");
   // Absent stays absent.
   if (claims.azp !== previous.azp) throw refused("azp");
-  if (typeof previous["iat"] === "number" && (claims["iat"] as number) < previous["iat"] - CLOCK_TOLERANCE) throw refused("iat");
-  const authTime = claims["auth_time"];
-  if (authTime !== undefined && previous["auth_time"] !== undefined && authTime !== previous["auth_time"]) throw refused("auth_time");
+  if (typeof previous["iat"] === "number" && (claims["iat"] as number) < previous["iat"] - clockTolerance) throw refused("iat");
   const nonce = claims["nonce"];
   if (nonce !== undefined && nonce !== previous["nonce"]) throw refused("nonce");
-}
-
-const IDENTITY = ["email", "name", "picture", "email_verified"] as const;
-
-/** The new claims; those of a person's identity that they lack keep their old values. Pure. */
-export function withKeptIdentity(claims: IdInfo, previous: IdInfo): IdInfo {
-  const kept: Record<string, unknown> = {};
-  for (const name of IDENTITY) {
-    // An old verdict on the address says nothing about a new one.
-    const isStale = name === "email_verified" && claims.email !== undefined && claims.email !== previous.email;
-    if (claims[name] === undefined && previous[name] !== undefined && !isStale) kept[name] = previous[name];
-  }
-  return { ...claims, ...kept };
 }
 
 /** Whether only userinfo can tell who this is (section 5.4). Pure. */

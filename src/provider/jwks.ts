@@ -3,14 +3,14 @@ import type { CompactJWSHeaderParameters, CryptoKey, JWK } from "jose";
 import { JWKSMultipleMatchingKeys } from "jose/errors";
 import { createLocalJWKSet } from "jose/jwks/local";
 import { compactVerify } from "jose/jws/compact/verify";
-import { ProviderUnavailableError } from "../core/errors.js";
-import type { EventHub } from "../core/event-hub.js";
-import type { Log } from "../core/ports.js";
-import { isObject } from "../core/record.js";
-import type { Clock } from "../core/time.js";
-import { jsonObject } from "./answers.js";
+import { ProviderUnavailableError } from "../errors.js";
+import type { EventHub } from "../events/event-hub.js";
+import type { Log } from "../ports.js";
+import { isObject } from "../record/record.js";
+import type { Clock } from "../clock.js";
+import { jsonObject } from "./token-responses.js";
 import type { BackOff } from "./back-off.js";
-import { untilAborted, type Answer, type Backchannel } from "./backchannel.js";
+import { untilAborted, type Answer, type Backchannel } from "./transport.js";
 import { oneAtATime } from "./one-at-a-time.js";
 
 /** Milliseconds after which the keys are fetched again in the background. */
@@ -74,7 +74,7 @@ export function createJwks({ uri, issuer, backchannel, backOff, clock, log, even
       return cached;
     } catch (error) {
       if (!(error instanceof ProviderUnavailableError)) throw error;
-      const retryAfter = backOff.failed(requestedAt, answer?.headers.get("retry-after"));
+      const retryAfter = backOff.failed(requestedAt, { retryAfter: answer?.headers.get("retry-after") });
       const duration = clock.monotonic() - requestedAt;
       events.emit("outage", { issuer, side: "provider", endpoint: "jwks", reason: error.reason, duration });
       log({

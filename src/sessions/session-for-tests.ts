@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { credentialsToDict, RECORD_VERSION, type ClientIdentity, type SessionRecord } from "../core/record.js";
-import { epochSeconds, type Clock } from "../core/time.js";
-import type { BundledSessions } from "./bundled.js";
+import { credentialsToDict, RECORD_VERSION, type ClientIdentity, type SessionRecord } from "../record/record.js";
+import { epochSeconds, type Clock } from "../clock.js";
+import type { BundledSessions } from "./bundled-sessions.js";
 
 /**
  * The name of the method by which a test signs somebody in without a provider; `signedInAs` of `idpauth/testing` uses it.

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import { asStoreUnavailable, StoreUnavailableError } from "../core/errors.js";
-import { isWithinCaps, type PolicySettings } from "../core/policy.js";
-import type { SessionStore, Stored } from "../core/ports.js";
-import { epochSeconds, type Clock, type EpochSeconds } from "../core/time.js";
-import type { StoreFailureListener } from "./bundled.js";
+import { asStoreUnavailable, StoreUnavailableError } from "../errors.js";
+import { isWithinCaps, type PolicySettings } from "../record/policy.js";
+import type { SessionStore, Stored } from "../ports.js";
+import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
+import type { StoreFailureListener } from "./bundled-sessions.js";
 import type { Sealer } from "./seal.js";
-import { readSummary } from "./summary.js";
+import { readSummary } from "./device-summary.js";
 
 /** One person at one provider: the two claims that identify a visitor for ever (OpenID Connect Core section 5.7). */
 export interface Subject {

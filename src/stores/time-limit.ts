@@ -1,4 +1,4 @@
-import { StoreUnavailableError } from "../core/errors.js";
+import { StoreUnavailableError } from "../errors.js";
 
 /** Milliseconds that one operation of a store may take, at the most and by default: the refresh lease counts on it. */
 export const DEFAULT_STORE_TIMEOUT = 2_000;

@@ -38,18 +38,31 @@ export { signIn, type SignInOptions } from "./sign-in/sign-in.js";
 export { SignInError, type SignInStep } from "./sign-in/sign-in-error.js";
 export { signedInAs, signedInCookie, type SignedInAsOptions, type SignedInCookie, type SignsInForTests } from "./sign-in/signed-in-as.js";
 export type { TestedApplication } from "./sign-in/serve.js";
-export { checkStore, type GuaranteeVerdict, type OtherVerdict, type StoreCheckOptions, type StoreReport } from "./store/check-store.js";
-export { formatStoreReport } from "./store/format-store-report.js";
-export type { StoreResult } from "./store/check-obligation.js";
-export { StoreObligationError } from "./store/check-obligation.js";
-export { GUARANTEES, OTHER_PROMISES, type Guarantee, type GuaranteeNumber, type OtherPromise, type StoreNeed } from "./store/guarantees.js";
-export { storeObligations } from "./store/obligations/index.js";
-export type { StoreObligation } from "./store/obligations/obligation.js";
-export type { StoreFactory, StoreOutage, StoreUnderTest } from "./store/store-under-test.js";
-export { testStore, type RegisterTest, type StoreTestOptions, type TestContext } from "./store/test-store.js";
-export { checkHost, type HostCheckOptions, type HostReport } from "./host/check-host.js";
-export { formatHostReport, formatHostTable } from "./host/format-host-report.js";
-export { HostObligationError, type HostResult } from "./host/check-obligation.js";
+export {
+  checkStore,
+  type GuaranteeVerdict,
+  type OtherVerdict,
+  type StoreCheckOptions,
+  type StoreReport,
+} from "../conformance/store/check-store.js";
+export { formatStoreReport } from "../conformance/store/format-store-report.js";
+export type { StoreResult } from "../conformance/store/check-requirement.js";
+export { StoreObligationError } from "../conformance/store/check-requirement.js";
+export {
+  GUARANTEES,
+  OTHER_PROMISES,
+  type Guarantee,
+  type GuaranteeNumber,
+  type OtherPromise,
+  type StoreNeed,
+} from "../conformance/store/guarantees.js";
+export { storeObligations } from "../conformance/store/requirements/index.js";
+export type { StoreObligation } from "../conformance/store/requirements/requirement.js";
+export type { StoreFactory, StoreOutage, StoreUnderTest } from "../conformance/store/store-under-test.js";
+export { testStore, type RegisterTest, type StoreTestOptions, type TestContext } from "../conformance/store/test-store.js";
+export { checkHost, type HostCheckOptions, type HostReport } from "../conformance/adapter/check-adapter.js";
+export { formatHostReport, formatHostTable } from "../conformance/adapter/format-adapter-report.js";
+export { HostObligationError, type HostResult } from "../conformance/adapter/check-requirement.js";
 export {
   HOST_FEATURES,
   type EchoRoute,
@@ -62,8 +75,8 @@ export {
   type JsonRoute,
   type RouteGuard,
   type RunningHost,
-} from "./host/host-under-test.js";
-export { hostObligations } from "./host/obligations/index.js";
-export type { HostObligation } from "./host/obligations/obligation.js";
-export { testHost, type HostTestOptions } from "./host/test-host.js";
-export { redirectCorpus, type RedirectCase } from "./host/redirect-corpus.js";
+} from "../conformance/adapter/adapter-under-test.js";
+export { hostObligations } from "../conformance/adapter/requirements/index.js";
+export type { HostObligation } from "../conformance/adapter/requirements/requirement.js";
+export { testHost, type HostTestOptions } from "../conformance/adapter/test-adapter.js";
+export { redirectCorpus, type RedirectCase } from "../conformance/adapter/redirect-corpus.js";

@@ -1,12 +1,12 @@
-import { check } from "../../core/checks.js";
-import type { Finding } from "../../core/errors.js";
-import { isGoogleIssuer } from "../../core/idp-url.js";
-import type { Settings } from "../../core/settings.js";
-import { loginScopes, offlineParameters } from "../../provider/google.js";
+import { check } from "../../config/startup-checks.js";
+import type { Finding } from "../../errors.js";
+import { isGoogleIssuer } from "../../config/document-hosts.js";
+import type { Settings } from "../../config/read-settings.js";
+import { loginScopes, offlineParameters } from "../../provider/authorization-parameters.js";
 import { SIGNING_ALGORITHMS } from "../../provider/id-token.js";
 import type { Document } from "./discovery.js";
 import type { LiveFacts } from "./facts.js";
-import { listed } from "./shown.js";
+import { listed } from "./wording.js";
 
 const OFFLINE_ACCESS = "offline_access";
 
@@ -32,6 +32,19 @@ export function algorithmsOf(document: Document): readonly string[] {
   return announced === undefined ? ["RS256"] : SIGNING_ALGORITHMS.filter((algorithm) => announced.includes(algorithm));
 }
 
+/** What the provider requires of an authorization request and idpauth does not do. */
+export function requirementFindings(document: Document): Finding[] {
+  const findings: Finding[] = [];
+  if (document["require_pushed_authorization_requests"] === true) findings.push(check("E113"));
+  if (document["require_signed_request_object"] === true) findings.push(check("E114"));
+  return findings;
+}
+
+/** Whether the provider encrypts ID tokens for some of its clients. The discovery document does not tell for which. */
+export function mayEncryptIdTokens(document: Document): boolean {
+  return (texts(document["id_token_encryption_alg_values_supported"]) ?? []).length > 0;
+}
+
 export function scopeFindings(document: Document, settings: Settings): Finding[] {
   const supported = texts(document["scopes_supported"]);
   if (supported === undefined) return [];
@@ -41,7 +54,7 @@ export function scopeFindings(document: Document, settings: Settings): Finding[]
   return [check("W102", `SCOPE (option scope) has ${listed(unknown)}, which the discovery document does not announce.`)];
 }
 
-/** Whether a sign-in will bring a refresh token, as far as the document tells. */
+/** Whether the discovery document promises a refresh token. Some providers give one without announcing it. */
 export function judgeRefresh(
   document: Document,
   settings: Settings,
@@ -50,23 +63,25 @@ export function judgeRefresh(
   const supported = texts(document["scopes_supported"]);
   const scopes = loginScopes(settings, supported);
   const google = isGoogleIssuer(settings.issuer);
-  const unlikely = (why: string, remedy?: string) =>
-    ({ fact: "unlikely", findings: [check("W103", `IDP_SESSION_AUTO_REFRESH is on, but ${why}.`, remedy)] }) as const;
+  const uncertain = (why: string, remedy?: string) => {
+    const message = `IDP_SESSION_AUTO_REFRESH is on, but ${why}. You might not get a refresh token.`;
+    return { fact: "uncertain", findings: [check("W103", message, remedy)] } as const;
+  };
   if (texts(document["grant_types_supported"])?.includes("refresh_token") === false) {
-    return unlikely("the provider announces grant types, and `refresh_token` is not among them: it will hardly give a refresh token");
+    return uncertain("the provider announces grant types, and `refresh_token` is not among them");
   }
   if (!google) {
-    // Said by W004 already, which needs no provider to be seen.
-    if (!scopes.includes(OFFLINE_ACCESS) && !settings.scopeIsDefault) return { fact: "unlikely", findings: [] };
+    // The startup checks report this as W004.
+    if (!scopes.includes(OFFLINE_ACCESS) && !settings.scopeIsDefault) return { fact: "uncertain", findings: [] };
     if (!scopes.includes(OFFLINE_ACCESS) || supported?.includes(OFFLINE_ACCESS) === false) {
-      return unlikely("the provider does not announce the scope `offline_access`: it will hardly give a refresh token");
+      return uncertain("the provider does not announce the scope `offline_access`");
     }
   }
   const prompt = offlineParameters(settings, scopes)["prompt"]?.split(" ") ?? [];
   if (!prompt.includes("consent")) {
-    return unlikely(
-      "IDP_LOGIN_PROMPT (option loginPrompt) lacks `consent`, without which a provider may give none (OpenID Connect Core section 11)",
-      "Add `consent` to IDP_LOGIN_PROMPT, or leave it out. Ignore this where the provider gives one anyway.",
+    return uncertain(
+      "IDP_LOGIN_PROMPT (option loginPrompt) lacks `consent`, and a provider may require it (OpenID Connect Core section 11)",
+      "Add `consent` to IDP_LOGIN_PROMPT, or remove IDP_LOGIN_PROMPT. If your provider gives a refresh token anyway, ignore this warning.",
     );
   }
   return { fact: "expected", findings: [] };
@@ -86,8 +101,10 @@ export function announcesIss(document: Document): boolean {
 /** @param isAccepted the provider has accepted the client with this very method, whatever it announces */
 export function authMethodFindings(document: Document, { tokenEndpointAuthMethod }: Settings, isAccepted: boolean): Finding[] {
   const announced = texts(document["token_endpoint_auth_methods_supported"]);
+  // `client_secret_basic_raw` is idpauth's own name for a form of client_secret_basic.
+  const method = tokenEndpointAuthMethod.replace(/_raw$/, "");
   // The default of OpenID Connect Discovery section 3.
-  if (isAccepted || (announced ?? ["client_secret_basic"]).includes(tokenEndpointAuthMethod)) return [];
+  if (isAccepted || (announced ?? ["client_secret_basic"]).includes(method)) return [];
   const which = announced === undefined ? "announces none, which stands for `client_secret_basic`" : "announces others";
   return [
     check(

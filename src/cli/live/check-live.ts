@@ -1,24 +1,34 @@
-import { check } from "../../core/checks.js";
-import { ProviderUnavailableError, type Finding } from "../../core/errors.js";
-import { EventHub } from "../../core/event-hub.js";
-import type { Provider } from "../../core/ports.js";
-import type { Environment, SettingName, Settings } from "../../core/settings.js";
-import { createBackchannel, type Backchannel } from "../../provider/backchannel.js";
-import { createOpenIdProvider } from "../../provider/openid.js";
-import { algorithmsOf, announcesIss, authMethodFindings, flowFindings, judgePkce, judgeRefresh, scopeFindings } from "./announcements.js";
+import { check } from "../../config/startup-checks.js";
+import { ProviderUnavailableError, type Finding } from "../../errors.js";
+import { EventHub } from "../../events/event-hub.js";
+import type { Provider } from "../../ports.js";
+import type { Environment, SettingName, Settings } from "../../config/read-settings.js";
+import { createBackchannel } from "../../provider/transport.js";
+import { createOpenIdProvider } from "../../provider/openid-provider.js";
+import {
+  algorithmsOf,
+  announcesIss,
+  authMethodFindings,
+  flowFindings,
+  judgePkce,
+  judgeRefresh,
+  mayEncryptIdTokens,
+  requirementFindings,
+  scopeFindings,
+} from "./announcements.js";
 import { judgeClient } from "./client.js";
 import { clockFindings } from "./clock.js";
-import { judgeCookie } from "./cookie.js";
+import { cookieFact } from "./cookie.js";
 import { discover, type Document } from "./discovery.js";
 import { judgeEndpoints } from "./endpoints.js";
 import { notedFetch } from "./exchanges.js";
 import { noFacts, type EndpointFacts, type LiveFacts } from "./facts.js";
 import { keyFindings } from "./keys.js";
 import { judgeRedirectUri, redirectUriOf } from "./redirect-uri.js";
-import { listed, shownAddress } from "./shown.js";
+import { listed, shownAddress } from "./wording.js";
 import { judgeStore } from "./store.js";
 import { usableSettings } from "./usable-settings.js";
-import type { LiveWorld } from "./world.js";
+import type { LiveWorld } from "./surroundings.js";
 
 export interface LiveOptions {
   readonly env: Environment;
@@ -35,6 +45,12 @@ export interface LiveResult {
   /** What was left out, and why. */
   readonly notSeen: readonly string[];
 }
+
+const ENCRYPTION =
+  "Whether the provider encrypts the ID tokens of this client: it can, and idpauth does not support that. A sign-in shows it; the log names it.";
+const CLIENT =
+  "Whether the provider accepts client id and secret: its token endpoint refuses a made-up refresh token in the same way for a client that does " +
+  "not exist. A sign-in shows it.";
 
 /** Asks the configured provider and store, as far as the settings allow it. Each wait is bounded. */
 export async function checkLive({ env, store, world, progress }: LiveOptions): Promise<LiveResult> {
@@ -77,9 +93,7 @@ class LiveCheck implements LiveResult {
     if (this.#lacks("baseUrl", "mountPath", "pathPrefix")) return;
     this.facts.redirectUri = redirectUriOf(this.#settings);
     if (this.#lacks("cookieName")) return;
-    const { fact, findings } = judgeCookie(this.#settings);
-    this.facts.cookie = fact;
-    this.findings.push(...findings);
+    this.facts.cookie = cookieFact(this.#settings);
   }
 
   async provider(): Promise<void> {
@@ -103,7 +117,7 @@ class LiveCheck implements LiveResult {
       this.findings.push(...(await keyFindings(endpoints.jwks, algorithmsOf(document), backchannel, this.#settings.httpTimeout)));
     }
     if (isOurs && endpoints.authorization !== null && endpoints.token !== null && endpoints.jwks !== null) {
-      await this.#probes(endpoints.token, noted.fetch, backchannel);
+      await this.#probes(endpoints.token, noted);
     } else {
       this.notSeen.push(
         "Whether the provider accepts client and redirect URI: not asked, since its discovery document cannot be used as it is.",
@@ -112,7 +126,7 @@ class LiveCheck implements LiveResult {
     if (!this.#lacks("tokenEndpointAuthMethod")) {
       this.findings.push(...authMethodFindings(document, this.#settings, this.facts.client === "accepted"));
     }
-    const { offset, findings: clockDifferences } = clockFindings(noted.exchanges);
+    const { offset, findings: clockDifferences } = clockFindings(noted.exchanges, this.#settings.clockTolerance);
     this.facts.clockOffset = offset;
     this.findings.push(...clockDifferences);
   }
@@ -122,7 +136,8 @@ class LiveCheck implements LiveResult {
     const endpoints = judgeEndpoints(document, settings);
     this.facts.issuer = shownAddress(document["issuer"]) ?? null;
     this.facts.endpoints = shownEndpoints(endpoints.facts);
-    this.findings.push(...endpoints.findings, ...flowFindings(document));
+    this.findings.push(...endpoints.findings, ...flowFindings(document), ...requirementFindings(document));
+    if (mayEncryptIdTokens(document)) this.notSeen.push(ENCRYPTION);
     if (!this.#lacks("scope")) {
       const refresh = judgeRefresh(document, settings);
       this.facts.refreshToken = refresh.fact;
@@ -136,26 +151,31 @@ class LiveCheck implements LiveResult {
   }
 
   /** The two questions that tell whether provider and application know each other, through the code that the application runs. */
-  async #probes(tokenEndpoint: string, fetch: typeof globalThis.fetch, backchannel: Backchannel): Promise<void> {
+  async #probes(tokenEndpoint: string, { fetch, exchanges }: ReturnType<typeof notedFetch>): Promise<void> {
     const { clock } = this.#world;
     const log = () => undefined;
-    const provider = createOpenIdProvider({ settings: this.#settings, clock, log, events: new EventHub(log, clock), fetch });
+    const create = (settings: Settings) => createOpenIdProvider({ settings, clock, log, events: new EventHub(log, clock), fetch });
+    const provider = create(this.#settings);
+    const providerFor = (settings: Settings) => (settings === this.#settings ? provider : create(settings));
     if (!(await this.#isThere(provider))) return;
     const client = (["clientId", "clientSecret", "tokenEndpointAuthMethod"] as const).filter((name) => this.#lacks(name));
     if (client.length === 0) {
       this.#progress("whether the provider accepts the client");
-      const { fact, refreshes, findings } = await judgeClient(provider, tokenEndpoint, this.#settings, clock);
+      const { fact, refreshes, findings } = await judgeClient({ settings: this.#settings, clock, providerFor, exchanges, tokenEndpoint });
       this.facts.client = fact;
-      if (refreshes === false) this.facts.refreshToken = "unlikely";
+      if (refreshes === false) this.facts.refreshToken = "not allowed";
+      if (fact === "not known") this.notSeen.push(CLIENT);
       // The document may have said it already (W103).
       this.findings.push(...findings.filter(({ code }) => !this.findings.some((finding) => finding.code === code)));
     } else {
       this.notSeen.push(`Whether the provider accepts the client: not asked without ${listed(client)}.`);
     }
     const { redirectUri } = this.facts;
-    if (redirectUri !== null && !this.#lacks("clientId", "scope", "loginPrompt")) {
+    if (this.findings.some(({ code }) => code === "E113" || code === "E114")) {
+      this.notSeen.push("Whether the redirect URI is registered: the provider refuses every plain authorization request (E113, E114).");
+    } else if (redirectUri !== null && !this.#lacks("clientId", "scope", "loginPrompt")) {
       this.#progress("whether the provider knows the redirect URI");
-      const { isRegistered, findings } = await judgeRedirectUri(provider, backchannel, redirectUri, this.#settings.httpTimeout);
+      const { isRegistered, findings } = await judgeRedirectUri(provider, redirectUri, clock, this.#settings.httpTimeout);
       this.facts.redirectUriRegistered = isRegistered;
       this.findings.push(...findings);
       if (isRegistered === null) {

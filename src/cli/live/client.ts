@@ -1,84 +1,111 @@
 import { randomBytes } from "node:crypto";
-import { check } from "../../core/checks.js";
-import { ProviderRefusedError, ProviderUnavailableError, type Finding } from "../../core/errors.js";
-import type { Provider } from "../../core/ports.js";
-import type { Settings } from "../../core/settings.js";
-import type { Clock } from "../../core/time.js";
-import { withDeadline } from "../../provider/backchannel.js";
+import { check } from "../../config/startup-checks.js";
+import { ProviderRefusedError, ProviderUnavailableError, type Finding } from "../../errors.js";
+import type { Provider } from "../../ports.js";
+import type { Settings } from "../../config/read-settings.js";
+import type { Clock } from "../../clock.js";
+import { withDeadline } from "../../provider/transport.js";
+import { authenticationInWords } from "../../provider/client-authentication.js";
+import type { Exchange } from "./exchanges.js";
+import type { LiveFacts } from "./facts.js";
 import { unreachable } from "./unreachable.js";
 
 export interface JudgedClient {
-  readonly fact: "accepted" | "refused" | null;
-  /** False: the client is known, and may not refresh. */
+  readonly fact: LiveFacts["client"];
+  /** False: the token endpoint does not let the client refresh. */
   readonly refreshes?: false;
   readonly findings: readonly Finding[];
 }
 
-/** No provider has ever given this out, so it is worth nothing to anybody; and it says where it comes from. */
-function madeUpToken(): string {
+export interface ClientQuestion {
+  readonly settings: Settings;
+  readonly clock: Clock;
+  /** The provider as the application uses it, by other settings. */
+  readonly providerFor: (settings: Settings) => Provider;
+  /** Every request and response so far. */
+  readonly exchanges: readonly Exchange[];
+  /** The address that the discovery document names. */
+  readonly tokenEndpoint: string;
+}
+
+/** How the token endpoint refused a made-up refresh token. */
+interface Refusal {
+  /** Undefined: the token endpoint gave no response. */
+  readonly status: number | undefined;
+  /** The provider's error code in the form of one, or our own word for its response. */
+  readonly reason: string;
+  readonly error: unknown;
+}
+
+/** No provider issued it, so it gives access to nothing; its text names where it comes from. */
+function madeUp(): string {
   return `idpauth-check-${randomBytes(24).toString("base64url")}`;
 }
 
 /**
- * Whether the provider accepts the client: asks for a refresh with a made-up token, in the very request that the application
- * sends. A provider authenticates the client first and then refuses the token (RFC 6749 section 5.2), so nothing is given out,
- * spent or revoked. One request; a wrong secret is offered once.
- *
- * @param provider has its discovery document already, so that what fails is the token endpoint
- * @param tokenEndpoint its address
+ * Whether the provider accepts the client: sends a refresh with a made-up token, in the request that the application sends.
+ * A provider that follows RFC 6749 section 5.2 authenticates the client first and then refuses the token. Some providers
+ * look at the token first, so a second request with a made-up client follows: if both get the same response, the
+ * response says nothing about the client. The check never sends a wrong secret for the real client, which could lock it.
  */
-export async function judgeClient(provider: Provider, tokenEndpoint: string, settings: Settings, clock: Clock): Promise<JudgedClient> {
-  const { httpTimeout } = settings;
-  try {
-    await withDeadline(clock, httpTimeout, (signal) => provider.refresh(madeUpToken(), signal));
+export async function judgeClient(question: ClientQuestion): Promise<JudgedClient> {
+  const { settings, tokenEndpoint } = question;
+  const refusal = await refusalOf(question);
+  if (refusal === undefined) {
     return {
       fact: null,
-      findings: [check("W108", "The token endpoint answers with success to a refresh token that nobody has given out.")],
+      findings: [check("W108", "The token endpoint answers with success to a refresh token that the provider never issued.")],
     };
-  } catch (error) {
-    if (error instanceof ProviderRefusedError) return judged(error.reason, settings);
-    if (!(error instanceof ProviderUnavailableError)) throw error;
-    const isAnswer = !["network", "timeout", "too_large"].includes(error.reason);
-    if (isAnswer) return judged(error.reason, settings);
-    const finding = unreachable("token", tokenEndpoint, error, httpTimeout);
+  }
+  if (refusal.status === undefined || refusal.reason === "too_large") {
+    const finding = unreachable("token", tokenEndpoint, refusal.error, settings.httpTimeout);
     return { fact: null, findings: [finding ?? check("W108", "The token endpoint answers with more than 1 MiB, which is not read.")] };
+  }
+  const judged = judgedBy(refusal, settings);
+  if (judged.fact !== "accepted" || (await refusesStrangers(question, refusal))) return judged;
+  return { ...judged, fact: "not known" };
+}
+
+/** Whether a client that does not exist gets another definite refusal than the real one. */
+async function refusesStrangers(question: ClientQuestion, { reason }: Refusal): Promise<boolean> {
+  const stranger = { ...question.settings, clientId: madeUp(), clientSecret: madeUp() };
+  const refusal = await refusalOf({ ...question, settings: stranger });
+  const status = refusal?.status ?? 0;
+  return refusal !== undefined && refusal.reason !== reason && status >= 400 && status < 500 && ![408, 429].includes(status);
+}
+
+/** @returns undefined: the token endpoint gave tokens for the made-up refresh token */
+async function refusalOf({ settings, clock, providerFor, exchanges }: ClientQuestion): Promise<Refusal | undefined> {
+  const before = exchanges.length;
+  try {
+    await withDeadline(clock, settings.httpTimeout, (signal) =>
+      providerFor(settings).refresh({ refreshToken: madeUp(), session: "idpauth-check", signal }),
+    );
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ProviderRefusedError) && !(error instanceof ProviderUnavailableError)) throw error;
+    const status = exchanges.slice(before).find(({ method }) => method === "POST")?.status;
+    return { status, reason: error.reason, error };
   }
 }
 
-/** @param reason the provider's error code in the form of one, or our own word for its answer */
-function judged(reason: string, { tokenEndpointAuthMethod: method, sessionAutoRefresh }: Settings): JudgedClient {
-  switch (reason) {
-    case "invalid_grant":
-      return { fact: "accepted", findings: [] };
-    case "invalid_client":
-    case "http_401":
-      return {
-        fact: "refused",
-        findings: [
-          check(
-            "E109",
-            `The token endpoint refuses IDP_CLIENT_ID (option clientId) with IDP_CLIENT_SECRET (option clientSecret), sent by \`${method}\` (${reason}).`,
-          ),
-        ],
-      };
-    case "unauthorized_client":
-    case "unsupported_grant_type":
-      if (!sessionAutoRefresh) return { fact: "accepted", findings: [] };
-      return {
-        fact: "accepted",
-        refreshes: false,
-        findings: [
-          check(
-            "W103",
-            `IDP_SESSION_AUTO_REFRESH is on, but the token endpoint does not let this client refresh (${reason}): once the ID token has expired, ` +
-              "visitors are answered 503 if the provider gives out a refresh token all the same, else signed out.",
-          ),
-        ],
-      };
-    default:
-      return {
-        fact: null,
-        findings: [check("W108", `The token endpoint's answer (${reason}) does not tell whether the provider accepts the client.`)],
-      };
+function judgedBy({ reason, status }: Refusal, settings: Settings): JudgedClient {
+  if (reason === "invalid_grant") return { fact: "accepted", findings: [] };
+  // Keycloak names a wrong secret `unauthorized_client`, Auth0 `access_denied`. The status tells.
+  if (reason === "invalid_client" || status === 401) {
+    const message =
+      `The token endpoint refuses IDP_CLIENT_ID (option clientId) with IDP_CLIENT_SECRET (option clientSecret) (${reason}). ` +
+      `IDP_TOKEN_ENDPOINT_AUTH_METHOD is ${authenticationInWords(settings)}.`;
+    return { fact: "refused", findings: [check("E109", message)] };
   }
+  if (reason === "unauthorized_client" || reason === "unsupported_grant_type") {
+    if (!settings.sessionAutoRefresh) return { fact: "accepted", findings: [] };
+    const message =
+      `IDP_SESSION_AUTO_REFRESH is on, but the token endpoint does not let this client refresh (${reason}). ` +
+      "If the provider gives a refresh token all the same, users get 503 responses when their ID token expires; otherwise they are signed out.";
+    const remedy = "Allow the refresh token grant for this client at the provider, or set IDP_SESSION_AUTO_REFRESH to false.";
+    return { fact: "accepted", refreshes: false, findings: [check("W103", message, remedy)] };
+  }
+  const message = `The token endpoint's response (${reason}) does not tell whether the provider accepts the client.`;
+  return { fact: null, findings: [check("W108", message)] };
 }

@@ -1,6 +1,5 @@
-import { check } from "../../core/checks.js";
-import type { Finding } from "../../core/errors.js";
-import { CLOCK_TOLERANCE } from "../../provider/settings.js";
+import { check } from "../../config/startup-checks.js";
+import type { Finding } from "../../errors.js";
 import type { Exchange } from "./exchanges.js";
 
 /** Seconds that the provider may be behind before it is an error: its ID tokens lose that much of their life. */
@@ -15,13 +14,16 @@ interface Offset {
 }
 
 /** What the Date headers tell about the provider's clock. Pure. */
-export function clockFindings(exchanges: readonly Exchange[]): { readonly offset: number | null; readonly findings: readonly Finding[] } {
+export function clockFindings(
+  exchanges: readonly Exchange[],
+  clockTolerance: number,
+): { readonly offset: number | null; readonly findings: readonly Finding[] } {
   const offset = offsetOf(exchanges);
   if (offset === undefined) return { offset: null, findings: [] };
   const { least, likely } = offset;
   const seconds = `about ${Math.abs(likely)} seconds`;
   // An ID token from the future is refused (`iat`), and each one is.
-  if (least > CLOCK_TOLERANCE) {
+  if (least > clockTolerance) {
     const message = `The provider's clock is ${seconds} ahead of this machine's: each of its ID tokens would be refused as issued in the future.`;
     return { offset: likely, findings: [check("E110", message)] };
   }
@@ -29,7 +31,7 @@ export function clockFindings(exchanges: readonly Exchange[]): { readonly offset
     const message = `The provider's clock is ${seconds} behind this machine's: its ID tokens lose that much of their life, or all of it.`;
     return { offset: likely, findings: [check("E110", message)] };
   }
-  if (least < -CLOCK_TOLERANCE) {
+  if (least < -clockTolerance) {
     const message = `The provider's clock is ${seconds} behind this machine's: its ID tokens expire that much too early.`;
     return { offset: likely, findings: [check("W106", message)] };
   }

@@ -1,11 +1,12 @@
-import { check } from "../../core/checks.js";
-import type { Finding } from "../../core/errors.js";
-import { parseUrl } from "../../core/redirects.js";
-import type { Settings } from "../../core/settings.js";
-import { jsonObject } from "../../provider/answers.js";
-import type { Answer, Backchannel } from "../../provider/backchannel.js";
+import { check } from "../../config/startup-checks.js";
+import type { Finding } from "../../errors.js";
+import { parseUrl } from "../../http/redirects.js";
+import type { Settings } from "../../config/read-settings.js";
+import { jsonObject } from "../../provider/token-responses.js";
+import type { Answer, Backchannel } from "../../provider/transport.js";
+import { documentAddress, fetchDocument } from "../../provider/discovery.js";
 import { failureOf } from "./failure.js";
-import { listed, shownAddress } from "./shown.js";
+import { listed, shownAddress, shownEndpoint } from "./wording.js";
 
 export type Document = Readonly<Record<string, unknown>>;
 
@@ -24,7 +25,7 @@ export async function discover({ issuer, httpTimeout }: Settings, backchannel: B
   const address = documentAddress(issuer);
   let answer: Answer;
   try {
-    answer = await backchannel.send(address, { method: "GET", headers: { accept: "application/json" } });
+    answer = await fetchDocument(issuer, backchannel);
   } catch (error) {
     const { kind, words, remedy } = failureOf(error, httpTimeout);
     if (kind === "too_large") return none(check("E103", `${address} ${words}, which is no discovery document.`));
@@ -36,25 +37,27 @@ export async function discover({ issuer, httpTimeout }: Settings, backchannel: B
   return { document, isOurs, findings: isOurs ? [] : [anotherIssuer(issuer, document["issuer"])] };
 }
 
+function redirectTarget({ status, headers }: Answer, address: string): URL | undefined {
+  const location = headers.get("location");
+  if (status < 300 || status >= 400 || location === null || !URL.canParse(location, address)) return undefined;
+  return new URL(location, address);
+}
+
 function none(finding: Finding): Discovered {
   return { document: undefined, isOurs: false, findings: [finding] };
 }
 
-function documentAddress(issuer: string): string {
-  if (issuer.includes("/.well-known/")) return issuer;
-  const url = new URL(issuer);
-  url.pathname = `${url.pathname.replace(/\/$/, "")}${WELL_KNOWN}`;
-  return url.href;
-}
-
-function noDocument(address: string, { status, headers }: Answer): Finding {
+function noDocument(address: string, answer: Answer): Finding {
+  const { status } = answer;
   if (status >= 300 && status < 400) {
-    const target = shownAddress(headers.get("location"));
-    const where = target === undefined ? "elsewhere" : `to ${target}`;
+    const target = redirectTarget(answer, address);
+    const shown = target && shownEndpoint(target.href);
+    const where =
+      target === undefined ? "without a usable Location" : shown === undefined ? "to an address that is not shown here" : `to ${shown}`;
     return check(
       "E103",
-      `${address} redirects ${where} (${status}), and redirects are not followed: they could carry a secret to another host.`,
-      "Set IDP_ISSUER to the address under which the provider answers by itself; http/https, a www and a slash at the end are the usual differences.",
+      `${address} redirects ${where} (status ${status}). Only a redirect that adds or removes one slash at the end is followed, and once.`,
+      "Set IDP_ISSUER to the issuer whose discovery document is served without a redirect. The usual differences are http and https, and a www.",
     );
   }
   if (status === 200) return check("E103", `${address} answers, but not with a JSON object.`);
@@ -77,10 +80,11 @@ function anotherIssuer(ours: string, theirs: unknown): Finding {
   const shown = shownAddress(theirs);
   const differences = differencesOf(ours, theirs);
   const how = differences.length === 0 ? "" : ` The difference: ${listed(differences)}.`;
+  const named = shown === undefined ? "names an issuer that is not a plain http or https address" : `names "${shown}"`;
   return check(
     "E104",
-    `The discovery document names another issuer than IDP_ISSUER (option issuer)${shown === undefined ? "" : `: ${shown}`}.${how}`,
-    shown === undefined ? undefined : `Set IDP_ISSUER to ${shown}, to the letter, if that is the provider you mean.`,
+    `IDP_ISSUER (option issuer) is "${ours}", and the discovery document ${named}.${how}`,
+    shown === undefined ? undefined : `If that is your provider, set IDP_ISSUER to exactly ${shown}`,
   );
 }
 

@@ -1,7 +1,7 @@
-import { check } from "../../core/checks.js";
-import type { Finding } from "../../core/errors.js";
-import { parseUrl } from "../../core/redirects.js";
-import type { Settings } from "../../core/settings.js";
+import { check } from "../../config/startup-checks.js";
+import type { Finding } from "../../errors.js";
+import { parseUrl } from "../../http/redirects.js";
+import type { Settings } from "../../config/read-settings.js";
 import { allowsHttpTo } from "../../provider/discovery.js";
 import type { Document } from "./discovery.js";
 import type { EndpointFacts } from "./facts.js";

@@ -1,8 +1,9 @@
-import type { Clock } from "../../core/time.js";
+import type { Clock } from "../../clock.js";
 
 /** When one request left and its answer came, and what the answer says of the time. */
 export interface Exchange {
   readonly method: string;
+  readonly status: number;
   /** The Date header. */
   readonly date: string | null;
   /** The Age header: a cache between has kept the answer for so long. */
@@ -26,6 +27,7 @@ export function notedFetch(
       const { headers } = response;
       exchanges.push({
         method: init?.method ?? "GET",
+        status: response.status,
         date: headers.get("date"),
         age: headers.get("age"),
         sentAt,

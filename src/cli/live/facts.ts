@@ -14,8 +14,10 @@ export interface LiveFacts {
   pkce: boolean | null;
   /** `iss` in authorization answers is announced (RFC 9207): a mix-up of two providers would be noticed. */
   iss: boolean | null;
-  refreshToken: "expected" | "unlikely" | "not wanted" | null;
-  client: "accepted" | "refused" | null;
+  /** `uncertain`: the discovery document does not promise one. `not allowed`: the token endpoint does not let this client refresh. */
+  refreshToken: "expected" | "uncertain" | "not allowed" | "not wanted" | null;
+  /** `not known`: the token endpoint refuses a client that does not exist in the same way. */
+  client: "accepted" | "refused" | "not known" | null;
   store: StoreFacts | null;
 }
 

@@ -1,5 +1,5 @@
-import { ProviderUnavailableError } from "../../core/errors.js";
-import { counted } from "./shown.js";
+import { ProviderUnavailableError } from "../../errors.js";
+import { counted } from "./wording.js";
 
 /** Why a request to the provider brought no answer. */
 export interface Failure {

@@ -1,11 +1,11 @@
-import { check } from "../../core/checks.js";
-import type { Finding } from "../../core/errors.js";
-import { isObject } from "../../core/record.js";
-import { jsonObject } from "../../provider/answers.js";
-import type { Answer, Backchannel } from "../../provider/backchannel.js";
+import { check } from "../../config/startup-checks.js";
+import type { Finding } from "../../errors.js";
+import { isObject } from "../../record/record.js";
+import { jsonObject } from "../../provider/token-responses.js";
+import type { Answer, Backchannel } from "../../provider/transport.js";
 import { isUsableKey, MAX_KEYS } from "../../provider/jwks.js";
 import { failureOf } from "./failure.js";
-import { listed, shownEndpoint } from "./shown.js";
+import { listed, shownEndpoint } from "./wording.js";
 import { FROM_THIS_MACHINE } from "./unreachable.js";
 
 /**

@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { check } from "../../core/checks.js";
-import { ProviderUnavailableError, type Finding } from "../../core/errors.js";
-import type { Provider } from "../../core/ports.js";
-import type { Settings } from "../../core/settings.js";
-import type { Answer, Backchannel } from "../../provider/backchannel.js";
-import { shownError } from "./shown.js";
+import { check } from "../../config/startup-checks.js";
+import { ProviderUnavailableError, type Finding } from "../../errors.js";
+import type { Provider } from "../../ports.js";
+import type { Settings } from "../../config/read-settings.js";
+import type { Clock } from "../../clock.js";
+import { navigate, type Landing } from "./navigation.js";
+import { shownError } from "./wording.js";
 import { unreachable } from "./unreachable.js";
 
 /** The redirect URI as it will be sent; null: BASE_URL is unset, so each request's Host decides. */
@@ -18,36 +19,35 @@ export interface JudgedRedirectUri {
   readonly findings: readonly Finding[];
 }
 
+const INVALID_REQUEST =
+  "Compare SCOPE and the client's registration at the provider with what the error says. If the registration requires pushed authorization " +
+  "requests (PAR) or signed request objects, turn that off: idpauth sends neither.";
+
 /** What a provider says to a browser that it does not know, and that must not be shown anything (OpenID Connect Core section 3.1.2.6). */
 const EXPECTED = ["login_required", "consent_required", "interaction_required", "account_selection_required"];
 
 /**
- * Whether the provider would lead back to the redirect URI: asks for a sign-in with `prompt=none`, in the very request that the
- * application sends, and follows nothing. Nobody is signed in there, since no cookie is sent, and nobody is shown a page; a
- * code that came all the same would not be looked at. A provider leads to a registered redirect URI, even with an error, and
- * to no other (RFC 6749 section 4.1.2.1).
+ * Whether the provider redirects to the redirect URI: requests a sign-in with `prompt=none`, with the URL that the application
+ * uses and as a browser's navigation, and follows no redirect. The request has no cookie, so it signs in no user, and shows no
+ * page; a code in the response is dropped. A provider redirects to a registered redirect URI, even with an error, and to no
+ * other (RFC 6749 section 4.1.2.1).
  *
  * @param provider has its discovery document already, so that what fails is the authorization endpoint
  * @param timeout IDP_HTTP_TIMEOUT, seconds
  */
-export async function judgeRedirectUri(
-  provider: Provider,
-  backchannel: Backchannel,
-  redirectUri: string,
-  timeout: number,
-): Promise<JudgedRedirectUri> {
+export async function judgeRedirectUri(provider: Provider, redirectUri: string, clock: Clock, timeout: number): Promise<JudgedRedirectUri> {
   const request = { redirectUri, state: unguessable(), nonce: unguessable(), verifier: unguessable() };
   const address = new URL(await provider.authorizationUrl(request));
   address.searchParams.set("prompt", "none");
-  let answer: Answer;
+  let landing: Landing;
   try {
-    answer = await backchannel.send(address.href, { method: "GET", headers: { accept: "text/html" } });
+    landing = await navigate(address, clock, timeout);
   } catch (error) {
     if (!(error instanceof ProviderUnavailableError)) throw error;
     const finding = unreachable("authorization", address.href, error, timeout);
     return { isRegistered: null, findings: finding === undefined ? [] : [finding] };
   }
-  return judged(answer, address, redirectUri);
+  return judged(landing, address, redirectUri);
 }
 
 function unguessable(): string {
@@ -55,9 +55,9 @@ function unguessable(): string {
 }
 
 /** Pure. */
-export function judged({ status, headers }: Answer, authorizationEndpoint: URL, redirectUri: string): JudgedRedirectUri {
+export function judged({ status, location }: Landing, authorizationEndpoint: URL, redirectUri: string): JudgedRedirectUri {
   if (status >= 300 && status < 400) {
-    const target = targetOf(headers.get("location"), authorizationEndpoint);
+    const target = targetOf(location, authorizationEndpoint);
     if (target === undefined) return broken(`redirects to no address (${status})`);
     if (`${target.origin}${target.pathname}` === redirectUri) return { isRegistered: true, findings: errorFindings(target) };
     // A page of the provider's own: about an error, or to sign in at, `prompt=none` or not.
@@ -93,7 +93,6 @@ function broken(how: string): JudgedRedirectUri {
 function errorFindings(target: URL): Finding[] {
   const error = target.searchParams.get("error");
   if (error === null || EXPECTED.includes(error)) return [];
-  return [
-    check("W110", `The authorization endpoint refuses the login as it will be sent (${shownError(error) ?? "an error of its own"}).`),
-  ];
+  const message = `The authorization endpoint refuses the login as it will be sent (${shownError(error) ?? "an error of its own"}).`;
+  return [check("W110", message, error === "invalid_request" ? INVALID_REQUEST : undefined)];
 }

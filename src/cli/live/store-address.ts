@@ -1,20 +1,20 @@
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { check } from "../../core/checks.js";
-import { kindOf } from "../../core/describe-value.js";
-import type { Finding } from "../../core/errors.js";
-import type { SessionStore } from "../../core/ports.js";
-import { isObject } from "../../core/record.js";
-import type { Environment } from "../../core/settings.js";
-import { postgresStore, type PostgresPool } from "../../stores/postgres.js";
-import { redisStore, type RedisClient } from "../../stores/redis.js";
-import { sqliteStore } from "../../stores/sqlite.js";
+import { check } from "../../config/startup-checks.js";
+import { kindOf } from "../../config/describe-value.js";
+import type { Finding } from "../../errors.js";
+import type { SessionStore } from "../../ports.js";
+import { isObject } from "../../record/record.js";
+import type { Environment } from "../../config/read-settings.js";
+import { postgresStore, type PostgresPool } from "../../stores/postgres/postgres-store.js";
+import { redisStore, type RedisClient } from "../../stores/redis/redis-store.js";
+import { sqliteStore } from "../../stores/sqlite/sqlite-store.js";
 import { withinTime } from "../../stores/time-limit.js";
-import { listed } from "./shown.js";
+import { listed } from "./wording.js";
 import { storeFailure } from "./store-failure.js";
-import { isModule, isStoreAddress } from "./store-form.js";
-import type { LiveWorld } from "./world.js";
+import { isModule, isStoreAddress } from "./store-kind.js";
+import type { LiveWorld } from "./surroundings.js";
 
 /** A store that was opened for the check. */
 export interface OpenStore {

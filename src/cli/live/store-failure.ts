@@ -1,4 +1,4 @@
-import { StoreUnavailableError } from "../../core/errors.js";
+import { StoreUnavailableError } from "../../errors.js";
 import { codesOf, connectionFailure } from "./failure.js";
 
 /** Of drivers and servers; what is about the connection is said as of a provider's. */

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import type { Entry, SessionStore, Stored } from "../../core/ports.js";
-import { epochSeconds, type Clock } from "../../core/time.js";
+import type { Entry, SessionStore, Stored } from "../../ports.js";
+import { epochSeconds, type Clock } from "../../clock.js";
 
 /** Writers in one race, and races: a window that is rarely hit has many chances. */
 const WRITERS = 20;

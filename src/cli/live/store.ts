@@ -1,13 +1,13 @@
-import { check } from "../../core/checks.js";
-import type { Finding } from "../../core/errors.js";
-import type { SessionStore } from "../../core/ports.js";
-import type { Environment } from "../../core/settings.js";
+import { check } from "../../config/startup-checks.js";
+import type { Finding } from "../../errors.js";
+import type { SessionStore } from "../../ports.js";
+import type { Environment } from "../../config/read-settings.js";
 import { withinTime } from "../../stores/time-limit.js";
 import type { StoreFacts } from "./facts.js";
 import { openStore, type OpenStore } from "./store-address.js";
 import { ownWords, storeFailure } from "./store-failure.js";
 import { STORE_PROMISES, StoreTrial } from "./store-promises.js";
-import type { LiveWorld } from "./world.js";
+import type { LiveWorld } from "./surroundings.js";
 
 export interface JudgedStore {
   readonly fact: StoreFacts | null;

@@ -1,7 +1,7 @@
-import { check } from "../../core/checks.js";
-import type { Finding } from "../../core/errors.js";
+import { check } from "../../config/startup-checks.js";
+import type { Finding } from "../../errors.js";
 import { failureOf } from "./failure.js";
-import { shownEndpoint } from "./shown.js";
+import { shownEndpoint } from "./wording.js";
 
 /** A typing mistake in the settings cannot be the cause: the address is the provider's own. */
 export const FROM_THIS_MACHINE =

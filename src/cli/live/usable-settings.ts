@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readSettings, SETTINGS, type Environment, type SettingName, type Settings } from "../../core/settings.js";
+import { readSettings, SETTINGS, type Environment, type SettingName, type Settings } from "../../config/read-settings.js";
 
 /** The settings as far as they can be used. */
 export interface UsableSettings {

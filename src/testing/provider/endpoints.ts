@@ -157,36 +157,56 @@ function discovery({ issuer, base, settings, hooks }: ProviderState): Answer {
 
 /** OpenID Connect Core section 3.1.2, with a person who agrees at once. */
 function authorize(request: ReceivedRequest, state: ProviderState): Answer {
-  const { query } = request;
-  const { settings } = state;
-  const redirectUri = query.get("redirect_uri");
-  // Nobody is ever sent to an address that is not known to be the client's.
-  if (query.get("client_id") !== settings.clientId) return errorAnswer("invalid_request", "unknown client_id");
-  if (redirectUri === null || !isAllowedRedirect(redirectUri, settings)) return errorAnswer("invalid_request", "unknown redirect_uri");
+  const asked = readAuthorization(request, state.settings);
+  if ("unusable" in asked) return errorAnswer("invalid_request", asked.unusable);
+  return asked.mistake === undefined ? approve(asked, chosenPerson(request, state), state) : refuse(asked, asked.mistake, state);
+}
 
-  const params = new URLSearchParams();
-  const mistake = mistakeIn(query, settings);
-  if (mistake !== undefined) {
-    params.set("error", mistake.error);
-    params.set("error_description", mistake.description);
-  } else {
-    params.set(
-      "code",
-      state.grants.issueCode(
-        {
-          person: withSubject(chosenPerson(request, state)),
-          scope: query.get("scope") ?? "",
-          redirectUri,
-          nonce: query.get("nonce") ?? undefined,
-          challenge: query.get("code_challenge") ?? undefined,
-        },
-        state.now(),
-      ),
-    );
-  }
-  const sent = query.get("state");
+/** An authorization request whose response goes to the client's redirect URI. */
+export interface Authorization {
+  readonly request: ReceivedRequest;
+  readonly redirectUri: string;
+  /** What the client did wrong; only {@link refuse} fits then. */
+  readonly mistake: OAuthError | undefined;
+}
+
+export interface OAuthError {
+  readonly error: string;
+  readonly description: string;
+}
+
+/** @returns `unusable`: the request must not be answered by a redirect, and why */
+export function readAuthorization(request: ReceivedRequest, settings: ProviderSettings): Authorization | { readonly unusable: string } {
+  const { query } = request;
+  const redirectUri = query.get("redirect_uri");
+  // A redirect goes only to an address that is known to be the client's.
+  if (query.get("client_id") !== settings.clientId) return { unusable: "unknown client_id" };
+  if (redirectUri === null || !isAllowedRedirect(redirectUri, settings)) return { unusable: "unknown redirect_uri" };
+  return { request, redirectUri, mistake: mistakeIn(query, settings) };
+}
+
+/** Redirects to the client with a code for this person. */
+export function approve({ request, redirectUri }: Authorization, person: PersonClaims, state: ProviderState): Answer {
+  const { query } = request;
+  const approval = {
+    person: withSubject(person),
+    scope: query.get("scope") ?? "",
+    redirectUri,
+    nonce: query.get("nonce") ?? undefined,
+    challenge: query.get("code_challenge") ?? undefined,
+  };
+  return backToClient(new URLSearchParams({ code: state.grants.issueCode(approval, state.now()) }), request, redirectUri, state);
+}
+
+/** Redirects to the client with an error (RFC 6749 section 4.1.2.1). */
+export function refuse({ request, redirectUri }: Authorization, { error, description }: OAuthError, state: ProviderState): Answer {
+  return backToClient(new URLSearchParams({ error, error_description: description }), request, redirectUri, state);
+}
+
+function backToClient(params: URLSearchParams, request: ReceivedRequest, redirectUri: string, state: ProviderState): Answer {
+  const sent = request.query.get("state");
   if (sent !== null) params.set("state", sent);
-  if (settings.announceIss) params.set("iss", state.issuer);
+  if (state.settings.announceIss) params.set("iss", state.issuer);
   state.hooks.authorizationAnswer?.(params, request);
   const location = new URL(redirectUri);
   for (const [name, value] of params) location.searchParams.append(name, value);
@@ -197,7 +217,7 @@ function isAllowedRedirect(redirectUri: string, settings: ProviderSettings): boo
   return URL.canParse(redirectUri) && (settings.redirectUris?.includes(redirectUri) ?? true);
 }
 
-function mistakeIn(query: URLSearchParams, settings: ProviderSettings): { error: string; description: string } | undefined {
+function mistakeIn(query: URLSearchParams, settings: ProviderSettings): OAuthError | undefined {
   const invalid = (description: string) => ({ error: "invalid_request", description });
   if (query.get("response_type") !== "code") return { error: "unsupported_response_type", description: "only code" };
   if (!(query.get("scope") ?? "").split(" ").includes("openid")) return { error: "invalid_scope", description: "openid is missing" };
@@ -239,7 +259,7 @@ async function redeemCode(request: ReceivedRequest, state: ProviderState): Promi
   const { scope, nonce } = family.approval;
   const offline =
     settings.issueRefreshToken === "offline_access" ? scope.split(" ").includes("offline_access") : settings.issueRefreshToken;
-  const refreshToken = offline ? grants.issueRefreshToken(family) : undefined;
+  const refreshToken = offline ? grants.issueRefreshToken(family, state.now()) : undefined;
   return tokenAnswer("authorization_code", family, refreshToken, nonce, request, state);
 }
 

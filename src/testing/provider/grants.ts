@@ -26,6 +26,7 @@ interface Code {
 
 interface RefreshToken {
   readonly family: Family;
+  readonly issuedAt: number;
   /** When it was rotated away, in milliseconds. */
   usedAt: number | undefined;
 }
@@ -49,7 +50,24 @@ export interface RefreshRules {
   readonly reuseGraceSeconds: number;
 }
 
+/** The grants as plain values, for a provider that honours them after a restart. Codes are left out: they live for a minute. */
+export interface KeptGrants {
+  readonly approvals: readonly Approval[];
+  readonly refreshTokens: readonly {
+    readonly token: string;
+    /** The index of its approval; tokens of one approval are one family. */
+    readonly family: number;
+    readonly issuedAt: number;
+    readonly usedAt: number | undefined;
+  }[];
+  readonly accessTokens: readonly { readonly token: string; readonly family: number; readonly expiresAt: number }[];
+}
+
 const CODE_LIFE_MS = 60_000;
+/** A refresh token that is not used for this long is forgotten. */
+const REFRESH_TOKEN_LIFE_MS = 90 * 24 * 3600 * 1000;
+/** For this long a spent refresh token is remembered, so that its reuse revokes the family. */
+const SPENT_MS = 24 * 3600 * 1000;
 
 /** Codes and tokens, and which of them are still good. Times are milliseconds of the provider's clock. */
 export class Grants {
@@ -94,9 +112,9 @@ export class Grants {
     return token;
   }
 
-  issueRefreshToken(family: Family): string {
+  issueRefreshToken(family: Family, now: number): string {
     const token = this.note("refresh_token", secret("rt"));
-    this.#refreshTokens.set(token, { family, usedAt: undefined });
+    this.#refreshTokens.set(token, { family, issuedAt: now, usedAt: undefined });
     return token;
   }
 
@@ -114,7 +132,7 @@ export class Grants {
     }
     if (!rules.rotation) return { family: found.family, successor: undefined };
     found.usedAt ??= now;
-    return { family: found.family, successor: this.issueRefreshToken(found.family) };
+    return { family: found.family, successor: this.issueRefreshToken(found.family, now) };
   }
 
   /** The person behind a usable access token. */
@@ -139,11 +157,61 @@ export class Grants {
     if (access !== undefined) access.revoked = true;
   }
 
+  /** Forgets what has expired, for a provider that runs for days. */
+  prune(now: number): void {
+    this.issued.length = 0;
+    remove(this.#codes, ({ expiresAt }) => now >= expiresAt + CODE_LIFE_MS);
+    remove(this.#accessTokens, (access) => !isUsable(access, now));
+    remove(
+      this.#refreshTokens,
+      ({ family, issuedAt, usedAt }) =>
+        family.revoked || now >= issuedAt + REFRESH_TOKEN_LIFE_MS || (usedAt !== undefined && now >= usedAt + SPENT_MS),
+    );
+  }
+
+  /** What is left after {@link prune}. */
+  kept(): KeptGrants {
+    const families: Family[] = [];
+    const indexOf = (family: Family) => {
+      const known = families.indexOf(family);
+      return known < 0 ? families.push(family) - 1 : known;
+    };
+    const refreshTokens = [...this.#refreshTokens].map(([token, { family, issuedAt, usedAt }]) => ({
+      token,
+      family: indexOf(family),
+      issuedAt,
+      usedAt,
+    }));
+    const accessTokens = [...this.#accessTokens].map(([token, { family, expiresAt }]) => ({ token, family: indexOf(family), expiresAt }));
+    return { approvals: families.map(({ approval }) => approval), refreshTokens, accessTokens };
+  }
+
+  /** @throws Error a token names an approval that is not there */
+  static from({ approvals, refreshTokens, accessTokens }: KeptGrants): Grants {
+    const grants = new Grants();
+    const families = approvals.map((approval): Family => ({ approval, revoked: false }));
+    const familyAt = (index: number) => {
+      const family = families[index];
+      if (family === undefined) throw new Error("a token belongs to no approval");
+      return family;
+    };
+    for (const { token, family, issuedAt, usedAt } of refreshTokens)
+      grants.#refreshTokens.set(token, { family: familyAt(family), issuedAt, usedAt });
+    for (const { token, family, expiresAt } of accessTokens)
+      grants.#accessTokens.set(token, { family: familyAt(family), expiresAt, revoked: false });
+    return grants;
+  }
+
   /** Refuses every refresh token and access token of now, as when a person withdraws consent. */
   revokeAll(): void {
     for (const { family } of this.#refreshTokens.values()) family.revoked = true;
     for (const { family } of this.#accessTokens.values()) family.revoked = true;
   }
+}
+
+/** A removed entry is answered as an unknown one: with a refusal, too. */
+function remove<Value>(entries: Map<string, Value>, isGone: (value: Value) => boolean): void {
+  for (const [key, value] of entries) if (isGone(value)) entries.delete(key);
 }
 
 function isUsable({ revoked, family, expiresAt }: AccessToken, now: number): boolean {

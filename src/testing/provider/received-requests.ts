@@ -24,7 +24,34 @@ export interface ReceivedRequest {
 /** A request body beyond this many bytes ends the connection. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
-export async function readBody(message: IncomingMessage): Promise<string> {
+/**
+ * Reads a request.
+ *
+ * @param endpointAt the endpoint at a path
+ * @param at milliseconds of the provider's clock
+ * @throws Error the body is too large, or the client has gone
+ */
+export async function receive(
+  message: IncomingMessage,
+  endpointAt: (path: string) => Endpoint | undefined,
+  at: number,
+): Promise<ReceivedRequest> {
+  const body = await readBody(message);
+  const url = message.url ?? "/";
+  const mark = url.indexOf("?");
+  return {
+    endpoint: endpointAt(mark < 0 ? url : url.slice(0, mark)) ?? "unknown",
+    method: message.method ?? "GET",
+    url,
+    query: new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1)),
+    headers: message.headers,
+    body,
+    params: new URLSearchParams(isForm(message.headers) ? body : ""),
+    at,
+  };
+}
+
+async function readBody(message: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of message) {

@@ -1,4 +1,4 @@
-import { createHmac, createPublicKey, generateKeyPair, randomBytes, sign, constants, type KeyObject } from "node:crypto";
+import { createHmac, createPrivateKey, createPublicKey, generateKeyPair, randomBytes, sign, constants, type KeyObject } from "node:crypto";
 import { promisify } from "node:util";
 
 const generate = promisify(generateKeyPair);
@@ -13,6 +13,13 @@ interface SigningKey {
   readonly kid: string;
   readonly privateKey: KeyObject;
   readonly publicJwk: PublicJwk;
+}
+
+/** A signing key as text, for a provider that is the same one after a restart. */
+export interface KeptKey {
+  readonly kid: string;
+  /** PKCS #8. */
+  readonly pem: string;
 }
 
 async function createSigningKey(kid: string): Promise<SigningKey> {
@@ -94,6 +101,19 @@ export class SigningKeys {
   static async create(): Promise<SigningKeys> {
     firstKey ??= createSigningKey("");
     return new SigningKeys({ ...(await firstKey), kid: newKid() });
+  }
+
+  /** @throws Error the text is no RSA key */
+  static from({ kid, pem }: KeptKey): SigningKeys {
+    const privateKey = createPrivateKey(pem);
+    if (privateKey.asymmetricKeyType !== "rsa") throw new Error("the signing key is no RSA key");
+    return new SigningKeys({ kid, privateKey, publicJwk: { ...createPublicKey(privateKey).export({ format: "jwk" }) } });
+  }
+
+  /** The current key. */
+  kept(): KeptKey {
+    const { kid, privateKey } = this.#current;
+    return { kid, pem: privateKey.export({ type: "pkcs8", format: "pem" }).toString() };
   }
 
   get privateKey(): KeyObject {

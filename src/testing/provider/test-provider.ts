@@ -7,7 +7,7 @@ import { ENDPOINT_PATHS, PERSON_HEADER, work, type ProviderHooks, type ProviderS
 import { FaultBoard, send, strike, type Fault, type Hold, type HoldOptions } from "./faults.js";
 import { Grants, type Issued } from "./grants.js";
 import { ADA, type PersonClaims } from "./people.js";
-import { ENDPOINTS, isForm, readBody, violationsOf, type Endpoint, type ReceivedRequest } from "./received-requests.js";
+import { ENDPOINTS, receive, violationsOf, type Endpoint, type ReceivedRequest } from "./received-requests.js";
 import { assertEndpoint, assertFault, assertHold, assertIssuerPath, assertOptions, checkedSettings } from "./slips.js";
 import { SigningKeys, type JwksControls } from "./signing-keys.js";
 
@@ -334,22 +334,9 @@ class Provider implements TestProvider, ProviderState {
   }
 
   async #record(message: IncomingMessage): Promise<ReceivedRequest> {
-    const at = this.now();
-    const body = await readBody(message);
-    const url = message.url ?? "/";
-    const mark = url.indexOf("?");
-    const path = mark < 0 ? url : url.slice(0, mark);
     const prefix = new URL(this.base).pathname.replace(/\/$/, "");
-    const request: ReceivedRequest = {
-      endpoint: ENDPOINTS.find((endpoint) => path === prefix + ENDPOINT_PATHS[endpoint]) ?? "unknown",
-      method: message.method ?? "GET",
-      url,
-      query: new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1)),
-      headers: message.headers,
-      body,
-      params: new URLSearchParams(isForm(message.headers) ? body : ""),
-      at,
-    };
+    const endpointAt = (path: string) => ENDPOINTS.find((endpoint) => path === prefix + ENDPOINT_PATHS[endpoint]);
+    const request = await receive(message, endpointAt, this.now());
     this.requests.push(request);
     return request;
   }

@@ -10,7 +10,7 @@ export class SignInError extends Error {
   readonly step: SignInStep;
   /** Of the answer that ended it; undefined when there was none. */
   readonly status: number | undefined;
-  /** A code of docs/errors.md, or of the provider's error answer, where there was one. */
+  /** A code of docs/reference/errors.md, or of the provider's error answer, where there was one. */
   readonly code: string | undefined;
 
   constructor(step: SignInStep, message: string, details: { status?: number; code?: string | undefined; cause?: unknown } = {}) {

@@ -1,0 +1,146 @@
+import { isOutage } from "../errors.js";
+import type { EventHub } from "../events/event-hub.js";
+import { identityOf } from "../events/events.js";
+import { judge, type EndReason, type PolicySettings, type Verdict } from "../record/policy.js";
+import type { VisitorSession } from "../ports.js";
+import type { Credentials, SessionRecord } from "../record/record.js";
+import { epochSeconds, type Clock } from "../clock.js";
+import type { Refresher } from "./refresh.js";
+
+/** What an access to a session comes to: a record within policy, or the reason why there is none. */
+export type Access =
+  | { readonly authenticated: true; readonly record: AuthenticatedRecord }
+  | { readonly authenticated: false; readonly reason: EndReason; readonly record: SessionRecord | undefined };
+
+export type AuthenticatedRecord = SessionRecord & { readonly credentials: Credentials };
+
+/** What a look without consequences says: as {@link Access}, but expired and refreshable is a reason of its own. */
+export interface Explanation {
+  readonly authenticated: boolean;
+  readonly reason: EndReason | "id_token_expired" | null;
+}
+
+export interface AccessOptions {
+  readonly slide?: boolean;
+  readonly renew?: boolean;
+}
+
+const NO_OPTIONS: AccessOptions = {};
+
+export interface SessionAccess {
+  /**
+   * The gate, the refresh and the idle stamp: what `getCredentials`, the probe and the guard do.
+   *
+   * @param options `slide` (default true): move the idle stamp; `renew` (default false): the answer can carry the cookie
+   * @throws ProviderUnavailableError | StoreUnavailableError an outage, which is no verdict
+   */
+  access(session: VisitorSession, options?: AccessOptions): Promise<Access>;
+  /** The gate alone: reads, and does nothing else. */
+  explain(session: VisitorSession): Promise<Explanation>;
+  /**
+   * The access token, good for at least `minValidity` seconds more if the provider can be made to give one; null when
+   * signed out, or when it has expired and nothing newer is to be had.
+   */
+  accessToken(session: VisitorSession, minValidity: number): Promise<string | null>;
+}
+
+export interface SessionAccessOptions {
+  readonly policy: PolicySettings;
+  readonly refresher: Refresher;
+  readonly clock: Clock;
+  readonly events: EventHub;
+}
+
+export function createSessionAccess({ policy, refresher, clock, events }: SessionAccessOptions): SessionAccess {
+  const now = () => epochSeconds(clock);
+  const isExpired = (record: SessionRecord) => judge(record, policy, now()).kind === "refresh";
+
+  async function access(session: VisitorSession, { slide = true, renew = false }: AccessOptions = NO_OPTIONS): Promise<Access> {
+    let record: SessionRecord | undefined;
+    try {
+      record = await session.read();
+    } catch (error) {
+      events.failed("session", error);
+      throw error;
+    }
+    if (record === undefined && session.isUnreadable) {
+      events.refused("session", "session_unreadable");
+    }
+    let verdict = judge(record, policy, now());
+    if (verdict.kind === "refresh") {
+      record = await refresher.refresh(session, isExpired);
+      verdict = afterRefresh(judge(record, policy, now()));
+    }
+    if (verdict.kind === "ended") {
+      if (record?.credentials !== undefined) await announceEnd(session, record, verdict.reason);
+      return { authenticated: false, reason: verdict.reason, record };
+    }
+    const touched = session.touch(slide && policy.sessionIdleTimeout !== null ? now() : null, renew);
+    if (touched !== undefined) await touched;
+    return { authenticated: true, record: record as AuthenticatedRecord };
+  }
+
+  /** Once per session and reason, whoever sees it first; only the one whose write succeeds says it. */
+  async function announceEnd(session: VisitorSession, record: SessionRecord, reason: EndReason): Promise<void> {
+    if (record.idp_state.ended === reason) return;
+    let isFirst = false as boolean;
+    const remember = (fresh: SessionRecord): SessionRecord => {
+      const verdict = judge(fresh, policy, now());
+      isFirst = verdict.kind === "ended" && verdict.reason === reason && fresh.idp_state.ended !== reason;
+      return isFirst ? { ...fresh, idp_state: { ...fresh.idp_state, ended: reason } } : fresh;
+    };
+    try {
+      const remembered = await session.update(remember);
+      if (isFirst && remembered !== undefined) events.emit("ended", { ...identityOf(record.id_info), reason });
+    } catch (error) {
+      // The verdict stands without the event; the next access says it.
+      if (!isOutage(error)) throw error;
+    }
+  }
+
+  return {
+    access,
+    async explain(session) {
+      const verdict = judge(await session.read(), policy, now());
+      if (verdict.kind === "valid") return { authenticated: true, reason: null };
+      return { authenticated: false, reason: verdict.kind === "refresh" ? "id_token_expired" : verdict.reason };
+    },
+    async accessToken(session, minValidity) {
+      const first = await access(session);
+      if (!first.authenticated) return null;
+      const expiresIn = (record: SessionRecord) => (record.idp_state.access_token_expires_at ?? Infinity) - now();
+      // A token that never lives that long is renewed at half its life; else every single call would refresh it.
+      const wanted = (record: SessionRecord) => {
+        const lifetime = lifetimeOf(record);
+        return minValidity < lifetime ? minValidity : lifetime / 2;
+      };
+      const isTooShort = (record: SessionRecord) =>
+        judge(record, policy, now()).kind !== "ended" &&
+        policy.sessionAutoRefresh &&
+        record.credentials?.refresh_token !== undefined &&
+        (expiresIn(record) <= 0 || expiresIn(record) < wanted(record));
+      let record: SessionRecord | undefined = first.record;
+      if (isTooShort(record)) {
+        try {
+          record = await refresher.refresh(session, isTooShort);
+        } catch (error) {
+          // An outage takes nothing away that still works.
+          if (!isOutage(error) || expiresIn(first.record) <= 0) throw error;
+        }
+      }
+      if (record === undefined || judge(record, policy, now()).kind === "ended") return null;
+      return expiresIn(record) > 0 ? (record.credentials?.token ?? null) : null;
+    },
+  };
+}
+
+/** Seconds from the token response to the access token's expiry. A record of an older version has only the ID token's time for the first. */
+function lifetimeOf(record: SessionRecord): number {
+  const { tokens_received_at: receivedAt = record.id_info?.["iat"], access_token_expires_at: expiresAt } = record.idp_state;
+  return typeof receivedAt === "number" && expiresAt !== undefined ? Math.max(0, expiresAt - receivedAt) : Infinity;
+}
+
+/** Step 4 of the gate ends in credentials: an ID token that lives for less than the refresh took is still a fresh one. */
+function afterRefresh(verdict: Verdict): Verdict {
+  return verdict.kind === "refresh" ? { kind: "valid" } : verdict;
+}

@@ -1,0 +1,115 @@
+import { ProviderUnavailableError } from "../errors.js";
+import type { Clock } from "../clock.js";
+
+/** How many may wait for each slot. A request that comes later gets a quick 503 instead of a wait that no user sits out. */
+const QUEUE_PER_SLOT = 50;
+
+/** Seconds until the queue is expected to be free, at the least and at the most; up to twice that is sent, to spread the retries. */
+const RETRY_AFTER = { least: 1, most: 30 };
+
+/** How much the newest duration counts in the running average. */
+const WEIGHT = 0.1;
+
+/** Gives the slot back. */
+export type Release = () => void;
+
+export interface SlotOptions {
+  /** 1 or more. */
+  readonly limit: number;
+  /** The reason of the error that refuses a slot. */
+  readonly reason: string;
+  readonly clock: Clock;
+  /** Milliseconds that a request waits for a slot. Default: until it gets one. */
+  readonly patience?: number;
+}
+
+interface Waiting {
+  proceed: () => void;
+  hasLeft: boolean;
+}
+
+/**
+ * Bounds how many requests of one kind are at the provider at a time, so that ten thousand sessions that expire in the same
+ * second do not become ten thousand connections. First come, first served.
+ */
+export class Slots {
+  readonly #options: SlotOptions;
+  readonly #waiting: Waiting[] = [];
+  /** Index of the first that still waits; a shift of a long array would move all the rest. */
+  #next = 0;
+  #left = 0;
+  #taken = 0;
+  /** Milliseconds that a slot was held for lately, on average. */
+  #duration = 0;
+
+  constructor(options: SlotOptions) {
+    this.#options = options;
+  }
+
+  /** @throws ProviderUnavailableError with the reason of the options: the queue is full, or `patience` is over */
+  async take(): Promise<Release> {
+    const { limit, clock } = this.#options;
+    if (this.#taken < limit) this.#taken += 1;
+    else await this.#queue();
+    const since = clock.monotonic();
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#duration += WEIGHT * (clock.monotonic() - since - this.#duration);
+      this.#pass();
+    };
+  }
+
+  #queue(): Promise<void> {
+    const { limit, patience, clock } = this.#options;
+    if (this.#queued() >= limit * QUEUE_PER_SLOT) return Promise.reject(this.#refused());
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = { proceed: resolve, hasLeft: false };
+      this.#waiting.push(waiting);
+      if (patience === undefined) return;
+      const cancel = clock.timer(patience, () => {
+        waiting.hasLeft = true;
+        this.#left += 1;
+        reject(this.#refused());
+      });
+      waiting.proceed = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+
+  #queued(): number {
+    return this.#waiting.length - this.#next - this.#left;
+  }
+
+  /** The slot goes to the request that waits longest, or back. */
+  #pass(): void {
+    for (;;) {
+      const next = this.#waiting[this.#next];
+      if (next === undefined) {
+        this.#taken -= 1;
+        return;
+      }
+      this.#next += 1;
+      if (this.#next * 2 >= this.#waiting.length) {
+        this.#waiting.splice(0, this.#next);
+        this.#next = 0;
+      }
+      if (!next.hasLeft) {
+        next.proceed();
+        return;
+      }
+      this.#left -= 1;
+    }
+  }
+
+  #refused(): ProviderUnavailableError {
+    const { limit, reason } = this.#options;
+    const seconds = (this.#queued() * this.#duration) / limit / 1000;
+    const estimate = Math.min(RETRY_AFTER.most, Math.max(RETRY_AFTER.least, seconds));
+    // Spread, or all that were refused in one moment would be back in one moment.
+    return new ProviderUnavailableError(reason, { retryAfter: Math.ceil(estimate * (1 + Math.random())) });
+  }
+}

@@ -1,0 +1,30 @@
+import { GUARDED_CACHE_CONTROL, varyByCookie } from "../../index.js";
+
+/**
+ * Keeps the response to a guarded request out of every cache: `Cache-Control: private, no-store`, unless the application has set
+ * its own, and Cookie in Vary beside what the application names there. `idpRequired(handler)` does it; after `await auth.guard(request)`
+ * the application does.
+ *
+ * @returns the response itself, or a copy where its headers cannot be changed, such as those of a redirect or of `fetch`
+ */
+export function keepPrivate<R extends Response>(response: R): R | Response {
+  // 101 switches protocols: nothing to store, and a copy would lose the connection.
+  if (response.status < 200) return response;
+  try {
+    setPrivate(response.headers);
+    return response;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const { body, status, statusText } = response;
+    const headers = new Headers(response.headers);
+    setPrivate(headers);
+    return new Response(body, { status, statusText, headers });
+  }
+}
+
+function setPrivate(headers: Headers): void {
+  if (!headers.has("Cache-Control")) headers.set("Cache-Control", GUARDED_CACHE_CONTROL);
+  const before = headers.get("Vary") ?? undefined;
+  const after = varyByCookie(before);
+  if (after !== before) headers.set("Vary", after);
+}

@@ -1,0 +1,136 @@
+import { createServer } from "node:http";
+import path from "node:path";
+import type { ExitCode, Write } from "../check.js";
+import { envLines, writeEnv, type ApplicationSettings } from "./env-lines.js";
+import { textClaim } from "./people.js";
+import { ADDRESS, CLIENT_ID, close, listen, serve } from "./server.js";
+import { newState, readState, StateFileError, writeState, type ProviderState } from "./state-file.js";
+import { defaultDataFile, PROVIDER_HELP, readProviderUsage, type ProviderUsage } from "./usage.js";
+
+/** What the command gets from its process. */
+export interface ProviderWorld {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The current folder. */
+  readonly folder: string;
+  /** The user's home folder. */
+  readonly home: string;
+  /** Milliseconds since the epoch. */
+  now(): number;
+  readonly write: Write;
+  /** Resolves when the command is to end. */
+  readonly stopped: Promise<void>;
+}
+
+/** A reason why the provider cannot start, and what to do. */
+class StartError extends Error {}
+
+/**
+ * Runs `idpauth provider` until it is stopped.
+ *
+ * @param argv the arguments after `provider`
+ */
+export async function providerCommand(argv: readonly string[], world: ProviderWorld): Promise<ExitCode> {
+  const usage = readProviderUsage(argv);
+  if ("mistake" in usage) {
+    world.write(`idpauth provider: ${usage.mistake}\n\n${PROVIDER_HELP}`, "stderr");
+    return 2;
+  }
+  if (usage.help) {
+    world.write(PROVIDER_HELP, "stdout");
+    return 0;
+  }
+  try {
+    await run(usage, world);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof StartError) && !(error instanceof StateFileError)) throw error;
+    world.write(`idpauth provider: ${error.message}\n`, "stderr");
+    return 2;
+  }
+}
+
+async function run(usage: ProviderUsage, world: ProviderWorld): Promise<void> {
+  const file = dataFile(usage, world);
+  const state = (file === undefined ? undefined : readState(file)) ?? (await newState());
+  const server = createServer();
+  const port = await listen(server, usage.port).catch((error: unknown) => {
+    throw new StartError(portProblem(usage.port, error));
+  });
+  try {
+    const issuer = `http://${ADDRESS}:${port}`;
+    const save = () => {
+      state.grants.prune(world.now());
+      if (file !== undefined) writeState(file, state);
+    };
+    const failed = (error: unknown) => {
+      world.write(`idpauth provider: a request failed: ${error instanceof Error ? error.message : "unknown error"}\n`, "stderr");
+    };
+    serve(server, { ...usage, ...state, issuer, now: () => world.now(), save, failed });
+    save();
+    const settings = settingsFor(issuer, state);
+    const written = usage.writeEnv === undefined ? undefined : writtenEnv(usage.writeEnv, settings, world);
+    world.write(greeting(issuer, usage, file) + (written ?? toPaste(settings)) + "\nCtrl+C ends the provider.\n", "stdout");
+    await world.stopped;
+  } finally {
+    await close(server);
+  }
+}
+
+/** Undefined: nothing is kept, since a port that differs at each start is another issuer each time. */
+function dataFile({ data, port }: ProviderUsage, { env, folder, home }: ProviderWorld): string | undefined {
+  if (data !== undefined) return path.resolve(folder, data);
+  return port === 0 ? undefined : defaultDataFile(port, env, home);
+}
+
+function portProblem(port: number, error: unknown): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+  const another = `choose another port: npx idpauth provider --port=${port < 65_535 ? port + 1 : 9400}`;
+  if (code === "EADDRINUSE")
+    return `port ${port} of ${ADDRESS} is in use, maybe by another \`idpauth provider\`. End that program, or ${another}`;
+  return `port ${port} of ${ADDRESS} cannot be used (${code}). Instead, ${another}`;
+}
+
+function settingsFor(issuer: string, { secretKey, clientSecret }: ProviderState): ApplicationSettings {
+  return {
+    SECRET_KEY: secretKey,
+    IDP_ISSUER: issuer,
+    IDP_CLIENT_ID: CLIENT_ID,
+    IDP_CLIENT_SECRET: clientSecret,
+    SCOPE: "openid email profile offline_access",
+    BASE_URL: "http://localhost:3000",
+  };
+}
+
+function greeting(issuer: string, { people }: ProviderUsage, file: string | undefined): string {
+  const names = people.map((person) => `${textClaim(person, "name") ?? ""} <${textClaim(person, "email") ?? ""}>`);
+  const kept = file === undefined ? "nowhere: the next start is another provider" : `${file} (a restart honours them)`;
+  return `idpauth provider: ${issuer}
+For development only: you sign in by choosing a person, without a password. It listens on this machine only.
+
+People: ${names.join(", ")}
+Keys and tokens are kept: ${kept}
+`;
+}
+
+function toPaste(settings: ApplicationSettings): string {
+  return `
+The application's settings, for its .env file (--write-env writes it):
+
+${envLines(settings)}`;
+}
+
+/** @throws StartError the file is another's, and stays as it is */
+function writtenEnv(name: string, settings: ApplicationSettings, { folder }: ProviderWorld): string {
+  let outcome: ReturnType<typeof writeEnv>;
+  try {
+    outcome = writeEnv(path.resolve(folder, name), settings);
+  } catch (error) {
+    throw new StartError(`${name} cannot be written (${error instanceof Error && "code" in error ? String(error.code) : "unknown error"})`);
+  }
+  if (outcome === "written") return `The application's settings are written to ${name}\n`;
+  if (outcome === "same") return `The application's settings are in ${name} already; it is unchanged.\n`;
+  throw new StartError(
+    `${name} exists and does not name this provider, so it stays as it is. Remove it, write another file (--write-env=FILE), or start ` +
+      "without --write-env and copy the lines that are printed",
+  );
+}

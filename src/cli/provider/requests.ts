@@ -1,0 +1,101 @@
+import { isLoopback } from "../../http/loopback.js";
+import { page, stylesheet, type Reply } from "../../http/request-reply.js";
+import { errorAnswer, type Answer } from "../../testing/provider/answers.js";
+import { approve, readAuthorization, refuse, work, type Authorization, type ProviderState } from "../../testing/provider/endpoints.js";
+import { violationsOf, type ReceivedRequest } from "../../testing/provider/received-requests.js";
+import { choicePage, homePage, problemPage } from "./pages.js";
+import { PROVIDER_STYLE } from "./style.js";
+
+// No form-action: browsers also apply it to the redirects that follow the form, and those lead to the application.
+const POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/** Answers one request. */
+export async function respond(request: ReceivedRequest, state: ProviderState): Promise<Answer> {
+  if (!isForThisMachine(request.headers.host))
+    return showPage(403, problemPage("This provider answers on this machine only", "The address in the request is another machine's."));
+  if (request.endpoint === "authorize") return authorize(request, state);
+  if (request.endpoint === "unknown") return ownPage(request, state);
+  const violations = violationsOf(request);
+  return violations.length > 0 ? errorAnswer("invalid_request", violations.join("; ")) : work(request.endpoint, request, state);
+}
+
+/** A page of the web could reach a server on loopback by a name of its own (DNS rebinding). */
+function isForThisMachine(host: string | undefined): boolean {
+  return host !== undefined && URL.canParse(`http://${host}`) && isLoopback(new URL(`http://${host}`).hostname);
+}
+
+/** OpenID Connect Core section 3.1.2; the person is chosen on a page. */
+function authorize(request: ReceivedRequest, state: ProviderState): Answer {
+  if (request.method !== "GET" && request.method !== "POST")
+    return errorAnswer("invalid_request", "authorize takes GET or POST", 405, { Allow: "GET, POST" });
+  const asked = readAuthorization(request, state.settings);
+  const problem = "unusable" in asked ? asked.unusable : redirectProblem(asked, state);
+  if ("unusable" in asked || problem !== undefined) return showPage(400, unusablePage(request, state));
+  const violations = violationsOf(request);
+  if (violations.length > 0) return refuse(asked, { error: "invalid_request", description: violations.join("; ") }, state);
+  if (asked.mistake !== undefined) return refuse(asked, asked.mistake, state);
+  // Every sign-in asks for the person: the provider keeps no session of the browser.
+  if ((request.query.get("prompt") ?? "").split(" ").includes("none"))
+    return refuse(asked, { error: "login_required", description: "the user has to choose a person" }, state);
+  return request.method === "GET" ? showPage(200, choiceFor(asked, state)) : decide(asked, state);
+}
+
+/** Without a list of redirect URIs, every one on this machine is accepted. */
+function redirectProblem({ redirectUri }: Authorization, { settings }: ProviderState): string | undefined {
+  const { protocol, hostname } = new URL(redirectUri);
+  const isAllowed = settings.redirectUris !== undefined || (/^https?:$/.test(protocol) && isLoopback(hostname));
+  return isAllowed ? undefined : "unknown redirect_uri";
+}
+
+function choiceFor({ request, redirectUri }: Authorization, { people }: ProviderState): string {
+  const application = new URL(redirectUri).origin;
+  return choicePage({ people, hint: request.query.get("login_hint"), application, action: request.url });
+}
+
+/** What the user chose. */
+function decide(asked: Authorization, state: ProviderState): Answer {
+  const { headers, params } = asked.request;
+  const site = headers["sec-fetch-site"];
+  if (site !== undefined && site !== "same-origin")
+    return showPage(403, problemPage("This form came from another site", "Go back to the application and sign in again."));
+  if (params.has("cancel")) return refuse(asked, { error: "access_denied", description: "the user cancelled" }, state);
+  const person = state.people.find((one) => one["sub"] === params.get("person"));
+  if (person !== undefined) return approve(asked, person, state);
+  // The provider was restarted with other people while the page was open.
+  return showPage(200, choiceFor(asked, state));
+}
+
+function ownPage({ method, url }: ReceivedRequest, { issuer, people }: ProviderState): Answer {
+  const path = url.split("?", 1)[0];
+  if (method === "GET" && path === "/") return showPage(200, homePage(issuer, people));
+  if (method === "GET" && path === "/style.css") return toAnswer(stylesheet(PROVIDER_STYLE));
+  if (method === "GET" && path === "/favicon.ico") return { status: 204, headers: {}, body: "" };
+  return errorAnswer("not_found", "no endpoint at this path", 404);
+}
+
+function unusablePage({ query }: ReceivedRequest, { settings }: ProviderState): string {
+  const client = query.get("client_id");
+  const redirectUri = shown(query.get("redirect_uri"));
+  if (client !== settings.clientId)
+    return problemPage(
+      "The application's client ID is not this provider's",
+      `The application sent IDP_CLIENT_ID ${shown(client)}. Use the settings that this command prints: npx idpauth provider.`,
+    );
+  const remedy =
+    settings.redirectUris === undefined
+      ? "Only addresses on this machine are accepted, such as http://localhost:3000/idpauth/login-callback. Correct BASE_URL, or start the provider with --redirect-uri."
+      : "The provider was started with --redirect-uri; add this one there.";
+  return problemPage("The application's redirect URI is not accepted", `The application sent ${redirectUri}. ${remedy}`);
+}
+
+function shown(value: string | null): string {
+  return value === null ? "none" : `"${value.length > 200 ? `${value.slice(0, 200)}…` : value}"`;
+}
+
+function showPage(status: number, html: string): Answer {
+  return toAnswer(page(status, html, { headers: { "Content-Security-Policy": POLICY, "Referrer-Policy": "same-origin" } }));
+}
+
+function toAnswer({ status, headers, body = "" }: Reply): Answer {
+  return { status, headers, body };
+}

@@ -1,0 +1,97 @@
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { errorAnswer } from "../../testing/provider/answers.js";
+import { ENDPOINT_PATHS, type ProviderHooks, type ProviderSettings, type ProviderState } from "../../testing/provider/endpoints.js";
+import { send } from "../../testing/provider/faults.js";
+import type { Grants } from "../../testing/provider/grants.js";
+import type { PersonClaims } from "../../testing/provider/people.js";
+import { ENDPOINTS, receive } from "../../testing/provider/received-requests.js";
+import type { SigningKeys } from "../../testing/provider/signing-keys.js";
+import { respond } from "./requests.js";
+
+/** The one address that the provider ever listens on. */
+export const ADDRESS = "127.0.0.1";
+
+export const CLIENT_ID = "idpauth-dev";
+
+export interface ServedProvider {
+  readonly issuer: string;
+  readonly clientSecret: string;
+  readonly people: readonly PersonClaims[];
+  readonly redirectUris: readonly string[] | undefined;
+  readonly tokenSeconds: number;
+  readonly keys: SigningKeys;
+  readonly grants: Grants;
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Keeps what a request changed; called before its response is sent. */
+  save(): void;
+  /** Tells the operator of a request that failed. */
+  failed(error: unknown): void;
+}
+
+/** @throws Error with the code of the system, such as EADDRINUSE */
+export function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, ADDRESS, () => {
+      server.off("error", reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+export function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+/** Answers every request from now on. */
+export function serve(server: Server, provider: ServedProvider): void {
+  const state = stateOf(provider);
+  const endpointAt = (path: string) => ENDPOINTS.find((endpoint) => path === ENDPOINT_PATHS[endpoint]);
+  server.on("request", (message, response) => {
+    const answering = async () => {
+      const request = await receive(message, endpointAt, provider.now());
+      const answer = await respond(request, state);
+      if (request.method === "POST") provider.save();
+      send(response, answer);
+    };
+    answering().catch((error: unknown) => {
+      // A client that leaves in the middle is no failure.
+      if (response.destroyed || !message.complete) return void response.destroy();
+      provider.failed(error);
+      if (!response.headersSent) send(response, errorAnswer("server_error", "the provider failed", 500));
+    });
+  });
+}
+
+function stateOf({ issuer, people, keys, grants, now, ...provider }: ServedProvider): ProviderState {
+  const settings: ProviderSettings = {
+    clientId: CLIENT_ID,
+    clientSecret: provider.clientSecret,
+    redirectUris: provider.redirectUris,
+    tokenEndpointAuthMethods: ["client_secret_post", "client_secret_basic"],
+    idTokenSeconds: provider.tokenSeconds,
+    accessTokenSeconds: provider.tokenSeconds,
+    issueRefreshToken: true,
+    rotation: true,
+    reuseDetection: true,
+    reuseGraceSeconds: 0,
+    announceIss: true,
+    scopesSupported: ["openid", "email", "profile", "offline_access"],
+    pkce: "required",
+    claimsInIdToken: true,
+  };
+  return { issuer, base: issuer, settings, hooks: NO_HOOKS, keys, grants, people, person: people[0] ?? {}, now };
+}
+
+const NO_HOOKS: ProviderHooks = {
+  mutateIdToken: undefined,
+  tokenAnswer: undefined,
+  authorizationAnswer: undefined,
+  discoveryDocument: undefined,
+  userinfoAnswer: undefined,
+};

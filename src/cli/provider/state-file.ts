@@ -1,0 +1,143 @@
+import { randomBytes } from "node:crypto";
+import { chmodSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { Grants, type Approval, type KeptGrants } from "../../testing/provider/grants.js";
+import { SigningKeys } from "../../testing/provider/signing-keys.js";
+
+/** What makes a provider the same one after a restart. */
+export interface ProviderState {
+  /** For the application's `SECRET_KEY`. */
+  readonly secretKey: string;
+  readonly clientSecret: string;
+  readonly keys: SigningKeys;
+  readonly grants: Grants;
+}
+
+/** Says what is wrong with the file and what to do. */
+export class StateFileError extends Error {}
+
+const FORMAT = "idpauth provider 1";
+
+export async function newState(): Promise<ProviderState> {
+  const random = () => randomBytes(32).toString("base64url");
+  return { secretKey: random(), clientSecret: random(), keys: await SigningKeys.create(), grants: new Grants() };
+}
+
+/**
+ * @returns undefined when there is no such file
+ * @throws StateFileError the file cannot be used
+ */
+export function readState(file: string): ProviderState | undefined {
+  let text: string;
+  try {
+    const status = lstatSync(file);
+    if (!status.isFile()) throw unusable(file, "is no regular file");
+    if (process.getuid !== undefined && status.uid !== process.getuid()) throw unusable(file, "belongs to another user");
+    // It holds secrets.
+    if (process.getuid !== undefined && (status.mode & 0o077) !== 0) chmodSync(file, 0o600);
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    if (error instanceof StateFileError) throw error;
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw unusable(file, `cannot be read (${codeOf(error)})`);
+  }
+  try {
+    return stateIn(JSON.parse(text));
+  } catch {
+    // The error's own text may repeat what the file holds.
+    throw unusable(file, "holds no state of an `idpauth provider` that can be read");
+  }
+}
+
+/**
+ * Replaces the file as a whole, readable by this user alone.
+ *
+ * @throws StateFileError
+ */
+export function writeState(file: string, { secretKey, clientSecret, keys, grants }: ProviderState): void {
+  const text = JSON.stringify({ format: FORMAT, secretKey, clientSecret, signingKey: keys.kept(), ...grants.kept() });
+  const next = `${file}.${randomBytes(6).toString("hex")}`;
+  try {
+    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(next, `${text}\n`, { flag: "wx", mode: 0o600 });
+    renameSync(next, file);
+  } catch (error) {
+    rmSync(next, { force: true });
+    throw unusable(file, `cannot be written (${codeOf(error)})`);
+  }
+}
+
+function unusable(file: string, what: string): StateFileError {
+  return new StateFileError(
+    `The file ${file} ${what}. Name another file with --data=FILE, or delete this one to start anew: users then sign in again, and ` +
+      "the application needs the new settings.",
+  );
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "unknown error";
+}
+
+/** @throws Error it is no such state */
+function stateIn(value: unknown): ProviderState {
+  const state = record(value);
+  if (state["format"] !== FORMAT) throw new Error("another format");
+  const key = record(state["signingKey"]);
+  return {
+    secretKey: secret(state["secretKey"]),
+    clientSecret: secret(state["clientSecret"]),
+    keys: SigningKeys.from({ kid: text(key["kid"]), pem: text(key["pem"]) }),
+    grants: Grants.from(grantsIn(state)),
+  };
+}
+
+function grantsIn(state: Readonly<Record<string, unknown>>): KeptGrants {
+  return {
+    approvals: list(state["approvals"]).map(approvalIn),
+    refreshTokens: list(state["refreshTokens"]).map((one) => ({
+      token: text(one["token"]),
+      family: number(one["family"]),
+      issuedAt: number(one["issuedAt"]),
+      usedAt: one["usedAt"] === undefined ? undefined : number(one["usedAt"]),
+    })),
+    accessTokens: list(state["accessTokens"]).map((one) => ({
+      token: text(one["token"]),
+      family: number(one["family"]),
+      expiresAt: number(one["expiresAt"]),
+    })),
+  };
+}
+
+function approvalIn(one: Readonly<Record<string, unknown>>): Approval {
+  const person = record(one["person"]);
+  text(person["sub"]);
+  // Nonce and challenge belong to the code, which is not kept.
+  return { person, scope: text(one["scope"]), redirectUri: text(one["redirectUri"]), nonce: undefined, challenge: undefined };
+}
+
+function record(value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Error("no object");
+  // Without a prototype, so that only what the file says is read.
+  return Object.assign(Object.create(null) as Record<string, unknown>, value);
+}
+
+function list(value: unknown): readonly Readonly<Record<string, unknown>>[] {
+  if (!Array.isArray(value)) throw new Error("no list");
+  return value.map(record);
+}
+
+function text(value: unknown): string {
+  if (typeof value !== "string") throw new Error("no text");
+  return value;
+}
+
+/** It is written into `.env` files, so it has no character that would need quotes there. */
+function secret(value: unknown): string {
+  if (!/^[\w-]{43}$/.test(text(value))) throw new Error("no secret of this command");
+  return text(value);
+}
+
+function number(value: unknown): number {
+  if (typeof value !== "number") throw new Error("no number");
+  return value;
+}

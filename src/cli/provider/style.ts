@@ -1,0 +1,32 @@
+import { STYLE } from "../../pages/style.js";
+
+/** The stylesheet of the component's pages, and the list of people. */
+export const PROVIDER_STYLE = `${STYLE}
+form { width: 100%; display: grid; gap: 1rem; margin: 0.5rem 0 0; }
+.people { display: grid; gap: 0.625rem; padding: 0; list-style: none; }
+.choice {
+  display: flex;
+  align-items: center;
+  gap: 0.875rem;
+  width: 100%;
+  padding: 0.75rem 0.875rem;
+  border: 1px solid var(--edge);
+  border-radius: 0.75rem;
+  background: transparent;
+  color: inherit;
+  font: inherit;
+  text-align: start;
+  cursor: pointer;
+}
+.choice:hover { background: var(--tint); }
+.choice:focus-visible { border-radius: 0.75rem; }
+.choice .avatar { width: 2.5rem; height: 2.5rem; }
+.choice .initial { font-size: 1.0625rem; }
+.choice .person > span { display: block; }
+.choice .label { color: var(--accent); }
+button.button { width: 100%; font: inherit; font-weight: 600; cursor: pointer; }
+.card > .facts { width: 100%; display: grid; gap: 0.125rem 1rem; text-align: start; }
+.facts dt { color: var(--soft); font-size: 0.9375rem; }
+.facts dd { margin: 0 0 0.625rem; }
+@media (forced-colors: active) { .choice { border: 1px solid; } }
+`;

@@ -1,0 +1,52 @@
+/** Longer names are no typing mistakes; the limit also bounds the work. */
+const MAX_LENGTH = 64;
+
+/**
+ * The candidate that a mistyped name most likely means; undefined when none is near. A name that is a part of a
+ * candidate (`maxAge` for `sessionMaxAge`) is near. Letter case and underscores do not count.
+ */
+export function nearestName(name: string, candidates: readonly string[]): string | undefined {
+  if (name.length > MAX_LENGTH) return undefined;
+  const wanted = plain(name);
+  let nearest: string | undefined;
+  let least = Infinity;
+  for (const candidate of candidates) {
+    const distance = distanceOf(wanted, plain(candidate));
+    if (distance < least) [nearest, least] = [candidate, distance];
+  }
+  return least <= (wanted.length < 5 ? 1 : Math.max(2, wanted.length / 3)) ? nearest : undefined;
+}
+
+/**
+ * The candidate that differs from a name by at most two letters (a short name: one); undefined when there is none. Letter case and
+ * underscores do not count.
+ */
+export function nearlySameName(name: string, candidates: readonly string[]): string | undefined {
+  if (name.length > MAX_LENGTH) return undefined;
+  const distances = candidates.map((candidate) => editDistance(plain(name), plain(candidate)));
+  const least = Math.min(...distances);
+  return least <= (plain(name).length < 8 ? 1 : 2) ? candidates[distances.indexOf(least)] : undefined;
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll("_", "");
+}
+
+function distanceOf(wanted: string, candidate: string): number {
+  const isPart = wanted.length >= 4 && candidate !== wanted && candidate.includes(wanted);
+  return isPart ? 1 : editDistance(wanted, candidate);
+}
+
+/** Levenshtein distance: single letters inserted, removed or replaced. */
+function editDistance(a: string, b: string): number {
+  let above = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const replaced = (above[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1);
+      current.push(Math.min(replaced, (above[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
+    }
+    above = current;
+  }
+  return above[b.length] ?? 0;
+}

@@ -1,0 +1,149 @@
+// What no single setting can tell: required ones that are missing, values that contradict each other, and values that are
+// allowed but hardly meant.
+import { check } from "./check-table.js";
+import { quoted } from "./describe-value.js";
+import type { Finding } from "../errors.js";
+import { isGoogleIssuer } from "./document-hosts.js";
+import { isLoopback } from "../http/loopback.js";
+import { FIXED_KEYS } from "../record/record.js";
+import { parseUrl } from "../http/redirects.js";
+import { label, type SettingName, type Settings, type Values } from "./setting-table.js";
+
+/** @param unset the settings that nobody has set */
+export function settingFindings(values: Values, unset: ReadonlySet<SettingName>): Finding[] {
+  return [...missing(unset), ...insecure(values), ...zeroAges(values), ...scopeFindings(values, unset), ...keyNameFindings(values)];
+}
+
+function missing(unset: ReadonlySet<SettingName>): Finding[] {
+  const findings: Finding[] = [];
+  if (unset.has("secretKey")) findings.push(check("E001"));
+  const client = (["clientId", "clientSecret"] as const).filter((name) => unset.has(name)).map(label);
+  if (client.length > 0)
+    findings.push(check("E003", `${client.join(" and ")} ${client.length === 1 ? "is" : "are"} missing, empty or blank.`));
+  return findings;
+}
+
+/** The values that the documentation shows for SECRET_KEY. Everyone can read them, so none of them is a secret. */
+const PLACEHOLDERS: readonly string[] = ["put-at-least-32-random-bytes-here-please", "at-least-32-random-bytes-go-here"];
+
+export function isPlaceholderSecret(secret: string): boolean {
+  return PLACEHOLDERS.includes(secret.trim());
+}
+
+function placeholders({ secretKey, secretKeyFallbacks }: Values): Finding[] {
+  const findings: Finding[] = [];
+  if (secretKey !== undefined && isPlaceholderSecret(secretKey)) findings.push(check("E013"));
+  if (secretKeyFallbacks?.some(isPlaceholderSecret) === true) {
+    findings.push(
+      check(
+        "E013",
+        `${label("secretKeyFallbacks")} holds a placeholder of the documentation.`,
+        "Remove the placeholder. The sessions that it encrypted end.",
+      ),
+    );
+  }
+  return findings;
+}
+
+/** Whether BASE_URL says that only this machine reaches the application. Unset, it says nothing. */
+export function isOnThisMachine(baseUrl: string | null | undefined): boolean {
+  return typeof baseUrl === "string" && isLoopback(new URL(baseUrl).hostname);
+}
+
+// Browsers compare the prefixes of cookie names without regard to letter case.
+const HTTPS_ONLY_NAME = /^__(?:host|secure)-/i;
+const HOST_BOUND_NAME = /^__host-/i;
+
+function insecure(values: Values): Finding[] {
+  const { secretKey, issuer, baseUrl, debug } = values;
+  const findings: Finding[] = placeholders(values);
+  if (typeof secretKey === "string" && new TextEncoder().encode(secretKey).length < 32) findings.push(check("W002"));
+  if (issuer !== undefined && isOpenToListeners(issuer)) findings.push(check(debug === true ? "W011" : "E008"));
+  for (const [name, endpoint] of Object.entries(values.providerMetadata ?? {})) {
+    const message = `The ${name} in ${label("providerMetadata")} is an http address off loopback: secrets and tokens travel in the clear.`;
+    if (isOpenToListeners(endpoint)) findings.push(check(debug === true ? "W011" : "E008", message));
+  }
+  if (baseUrl === null) findings.push(check("W001"));
+  if (typeof baseUrl === "string" && isOpenToListeners(baseUrl)) findings.push(check("W009"));
+  // A BASE_URL that was refused is undefined here.
+  if (debug === true && baseUrl !== undefined && !isOnThisMachine(baseUrl)) findings.push(check("W010"));
+  return [...findings, ...cookieNameFindings(values)];
+}
+
+function cookieNameFindings({ baseUrl, cookieName }: Values): Finding[] {
+  if (typeof cookieName !== "string" || baseUrl === undefined) return [];
+  const isHttps = baseUrl?.startsWith("https:") === true;
+  if (!isHttps) return HTTPS_ONLY_NAME.test(cookieName) ? [check("E011")] : [];
+  return HOST_BOUND_NAME.test(cookieName) ? [] : [check("W013")];
+}
+
+/** http to another machine: anyone on the way can read along. */
+function isOpenToListeners(address: string): boolean {
+  const url = parseUrl(address);
+  return url?.protocol === "http:" && !isLoopback(url.hostname);
+}
+
+function zeroAges(values: Values): Finding[] {
+  return (["sessionMaxAge", "sessionIdleTimeout", "sessionTtl"] as const)
+    .filter((name) => values[name] === 0)
+    .map((name) => check("W003", `${label(name)} is 0, which is taken literally: the session ends at once.`));
+}
+
+/** @param settings complete: with the defaults that follow from other settings */
+export function lifetimeFindings(settings: Pick<Settings, "sessionTtl" | "sessionMaxAge" | "sessionIdleTimeout">): Finding[] {
+  const caps = (["sessionMaxAge", "sessionIdleTimeout"] as const).filter((name) => (settings[name] ?? -1) >= settings.sessionTtl);
+  if (caps.length === 0) return [];
+  const seconds = String(settings.sessionTtl);
+  return [check("W012", `${label("sessionTtl")} is ${seconds} seconds, not longer than ${caps.map(label).join(" and ")}.`)];
+}
+
+function scopeFindings(values: Values, unset: ReadonlySet<SettingName>): Finding[] {
+  const { scope, issuer, sessionAutoRefresh } = values;
+  if (unset.has("scope")) return [check("E004")];
+  if (scope === undefined) return [];
+  const findings: Finding[] = [];
+  if (!scope.includes("openid")) findings.push(check("E005"));
+  if (sessionAutoRefresh === true && issuer !== undefined && !isGoogleIssuer(issuer) && !scope.includes("offline_access")) {
+    findings.push(check("W004"));
+  }
+  return findings;
+}
+
+/** What the session objects of hosts have of their own; a key of that name would break the session, or be lost. */
+const HOST_SESSION_MEMBERS = [
+  "cookie",
+  "destroy",
+  "encryptedSessionId",
+  "get",
+  "id",
+  "isModified",
+  "isSaved",
+  "maxAge",
+  "options",
+  "prototype",
+  "regenerate",
+  "reload",
+  "req",
+  "resetMaxAge",
+  "save",
+  "sessionId",
+  "set",
+  "touch",
+];
+
+const KEY_NAME_SETTINGS = ["credentialsSessionKeyName", "stateKeyName", "finalRedirectKeyName"] as const;
+
+function keyNameFindings(values: Values): Finding[] {
+  return KEY_NAME_SETTINGS.flatMap((name, index) => {
+    const key = values[name];
+    if (key === undefined) return [];
+    if (isTaken(key)) return [check("E007", `${label(name)} is ${quoted(key)}, a name that is taken.`)];
+    const twin = KEY_NAME_SETTINGS.slice(0, index).find((other) => values[other] === key);
+    return twin === undefined ? [] : [check("E007", `${label(twin)} and ${label(name)} are both ${quoted(key)}.`)];
+  });
+}
+
+function isTaken(key: string): boolean {
+  // `in`: what every object inherits, such as __proto__ and constructor.
+  return (FIXED_KEYS as readonly string[]).includes(key) || HOST_SESSION_MEMBERS.includes(key) || key in {};
+}

@@ -1,0 +1,75 @@
+import { kindOf } from "./describe-value.js";
+import type { SessionStore, StoreProblem } from "../ports.js";
+
+/** The methods that every store has; `close` is optional. */
+const METHODS = ["get", "insert", "replace", "touch", "delete", "listBySubject"] as const satisfies readonly (keyof SessionStore)[];
+
+const REDIS = "Call `redisStore(client)` from `idpauth/redis` and pass what it returns as `store`.";
+const POSTGRES = "Call `postgresStore(pool)` from `idpauth/postgres` with a `Pool` of `pg`, and pass what it returns as `store`.";
+const SQLITE = "Call `sqliteStore(pathOrDatabase)` from `idpauth/sqlite` and pass what it returns as `store`.";
+
+/** Clients that applications pass by mistake, by their public members. The packages belong to the application, in any version. */
+const CLIENTS: readonly { readonly what: string; readonly remedy: string; readonly is: (has: Members) => boolean }[] = [
+  { what: "a client of `ioredis`", remedy: REDIS, is: ({ method }) => method("defineCommand") && method("disconnect") },
+  { what: "a client of `redis`", remedy: REDIS, is: ({ method }) => method("sendCommand") && method("duplicate") },
+  { what: "a pool or client of `pg`", remedy: POSTGRES, is: ({ method }) => method("query") && method("connect") },
+  { what: "a SQLite database", remedy: SQLITE, is: ({ method }) => method("prepare") && method("exec") },
+  {
+    what: "a session store of another session middleware",
+    remedy:
+      'Use a store of idpauth: `sqliteStore`, `redisStore` or `postgresStore`. To use the session middleware itself, set `session: "host"` and leave `store` out.',
+    is: ({ method }) => method("get") && method("set") && method("destroy"),
+  },
+];
+
+/**
+ * Why a value cannot be a session store, and what to pass instead; undefined for a store. Reads public members only, never throws,
+ * and never says what a string contains: a database URL holds a password.
+ */
+export function storeMistake(store: unknown): StoreProblem | undefined {
+  const has = membersOf(store);
+  const missing = METHODS.filter((name) => !has.method(name));
+  if (missing.length === 0) return undefined;
+  const problem = (what: string, remedy?: string): StoreProblem => ({
+    message: `The option \`store\` is ${what}, which is not a session store.`,
+    remedy:
+      remedy ??
+      "Pass what `sqliteStore`, `redisStore`, `postgresStore` or `memoryStore` returns; docs/how-to/stores.md describes a store of your own.",
+  });
+  if (typeof store === "string" || store instanceof URL) return problem(...textMistake(String(store)));
+  if (typeof store === "function") return problem("a function", "Call the function and pass the store that it returns as `store`.");
+  if (has.method("then")) return problem("a promise", "Await the promise and pass the store that it resolves to as `store`.");
+  const client = CLIENTS.find(({ is }) => is(has));
+  if (client !== undefined) return problem(client.what, client.remedy);
+  if (store === null) return problem("null", "Leave `store` out to keep sessions in memory, or pass a session store.");
+  if (missing.length === METHODS.length || typeof store !== "object") return problem(kindOf(store));
+  return problem(`an object without ${listed(missing)}`, "Add the missing methods; docs/how-to/stores.md describes a store of your own.");
+}
+
+function textMistake(text: string): [what: string, remedy: string] {
+  if (/^(?:rediss?|valkeys?):/i.test(text)) return ["a Redis URL", `Create a client of \`redis\` or \`ioredis\` with the URL. ${REDIS}`];
+  if (/^postgres(?:ql)?:/i.test(text)) return ["a PostgreSQL URL", `Create a \`Pool\` of \`pg\` with the URL. ${POSTGRES}`];
+  return ["a string", `If it is the path of a SQLite file: ${SQLITE}`];
+}
+
+function listed(names: readonly string[]): string {
+  return names.map((name) => `\`${name}\``).join(", ");
+}
+
+interface Members {
+  /** Whether the value has a method of this name, its own or inherited. */
+  method(name: string): boolean;
+}
+
+function membersOf(value: unknown): Members {
+  return {
+    method(name) {
+      if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
+      try {
+        return typeof (value as Record<string, unknown>)[name] === "function";
+      } catch {
+        return false;
+      }
+    },
+  };
+}

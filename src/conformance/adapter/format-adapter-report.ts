@@ -1,0 +1,82 @@
+import type { HostReport } from "./check-adapter.js";
+import type { HostResult } from "./check-requirement.js";
+
+const MARKS = { holds: "holds      ", broken: "BROKEN     ", open: "not checked" } as const;
+const CELLS = { holds: "yes", broken: "**no**", open: "n/a" } as const;
+
+/** The report as text for people: area by area what holds, and what was seen where it does not. Ends with a line break. */
+export function formatHostReport({ name, session, results }: HostReport): string {
+  const count = (state: keyof typeof MARKS) => results.filter((result) => stateOf(result) === state).length;
+  const head = `${name} with ${sessions(session)}: of ${results.length} obligations ${count("holds")} hold, ${count("broken")} are broken, ${count("open")} were not checked.`;
+  const errors = results.flatMap(({ error }) => error ?? []);
+  return [
+    head,
+    ...unique(results.map(({ area }) => area)).flatMap((area) => ["", ...section(area, results)]),
+    ...(errors.length === 0 ? [] : ["", "What was seen"]),
+    ...errors.flatMap(({ message }) => message.split("\n").map((text, row) => (row === 0 ? `- ${text}` : `  ${text}`))),
+    "",
+  ].join("\n");
+}
+
+function section(area: string, results: readonly HostResult[]): string[] {
+  return [
+    area,
+    ...results
+      .filter((result) => result.area === area)
+      .map((result) => `  ${MARKS[stateOf(result)]}  ${result.promise}${result.notChecked === undefined ? "" : ` (${result.notChecked})`}`),
+  ];
+}
+
+/**
+ * Cases by hosts, as a Markdown table: a row for each obligation, a column for each report. `n/a` is said to be why below the
+ * table; an empty cell is owed with the other kind of sessions only. Ends with a line break.
+ */
+export function formatHostTable(reports: readonly HostReport[]): string {
+  const titles = reports.map(({ name, session }) => (session === "host" ? `${name}, its own sessions` : name));
+  const columns = reports.map(({ results }) => new Map(results.map((result) => [nameOf(result), result])));
+  const rows = unique(reports.flatMap(({ results }) => results.map(nameOf)));
+  const reasons = reports.flatMap(({ results }, index) =>
+    unique(results.flatMap(({ notChecked }) => notChecked ?? [])).map((why) => `- n/a, ${titles[index] ?? ""}: ${why}`),
+  );
+  return [
+    line(["Obligation", ...titles]),
+    line(["---", ...titles.map(() => ":-:")]),
+    ...grouped(rows, reports).map((row) => {
+      const cells = columns.map((column) => column.get(row)).map((result) => (result === undefined ? "" : CELLS[stateOf(result)]));
+      return line([row, ...cells]);
+    }),
+    line([
+      "**Hold, of those owed**",
+      ...reports.map(({ results }) => `${results.filter(({ passed }) => passed).length} of ${results.length}`),
+    ]),
+    ...(reasons.length === 0 ? [] : ["", ...reasons]),
+    "",
+  ].join("\n");
+}
+
+/** In the order of areas, then of the reports: obligations of one kind of sessions stand with the others of their area. */
+function grouped(rows: readonly string[], reports: readonly HostReport[]): string[] {
+  const areas = unique(reports.flatMap(({ results }) => results.map(({ area }) => area)));
+  return areas.flatMap((area) => rows.filter((row) => row.startsWith(`${area}: `)));
+}
+
+function line(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+}
+
+function nameOf({ area, promise }: HostResult): string {
+  return `${area}: ${promise}`;
+}
+
+function stateOf({ passed, error }: HostResult): keyof typeof MARKS {
+  if (passed) return "holds";
+  return error === undefined ? "open" : "broken";
+}
+
+function sessions(kind: HostReport["session"]): string {
+  return kind === "host" ? "its own sessions" : "bundled sessions";
+}
+
+function unique(texts: readonly string[]): string[] {
+  return [...new Set(texts)];
+}

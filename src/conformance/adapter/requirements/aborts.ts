@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import process from "node:process";
+import type { EventName } from "../../../index.js";
+import type { HostObligation } from "./requirement.js";
+import type { StartedHost } from "../stage.js";
+import { probe, SIGNED_IN, SIGNED_OUT } from "./answers.js";
+import { soon } from "./soon.js";
+
+const area = "aborts";
+const HOUR = 3_600_000;
+const ROUNDS = [1, 2, 3];
+
+/** When the visitor leaves: as the token request reaches the provider, or as its answer is about to come. */
+const MOMENTS = [
+  ["before the provider has done its part", true],
+  ["when the provider has done its part", false],
+] as const;
+
+export const abortObligations: readonly HostObligation[] = MOMENTS.flatMap(([when, before]): HostObligation[] => [
+  {
+    area,
+    promise: `a visitor who leaves during the callback, ${when}, leaves a session complete or none, and the code is spent once`,
+    async check(stage) {
+      const app = await stage.start();
+      await withNothingUnhandled(async () => {
+        const browser = app.browser();
+        for (const round of ROUNDS) {
+          const callback = await app.approved(browser);
+          await leaveDuring(app, "login", before, (signal) => browser.navigate(callback, { signal }));
+          // The new key went to somebody who was not there any more, and the old one is dead.
+          assert.deepEqual(await probe(browser), SIGNED_OUT);
+          assert.equal((await browser.navigate(callback)).status, 400);
+          assert.equal(app.provider.requestsTo("token").length, round, "the code was sent again");
+        }
+        assert.deepEqual(await probe(await app.signedIn(browser)), SIGNED_IN);
+      });
+      assert.deepEqual(app.caught, []);
+    },
+  },
+  {
+    area,
+    promise: `a visitor who leaves during a refresh, ${when}, finds it stored, and the refresh token is spent once`,
+    async check(stage) {
+      const app = await stage.start();
+      await withNothingUnhandled(async () => {
+        const browser = await app.signedIn();
+        for (const round of ROUNDS) {
+          app.clock.advance(HOUR);
+          const path = round === 2 ? "/idpauth/session" : "/reports";
+          await leaveDuring(app, "refresh", before, (signal) => browser.get(path, { signal }));
+          const page = await soon(browser.get("/reports"), "the next request waits for what was begun");
+          assert.equal(page.json().token, app.newest("access_token"));
+          assert.equal(app.provider.requestsTo("token", { grant_type: "refresh_token" }).length, round);
+        }
+      });
+      assert.equal(app.provider.reuses, 0);
+    },
+  },
+]).concat({
+  area,
+  promise: "a visitor who leaves a login leaves nothing that keeps the next one from signing in",
+  async check(stage) {
+    const app = await stage.start();
+    await withNothingUnhandled(async () => {
+      const browser = app.browser();
+      const discovery = app.provider.hold("discovery");
+      const leave = new AbortController();
+      const left = browser.navigate("/idpauth/login/", { signal: leave.signal }).catch((error: unknown) => error);
+      await discovery.arrived;
+      leave.abort();
+      assert.ok((await left) instanceof Error);
+      discovery.release();
+      assert.deepEqual(await probe(await app.signedIn(browser)), SIGNED_IN);
+    });
+    assert.deepEqual(app.caught, []);
+  },
+});
+
+/** Leaves while the token request is on its way, and waits until what was begun has ended with that event. */
+async function leaveDuring(
+  app: StartedHost,
+  event: EventName,
+  before: boolean,
+  visit: (signal: AbortSignal) => Promise<unknown>,
+): Promise<void> {
+  const ended = new Promise<void>((resolve) => {
+    const stop = app.auth.on(event, () => {
+      stop();
+      resolve();
+    });
+  });
+  const token = app.provider.hold("token", { before });
+  const leave = new AbortController();
+  const left = visit(leave.signal).catch((error: unknown) => error);
+  await soon(token.arrived, "the provider is not asked for tokens");
+  leave.abort();
+  assert.ok((await left) instanceof Error, "the visitor has an answer");
+  token.release();
+  await soon(ended, `what was begun does not end with the event "${event}"`);
+  await app.auth.idle();
+}
+
+/** What is rejected and nobody handles would end a process of its own. */
+async function withNothingUnhandled(work: () => Promise<void>): Promise<void> {
+  const unhandled: unknown[] = [];
+  const take = (reason: unknown) => void unhandled.push(reason);
+  process.on("unhandledRejection", take);
+  try {
+    await work();
+    // Node tells of them once the queue of promises is empty.
+    await new Promise((resolve) => setImmediate(resolve));
+  } finally {
+    process.off("unhandledRejection", take);
+  }
+  assert.deepEqual(unhandled, []);
+}

@@ -1,0 +1,214 @@
+import assert from "node:assert/strict";
+import { ProviderUnavailableError, StoreUnavailableError } from "../../../index.js";
+import { TestClock } from "../../../testing/test-clock.js";
+import type { HostAuth, HostRoute } from "../adapter-under-test.js";
+import type { HostStage, StartedHost } from "../stage.js";
+import { WatchedStore } from "../watched-store.js";
+import { ACCEPTS_JSON, ADA } from "./answers.js";
+import { askAll, ASKS_ALL, type Said } from "./asking.js";
+import type { HostObligation } from "./requirement.js";
+
+const area = "accessors";
+const HOUR = 3_600_000;
+
+/** What they do, and what they leave alone. */
+export const accessorEffectObligations: readonly HostObligation[] = [
+  {
+    area,
+    promise: "checkIdpAuthentication and explainIdpAuthentication renew nothing, stamp nothing and tell nobody",
+    async check(stage) {
+      const routes: readonly HostRoute[] = [
+        {
+          kind: "json",
+          method: "GET",
+          path: "/looks",
+          answer: async ([auth], raw) => [await auth?.checkIdpAuthentication(raw), await auth?.explainIdpAuthentication(raw)],
+        },
+        ASKS_ALL,
+      ];
+      const app = await stage.start({ routes, options: { sessionIdleTimeout: 7200, sessionMaxAge: 7000 } });
+      const browser = await app.signedIn();
+      const told: string[] = [];
+      for (const name of ["refresh", "ended", "blocked", "failure"] as const) app.auth.on(name, () => told.push(name));
+      const looksAre = async (reason: string) => {
+        told.length = 0;
+        const tokenRequests = app.provider.requestsTo("token").length;
+        for (const _again of [1, 2]) {
+          assert.deepEqual((await browser.get("/looks")).json(), [false, { authenticated: false, reason }]);
+        }
+        assert.deepEqual([told, app.provider.requestsTo("token").length], [[], tokenRequests]);
+      };
+      app.clock.advance(HOUR);
+      await looksAre("id_token_expired");
+      const details = (await browser.get("/idpauth/session?details=true&slide=false")).json() as Record<string, unknown>;
+      assert.deepEqual([details["authenticated"], details["idle_expires_in"]], [true, 7200 - 3600], "a look was taken for use");
+      app.clock.advance(HOUR);
+      await looksAre("max_age");
+    },
+  },
+  {
+    area,
+    promise: "while the provider is away they reject, which reaches the application's error handler as 503",
+    async check(stage) {
+      const app = await stage.start({ routes: ASKING.map(routeOf) });
+      const browser = await app.signedIn();
+      app.clock.advance(HOUR);
+      app.provider.fault("token", { kind: "reset" });
+      for (const name of ASKING) {
+        const answer = await browser.get(`/${name}`);
+        assert.equal(answer.status, 503, name);
+        assert.deepEqual(Object.keys(answer.json() as object), ["caught"], name);
+        assert.ok(app.caught.at(-1) instanceof ProviderUnavailableError, name);
+      }
+      assert.deepEqual([app.caught.length, [...app.ran.values()]], [4, [1, 1, 1, 1]]);
+      app.provider.clearFaults();
+      app.clock.advance(61_000);
+      assert.deepEqual((await browser.get("/getUser")).json(), ADA);
+    },
+  },
+  {
+    area,
+    promise: "while the store is away every one of them rejects, which reaches the application's error handler as 503",
+    session: "bundled",
+    async check(stage) {
+      const names = [...ASKING, "readSessionRecord", "checkIdpAuthentication", "explainIdpAuthentication"] as const;
+      const { app, store } = await watched(stage, names.map(routeOf));
+      const browser = await app.signedIn();
+      store.isAway = true;
+      for (const name of names) {
+        const answer = await browser.get(`/${name}`);
+        assert.deepEqual([answer.status, answer.setCookies], [503, []], name);
+        assert.ok(app.caught.at(-1) instanceof StoreUnavailableError, name);
+      }
+      store.isAway = false;
+      assert.equal((await browser.get("/checkIdpAuthentication")).text, "true");
+    },
+  },
+  {
+    area,
+    promise: "the guard and all of them share one read of the session per request, and write nothing",
+    session: "bundled",
+    async check(stage) {
+      const guarded: HostRoute = { ...ASKS_ALL, path: "/guarded", guard: { mount: 0 } };
+      const { app, store } = await watched(stage, [guarded, ASKS_ALL]);
+      const browser = await app.signedIn();
+      for (const path of ["/guarded", "/all"]) {
+        store.operations.length = 0;
+        assert.equal((await browser.get(path)).status, 200);
+        assert.deepEqual(store.operations, ["get"], path);
+      }
+      store.operations.length = 0;
+      await app.browser().get("/all");
+      assert.deepEqual(store.operations, [], "a visitor without a cookie costs a look-up");
+      assert.equal((await app.browser().get("/guarded", { headers: ACCEPTS_JSON })).status, 401);
+    },
+  },
+  {
+    area,
+    promise: "requests at the same time have nothing in common: each sees its own visitor",
+    async check(stage) {
+      const app = await stage.start({ routes: [ASKS_ALL, { ...ASKS_ALL, path: "/guarded", guard: { mount: 0 } }] });
+      const visitors = await Promise.all(
+        ["ada", "grace", "joan"].map(async (sub) => {
+          const browser = app.browser();
+          const email = `${sub}@example.com`;
+          await browser.navigate(await app.approved(browser, "/idpauth/login/", { sub, email }));
+          return { browser, email };
+        }),
+      );
+      const nobody = app.browser();
+      const asked = Array.from({ length: 5 }, () => [
+        ...visitors.flatMap(({ browser, email }) => ["/all", "/guarded"].map((path) => ({ browser, path, email }))),
+        { browser: nobody, path: "/all", email: undefined },
+      ]).flat();
+      const answers = await Promise.all(asked.map(async ({ browser, path }) => (await browser.get(path)).json() as Said));
+      assert.deepEqual(
+        answers.map(({ user }) => (user as { email: string } | null)?.email),
+        asked.map(({ email }) => email),
+      );
+    },
+  },
+  {
+    area,
+    promise: "neither the guard nor any of them adds a property to the request",
+    async check(stage) {
+      const keys = new Map<string, readonly PropertyKey[]>();
+      const looked = (path: string, rest: Partial<HostRoute>, ask: boolean) =>
+        ({
+          kind: "json",
+          method: "GET",
+          path,
+          ...rest,
+          async answer([auth]: readonly HostAuth[], raw: object) {
+            if (ask) await askAll(auth as HostAuth, raw);
+            keys.set(path, Reflect.ownKeys(raw));
+            return {};
+          },
+        }) as HostRoute;
+      const app = await stage.start({
+        routes: [looked("/plain", {}, false), looked("/asked", {}, true), looked("/guarded", { guard: { mount: 0 } }, true)],
+      });
+      const browser = await app.signedIn();
+      for (const path of ["/plain", "/asked", "/guarded"]) assert.equal((await browser.get(path)).status, 200, path);
+      for (const path of ["/asked", "/guarded"]) assert.deepEqual(keys.get(path), keys.get("/plain"), path);
+    },
+  },
+  {
+    area,
+    promise: "a record of an application that was restarted with another client is nobody's session",
+    session: "bundled",
+    async check(stage) {
+      const clock = new TestClock();
+      const store = new WatchedStore(clock);
+      const provider = await stage.startProvider(clock);
+      const client = { store, issuer: provider.issuer, clientSecret: provider.clientSecret };
+      const before = await stage.start({ clock, options: { ...client, clientId: provider.clientId } });
+      const browser = await before.signedIn();
+      assert.equal((await browser.get("/reports")).status, 200);
+      for (const options of [
+        { ...client, clientId: "another client" },
+        { ...client, issuer: `${provider.issuer}/another`, clientId: provider.clientId },
+      ]) {
+        const after = await stage.start({ clock, options, routes: [ASKS_ALL, { ...ASKS_ALL, path: "/guarded", guard: { mount: 0 } }] });
+        const copy = after.copyOf(browser);
+        const { explanation, record, credentials } = (await copy.get("/all")).json() as Said;
+        assert.deepEqual([explanation, record, credentials], [{ authenticated: false, reason: "no_credentials" }, null, null]);
+        assert.equal((await copy.get("/guarded")).status, 401);
+      }
+      assert.equal((await browser.get("/reports")).status, 200);
+    },
+  },
+  {
+    area,
+    promise: "what follows an accessor in the application gets its own answers, outage or not",
+    async check(stage) {
+      const routes: readonly HostRoute[] = [
+        {
+          kind: "json",
+          method: "GET",
+          path: "/copes",
+          answer: async ([auth], raw) => ({ user: await auth?.getUser(raw).catch((error: unknown) => (error as { code: string }).code) }),
+        },
+      ];
+      const app = await stage.start({ routes });
+      const browser = await app.signedIn();
+      assert.deepEqual((await browser.get("/copes")).json(), { user: ADA });
+      app.clock.advance(HOUR);
+      app.provider.fault("token", { kind: "status", status: 500 });
+      const answer = await browser.get("/copes");
+      assert.deepEqual([answer.status, answer.json(), app.caught], [200, { user: "provider_unavailable" }, []]);
+    },
+  },
+];
+
+const ASKING = ["getCredentials", "getUser", "getSession", "getAccessToken"] as const;
+
+function routeOf(name: Exclude<keyof HostAuth, "on" | "idle">): HostRoute {
+  return { kind: "json", method: "GET", path: `/${name}`, answer: ([auth], raw) => auth?.[name](raw) };
+}
+
+async function watched(stage: HostStage, routes: readonly HostRoute[]): Promise<{ app: StartedHost; store: WatchedStore }> {
+  const clock = new TestClock();
+  const store = new WatchedStore(clock);
+  return { store, app: await stage.start({ clock, routes, options: { store } }) };
+}

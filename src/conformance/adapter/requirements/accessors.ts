@@ -1,0 +1,261 @@
+import assert from "node:assert/strict";
+import type { IdpAuthOptions, Session } from "../../../index.js";
+import type { TestProviderOptions } from "../../../testing/provider/test-provider.js";
+import type { HostRoute } from "../adapter-under-test.js";
+import type { StartedHost } from "../stage.js";
+import { ADA } from "./answers.js";
+import { ASKS_ALL, type Said } from "./asking.js";
+import type { HostObligation } from "./requirement.js";
+
+const area = "accessors";
+const HOUR = 3_600_000;
+
+/** A way to a state of the session that is none of "signed in", and why it is not. */
+interface Ended {
+  readonly when: string;
+  readonly reason: string;
+  readonly options?: IdpAuthOptions;
+  readonly provider?: TestProviderOptions;
+  /** How the state is reached by whoever has signed in. */
+  end(app: StartedHost): void;
+}
+
+const ENDED: readonly Ended[] = [
+  { when: "the maximum age is over", reason: "max_age", options: { sessionMaxAge: 60 }, end: ({ clock }) => clock.advance(61_000) },
+  { when: "it was not used for too long", reason: "idle", options: { sessionIdleTimeout: 60 }, end: ({ clock }) => clock.advance(61_000) },
+  {
+    when: "renewal is switched off",
+    reason: "auto_refresh_off",
+    options: { sessionAutoRefresh: false },
+    end: ({ clock }) => clock.advance(HOUR),
+  },
+  {
+    when: "there is no refresh token",
+    reason: "no_refresh_token",
+    provider: { issueRefreshToken: false },
+    end: ({ clock }) => clock.advance(HOUR),
+  },
+];
+
+/** What each of them says, in each state of the session. */
+export const accessorObligations: readonly HostObligation[] = [
+  {
+    area,
+    promise: "when nobody is signed in, each of them says so",
+    async check(stage) {
+      const app = await stage.start({ routes: [ASKS_ALL] });
+      assert.deepEqual((await app.browser().get("/all")).json(), {
+        isAuthenticated: false,
+        explanation: { authenticated: false, reason: "no_credentials" },
+        record: null,
+        credentials: null,
+        user: null,
+        session: null,
+        accessToken: null,
+      });
+    },
+  },
+  {
+    area,
+    promise: "when somebody is signed in, each of them gives what it is named for",
+    async check(stage) {
+      const app = await stage.start({ routes: [ASKS_ALL] });
+      const browser = await app.signedIn();
+      const { record, session, ...said } = (await browser.get("/all")).json() as Said;
+      assert.deepEqual(said, {
+        isAuthenticated: true,
+        explanation: { authenticated: true, reason: null },
+        credentials: credentialsOf(app),
+        user: ADA,
+        accessToken: app.newest("access_token"),
+      });
+      assert.deepEqual(record?.["credentials"], said.credentials);
+      assert.deepEqual(session, sessionOf(record, { signedInAt: app.clock.now() / 1000, lastActive: null, expiresAt: null }));
+    },
+  },
+  {
+    area,
+    promise: "when the ID token has expired and can be renewed, only those that may renew it do",
+    async check(stage) {
+      const app = await stage.start({ routes: [ASKS_ALL] });
+      const browser = await app.signedIn();
+      const stale = app.newest("access_token");
+      app.clock.advance(HOUR);
+      const { record, session, ...said } = (await browser.get("/all")).json() as Said;
+      assert.notEqual(app.newest("access_token"), stale);
+      assert.deepEqual(said, {
+        isAuthenticated: false,
+        explanation: { authenticated: false, reason: "id_token_expired" },
+        credentials: credentialsOf(app),
+        user: ADA,
+        accessToken: app.newest("access_token"),
+      });
+      assert.equal((record?.["credentials"] as { token: string }).token, stale);
+      assert.deepEqual([session?.user, session?.claims.exp], [ADA, app.clock.now() / 1000 + 3600]);
+      assert.equal(app.provider.requestsTo("token", { grant_type: "refresh_token" }).length, 1);
+    },
+  },
+  ...ENDED.map(({ when, reason, end, ...start }): HostObligation => ({
+    area,
+    promise: `when ${when}, each of them says that nobody is signed in, and the reason is ${reason}`,
+    async check(stage) {
+      const app = await stage.start({ ...start, routes: [ASKS_ALL] });
+      const browser = await app.signedIn();
+      end(app);
+      const before = app.provider.requests.length;
+      const { record, ...said } = (await browser.get("/all")).json() as Said;
+      assert.deepEqual(said, {
+        isAuthenticated: false,
+        explanation: { authenticated: false, reason },
+        credentials: null,
+        user: null,
+        session: null,
+        accessToken: null,
+      });
+      assert.ok(record !== null && "credentials" in record, "the record is not as it is any more");
+      assert.equal(app.provider.requests.length, before, "the provider was asked");
+    },
+  })),
+  {
+    area,
+    promise: "when the provider has refused to renew, they say so without asking it again",
+    async check(stage) {
+      const app = await stage.start({ routes: [ASKS_ALL] });
+      const browser = await app.signedIn();
+      app.clock.advance(HOUR);
+      app.provider.revokeAll();
+      assert.equal((await browser.get("/all")).json().credentials, null);
+      const { record, ...said } = (await browser.get("/all")).json() as Said;
+      assert.deepEqual(said, {
+        isAuthenticated: false,
+        explanation: { authenticated: false, reason: "refresh_rejected" },
+        credentials: null,
+        user: null,
+        session: null,
+        accessToken: null,
+      });
+      assert.equal((record?.["credentials"] as object | undefined) && "refresh_token" in (record?.["credentials"] as object), false);
+      assert.equal(app.provider.requestsTo("token", { grant_type: "refresh_token" }).length, 1);
+    },
+  },
+  {
+    area,
+    promise: "readSessionRecord gives exactly the specified keys of the record, frozen, under their configured names",
+    async check(stage) {
+      const seen: (Readonly<Record<string, unknown>> | null | undefined)[] = [];
+      const routes: readonly HostRoute[] = [
+        {
+          kind: "json",
+          method: "GET",
+          path: "/session",
+          async answer([auth], raw) {
+            seen.push(await auth?.readSessionRecord(raw));
+            return {};
+          },
+        },
+      ];
+      for (const [options, names] of KEYS) {
+        const app = await stage.start({ routes, options });
+        const browser = app.browser();
+        const callback = await app.approved(browser);
+        await browser.get("/session");
+        await browser.navigate(callback);
+        await browser.get("/session");
+        const [pending, signedIn] = seen.splice(0);
+        assert.deepEqual(Object.keys(pending ?? {}).sort(), [names.finalRedirect, names.state].sort());
+        const stamps = ["idp_login_at", ...(options.sessionIdleTimeout === undefined ? [] : ["idp_last_active"])];
+        assert.deepEqual(Object.keys(signedIn ?? {}).sort(), [names.credentials, names.finalRedirect, "id_info", ...stamps].sort());
+        for (const stamp of stamps) assert.equal(signedIn?.[stamp], app.clock.now() / 1000, stamp);
+        assert.deepEqual(signedIn?.[names.credentials], credentialsOf(app));
+        assert.equal(signedIn[names.finalRedirect], "/idpauth/");
+        const { iss, sub, email } = signedIn["id_info"] as Record<string, unknown>;
+        assert.deepEqual([iss, sub, email], [app.provider.issuer, "ada-1815", ADA.email]);
+        assert.deepEqual([Object.isFrozen(pending), Object.isFrozen(signedIn)], [true, true], "it is not frozen");
+      }
+    },
+  },
+  {
+    area,
+    promise: "getSession gives the user, the verified claims and the times of the session, frozen",
+    async check(stage) {
+      const seen: (Session | null | undefined)[] = [];
+      const routes: readonly HostRoute[] = [
+        {
+          kind: "json",
+          method: "GET",
+          path: "/session",
+          async answer([auth], raw) {
+            seen.push(await auth?.getSession(raw));
+            return auth?.readSessionRecord(raw);
+          },
+        },
+      ];
+      const app = await stage.start({ routes, options: { sessionMaxAge: 3000, sessionIdleTimeout: 600 } });
+      const browser = await app.signedIn();
+      const signedInAt = app.clock.now() / 1000;
+      app.clock.advance(100_000);
+      const record = (await browser.get("/session")).json() as Readonly<Record<string, unknown>>;
+      const lastActive = signedInAt + 100;
+      // As JSON: claims have no prototype, so that nothing they lack is inherited.
+      assert.deepEqual(JSON.parse(JSON.stringify(seen)), [sessionOf(record, { signedInAt, lastActive, expiresAt: lastActive + 600 })]);
+      assert.deepEqual([seen[0], seen[0]?.user, seen[0]?.claims].map(Object.isFrozen), [true, true, true], "it is not frozen");
+      for (let pause = 0; pause < 5; pause += 1) {
+        app.clock.advance(550_000);
+        await browser.get("/session");
+      }
+      assert.deepEqual(seen.at(-1)?.expiresAt, signedInAt + 3000, "the maximum age comes first");
+    },
+  },
+  {
+    area,
+    promise: "getAccessToken looks at the access token's own expiry, as far as it is told to",
+    async check(stage) {
+      const tokens: (string | null | undefined)[] = [];
+      const path = "/token";
+      const routes = [0, 30, 120].map((minValidity): HostRoute => ({
+        kind: "json",
+        method: "GET",
+        path: `${path}/${String(minValidity)}`,
+        answer: async ([auth], raw) => tokens.push(await auth?.getAccessToken(raw, { minValidity })),
+      }));
+      const app = await stage.start({ routes, provider: { accessTokenSeconds: 600 } });
+      const browser = await app.signedIn();
+      const first = app.newest("access_token");
+      app.clock.advance(500_000);
+      await browser.get(`${path}/0`);
+      await browser.get(`${path}/30`);
+      await browser.get(`${path}/120`);
+      assert.notEqual(app.newest("access_token"), first);
+      assert.deepEqual(tokens, [first, first, app.newest("access_token")]);
+    },
+  },
+];
+
+/** Options, and the names under which readSessionRecord then gives the three keys that can be named. */
+const KEYS: readonly (readonly [IdpAuthOptions, Readonly<Record<"credentials" | "state" | "finalRedirect", string>>])[] = [
+  [{}, { credentials: "credentials", state: "oauth_state", finalRedirect: "final_redirect" }],
+  [
+    { sessionIdleTimeout: 60, credentialsSessionKeyName: "tokens", stateKeyName: "csrf", finalRedirectKeyName: "next" },
+    { credentials: "tokens", state: "csrf", finalRedirect: "next" },
+  ],
+];
+
+/** What getSession gives of a record that was not refreshed. */
+function sessionOf(
+  record: Readonly<Record<string, unknown>> | null,
+  times: Pick<Session, "signedInAt" | "lastActive" | "expiresAt">,
+): object {
+  return { user: ADA, claims: record?.["id_info"], ...times };
+}
+
+/** The six fields, as the newest tokens make them. */
+function credentialsOf(app: StartedHost): object {
+  return {
+    token: app.newest("access_token"),
+    refresh_token: app.newest("refresh_token"),
+    token_uri: `${app.provider.issuer}/token`,
+    client_id: app.provider.clientId,
+    client_secret: app.provider.clientSecret,
+    scopes: ["openid", "email", "profile", "offline_access"],
+  };
+}

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import type { StageOptions } from "../stage.js";
+import { probe, SIGNED_IN } from "./answers.js";
+import type { HostObligation } from "./requirement.js";
+
+const LOGIN = "/idpauth/login/";
+
+const login = (parameters: Readonly<Record<string, string>>) => `${LOGIN}?${new URLSearchParams(parameters).toString()}`;
+
+/** What the provider is sent, of the login and of the exchange that ends it. */
+export const authorizationRequestObligations: readonly HostObligation[] = [
+  {
+    area: "authorization request",
+    promise:
+      "the redirect URI is exactly our own origin and login-callback, the same at the exchange, and the request carries state, nonce and PKCE",
+    async check(stage) {
+      const app = await stage.start();
+      const redirectUri = `${app.origin}/idpauth/login-callback`;
+      app.provider.settings.redirectUris = [redirectUri];
+      const browser = app.browser();
+      // Nothing of the query gets into the authorization request.
+      const nasty = `${app.origin}/?x=1&scope=admin&redirect_uri=https://evil.example/&state=x`;
+      await browser.navigate(await app.approved(browser, login({ scheme: "PRESERVE_ORIGIN_QP", origin_url: nasty })));
+      assert.deepEqual(await probe(browser), SIGNED_IN);
+
+      const [asked] = app.provider.requestsTo("authorize");
+      const { state, nonce, code_challenge: challenge, ...fixed } = Object.fromEntries(asked?.query ?? []);
+      assert.deepEqual(fixed, {
+        response_type: "code",
+        client_id: app.provider.clientId,
+        redirect_uri: redirectUri,
+        scope: "openid email profile offline_access",
+        code_challenge_method: "S256",
+        prompt: "consent",
+      });
+      for (const value of [state, nonce, challenge]) assert.match(value ?? "", /^[A-Za-z0-9_-]{43}$/);
+      assert.equal(new Set([state, nonce, challenge]).size, 3);
+      const exchange = app.provider.requestsTo("token")[0]?.params;
+      assert.deepEqual([exchange?.get("grant_type"), exchange?.get("redirect_uri")], ["authorization_code", redirectUri]);
+      assert.equal(
+        createHash("sha256")
+          .update(exchange?.get("code_verifier") ?? "")
+          .digest("base64url"),
+        challenge,
+      );
+    },
+  },
+  {
+    area: "authorization request",
+    promise:
+      "a SCOPE that is set is sent exactly; the default one asks for offline_access where the provider has it; IDP_LOGIN_PROMPT decides",
+    async check(stage) {
+      const withoutOffline = { scopesSupported: ["openid", "email", "profile"] };
+      const rows: readonly (readonly [start: StageOptions, scope: string, prompt: string | null])[] = [
+        [{ options: { scope: ["openid", "calendar"] } }, "openid calendar", null],
+        [{ options: { scope: undefined } }, "openid email profile offline_access", "consent"],
+        [{ options: { scope: undefined }, provider: withoutOffline }, "openid email profile", null],
+        [{ options: { scope: undefined, loginPrompt: "select_account" } }, "openid email profile offline_access", "select_account"],
+      ];
+      for (const [start, scope, prompt] of rows) {
+        const app = await stage.start(start);
+        const { searchParams } = new URL((await app.browser().navigate(LOGIN)).location ?? "");
+        assert.deepEqual([searchParams.get("scope"), searchParams.get("prompt")], [scope, prompt]);
+      }
+    },
+  },
+];

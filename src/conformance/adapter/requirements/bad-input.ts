@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { rawRequest, type RawAnswer } from "../../../testing/browser/raw-request.js";
+import type { HostStage, StartedHost } from "../stage.js";
+import type { HostObligation } from "./requirement.js";
+import { soon } from "./soon.js";
+import {
+  GUARDED_SPELLINGS,
+  HEADERS,
+  HOSTS,
+  METHODS,
+  QUERIES,
+  SPELLINGS,
+  TARGETS,
+  type HostileRequest,
+  type Outcome,
+} from "./hostile-requests.js";
+
+const area = "bad input";
+
+/** What an answer to anybody must not show. */
+const INSIDES = /node_modules|file:\/\/|\bat [^\n]*:\d+:\d+|[\\/](?:src|dist)[\\/][\w.-]+\.[cm]?[jt]s/;
+
+export const badInputObligations: readonly HostObligation[] = [
+  {
+    area,
+    promise: "an endpoint is reached by its own path only: no other slashes, letter case, encoding, dots or backslashes",
+    async check(stage) {
+      await sameOutcomes(stage, SPELLINGS);
+    },
+  },
+  {
+    area,
+    promise: "outside debug mode the debug endpoint is 404 by every spelling and method",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = await app.signedIn();
+      const cookie = browser.cookies.header(new URL(app.origin)) ?? "";
+      for (const path of ["/debug", "/debug/", "/DEBUG", "/%64ebug", "//debug", "/./debug", "/debug?x=/", "/x/../debug", "/debug;"]) {
+        for (const method of ["GET", "POST", "DELETE", "OPTIONS"]) {
+          const answer = await send(app, `${method} /idpauth${path}`, `Cookie: ${cookie}\r\n`);
+          assertOutcome(answer, `${method} /idpauth${path}`, [404, ...ownAnswers(stage)]);
+        }
+      }
+      const head = await browser.get("/idpauth/debug", { method: "HEAD" });
+      assert.deepEqual([head.status, head.text], [404, ""]);
+    },
+  },
+  {
+    area,
+    promise: "a guarded handler is not reached by any spelling of its path without being signed in",
+    async check(stage) {
+      const app = await stage.start();
+      for (const line of GUARDED_SPELLINGS) {
+        for (const accept of ["text/html", "application/json"]) {
+          const answer = await send(app, `GET ${line}`, `Accept: ${accept}\r\n`);
+          assertOutcome(answer, line, [...REFUSED, ...ownAnswers(stage)]);
+        }
+      }
+      assert.deepEqual([...app.ran], [], "the protected handler ran");
+      assertNoFailures(app);
+    },
+  },
+  {
+    area,
+    promise: "request targets in absolute form, without a slash or for nothing at all end alike",
+    async check(stage) {
+      await sameOutcomes(stage, TARGETS);
+    },
+  },
+  {
+    area,
+    promise: "methods that nobody expects are 405 at every endpoint, and do nothing",
+    async check(stage) {
+      await sameOutcomes(stage, METHODS);
+    },
+  },
+  {
+    area,
+    promise: "queries with repeated or odd names, bad percent-encoding, or a thousand parameters end alike",
+    async check(stage) {
+      await sameOutcomes(stage, QUERIES);
+    },
+  },
+  {
+    area,
+    promise: "headers of sixteen kilobytes, hostile cookies and bytes outside of ASCII end alike, and no cookie of theirs signs out",
+    async check(stage) {
+      await sameOutcomes(stage, HEADERS);
+    },
+  },
+  {
+    area,
+    promise: "a Host that is no host name is 400 at the login, and nowhere else asked for",
+    async check(stage) {
+      const app = await stage.start();
+      // Who makes a URL of such a Host may read another path out of it.
+      const otherPath = stage.has("raw targets") ? [] : [404];
+      for (const host of HOSTS) {
+        const answer = await sendRaw(app, `GET /idpauth/login/ HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+        assertOutcome(answer, `Host: ${host}`, [400, ...otherPath]);
+        const probed = await sendRaw(app, `GET /idpauth/session HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+        // A server may refuse it before anybody is asked.
+        assertOutcome(probed, `Host: ${host}`, [200, 400, ...otherPath]);
+      }
+      // Who needs a URL may put its own address there.
+      const ownAddress = stage.has("raw targets") ? [] : [302];
+      for (const version of ["1.0", "1.1"]) {
+        const answer = await sendRaw(app, `GET /idpauth/login/ HTTP/${version}\r\n\r\n`);
+        assertOutcome(answer, `HTTP/${version} without Host`, [400, ...ownAddress, ...otherPath]);
+      }
+      assertNoFailures(app);
+    },
+  },
+  {
+    area,
+    promise: "of two Host headers none is believed: 400 at the login, which BASE_URL makes up for",
+    async check(stage) {
+      const app = await stage.start();
+      const hosts = `Host: 127.0.0.1:${app.port}\r\nHost: evil.example\r\n`;
+      const login = await sendRaw(app, `GET /idpauth/login/ HTTP/1.1\r\n${hosts}\r\n`);
+      // Who hands over a parsed URL has chosen one: the first, as Node does.
+      assertOutcome(login, "two Host headers", stage.has("raw targets") ? 400 : [400, 302]);
+      assert.ok(!login.raw.includes("evil"), login.raw);
+      const reversed = await sendRaw(app, `GET /idpauth/login/ HTTP/1.1\r\nHost: evil.example\r\nHost: 127.0.0.1:${app.port}\r\n\r\n`);
+      assertOutcome(reversed, "two Host headers, the other way round", stage.has("raw targets") ? 400 : [400, 302]);
+      const blocked = await sendRaw(app, `GET /reports HTTP/1.1\r\n${hosts}Accept: text/html\r\n\r\n`);
+      assertOutcome(blocked, "two Host headers at a guarded page", [302, 400]);
+      assert.ok(!blocked.raw.includes("evil"), blocked.raw);
+
+      const settled = await stage.start({ options: { baseUrl: "https://app.example" } });
+      const answer = await sendRaw(settled, `GET /idpauth/login/?response=json HTTP/1.1\r\nHost: a.example\r\nHost: evil.example\r\n\r\n`);
+      assertOutcome(answer, "two Host headers with BASE_URL", [200, 400]);
+      if (answer.status === 200) assert.ok(answer.body.includes(encodeURIComponent("https://app.example/idpauth/")), answer.body);
+      assertNoFailures(app);
+    },
+  },
+];
+
+/** A visitor who is not signed in is turned away, or the framework knows no such page. */
+const REFUSED: readonly number[] = [302, 400, 401, 404];
+
+/** What a framework's own router may answer before anybody is asked: a corrected address, or that it is none. */
+function ownAnswers(stage: HostStage): readonly number[] {
+  return stage.has("untouched requests") ? [] : [308, 400, 405, 500];
+}
+
+/** Sends each with a signed-in visitor's cookies, on an application in debug mode; in the end they still are signed in. */
+async function sameOutcomes(stage: HostStage, requests: readonly HostileRequest[]): Promise<void> {
+  const app = await stage.start({ options: { debug: true } });
+  const browser = await app.signedIn();
+  const cookies = browser.cookies.header(new URL(app.origin)) ?? "";
+  for (const { line, outcome, parsed = outcome, headers = "Cookie: COOKIES\r\n", says } of requests) {
+    const written = line.replaceAll("PORT", String(app.port));
+    const answer = await send(app, written, headers.replaceAll("COOKIES", cookies));
+    const row = `${shortened(written)} ${shortened(headers)}`;
+    assertOutcome(answer, row, [...[stage.has("raw targets") ? outcome : parsed].flat(), ...ownAnswers(stage)]);
+    if (answer.status >= 400) assert.ok(!answer.body.includes('"authenticated"'), `${row}: an endpoint has answered ${answer.body}`);
+    if (says !== undefined && answer.status === 200) assert.ok(answer.body.includes(says), `${row}: ${answer.body}`);
+  }
+  assert.equal((await browser.get("/idpauth/session")).json().authenticated, true, "one of them has signed out");
+  assertNoFailures(app);
+}
+
+function send(app: StartedHost, line: string, headers: string): Promise<RawAnswer> {
+  return sendRaw(app, `${line} HTTP/1.1\r\nHost: 127.0.0.1:${app.port}\r\n${headers}\r\n`);
+}
+
+function sendRaw({ port }: StartedHost, bytes: string): Promise<RawAnswer> {
+  return soon(rawRequest(port, bytes), `no answer to ${shortened(bytes)}`);
+}
+
+function assertOutcome(answer: RawAnswer, row: string, outcome: Outcome): void {
+  assert.ok([outcome].flat().includes(answer.status), `${row}: ${answer.status}, not ${String(outcome)}: ${shortened(answer.body)}`);
+  assert.ok(!INSIDES.test(answer.raw), `${row}: ${answer.raw}`);
+}
+
+/** The application's own error handler may be told of a bad request, never of a failure. */
+function assertNoFailures({ caught }: StartedHost): void {
+  const failures = caught.filter((error) => ((error as { status?: number } | undefined)?.status ?? 500) >= 500);
+  assert.deepEqual(failures, []);
+}
+
+function shortened(text: string): string {
+  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
+}

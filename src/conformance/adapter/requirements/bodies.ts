@@ -1,0 +1,203 @@
+import assert from "node:assert/strict";
+import { createHash, randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
+import type { CookieBrowser } from "../../../testing/browser/cookie-browser.js";
+import { rawRequest, type RawAnswer } from "../../../testing/browser/raw-request.js";
+import type { StartedHost } from "../stage.js";
+import type { HostObligation } from "./requirement.js";
+import { soon } from "./soon.js";
+
+const area = "bodies";
+const HOUR = 3_600_000;
+const TWO_MEGABYTES = 2 * 1024 * 1024;
+const BYTES = "application/octet-stream";
+const ECHOES = ["/echo", "/guarded-echo"] as const;
+
+/** Bytes that a decoder, a parser or a line reader would change. */
+const AWKWARD = Buffer.concat([
+  Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)),
+  Buffer.from("\r\n\r\n0\r\n\r\n--boundary--\r\nGET /idpauth/logout/ HTTP/1.1\r\n\r\n", "latin1"),
+  Buffer.from([0xef, 0xbb, 0xbf, 0xed, 0xa0, 0x80, 0xff, 0x00]),
+]);
+
+/** Bodies as forms, scripts and mistakes send them. */
+const TYPED: readonly (readonly [type: string, body: string])[] = [
+  ["application/json", '{ "b" : 1 ,\n "a": [ 1.0, "\\u00e9" ] }'],
+  ["application/x-www-form-urlencoded", "a=1&a=2&b[c]=%ff&=&d+e"],
+  ["text/plain; charset=iso-8859-1", "caf\u00e9"],
+  ["multipart/form-data; boundary=x", '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--x--\r\n'],
+];
+
+export const bodyObligations: readonly HostObligation[] = [
+  {
+    area,
+    promise: "a large body comes through to the handler byte for byte, guarded or not",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = await app.signedIn();
+      const body = randomBytes(TWO_MEGABYTES);
+      for (const path of ECHOES) {
+        const { status, bytes } = await post(app, browser, path, body);
+        assert.deepEqual([path, status, bytes.length, digest(bytes)], [path, 200, body.length, digest(body)]);
+      }
+    },
+  },
+  {
+    area,
+    promise: "bytes of every kind come through, sent with a length or in chunks, and so does no body at all",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = await app.signedIn();
+      for (const path of ECHOES) {
+        for (const sent of [AWKWARD, [AWKWARD.subarray(0, 1), AWKWARD.subarray(1, 300), AWKWARD.subarray(300)], Buffer.alloc(0)]) {
+          const { status, bytes } = await post(app, browser, path, sent);
+          const whole = Array.isArray(sent) ? AWKWARD : sent;
+          assert.deepEqual([path, status, bytes.toString("hex")], [path, 200, whole.toString("hex")]);
+        }
+      }
+    },
+  },
+  {
+    area,
+    promise: "a body is not parsed, whatever type it says it has",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = await app.signedIn();
+      for (const path of ECHOES) {
+        for (const [type, text] of TYPED) {
+          const { status, bytes } = await post(app, browser, path, Buffer.from(text, "latin1"), type);
+          assert.deepEqual([path, type, status, bytes.toString("latin1")], [path, type, 200, text]);
+        }
+      }
+    },
+  },
+  {
+    area,
+    promise: "a body streams: what was sent has come back before the rest is sent",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = await app.signedIn();
+      for (const path of ECHOES) {
+        const outgoing = begin(app, browser, path, { "transfer-encoding": "chunked" });
+        outgoing.write("first");
+        const message = await soon(responseTo(outgoing), `the answer of ${path} does not begin before the body has ended`);
+        assert.equal(message.statusCode, 200, path);
+        const [first] = (await soon(once(message, "data"), `${path} keeps the first part back`)) as [Buffer];
+        assert.equal(first.toString(), "first");
+        outgoing.end("second");
+        assert.equal((await bytesOf(message)).toString(), "second");
+      }
+    },
+  },
+  {
+    area,
+    promise: "a body that arrives while the guard waits for a refresh is complete when the handler gets it",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = await app.signedIn();
+      app.clock.advance(HOUR);
+      const token = app.provider.hold("token");
+      const answer = post(app, browser, "/guarded-echo", [AWKWARD, AWKWARD, AWKWARD]);
+      await token.arrived;
+      token.release();
+      const { status, bytes } = await answer;
+      assert.deepEqual([status, bytes.toString("hex")], [200, AWKWARD.toString("hex").repeat(3)]);
+    },
+  },
+  {
+    area,
+    promise: "a POST that the guard blocks has its 401 while its body is still being sent",
+    async check(stage) {
+      const app = await stage.start();
+      for (const framing of UNFINISHED) {
+        const answer = await beginning(app, "POST /guarded-echo", framing);
+        assert.deepEqual([answer.status, (JSON.parse(answer.body) as { error: string }).error], [401, "login_required"], answer.raw);
+      }
+      assert.deepEqual((await app.browser().get("/public")).json(), { for: "everybody" });
+    },
+  },
+  {
+    area,
+    promise: "a big body to one of our endpoints is answered 405 at once, and nothing happens",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = await app.signedIn();
+      const cookie = browser.cookies.header(new URL(app.origin)) ?? "";
+      for (const path of ["session", "login/", "logout/", "login-callback?state=x&code=y", ""]) {
+        for (const framing of UNFINISHED) {
+          const answer = await beginning(app, `POST /idpauth/${path}`, `Cookie: ${cookie}\r\n${framing}`);
+          assert.deepEqual([answer.status, answer.header("allow")?.startsWith("GET")], [405, true], `${path}: ${answer.raw}`);
+        }
+      }
+      assert.equal((await browser.get("/idpauth/session")).json().authenticated, true);
+      assert.deepEqual(app.caught, []);
+    },
+  },
+];
+
+/** Bodies that are announced and not sent. */
+const UNFINISHED = [
+  "Content-Length: 1000000000\r\n\r\nthe first of many bytes",
+  `Transfer-Encoding: chunked\r\n\r\n17\r\nthe first of many bytes\r\n`,
+] as const;
+
+function beginning({ port }: StartedHost, line: string, rest: string): Promise<RawAnswer> {
+  const request = `${line} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAccept: application/json\r\nContent-Type: ${BYTES}\r\n${rest}`;
+  return soon(rawRequest(port, request), `${line} is not answered before its body has ended`);
+}
+
+interface Echoed {
+  readonly status: number | undefined;
+  readonly bytes: Buffer;
+}
+
+/** @param body several parts are sent as chunks, one after the other */
+async function post(
+  app: StartedHost,
+  browser: CookieBrowser,
+  path: string,
+  body: Buffer | readonly Buffer[],
+  type: string = BYTES,
+): Promise<Echoed> {
+  const whole = Buffer.isBuffer(body);
+  const outgoing = begin(app, browser, path, {
+    "content-type": type,
+    ...(whole ? { "content-length": String(body.length) } : { "transfer-encoding": "chunked" }),
+  });
+  const answered = responseTo(outgoing);
+  for (const part of whole ? [body] : body) {
+    outgoing.write(part);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  outgoing.end();
+  const message = await soon(answered, `${path} does not answer`);
+  return { status: message.statusCode, bytes: await bytesOf(message) };
+}
+
+function begin({ port, origin }: StartedHost, browser: CookieBrowser, path: string, headers: Record<string, string>): ClientRequest {
+  const cookie = browser.cookies.header(new URL(origin)) ?? "";
+  return httpRequest({
+    port,
+    host: "127.0.0.1",
+    path,
+    method: "POST",
+    agent: false,
+    headers: { "content-type": BYTES, cookie, ...headers },
+  });
+}
+
+async function responseTo(outgoing: ClientRequest): Promise<IncomingMessage> {
+  const [message] = (await once(outgoing, "response")) as [IncomingMessage];
+  return message;
+}
+
+async function bytesOf(message: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of message) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+function digest(bytes: Buffer): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}

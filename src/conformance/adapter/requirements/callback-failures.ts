@@ -1,0 +1,214 @@
+import assert from "node:assert/strict";
+import type { CookieBrowser } from "../../../testing/browser/cookie-browser.js";
+import type { Fault, IdTokenDraft, MutatedIdToken } from "../../../testing/provider/test-provider.js";
+import type { StartedHost } from "../stage.js";
+import {
+  ACCEPTS_JSON,
+  assertLinkInvalid,
+  assertPage,
+  assertProblem,
+  assertRedirect,
+  assertRefused,
+  assertRetryAfter,
+  GRACE,
+  ownCookies,
+  probe,
+  SIGNED_IN,
+  SIGNED_OUT,
+  withQuery,
+} from "./answers.js";
+import type { HostObligation } from "./requirement.js";
+
+const INDEX = "/idpauth/";
+const EVIL = "https://evil.example";
+
+const tokenRequests = (app: StartedHost) => app.provider.requestsTo("token").length;
+
+/** ID tokens that must not sign anybody in. */
+const BAD_ID_TOKENS: readonly ((draft: IdTokenDraft) => MutatedIdToken)[] = [
+  ({ claims }) => ({ claims: { ...claims, nonce: "another" } }),
+  ({ claims }) => ({ claims: { ...claims, iss: EVIL } }),
+  ({ claims }) => ({ claims: { ...claims, aud: "another-client" } }),
+  ({ claims }) => ({ claims: { ...claims, exp: 1 } }),
+  ({ header, claims, sign }) => sign({ ...header, alg: "none" }, claims),
+  ({ header, claims, sign, publicKeyPem }) => sign({ ...header, alg: "HS256" }, claims, Buffer.from(publicKeyPem)),
+  () => "garbage",
+];
+
+const REFUSALS: readonly Fault[] = [
+  { kind: "status", status: 400, body: { error: "invalid_grant", error_description: "EVIL words" } },
+  { kind: "status", status: 400 },
+];
+
+/** Each is an outage: nobody can tell whether the code was good. */
+const OUTAGES: readonly Fault[] = [
+  { kind: "reset" },
+  { kind: "status", status: 500, body: "EVIL words" },
+  { kind: "status", status: 429, headers: { "Retry-After": "9" } },
+  { kind: "status", status: 401, body: { error: "invalid_client" } },
+  { kind: "redirect", status: 307 },
+  { kind: "garbage" },
+];
+
+function codeOf(fault: Fault): string {
+  return fault.kind === "status" && fault.status === 401 ? "provider_misconfigured" : "provider_unavailable";
+}
+
+/** Somebody new, and somebody who is signed in and about to sign in as somebody else. */
+async function visitors(app: StartedHost): Promise<readonly (readonly [browser: CookieBrowser, before: object])[]> {
+  return [
+    [app.browser(), SIGNED_OUT],
+    [await app.signedIn(), SIGNED_IN],
+  ];
+}
+
+export const callbackFailureObligations: readonly HostObligation[] = [
+  {
+    area: "callback",
+    promise: "the iss of the answer is compared when it is there, demanded when the provider announces it, on errors too (RFC 9207)",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = app.browser();
+      const spoils: readonly ((callback: string) => string)[] = [
+        (callback) => withQuery(callback, { iss: undefined }),
+        (callback) => withQuery(callback, { iss: EVIL }),
+        (callback) => withQuery(callback, { iss: `${app.provider.issuer}/` }),
+        (callback) => `${callback}&iss=${encodeURIComponent(app.provider.issuer)}`,
+        (callback) => withQuery(callback, { iss: EVIL, code: undefined, error: "access_denied" }),
+      ];
+      for (const spoil of spoils) {
+        const callback = await app.approved(browser);
+        assertRefused(await browser.navigate(spoil(callback)));
+        assertLinkInvalid(await browser.navigate(callback));
+      }
+      assert.equal(tokenRequests(app), 0);
+    },
+  },
+  {
+    area: "callback",
+    promise: "where the provider announces no iss it may be missing, and a wrong one is still refused",
+    async check(stage) {
+      const app = await stage.start({ provider: { announceIss: false } });
+      const browser = app.browser();
+      assertRefused(await browser.navigate(withQuery(await app.approved(browser), { iss: EVIL })));
+      assertRedirect(await browser.navigate(await app.approved(browser)), INDEX);
+    },
+  },
+  {
+    area: "callback",
+    promise: "an ID token that does not pass verification is a 400 page, signs nobody in and nobody out, and the code is sent once",
+    async check(stage) {
+      const app = await stage.start();
+      for (const [browser, before] of await visitors(app)) {
+        for (const mutate of BAD_ID_TOKENS) {
+          const callback = await app.approved(browser, undefined, GRACE);
+          const asked = tokenRequests(app);
+          app.provider.mutateIdToken = mutate;
+          assertRefused(await browser.navigate(callback));
+          app.provider.mutateIdToken = undefined;
+          await browser.navigate(callback);
+          assert.equal(tokenRequests(app), asked + 1);
+          assert.deepEqual(await probe(browser), before);
+        }
+      }
+    },
+  },
+  {
+    area: "callback",
+    promise: "a code that the provider refuses is a 400 page in our own words, or problem+json where Accept asks for JSON",
+    async check(stage) {
+      const app = await stage.start();
+      for (const [browser, before] of await visitors(app)) {
+        for (const fault of REFUSALS) {
+          app.provider.fault("token", { ...fault, times: 2 });
+          const page = await browser.navigate(await app.approved(browser));
+          assertRefused(page);
+          const document = await browser.get(await app.approved(browser), { headers: ACCEPTS_JSON });
+          assertProblem(document, 400, "sign_in_refused");
+          assert.doesNotMatch(page.text + document.text, /EVIL/);
+          assert.deepEqual(await probe(browser), before);
+        }
+      }
+    },
+  },
+  {
+    area: "callback",
+    promise: "the code of another login is refused",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = app.browser();
+      const foreign = new URL(await app.approved(app.browser())).searchParams.get("code") ?? "";
+      assertRefused(await browser.navigate(withQuery(await app.approved(browser), { code: foreign })));
+      assert.deepEqual(await probe(browser), SIGNED_OUT);
+    },
+  },
+  {
+    area: "callback",
+    promise: "an outage of the token endpoint is a 503 page with Retry-After and Try again, and nothing is stored",
+    async check(stage) {
+      const app = await stage.start();
+      for (const [browser, before] of await visitors(app)) {
+        for (const fault of OUTAGES) {
+          const callback = await app.approved(browser, undefined, GRACE);
+          app.provider.fault("token", { ...fault, times: 1 });
+          const answer = await browser.navigate(callback);
+          assertPage(answer, 503, codeOf(fault), 'href="/idpauth/login/"');
+          assertRetryAfter(answer);
+          assert.doesNotMatch(answer.text, /EVIL/);
+          assert.deepEqual(ownCookies(answer), []);
+          // The back-off ends; the code was sent and is never sent again.
+          app.clock.advance(31_000);
+          const asked = tokenRequests(app);
+          await browser.navigate(callback);
+          assert.equal(tokenRequests(app), asked);
+          assert.deepEqual(await probe(browser), before);
+        }
+        assert.deepEqual(await probe(await app.signedIn(browser)), SIGNED_IN);
+      }
+    },
+  },
+  {
+    area: "callback",
+    promise: "while this process backs off from the provider it is 503 at once, and the login is kept for later",
+    async check(stage) {
+      const app = await stage.start();
+      const [unlucky, browser] = [app.browser(), app.browser()];
+      const [first, second] = [await app.approved(unlucky), await app.approved(browser)];
+      // A response to one code keeps no other login away; a provider that does not respond does.
+      app.provider.fault("token", { kind: "reset", times: 1 });
+      assertRetryAfter(await unlucky.navigate(first));
+      const answer = await browser.get(second, { headers: ACCEPTS_JSON });
+      assertProblem(answer, 503, "provider_unavailable");
+      assertRetryAfter(answer);
+      assert.equal(tokenRequests(app), 1);
+      app.clock.advance(20_000);
+      assertRedirect(await browser.navigate(second), INDEX);
+    },
+  },
+  {
+    area: "callback",
+    promise: "keys that cannot be had are an outage, not a refusal",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = app.browser();
+      app.provider.fault("jwks", { kind: "reset" });
+      assertRetryAfter(await browser.navigate(await app.approved(browser)));
+      assert.deepEqual(await probe(browser), SIGNED_OUT);
+    },
+  },
+  {
+    area: "callback",
+    promise: "a provider that hangs is 503 after IDP_HTTP_TIMEOUT",
+    async check(stage) {
+      const app = await stage.start({ options: { httpTimeout: 3 } });
+      const browser = app.browser();
+      const callback = await app.approved(browser);
+      const hold = app.provider.hold("token");
+      const answer = browser.navigate(callback);
+      await hold.arrived;
+      app.clock.advance(3_000);
+      assertRetryAfter(await answer);
+      hold.release();
+    },
+  },
+];

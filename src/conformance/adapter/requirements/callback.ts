@@ -1,0 +1,262 @@
+import assert from "node:assert/strict";
+import type { StartedHost } from "../stage.js";
+import {
+  ACCEPTS_JSON,
+  assertLinkInvalid,
+  assertPage,
+  assertProblem,
+  assertRedirect,
+  GRACE,
+  PROBE,
+  probe,
+  readable,
+  SIGNED_IN,
+  SIGNED_OUT,
+  withQuery,
+} from "./answers.js";
+import type { HostObligation } from "./requirement.js";
+
+const INDEX = "/idpauth/";
+const CALLBACK = "/idpauth/login-callback";
+const UNKNOWN_STATE = "A".repeat(43);
+
+const pageOf = (app: StartedHost) => `${app.origin}/reports?year=2024#q3`;
+const fromPage = (app: StartedHost) =>
+  `/idpauth/login/?${new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: pageOf(app) }).toString()}`;
+const stateOf = (callback: string) => new URL(callback).searchParams.get("state") ?? "";
+const tokenRequests = (app: StartedHost) => app.provider.requestsTo("token").length;
+
+/** Callbacks whose state is of no use, each made from a good one. */
+const BAD_STATES: readonly ((callback: string) => string)[] = [
+  (callback) => withQuery(callback, { state: undefined }),
+  (callback) => withQuery(callback, { state: "" }),
+  (callback) => withQuery(callback, { state: UNKNOWN_STATE }),
+  (callback) => withQuery(callback, { state: `${stateOf(callback)}A` }),
+  (callback) => withQuery(callback, { state: stateOf(callback).toUpperCase() }),
+  (callback) => withQuery(callback, { state: "__proto__" }),
+  (callback) => `${callback}&state=${stateOf(callback)}`,
+  (callback) => `${callback}&state=x`,
+];
+
+/** Codes of the fixed list, and what is made of any other. */
+const PROVIDER_ERRORS: readonly (readonly [error: string, code: string])[] = [
+  ["access_denied", "access_denied"],
+  ["temporarily_unavailable", "temporarily_unavailable"],
+  ["EVIL<script>", "provider_error"],
+  ["__proto__", "provider_error"],
+  ["ACCESS_DENIED", "provider_error"],
+];
+
+export const callbackObligations: readonly HostObligation[] = [
+  {
+    area: "callback",
+    promise: "answers 302 without a body to that login's page, and signs in whoever agreed at the provider",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = app.browser();
+      const callback = await app.approved(browser, fromPage(app));
+      // Parameters that nobody knows change nothing.
+      const visited = withQuery(callback, { email: "grace@example.com", sub: "grace-1906", session_state: "x", access_token: "y" });
+      assertRedirect(await browser.navigate(visited), pageOf(app));
+      assert.deepEqual(await probe(browser), SIGNED_IN);
+    },
+  },
+  {
+    area: "callback",
+    promise: "as somebody else leaves nobody of before signed in",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = await app.signedIn();
+      const before = app.copyOf(browser);
+      await browser.navigate(await app.approved(browser, undefined, GRACE));
+      assert.deepEqual(await probe(browser), {
+        authenticated: true,
+        user: { email: "grace@example.com", name: "Grace Hopper", picture: null },
+      });
+      assert.deepEqual(await probe(before), SIGNED_OUT);
+    },
+  },
+  {
+    area: "callback",
+    promise: "asks userinfo once who it is when the ID token does not say, and stands when userinfo cannot",
+    async check(stage) {
+      const app = await stage.start({ provider: { claimsInIdToken: false } });
+      assert.deepEqual(await probe(await app.signedIn()), SIGNED_IN);
+      assert.equal(app.provider.requestsTo("userinfo").length, 1);
+      const nameless = { authenticated: true, user: { email: null, name: null, picture: null } };
+      app.provider.userinfoAnswer = (claims) => ({ ...claims, sub: "somebody-else" });
+      assert.deepEqual(await probe(await app.signedIn()), nameless);
+      app.provider.fault("userinfo", { kind: "reset" });
+      assert.deepEqual(await probe(await app.signedIn()), nameless);
+    },
+  },
+  {
+    area: "callback",
+    promise: "a state that is missing, empty, unknown, changed or repeated is 400 with a way to start again, and costs nothing",
+    async check(stage) {
+      const app = await stage.start();
+      const [browser, signedIn] = [app.browser(), await app.signedIn()];
+      const callback = await app.approved(browser, fromPage(app));
+      const asked = tokenRequests(app);
+      for (const spoil of BAD_STATES) {
+        for (const visitor of [browser, signedIn, app.browser()]) assertLinkInvalid(await visitor.navigate(spoil(callback)));
+      }
+      assertLinkInvalid(await browser.navigate(CALLBACK));
+      assert.equal(tokenRequests(app), asked);
+      assert.deepEqual(await probe(signedIn), SIGNED_IN);
+      assertRedirect(await browser.navigate(callback), pageOf(app));
+    },
+  },
+  {
+    area: "callback",
+    promise: "a state of another browser is 400 there, signed in or not, and still works at home",
+    async check(stage) {
+      const app = await stage.start();
+      const [home, stranger, starting, signedIn] = [app.browser(), app.browser(), app.browser(), await app.signedIn()];
+      const callback = await app.approved(home, fromPage(app), GRACE);
+      await starting.navigate("/idpauth/login/");
+      for (const other of [stranger, starting, signedIn]) assertLinkInvalid(await other.navigate(callback));
+      assert.deepEqual([await probe(stranger), await probe(starting), await probe(signedIn)], [SIGNED_OUT, SIGNED_OUT, SIGNED_IN]);
+      assertRedirect(await home.navigate(callback), pageOf(app));
+    },
+  },
+  {
+    area: "callback",
+    promise: "an unusable link is problem+json where Accept asks for JSON",
+    async check(stage) {
+      const app = await stage.start();
+      const answer = await app.browser().get(`${CALLBACK}?code=x&state=y`, { headers: ACCEPTS_JSON });
+      assertProblem(answer, 400, "login_link_invalid");
+      assert.equal(answer.json().title, "This sign-in link is no longer valid");
+      assertLinkInvalid(await app.browser().get(`${CALLBACK}?code=x&state=y`));
+    },
+  },
+  {
+    area: "callback",
+    promise: "a known state without exactly one code or error is 400, and that login is used up",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = app.browser();
+      const spoils: readonly ((callback: string) => string)[] = [
+        (callback) => withQuery(callback, { code: undefined }),
+        (callback) => withQuery(callback, { code: "" }),
+        (callback) => `${callback}&code=b`,
+        (callback) => `${callback}&error=a&error=b`,
+      ];
+      for (const spoil of spoils) {
+        const callback = await app.approved(browser);
+        assertLinkInvalid(await browser.navigate(spoil(callback)));
+        assertLinkInvalid(await browser.navigate(callback));
+      }
+      assert.equal(tokenRequests(app), 0);
+    },
+  },
+  {
+    area: "callback",
+    promise: "again by somebody who is signed in, as after a reload or the back button, is 302 to the page without asking the provider",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = app.browser();
+      const callback = await app.approved(browser, fromPage(app));
+      await browser.navigate(callback);
+      for (const again of [callback, withQuery(callback, { code: undefined, error: "access_denied" })]) {
+        assertRedirect(await browser.navigate(again), pageOf(app));
+      }
+      assert.deepEqual(await probe(browser), SIGNED_IN);
+      assertLinkInvalid(await app.browser().navigate(callback));
+      await browser.get("/idpauth/logout/");
+      assertLinkInvalid(await browser.navigate(callback));
+      assert.equal(tokenRequests(app), 1);
+    },
+  },
+  {
+    area: "callback",
+    promise: "a double click is one token request, and both get the same answer",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = app.browser();
+      const callback = await app.approved(browser, fromPage(app));
+      const hold = app.provider.hold("token");
+      const answers = [browser.navigate(callback), browser.navigate(callback)];
+      await hold.arrived;
+      // What was sent after the second click has been answered, so that the click has arrived too.
+      await app.browser().get(PROBE);
+      hold.release();
+      const cookies: (readonly string[])[] = [];
+      for (const answer of await Promise.all(answers)) {
+        assertRedirect(answer, pageOf(app));
+        cookies.push(answer.setCookies);
+      }
+      assert.equal(tokenRequests(app), 1);
+      assert.deepEqual(await probe(browser), SIGNED_IN);
+      // The browser shows the later answer and may never read the earlier one, so each has the new session's cookie.
+      if (stage.session === "bundled") assert.deepEqual(cookies[1], cookies[0]);
+    },
+  },
+  {
+    area: "callback",
+    promise: "the last eight states that were used while signed in are remembered",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = app.browser();
+      const callbacks: string[] = [];
+      for (let login = 1; login <= 9; login += 1) {
+        const callback = await app.approved(browser);
+        callbacks.push(callback);
+        assertRedirect(await browser.navigate(callback), INDEX);
+      }
+      assertLinkInvalid(await browser.navigate(callbacks[0] ?? ""));
+      for (const callback of callbacks.slice(1)) assertRedirect(await browser.navigate(callback), INDEX);
+    },
+  },
+  {
+    area: "callback",
+    promise: "an error of the provider leads to the index, which explains it in fixed words and repeats none of the provider's",
+    async check(stage) {
+      const app = await stage.start();
+      const [browser, signedIn] = [app.browser(), await app.signedIn()];
+      for (const visitor of [browser, signedIn]) {
+        for (const [error, code] of PROVIDER_ERRORS) {
+          const callback = await app.approved(visitor);
+          const failed = withQuery(callback, {
+            code: undefined,
+            error,
+            error_description: "EVIL words",
+            error_uri: "https://evil.example",
+          });
+          const answer = await visitor.navigate(failed);
+          assertRedirect(answer, `${INDEX}?error=${code}`);
+          const page = await visitor.navigate(answer.location ?? "");
+          assertPage(page, 200, code);
+          assert.match(readable(page), /The sign-in was not completed\. \w+/);
+          assert.doesNotMatch(`${page.text}${JSON.stringify(page.rawHeaders)}`, /evil/i);
+          if (visitor === browser) assertLinkInvalid(await visitor.navigate(callback));
+        }
+      }
+      assert.deepEqual([await probe(browser), await probe(signedIn)], [SIGNED_OUT, SIGNED_IN]);
+      assert.doesNotMatch(JSON.stringify(app.log), /evil/i);
+    },
+  },
+  {
+    area: "callback",
+    promise: "a logout while it is under way wins: nobody is signed in, and the tokens are revoked",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = app.browser();
+      const callback = await app.approved(browser);
+      const leaving = app.copyOf(browser);
+      const hold = app.provider.hold("token", { before: false });
+      const revoking = app.provider.hold("revoke");
+      const answer = browser.navigate(callback);
+      await hold.arrived;
+      assert.deepEqual((await leaving.get("/idpauth/logout/?response=json")).json(), { status: "logged_out" });
+      hold.release();
+      assertLinkInvalid(await answer);
+      assert.deepEqual(await probe(browser), SIGNED_OUT);
+      await revoking.arrived;
+      assert.equal(app.provider.requestsTo("revoke")[0]?.params.get("token"), app.newest("refresh_token"));
+      revoking.release();
+      await app.auth.idle();
+    },
+  },
+];

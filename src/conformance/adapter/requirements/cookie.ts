@@ -1,0 +1,192 @@
+import assert from "node:assert/strict";
+import { TestClock } from "../../../testing/test-clock.js";
+import type { HostStage, StageOptions } from "../stage.js";
+import { WatchedStore } from "../watched-store.js";
+import { assertPage, assertRedirect, ownCookies, probe, SIGNED_IN, SIGNED_OUT } from "./answers.js";
+import type { HostObligation } from "./requirement.js";
+
+const HTTPS = "https://app.example";
+const LIFE = 14 * 86_400;
+
+/** The attributes, in whatever order and letter case, without the value. */
+function attributesOf(line: string): { name: string; attributes: string[] } {
+  const [pair = "", ...attributes] = line.split(";").map((part) => part.trim());
+  return { name: pair.slice(0, pair.indexOf("=")), attributes: attributes.map((attribute) => attribute.toLowerCase()).sort() };
+}
+
+const attributes = (maxAge: number, secure: boolean) =>
+  ["httponly", `max-age=${String(maxAge)}`, "path=/", "samesite=lax", ...(secure ? ["secure"] : [])].sort();
+
+/** Signs in, probes and signs out at `origin`, and holds every cookie on the way to these attributes. */
+async function checkCookie(
+  stage: HostStage,
+  { start = {}, origin, name, maxAge = LIFE }: { start?: StageOptions; origin?: string; name: string; maxAge?: number },
+): Promise<void> {
+  const app = await stage.start(start);
+  const at = origin ?? app.origin;
+  const secure = at.startsWith("https:");
+  const browser = app.browser({ origin: at, ...(origin !== undefined && { proxied: { [origin]: app.port } }) });
+  const login = await browser.navigate("/idpauth/login/");
+  const done = await browser.navigate(await app.provider.signInCode(login.location ?? ""));
+  for (const answer of [login, done]) {
+    assert.deepEqual(answer.setCookies.map(attributesOf), [{ name, attributes: attributes(maxAge, secure) }]);
+    assert.match(answer.setCookies[0] ?? "", new RegExp(`^${name}=[A-Za-z0-9_-]{43};`));
+  }
+  assert.deepEqual(await probe(browser), SIGNED_IN);
+  const out = await browser.navigate("/idpauth/logout/");
+  assert.deepEqual(out.setCookies.map(attributesOf), [{ name, attributes: attributes(0, secure) }]);
+  assert.equal(out.setCookies[0]?.startsWith(`${name}=;`), true, "the cookie still has a value");
+  assert.deepEqual(browser.cookies.all(), []);
+}
+
+export const cookieObligations: readonly HostObligation[] = [
+  {
+    area: "cookie",
+    promise: "over http is idpauth: HttpOnly, SameSite=Lax, Path=/, Max-Age; a logout clears it with the same attributes",
+    session: "bundled",
+    check: (stage) => checkCookie(stage, { name: "idpauth" }),
+  },
+  {
+    area: "cookie",
+    promise: "behind a trusted proxy that ends TLS is __Host-idpauth with Secure",
+    session: "bundled",
+    check(stage) {
+      const start = stage.has("own trust-proxy setting") ? { trustsProxy: true } : { options: { trustProxy: true } };
+      return checkCookie(stage, { start, origin: HTTPS, name: "__Host-idpauth" });
+    },
+  },
+  {
+    area: "cookie",
+    promise: "with a BASE_URL of https is __Host-idpauth with Secure, whether or not a proxy is trusted",
+    session: "bundled",
+    check: (stage) => checkCookie(stage, { start: { options: { baseUrl: HTTPS } }, origin: HTTPS, name: "__Host-idpauth" }),
+  },
+  {
+    area: "cookie",
+    promise: "has the configured name, and lives for IDP_SESSION_TTL",
+    session: "bundled",
+    check: (stage) => checkCookie(stage, { start: { options: { cookieName: "sid", sessionTtl: 3600 } }, name: "sid", maxAge: 3600 }),
+  },
+  {
+    area: "cookie",
+    promise: "lives a day longer than the maximum age where that is long, so that the index can name it",
+    session: "bundled",
+    async check(stage) {
+      const age = 20 * 86_400;
+      const start = { options: { sessionMaxAge: age } };
+      await checkCookie(stage, { start, name: "idpauth", maxAge: age + 86_400 });
+      const app = await stage.start(start);
+      const browser = await app.signedIn();
+      app.clock.advance((age + 1) * 1_000);
+      assert.equal((await probe(browser, "?details=true"))["reason"], "max_age");
+      assertPage(await browser.navigate("/idpauth/"), 200, "Your session has ended", "IDP_SESSION_MAX_AGE");
+    },
+  },
+  {
+    area: "cookie",
+    promise: "others of its name, planted by another path or subdomain, do not hide it",
+    session: "bundled",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = await app.signedIn();
+      const own = `idpauth=${browser.cookies.value("idpauth") ?? ""}`;
+      const planted = `idpauth=${"A".repeat(43)}`;
+      for (const cookie of [`${planted}; ${own}`, `idpauth=; idpauth="x"; ${own}; ${planted}`, `a=b; xidpauth=y;${own};idpauth2=z`]) {
+        assert.deepEqual((await browser.get("/idpauth/session", { headers: { cookie } })).json(), SIGNED_IN, cookie);
+        assert.equal((await browser.get("/reports", { headers: { cookie } })).status, 200, cookie);
+      }
+    },
+  },
+  {
+    area: "cookie",
+    promise: "a visitor without a session gets none, and the store is not even asked",
+    session: "bundled",
+    async check(stage) {
+      const clock = new TestClock();
+      const store = new WatchedStore(clock);
+      const app = await stage.start({ clock, options: { store, debug: true } });
+      const browser = app.browser();
+      for (const target of [
+        "/idpauth/",
+        "/idpauth/session",
+        "/idpauth/debug",
+        "/idpauth/logout/?response=json",
+        "/idpauth/login/?scheme=x",
+        "/idpauth/login-callback?code=x&state=y",
+        "/idpauth/nothing",
+        "/reports",
+        "/public",
+      ]) {
+        assert.deepEqual((await browser.navigate(target)).setCookies, [], target);
+      }
+      assert.deepEqual(store.operations, []);
+    },
+  },
+  {
+    area: "cookie",
+    promise: "is not set again by a probe, the index or another login, but once a day by the probe",
+    session: "bundled",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = await app.signedIn();
+      const value = browser.cookies.value("idpauth");
+      for (const target of ["/idpauth/session", "/idpauth/", "/idpauth/login/", "/reports"]) {
+        assert.deepEqual((await browser.navigate(target)).setCookies, [], target);
+      }
+      app.clock.advance(86_400_000);
+      // A guard cannot send the cookie, so it leaves the renewal to the probe.
+      const guarded = await browser.get("/reports");
+      assert.deepEqual([guarded.status, guarded.setCookies], [200, []]);
+      const renewed = await browser.get("/idpauth/session");
+      assert.deepEqual(renewed.setCookies.map(attributesOf), [{ name: "idpauth", attributes: attributes(LIFE, false) }]);
+      assert.equal(browser.cookies.value("idpauth"), value);
+      assert.deepEqual((await browser.get("/idpauth/session")).setCookies, []);
+      app.clock.advance(LIFE * 1_000 - 1_000);
+      assert.deepEqual(await probe(browser), SIGNED_IN);
+    },
+  },
+  {
+    area: "cookie",
+    promise: "one that leads nowhere is nobody's, is never adopted, and is cleared by a logout",
+    session: "bundled",
+    async check(stage) {
+      const app = await stage.start();
+      const chosen = "A".repeat(43);
+      const browser = app.browser();
+      browser.cookies.plant({ name: "idpauth", value: chosen, domain: "127.0.0.1" });
+      assert.deepEqual(await probe(browser), SIGNED_OUT);
+      const out = await app.copyOf(browser).get("/idpauth/logout/");
+      assert.deepEqual(out.setCookies.map(attributesOf), [{ name: "idpauth", attributes: attributes(0, false) }]);
+      await app.signedIn(browser);
+      assert.notEqual(browser.cookies.value("idpauth"), chosen);
+      const thief = app.browser();
+      thief.cookies.plant({ name: "idpauth", value: chosen, domain: "127.0.0.1" });
+      assert.deepEqual(await probe(thief), SIGNED_OUT);
+    },
+  },
+  {
+    area: "cookie",
+    promise: "a sign-in gives the session a new key; whoever knows the one before is nobody (fixation)",
+    async check(stage) {
+      const app = await stage.start();
+      const thief = app.browser();
+      const prepared = await app.approved(thief);
+      // The thief's cookie, planted in the victim's browser.
+      const victim = app.copyOf(thief);
+      await app.signedIn(victim);
+      assert.deepEqual([await probe(victim), await probe(thief)], [SIGNED_IN, SIGNED_OUT]);
+      assert.equal((await thief.navigate(prepared)).status, 400);
+      const values = (browser: typeof thief) => browser.cookies.all().map(({ value }) => value);
+      assert.deepEqual(
+        values(victim).filter((value) => values(thief).includes(value)),
+        [],
+      );
+      // Signing in again does the same.
+      const old = app.copyOf(victim);
+      const answer = await victim.navigate(await app.approved(victim));
+      assertRedirect(answer, "/idpauth/");
+      if (stage.session === "bundled") assert.equal(ownCookies(answer).length, 1);
+      assert.deepEqual([await probe(victim), await probe(old)], [SIGNED_IN, SIGNED_OUT]);
+    },
+  },
+];

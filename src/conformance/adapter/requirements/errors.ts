@@ -1,0 +1,181 @@
+import assert from "node:assert/strict";
+import { ConfigurationError, SessionMissingError } from "../../../index.js";
+import type { HostRoute } from "../adapter-under-test.js";
+import type { HostStage, StageOptions } from "../stage.js";
+import { ACCEPTS_JSON, assertProblem, assertRetryAfter } from "./answers.js";
+import type { HostObligation } from "./requirement.js";
+
+const area = "errors";
+
+/** How a handler fails: it throws, rejects at once, or rejects after it has asked about the visitor. */
+const FAILURES: readonly (readonly [path: string, guarded: boolean, fail: (error: Error, ask: () => Promise<unknown>) => unknown])[] = [
+  [
+    "/throws",
+    true,
+    (error) => {
+      throw error;
+    },
+  ],
+  ["/rejects", true, (error) => Promise.reject(error)],
+  [
+    "/rejects-later",
+    true,
+    async (error, ask) => {
+      await ask();
+      throw error;
+    },
+  ],
+  [
+    "/unguarded",
+    false,
+    async (error, ask) => {
+      await ask();
+      throw error;
+    },
+  ],
+];
+
+export const errorObligations: readonly HostObligation[] = [
+  {
+    area,
+    promise: "what a handler throws, or rejects with, reaches the application's own error handler, the very object and once",
+    async check(stage) {
+      const errors = FAILURES.map(([path], index) => Object.assign(new Error(`failed at ${path}`), index % 2 === 0 ? { status: 422 } : {}));
+      const routes = FAILURES.map(([path, guarded, fail], index): HostRoute => ({
+        kind: "json",
+        method: "GET",
+        path,
+        ...(guarded && { guard: { mount: 0 } }),
+        answer: ([auth], raw) => fail(errors[index]!, async () => auth?.getUser(raw)),
+      }));
+      const app = await stage.start({ routes });
+      const browser = await app.signedIn();
+      for (const [index, [path]] of FAILURES.entries()) {
+        const answer = await browser.get(path, { headers: ACCEPTS_JSON });
+        assert.deepEqual([answer.status, answer.json()], [index % 2 === 0 ? 422 : 500, { caught: `failed at ${path}` }]);
+        assert.equal(app.caught[index], errors[index], "it is another error than the one that was thrown");
+      }
+      assert.equal(app.caught.length, FAILURES.length);
+      assert.equal((await browser.get("/idpauth/session")).json().authenticated, true);
+    },
+  },
+  {
+    area,
+    promise: "what idpauth answers itself, refusals and outages too, does not come to the application's error handler",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = app.browser();
+      assertProblem(await browser.get("/idpauth/login/?scheme=EVIL"), 400, "invalid_parameter");
+      assertProblem(await browser.get("/idpauth/login-callback?state=x&code=y", { headers: ACCEPTS_JSON }), 400, "login_link_invalid");
+      assertProblem(await browser.get("/idpauth/nothing"), 404, "not_found");
+      assertProblem(await browser.get("/idpauth/session", { method: "POST" }), 405, "method_not_allowed");
+      assert.equal((await browser.get("/reports")).status, 401);
+      app.provider.fault("discovery", { kind: "status", status: 500 });
+      assertRetryAfter(await browser.get("/idpauth/login/"));
+      assert.deepEqual(app.caught, []);
+    },
+  },
+  {
+    area,
+    promise: "mistakes in the configuration keep the application from starting, and all of them are told at once",
+    async check(stage) {
+      const findings = await refusal(stage, {
+        options: { secretKey: "", clientId: undefined, scope: ["email"], issuer: "http://id.example", ...{ cookieNam: "x" } },
+      });
+      for (const code of ["E001", "E003", "E005", "E008", "E010"])
+        assert.ok(findings.includes(code), `${code} is not told: ${findings.join()}`);
+    },
+  },
+  {
+    area,
+    promise: "an empty secret key keeps the application from starting, also when it is the second mount's",
+    async check(stage) {
+      assert.deepEqual(errorsOf(await refusal(stage, { options: { secretKey: "" } })), ["E001"]);
+      const second = { mountPath: "/partners/idpauth/", secretKey: " " };
+      assert.deepEqual(errorsOf(await refusal(stage, { options: [{}, second] })), ["E001"]);
+    },
+  },
+  {
+    area,
+    promise: "the host's own sessions together with a store are refused at the start",
+    async check(stage) {
+      const store = { name: "unused" } as never;
+      assert.ok((await refusal(stage, { options: { session: "host", store } })).includes("E009"));
+    },
+  },
+  {
+    area,
+    promise:
+      "the host's own sessions without the host's session middleware are refused at the start, or 503 at every request, never signed out",
+    session: "bundled",
+    async check(stage) {
+      const outcome = await stage.start({ options: { session: "host" } }).catch((error: unknown) => error);
+      if (outcome instanceof Error) {
+        assert.ok(outcome instanceof ConfigurationError, String(outcome));
+        assert.ok(codesOf(outcome).includes("E002"), codesOf(outcome).join());
+        return;
+      }
+      const app = outcome as Awaited<ReturnType<HostStage["start"]>>;
+      assert.ok(
+        app.log.some(({ code }) => code === "W008"),
+        "neither E002 nor W008 is told",
+      );
+      for (const path of ["/idpauth/", "/idpauth/login/", "/idpauth/login-callback?state=x&code=y", "/idpauth/logout/", "/reports"]) {
+        assertProblem(await app.browser().get(path, { headers: ACCEPTS_JSON }), 503, "session_missing");
+      }
+      assertRetryAfter(await app.browser().get("/idpauth/session"));
+      assert.ok(app.caught.every((error) => error instanceof SessionMissingError));
+    },
+  },
+  {
+    area,
+    promise: "the host's own sessions are used with a warning that they promise less (W006)",
+    session: "host",
+    async check(stage) {
+      const app = await stage.start();
+      assert.equal(app.log.filter(({ code }) => code === "W006").length, 1);
+      assert.ok(!app.log.some(({ code }) => code === "E002" || code === "W008" || code === "W005"), JSON.stringify(app.log));
+    },
+  },
+  {
+    area,
+    promise: "a listener or a log that fails disturbs nothing",
+    async check(stage) {
+      const broken = () => {
+        throw new Error("the log failed");
+      };
+      const app = await stage.start({ options: { log: broken } });
+      for (const event of ["login", "logout", "blocked", "failure"] as const) app.auth.on(event, broken);
+      const browser = app.browser();
+      assert.equal((await browser.get("/reports")).status, 401);
+      assert.equal((await browser.get("/idpauth/login-callback?state=x&code=y")).status, 400);
+      await app.signedIn(browser);
+      assert.equal((await browser.get("/reports")).status, 200);
+      assert.equal((await browser.get("/idpauth/logout/?response=json")).status, 200);
+      assert.deepEqual(app.caught, []);
+    },
+  },
+];
+
+/** The codes of the findings that the application does not start for. */
+async function refusal(stage: HostStage, options: StageOptions): Promise<readonly string[]> {
+  const error: unknown = await stage.start(options).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  assert.ok(error !== undefined, "the application has started");
+  assert.ok(
+    error instanceof ConfigurationError,
+    `the application did not start for another reason: ${error instanceof Error ? error.message : typeof error}`,
+  );
+  assert.equal(error.code, "configuration_invalid");
+  for (const code of errorsOf(codesOf(error)))
+    assert.ok(error.message.includes(code), `the message does not name ${code}: ${error.message}`);
+  return codesOf(error);
+}
+
+const codesOf = ({ findings }: ConfigurationError): readonly string[] => findings.map(({ code }) => code);
+
+function errorsOf(codes: readonly string[]): readonly string[] {
+  return codes.filter((code) => code.startsWith("E"));
+}

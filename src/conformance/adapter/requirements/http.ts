@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { ACCEPTS_HTML, ACCEPTS_JSON, assertHeaders, assertPage, assertProblem, ownCookies, probe, SIGNED_IN } from "./answers.js";
+import type { HostObligation } from "./requirement.js";
+
+const LOGIN = "/idpauth/login/";
+const LOGOUT = "/idpauth/logout/";
+
+/** Every kind of answer, with its status for whoever is signed out and signed in alike. */
+const ANSWERS: readonly (readonly [target: string, headers: Readonly<Record<string, string>>, status: number])[] = [
+  ["/idpauth/", {}, 200],
+  ["/idpauth", {}, 200],
+  ["/idpauth/style.css", {}, 200],
+  ["/idpauth/session", {}, 200],
+  ["/idpauth/debug", {}, 200],
+  ["/idpauth/login/?scheme=x", {}, 400],
+  ["/idpauth/login/?scheme=x", ACCEPTS_HTML, 400],
+  ["/idpauth/login/", { purpose: "prefetch" }, 503],
+  ["/idpauth/login/?response=json", {}, 200],
+  ["/idpauth/login/", {}, 302],
+  ["/idpauth/login-callback", {}, 400],
+  ["/idpauth/login-callback", ACCEPTS_JSON, 400],
+  ["/idpauth/nothing", {}, 404],
+  ["/idpauth/nothing", ACCEPTS_HTML, 404],
+  ["/idpauth/logout/?response=x", {}, 400],
+  ["/idpauth/logout/?response=json", {}, 200],
+  ["/idpauth/logout/", {}, 302],
+];
+
+export const httpObligations: readonly HostObligation[] = [
+  {
+    area: "http",
+    promise:
+      "every answer carries the common headers; pages a Content-Security-Policy, JSON a Cross-Origin-Resource-Policy, redirects no body",
+    async check(stage) {
+      const app = await stage.start({ options: { debug: true } });
+      for (const browser of [app.browser(), await app.signedIn()]) {
+        for (const [target, headers, status] of ANSWERS) {
+          const answer = await browser.get(target, { headers });
+          assert.equal(answer.status, status, target);
+          assertHeaders(answer, `${target} ${JSON.stringify(headers)}`);
+        }
+      }
+      const browser = app.browser();
+      for (const change of ["code=", "error=access_denied&x="]) {
+        const callback = (await app.approved(browser)).replace("code=", change);
+        assertHeaders(await browser.navigate(callback), change);
+      }
+    },
+  },
+  {
+    area: "http",
+    promise: "a slash more or less at the end is the same endpoint, without a redirect; login-callback is exact",
+    async check(stage) {
+      const app = await stage.start({ options: { debug: true } });
+      const browser = app.browser();
+      for (const [target, status] of [
+        ["/idpauth", 200],
+        ["/idpauth?x=1", 200],
+        ["/idpauth/session/", 200],
+        ["/idpauth/session/?details=true", 200],
+        ["/idpauth/debug/", 200],
+        ["/idpauth/login?response=json", 200],
+        ["/idpauth/login/?response=json", 200],
+        ["/idpauth/logout?response=json", 200],
+        ["/idpauth/logout/?response=json", 200],
+      ] as const) {
+        assert.equal((await browser.get(target)).status, status, target);
+      }
+      const callback = new URL(await app.approved(browser));
+      assertProblem(await browser.get(`/idpauth/login-callback/${callback.search}`), 404, "not_found");
+      assert.equal((await browser.navigate(callback)).status, 302);
+    },
+  },
+  {
+    area: "http",
+    promise: "an unknown path below the mount is 404, as problem+json or a page, and is not repeated; letter case counts",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = app.browser();
+      for (const path of [
+        "EVIL",
+        "EVIL/x?y=EVIL",
+        "login.EVIL",
+        "session/EVIL",
+        "LOGIN/",
+        "Session",
+        "%73ession",
+        "__proto__",
+        "constructor",
+      ]) {
+        const answer = await browser.get(`/idpauth/${path}`);
+        assertProblem(answer, 404, "not_found");
+        const page = await browser.navigate(`/idpauth/${path}`);
+        assertPage(page, 404, "not_found");
+        assert.doesNotMatch(answer.text + page.text, /EVIL|__proto__|constructor/, path);
+      }
+    },
+  },
+  {
+    area: "http",
+    promise: "paths beside the mount stay the application's own",
+    async check(stage) {
+      const app = await stage.start();
+      assert.deepEqual((await app.browser().get("/public?next=/idpauth/session")).json(), { for: "everybody" });
+      for (const path of ["/idpauth2", "/idpauthx/session", "/other/idpauth/session"]) {
+        const answer = await app.browser().get(path);
+        assert.equal(answer.status, 404, path);
+        assert.ok(!answer.text.includes("not_found"), `${path} was answered by idpauth`);
+      }
+    },
+  },
+  {
+    area: "http",
+    promise: "a prefetch of login or logout is 503 without any effect, and the real click is answered",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = await app.signedIn();
+      const asked = app.provider.requests.length;
+      for (const headers of [
+        { "sec-purpose": "prefetch" },
+        { "sec-purpose": "prefetch;prerender" },
+        { "sec-purpose": "Prefetch;anonymous-client-ip" },
+        { purpose: "PREFETCH" },
+        { "next-router-prefetch": "1" },
+      ] as Record<string, string>[]) {
+        for (const target of [LOGIN, `${LOGIN}?response=json`, LOGOUT, `${LOGOUT}?response=json`]) {
+          const answer = await browser.get(target, { headers });
+          const row = `${target} ${JSON.stringify(headers)}`;
+          assertProblem(answer, 503, "prefetch_refused");
+          assertHeaders(answer, row);
+          assert.deepEqual(ownCookies(answer), [], row);
+        }
+        assertPage(await browser.navigate(LOGOUT, { headers }), 503, "prefetch_refused");
+      }
+      assert.equal(app.provider.requests.length, asked);
+      assert.deepEqual(await probe(browser), SIGNED_IN);
+      assert.equal((await browser.navigate(LOGIN, { headers: { purpose: "preview" } })).status, 302);
+    },
+  },
+  {
+    area: "http",
+    promise: "what was put into Vary before stays, on pages, redirects, JSON and errors",
+    needs: "earlier headers",
+    async check(stage) {
+      const app = await stage.start({ options: { debug: true }, earlier: [["Vary", "Accept-Language"]] });
+      const browser = app.browser();
+      for (const [target, headers] of ANSWERS) {
+        const { vary } = (await browser.get(target, { headers })).headers;
+        const names = vary?.split(",").map((name) => name.trim().toLowerCase()) ?? [];
+        for (const name of ["accept-language", "cookie"]) assert.ok(names.includes(name), `${target}: Vary is ${String(vary)}`);
+      }
+    },
+  },
+];

@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import type { StageOptions } from "../stage.js";
+import { assertPage, mediaType, probe, readable, SIGNED_IN } from "./answers.js";
+import type { HostObligation } from "./requirement.js";
+import { leaksIn, secretsOf } from "./secrets.js";
+
+const INDEX = "/idpauth/";
+const HOUR = 3600;
+
+/** What ends a session, when, and what the page must say then. */
+const ENDS: readonly (readonly [start: StageOptions, seconds: number, parts: readonly RegExp[]])[] = [
+  [{ options: { sessionMaxAge: 1800 } }, 1801, [/IDP_SESSION_MAX_AGE/, /1,?800 seconds/]],
+  [{ options: { sessionIdleTimeout: 600 } }, 601, [/IDP_SESSION_IDLE_TIMEOUT/, /600 seconds/]],
+  [{ options: { sessionAutoRefresh: false } }, HOUR, [/IDP_SESSION_AUTO_REFRESH/, /\boff\b/]],
+  [{ provider: { issueRefreshToken: false } }, HOUR, [/gave no refresh token/]],
+];
+
+export const indexPageObligations: readonly HostObligation[] = [
+  {
+    area: "index page",
+    promise: "signed out, or only signing in, says so and offers to sign in",
+    async check(stage) {
+      const app = await stage.start();
+      const starting = app.browser();
+      await app.approved(starting);
+      for (const browser of [app.browser(), starting]) {
+        assertPage(await browser.navigate(INDEX), 200, "You are signed out", 'href="/idpauth/login/"');
+      }
+      // Whatever Accept says: there is nothing but the page.
+      assertPage(await app.browser().get(INDEX, { headers: { accept: "application/json" } }), 200, "You are signed out");
+    },
+  },
+  {
+    area: "index page",
+    promise: "signed in says who, lets their picture in by its origin alone, and offers to sign out",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = await app.signedIn();
+      const page = await browser.navigate(INDEX);
+      assertPage(page, 200, "You are signed in", "Ada Lovelace", "ada@example.com", "https://pictures.example.com/ada.png");
+      assertPage(page, 200, 'href="/idpauth/logout/"');
+      assert.match(String(page.headers["content-security-policy"]), /(?:^|; )img-src https:\/\/pictures\.example\.com(?:;|$)/);
+      // iss, azp, aud and sub are for nobody's eyes.
+      for (const claim of ["ada-1815", app.provider.issuer, app.provider.clientId]) assert.ok(!page.text.includes(claim), claim);
+      assert.deepEqual(leaksIn(page.text + JSON.stringify(page.rawHeaders), secretsOf(app)), []);
+    },
+  },
+  {
+    area: "index page",
+    promise: "has a stylesheet that is there, and is its only need",
+    async check(stage) {
+      const app = await stage.start();
+      const page = await app.browser().navigate(INDEX);
+      const href = /<link[^>]+href="([^"]+)"/.exec(page.text)?.[1];
+      const sheet = await app.browser().get(href ?? "");
+      assert.deepEqual([sheet.status, mediaType(sheet)], [200, "text/css"]);
+      assert.doesNotMatch(page.text, /<script|<style|\sstyle=|\son\w+=/i);
+      assert.doesNotMatch(sheet.text, /url\(|@import/);
+    },
+  },
+  {
+    area: "index page",
+    promise: "signed in, expired but refreshable, still says so without asking the provider, and refreshes nothing",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = await app.signedIn();
+      const asked = app.provider.requests.length;
+      app.clock.advance(HOUR * 1_000);
+      assertPage(await browser.navigate(INDEX), 200, "You are signed in");
+      assert.equal((await browser.get(INDEX, { method: "HEAD" })).status, 200);
+      assert.equal(app.provider.requests.length, asked);
+      assert.deepEqual(await probe(browser), SIGNED_IN);
+      assert.equal(app.provider.requestsTo("token", { grant_type: "refresh_token" }).length, 1);
+    },
+  },
+  {
+    area: "index page",
+    promise: "a session that has ended names the setting that ended it, with its value, and offers to sign in again",
+    async check(stage) {
+      for (const [start, seconds, parts] of ENDS) {
+        const app = await stage.start(start);
+        const browser = await app.signedIn();
+        const asked = app.provider.requests.length;
+        app.clock.advance((seconds - 1) * 1_000);
+        assertPage(await browser.navigate(INDEX), 200, "You are signed in");
+        app.clock.advance(1_000);
+        const page = await browser.navigate(INDEX);
+        assertPage(page, 200, "Your session has ended", 'href="/idpauth/login/"');
+        for (const part of parts) assert.match(readable(page), part);
+        assert.equal(app.provider.requests.length, asked);
+      }
+    },
+  },
+  {
+    area: "index page",
+    promise: "a session that the provider refused to renew says that",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = await app.signedIn();
+      app.provider.revokeAll();
+      app.clock.advance(HOUR * 1_000);
+      await probe(browser);
+      const text = readable(await browser.navigate(INDEX));
+      assert.match(text, /Your session has ended/);
+      assert.match(text, /the provider refused to renew it/);
+    },
+  },
+  {
+    area: "index page",
+    promise: "explains a sign-in error in fixed words beside the state, and repeats no other word of the address",
+    async check(stage) {
+      const app = await stage.start();
+      const visitors = [
+        [app.browser(), "You are signed out"],
+        [await app.signedIn(), "You are signed in"],
+      ] as const;
+      for (const [browser, state] of visitors) {
+        const page = await browser.navigate(`${INDEX}?error=access_denied&error_description=EVIL`);
+        assertPage(page, 200, state, "access_denied");
+        assert.match(readable(page), /You did not give your consent/);
+        assert.doesNotMatch(page.text, /EVIL/);
+        for (const error of ["EVIL", "%3Cscript%3EEVIL%3C/script%3E", "__proto__", "access_denied&error=EVIL", "x".repeat(2000)]) {
+          const unknown = await browser.navigate(`${INDEX}?error=${error}`);
+          assertPage(unknown, 200, state);
+          assert.doesNotMatch(unknown.text + JSON.stringify(unknown.rawHeaders), /EVIL|__proto__|xxxx/);
+        }
+      }
+    },
+  },
+  {
+    area: "index page",
+    promise: "shows what the provider says about a person as text, never as markup or policy",
+    async check(stage) {
+      const app = await stage.start({
+        provider: {
+          person: {
+            sub: "x",
+            name: '<img src=x onerror="alert(1)">',
+            email: "</p><script>alert(1)</script>",
+            picture: "https://a.example;script-src *;/x.png",
+          },
+        },
+      });
+      const page = await (await app.signedIn()).navigate(INDEX);
+      assertPage(page, 200, "You are signed in", "&lt;img src=x");
+      assert.doesNotMatch(page.text, /<script|<img/i);
+      assert.doesNotMatch(String(page.headers["content-security-policy"]), /script-src|a\.example/);
+    },
+  },
+];

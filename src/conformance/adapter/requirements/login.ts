@@ -1,0 +1,232 @@
+import assert from "node:assert/strict";
+import type { CookieBrowser } from "../../../testing/browser/cookie-browser.js";
+import { ACCEPTS_HTML, ACCEPTS_JSON, assertPage, assertProblem, assertRedirect, assertRetryAfter, mediaType, probe } from "./answers.js";
+import { ownCookies, SIGNED_IN } from "./answers.js";
+import type { HostObligation } from "./requirement.js";
+
+const LOGIN = "/idpauth/login/";
+const INDEX = "/idpauth/";
+const ALL_SCHEMES = ["PRESERVE_ORIGIN_QP", "PRESERVE_ORIGIN_HP", "LANDING_PAGE", "DEFAULT"];
+const ALL_RESPONSES = ["redirect", "json"];
+
+const login = (parameters: Readonly<Record<string, string>>) => `${LOGIN}?${new URLSearchParams(parameters).toString()}`;
+
+/** Scheme and response of the query, and whether the login leads to the page it was started from. */
+const COMBINATIONS: readonly (readonly [scheme: string | undefined, response: string | undefined, preserves: boolean])[] = [
+  ["PRESERVE_ORIGIN_QP", "redirect", true],
+  ["PRESERVE_ORIGIN_QP", "json", true],
+  ["PRESERVE_ORIGIN_QP", undefined, true],
+  ["PRESERVE_ORIGIN_HP", "json", true],
+  ["LANDING_PAGE", "redirect", false],
+  ["LANDING_PAGE", "json", false],
+  ["DEFAULT", "redirect", false],
+  ["DEFAULT", "json", false],
+  [undefined, undefined, false],
+  ["preserve_origin_qp", "REDIRECT", true],
+  ["Preserve_Origin_Hp", "Json", true],
+  ["landing_page", "JSON", false],
+];
+
+/** Query, and the names of the parameters that are wrong in it. */
+const INVALID: readonly (readonly [query: string, wrong: readonly ("scheme" | "response")[]])[] = [
+  ["scheme=EVIL", ["scheme"]],
+  ["scheme=", ["scheme"]],
+  ["scheme", ["scheme"]],
+  ["scheme=%20DEFAULT", ["scheme"]],
+  ["scheme=DEFAULT&scheme=LANDING_PAGE", ["scheme"]],
+  ["scheme=DEFAULT&scheme=DEFAULT", ["scheme"]],
+  ["scheme=__proto__", ["scheme"]],
+  ["scheme[]=EVIL&scheme=EVIL", ["scheme"]],
+  ["response=EVIL", ["response"]],
+  ["response=", ["response"]],
+  ["response=json&response=json", ["response"]],
+  ["scheme=PRESERVE_ORIGIN_HP&response=EVIL", ["response"]],
+  ["scheme=EVIL&response=EVIL", ["scheme", "response"]],
+  ["scheme=&response=", ["scheme", "response"]],
+];
+
+export const loginObligations: readonly HostObligation[] = [
+  {
+    area: "login",
+    promise: "every scheme works with every response that is valid for it, in any letter case, and leads where it says",
+    async check(stage) {
+      const app = await stage.start();
+      const page = `${app.origin}/reports?year=2024&q=a%2Fb#q3`;
+      for (const [scheme, response, preserves] of COMBINATIONS) {
+        const row = `${String(scheme)} with ${String(response)}`;
+        const browser = app.browser();
+        const answer = await browser.get(login({ ...(scheme && { scheme }), ...(response && { response }), origin_url: page }), {
+          headers: { "X-ORIGIN-URL": page },
+        });
+        let authorizationUrl = answer.location;
+        if (response?.toLowerCase() === "json") {
+          assert.deepEqual([answer.status, mediaType(answer)], [200, "application/json"], row);
+          const body = answer.json() as Record<string, string>;
+          assert.deepEqual(Object.keys(body), ["redirect_to"], row);
+          authorizationUrl = body["redirect_to"];
+        } else assert.deepEqual([answer.status, answer.text], [302, ""], row);
+        assert.equal(authorizationUrl?.startsWith(`${app.provider.issuer}/authorize?`), true, row);
+        const done = await browser.navigate(await app.provider.signInCode(authorizationUrl));
+        assert.deepEqual([done.status, done.location], [302, preserves ? page : INDEX], row);
+      }
+    },
+  },
+  {
+    area: "login",
+    promise: "each scheme reads the origin from its own place only, and parameters that nobody knows are ignored",
+    async check(stage) {
+      const app = await stage.start();
+      const page = `${app.origin}/reports`;
+      const browser = app.browser();
+      const rows: readonly (readonly [query: Record<string, string>, headers: Record<string, string>])[] = [
+        [{ scheme: "PRESERVE_ORIGIN_QP", response: "json" }, { "x-origin-url": page }],
+        [{ scheme: "PRESERVE_ORIGIN_HP", response: "json", origin_url: page }, {}],
+        [{ scheme: "PRESERVE_ORIGIN_QP", response: "json", ORIGIN_URL: page, final_redirect: page, credentials: "x" }, {}],
+      ];
+      for (const [query, headers] of rows) {
+        const answer = await browser.get(login(query), { headers });
+        const { redirect_to: authorizationUrl } = answer.json() as { redirect_to: string };
+        assertRedirect(await browser.get(await app.provider.signInCode(authorizationUrl)), INDEX);
+      }
+    },
+  },
+  {
+    area: "login",
+    promise: "an invalid, empty or repeated scheme or response is 400 as problem+json that lists every valid option, and begins nothing",
+    async check(stage) {
+      const app = await stage.start();
+      for (const [query, wrong] of INVALID) {
+        const browser = app.browser();
+        const answer = await browser.get(`${LOGIN}?${query}`);
+        assertProblem(answer, 400, "invalid_parameter");
+        const { detail, valid_options: options } = answer.json() as { detail: string; valid_options: Record<string, string[]> };
+        assert.deepEqual(Object.keys(options).sort(), [...wrong].sort(), query);
+        for (const name of wrong) {
+          assert.deepEqual([...(options[name] ?? [])].sort(), [...(name === "scheme" ? ALL_SCHEMES : ALL_RESPONSES)].sort(), query);
+          for (const word of [name, ...(options[name] ?? [])]) assert.ok(detail.includes(word), `${query}: the detail has no ${word}`);
+        }
+        assert.ok(!answer.text.includes("EVIL"), "the value is repeated");
+        assert.deepEqual(ownCookies(answer), []);
+      }
+      assert.deepEqual(app.provider.requests, []);
+    },
+  },
+  {
+    area: "login",
+    promise: "an invalid scheme or response is told as a page where Accept prefers HTML",
+    async check(stage) {
+      const app = await stage.start();
+      const answer = await app.browser().get(`${LOGIN}?scheme=EVIL&response=EVIL`, { headers: ACCEPTS_HTML });
+      assertPage(answer, 400, "invalid_parameter", ...ALL_SCHEMES, ...ALL_RESPONSES);
+      assert.ok(!answer.text.includes("EVIL"));
+      const preferences: readonly (readonly [accept: string, type: string])[] = [
+        ["text/html", "text/html"],
+        ["TEXT/HTML", "text/html"],
+        ["application/json;q=0.4, text/html;q=0.5", "text/html"],
+        ["text/html;q=0.4, application/json;q=0.5", "application/problem+json"],
+        ["text/html;q=0, */*", "application/problem+json"],
+        ["application/problem+json", "application/problem+json"],
+        ["*/*", "application/problem+json"],
+        ["image/png", "application/problem+json"],
+      ];
+      for (const [accept, type] of preferences) {
+        assert.equal(mediaType(await app.browser().get(`${LOGIN}?scheme=x`, { headers: { accept } })), type, accept);
+      }
+    },
+  },
+  {
+    area: "login",
+    promise: "PRESERVE_ORIGIN_HP without response=json is 400 and says why",
+    async check(stage) {
+      const app = await stage.start();
+      for (const query of ["", "&response=redirect", "&response=REDIRECT"]) {
+        const answer = await app.browser().get(`${LOGIN}?scheme=PRESERVE_ORIGIN_HP${query}`, {
+          headers: { "x-origin-url": `${app.origin}/reports` },
+        });
+        assertProblem(answer, 400, "invalid_parameter");
+        const { detail, valid_options: options } = answer.json() as { detail: string; valid_options: unknown };
+        assert.deepEqual(options, { response: ["json"] });
+        assert.match(detail, /PRESERVE_ORIGIN_HP requires response=json/);
+      }
+      assert.deepEqual(app.provider.requests, []);
+    },
+  },
+  {
+    area: "login",
+    promise: "without an origin to preserve it leads to IDP_AUTH_FINAL_REDIRECT_URL, a path or an address elsewhere",
+    async check(stage) {
+      for (const [authFinalRedirectUrl, location] of [
+        ["/welcome?a=1", "/welcome?a=1"],
+        ["/größe", "/gr%C3%B6%C3%9Fe"],
+        ["https://elsewhere.example/start?x=1#y", "https://elsewhere.example/start?x=1#y"],
+      ] as const) {
+        const app = await stage.start({ options: { authFinalRedirectUrl } });
+        const browser = app.browser();
+        const target = login({ scheme: "LANDING_PAGE", origin_url: `${app.origin}/reports` });
+        assertRedirect(await browser.navigate(await app.approved(browser, target)), location);
+      }
+    },
+  },
+  {
+    area: "login",
+    promise: "at another host than BASE_URL's it is first sent to the same address there; at BASE_URL's own host there is no loop",
+    async check(stage) {
+      const app = await stage.start({ options: { baseUrl: "http://app.example" } });
+      const query = "scheme=PRESERVE_ORIGIN_QP&origin_url=http%3A%2F%2Fapp.example%2Fx%3Fa%3D1%26b%3D2";
+      const browser = app.browser({ proxied: { "http://app.example": app.port } });
+      const sent = await browser.navigate(`${app.origin}${LOGIN}?${query}`);
+      const there = new URL(sent.location ?? "");
+      assert.deepEqual([sent.status, there.origin, there.pathname], [302, "http://app.example", LOGIN]);
+      assert.deepEqual([...there.searchParams], [...new URLSearchParams(query), ["idp_hop", "1"]]);
+      assert.deepEqual([ownCookies(sent), app.provider.requests], [[], []]);
+      assertRedirect(await browser.navigate(await app.approved(browser, there.href)), "http://app.example/x?a=1&b=2");
+    },
+  },
+  {
+    area: "login",
+    promise: "that comes back from BASE_URL with another Host is 500 and names both, instead of being sent there for ever",
+    async check(stage) {
+      const app = await stage.start({ options: { baseUrl: "http://app.example" } });
+      const sent = await app.browser().navigate(`${LOGIN}?scheme=LANDING_PAGE`);
+      const { pathname, search } = new URL(sent.location ?? "");
+      assertPage(await app.browser().navigate(pathname + search), 500, "login_loop", "http://app.example", `127.0.0.1:${app.port}`);
+      const document = await app.browser().get(pathname + search, { headers: ACCEPTS_JSON });
+      assertProblem(document, 500, "login_loop");
+      const lines = app.log.filter(({ code }) => code === "login_loop");
+      assert.ok(lines.length > 0 && lines.every(({ level }) => level === "error"), "the log does not say it");
+      assert.deepEqual(ownCookies(document), []);
+    },
+  },
+  {
+    area: "login",
+    promise: "while signed in leaves the present session as it is until the callback succeeds",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = await app.signedIn();
+      const callback = await app.approved(browser);
+      assert.deepEqual(await probe(browser), SIGNED_IN);
+      assert.equal((await browser.get("/reports")).json().token, app.newest("access_token"));
+      assertRedirect(await browser.navigate(callback), INDEX);
+      assert.deepEqual(await probe(browser), SIGNED_IN);
+    },
+  },
+  {
+    area: "login",
+    promise: "with the provider away is 503 with Retry-After, as a page or as problem+json, and nothing is stored",
+    async check(stage) {
+      const app = await stage.start();
+      app.provider.fault("discovery", { kind: "status", status: 503, headers: { "Retry-After": "7" } });
+      const browser: CookieBrowser = app.browser();
+      const page = await browser.navigate(LOGIN);
+      assertPage(page, 503, "provider_unavailable");
+      assert.equal(page.headers["retry-after"], "7");
+      const document = await browser.get(`${LOGIN}?response=json`, { headers: ACCEPTS_JSON });
+      assertProblem(document, 503, "provider_unavailable");
+      assertRetryAfter(document);
+      assert.deepEqual([...ownCookies(page), ...ownCookies(document)], []);
+      app.provider.clearFaults();
+      app.clock.advance(8_000);
+      assertRedirect(await browser.navigate(await app.approved(browser)), INDEX);
+    },
+  },
+];

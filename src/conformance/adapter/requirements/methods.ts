@@ -1,0 +1,113 @@
+import assert from "node:assert/strict";
+import { assertHeaders, assertProblem, ownCookies, probe, PROBE, SIGNED_IN } from "./answers.js";
+import type { HostObligation } from "./requirement.js";
+
+const LOGIN = "/idpauth/login/";
+const LOGOUT = "/idpauth/logout/";
+const ACTING = ["login/", "login", "login-callback?state=x&code=y", "logout/", "logout"].map((path) => `/idpauth/${path}`);
+const READING = ["", "session", "session/", "debug"].map((path) => `/idpauth/${path}`);
+
+/** What HEAD has in common with GET, beside the status. */
+const SAME_BY_HEAD = [
+  "cache-control",
+  "content-security-policy",
+  "content-type",
+  "cross-origin-resource-policy",
+  "referrer-policy",
+  "vary",
+  "x-content-type-options",
+];
+
+export const methodObligations: readonly HostObligation[] = [
+  {
+    area: "methods",
+    promise: "another method than GET is 405 with Allow, has no effect, and opens nothing to other origins",
+    async check(stage) {
+      const app = await stage.start({ options: { debug: true } });
+      const browser = await app.signedIn();
+      const asked = app.provider.requests.length;
+      const preflight = { origin: "https://evil.example", "access-control-request-method": "GET" };
+      for (const [targets, allow] of [
+        [ACTING, ["GET"]],
+        [READING, ["GET", "HEAD"]],
+      ] as const) {
+        for (const target of targets) {
+          for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
+            const answer = await browser.get(target, { method, ...(method === "OPTIONS" && { headers: preflight }) });
+            const row = `${method} ${target}`;
+            assertProblem(answer, 405, "method_not_allowed");
+            assert.deepEqual(
+              answer.headers.allow?.split(",").map((name) => name.trim()),
+              allow,
+              row,
+            );
+            assert.deepEqual(ownCookies(answer), [], row);
+            assertHeaders(answer, row);
+          }
+        }
+      }
+      assert.equal(app.provider.requests.length, asked);
+      assert.deepEqual(await probe(browser), SIGNED_IN);
+    },
+  },
+  {
+    area: "methods",
+    promise: "a body that is sent along, whatever its type, changes nothing about a 405",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = await app.signedIn();
+      for (const [type, body] of [
+        ["application/x-www-form-urlencoded", "response=json"],
+        ["application/json", '{"broken'],
+        ["text/plain", "x"],
+        ["made/up", "x"],
+      ] as const) {
+        for (const target of [LOGIN, LOGOUT, PROBE]) {
+          assertProblem(await browser.get(target, { method: "POST", headers: { "content-type": type }, body }), 405, "method_not_allowed");
+        }
+      }
+      assert.deepEqual(await probe(browser), SIGNED_IN);
+    },
+  },
+  {
+    area: "methods",
+    promise: "HEAD on index, session and debug is answered like GET, without a body, and neither refreshes nor counts as use",
+    async check(stage) {
+      const app = await stage.start({ options: { debug: true, sessionIdleTimeout: 3600 } });
+      const browser = await app.signedIn();
+      for (const target of [...READING, "/idpauth"]) {
+        const [get, head] = [await browser.get(target), await browser.get(target, { method: "HEAD" })];
+        assert.deepEqual([head.status, head.text], [200, ""], target);
+        for (const name of SAME_BY_HEAD) assert.equal(head.headers[name], get.headers[name], `${target}: ${name}`);
+        const length = head.headers["content-length"];
+        // It is GET's length or not there (RFC 9110 section 8.6).
+        if (length !== undefined) assert.equal(Number(length), Buffer.byteLength(get.text), `${target}: Content-Length`);
+      }
+      const asked = app.provider.requests.length;
+      app.clock.advance(3_600_000);
+      for (const target of READING) await browser.get(target, { method: "HEAD" });
+      assert.equal(app.provider.requests.length, asked);
+      app.clock.advance(1_000);
+      assert.equal((await probe(browser, "?details=true"))["reason"], "idle");
+    },
+  },
+  {
+    area: "methods",
+    promise: "HEAD on login, login-callback and logout is 405 without any effect",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = await app.signedIn();
+      const callback = await app.approved(browser);
+      const asked = app.provider.requests.length;
+      for (const target of [...ACTING, callback]) {
+        const answer = await browser.get(target, { method: "HEAD" });
+        assert.deepEqual([answer.status, answer.headers.allow, answer.text], [405, "GET", ""], target);
+        assert.deepEqual(ownCookies(answer), []);
+        assertHeaders(answer, target);
+      }
+      assert.equal(app.provider.requests.length, asked);
+      assert.deepEqual(await probe(browser), SIGNED_IN);
+      assert.equal((await browser.navigate(callback)).status, 302);
+    },
+  },
+];

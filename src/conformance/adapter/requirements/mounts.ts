@@ -1,0 +1,251 @@
+import assert from "node:assert/strict";
+import type { IdpAuthOptions, UserPayload } from "../../../index.js";
+import type { CookieBrowser } from "../../../testing/browser/cookie-browser.js";
+import type { TestProvider } from "../../../testing/provider/test-provider.js";
+import { TestClock } from "../../../testing/test-clock.js";
+import type { HostRoute } from "../adapter-under-test.js";
+import type { HostStage, StartedHost } from "../stage.js";
+import { WatchedStore } from "../watched-store.js";
+import { ACCEPTS_JSON, ADA, GRACE, ownCookies, SIGNED_IN, SIGNED_OUT } from "./answers.js";
+import type { HostObligation } from "./requirement.js";
+
+const area = "mounts";
+const HOUR = 3_600_000;
+
+/** Where the two live. Which of them a guard is for, and what it guards. */
+const HOME = { path: "/idpauth/", page: "/reports", cookie: "idpauth" } as const;
+const PARTNERS = { path: "/partners/idpauth/", page: "/partner-reports", cookie: "idpauth.partners.idpauth" } as const;
+type Mount = typeof HOME | typeof PARTNERS;
+const BOTH = [
+  [HOME, PARTNERS],
+  [PARTNERS, HOME],
+] as const;
+
+const ROUTES: readonly HostRoute[] = [HOME, PARTNERS].map(({ page }, mount) => ({
+  kind: "json",
+  method: "GET",
+  path: page,
+  guard: { mount },
+  answer: async (auths, raw) => ({
+    user: await auths[mount]?.getUser(raw),
+    token: (await auths[mount]?.getCredentials(raw))?.token,
+    // What the other one says of the same request.
+    other: await auths[1 - mount]?.getUser(raw),
+  }),
+}));
+
+const GRACE_SHOWN: UserPayload = { email: GRACE.email, name: GRACE.name, picture: null };
+const EXPECTED = new Map<Mount, object>([
+  [HOME, SIGNED_IN],
+  [PARTNERS, { authenticated: true, user: GRACE_SHOWN }],
+]);
+
+interface TwoMounts {
+  readonly app: StartedHost;
+  readonly partners: TestProvider;
+}
+
+/** Two mounts whose providers know different people. Both clients have the same name, since names are each provider's own. */
+async function twoMounts(stage: HostStage, more: IdpAuthOptions = {}, clock = new TestClock()): Promise<TwoMounts> {
+  const partners = await stage.startProvider(clock, { person: GRACE });
+  const { issuer, clientId, clientSecret } = partners;
+  const app = await stage.start({
+    clock,
+    routes: ROUTES,
+    options: [more, { ...more, mountPath: PARTNERS.path, issuer, clientId, clientSecret }],
+  });
+  return { app, partners };
+}
+
+async function signIn(browser: CookieBrowser, { path }: Mount): Promise<void> {
+  const answer = await browser.follow(`${path}login/`);
+  assert.deepEqual([answer.status, answer.url.pathname], [200, path], answer.text);
+}
+
+async function says(browser: CookieBrowser, { path }: Mount): Promise<unknown> {
+  return (await browser.get(`${path}session`)).json();
+}
+
+export const mountObligations: readonly HostObligation[] = [
+  {
+    area,
+    promise: "who is signed in at one is not at the other, and each guard lets in only its own mount's visitors",
+    async check(stage) {
+      const { app } = await twoMounts(stage);
+      for (const [here, there] of BOTH) {
+        const browser = app.browser();
+        const heard: string[] = [];
+        const stops = app.auths.map((auth, mount) => auth.on("login", () => heard.push(String(mount))));
+        await signIn(browser, here);
+        for (const stop of stops) stop();
+        assert.deepEqual(heard, [here === HOME ? "0" : "1"], "the other mount heard of it");
+        assert.deepEqual([await says(browser, here), await says(browser, there)], [EXPECTED.get(here), SIGNED_OUT]);
+        const page = (await browser.get(here.page)).json() as { user: unknown; other: unknown };
+        assert.deepEqual([page.user, page.other], [here === HOME ? ADA : GRACE_SHOWN, null]);
+        const blocked = await browser.get(there.page, { headers: ACCEPTS_JSON });
+        assert.deepEqual([blocked.status, blocked.json().login_url], [401, `${there.path}login/`]);
+        assert.equal((await browser.navigate(there.page)).location?.startsWith(`${there.path}login/?`), true);
+      }
+    },
+  },
+  {
+    area,
+    promise: "a visitor is signed in at both at once, each refreshes at its own provider, and a logout at one leaves the other",
+    session: "bundled",
+    async check(stage) {
+      const { app, partners } = await twoMounts(stage);
+      for (const [first, second] of BOTH) {
+        const browser = app.browser();
+        await signIn(browser, first);
+        await signIn(browser, second);
+        const names = browser.cookies.all().map(({ name }) => name);
+        assert.deepEqual(names, [first.cookie, second.cookie]);
+        app.clock.advance(HOUR);
+        assert.deepEqual(
+          [(await browser.get(HOME.page)).json(), (await browser.get(PARTNERS.page)).json()],
+          [
+            { user: ADA, token: app.newest("access_token"), other: GRACE_SHOWN },
+            { user: GRACE_SHOWN, token: partners.issued.filter(({ kind }) => kind === "access_token").at(-1)?.value, other: ADA },
+          ],
+        );
+        const out = await browser.get(`${first.path}logout/?response=json`);
+        assert.deepEqual([out.status, ownCookies(out).map((line) => line.split("=", 1)[0])], [200, [first.cookie]]);
+        assert.deepEqual([await says(browser, first), await says(browser, second)], [SIGNED_OUT, EXPECTED.get(second)]);
+        assert.equal((await browser.get(second.page)).status, 200);
+        assert.equal((await browser.get(first.page)).status, 401);
+      }
+    },
+  },
+  {
+    area,
+    promise: "a state from one brought to the other's callback is 400, asks nobody for tokens, and still works at home",
+    session: "bundled",
+    async check(stage) {
+      const { app, partners } = await twoMounts(stage);
+      for (const [here, there] of BOTH) {
+        const browser = app.browser();
+        const callback = await approved(app, browser, here);
+        await approved(app, browser, there);
+        const strayed = callback.replace(here.path, there.path);
+        assert.notEqual(strayed, callback);
+        assert.equal((await browser.navigate(strayed)).status, 400);
+        assert.deepEqual([await says(browser, here), await says(browser, there)], [SIGNED_OUT, SIGNED_OUT]);
+        const asked = [app.provider, partners].map((provider) => provider.requestsTo("token").length);
+        assert.deepEqual(asked, here === HOME ? [0, 0] : [1, 0], "a provider was asked for tokens");
+        assert.equal((await browser.navigate(callback)).status, 302);
+        assert.deepEqual([await says(browser, here), await says(browser, there)], [EXPECTED.get(here), SIGNED_OUT]);
+      }
+    },
+  },
+  {
+    area,
+    promise: "a cookie value carried over to the other mount's cookie signs nobody in, with one store and one secret key for both",
+    session: "bundled",
+    async check(stage) {
+      const clock = new TestClock();
+      const { app } = await twoMounts(stage, { store: new WatchedStore(clock) }, clock);
+      for (const [here, there] of BOTH) {
+        const browser = app.browser();
+        await signIn(browser, here);
+        await carriedOverIsNobody(app, browser, here, there);
+      }
+    },
+  },
+  {
+    area,
+    promise: "nor does it where both mounts have one provider, as two clients of it",
+    session: "bundled",
+    async check(stage) {
+      const clock = new TestClock();
+      const store = new WatchedStore(clock);
+      const other: IdpAuthOptions = { store, mountPath: PARTNERS.path, clientId: "another client", clientSecret: "of the same provider" };
+      const app = await stage.start({ clock, routes: ROUTES, options: [{ store }, other] });
+      const browser = await app.signedIn();
+      await carriedOverIsNobody(app, browser, HOME, PARTNERS);
+    },
+  },
+  {
+    area,
+    promise: "nor does a pending login: its state is 400 at the other's callback, although the cookie leads to it there",
+    session: "bundled",
+    async check(stage) {
+      const clock = new TestClock();
+      const { app, partners } = await twoMounts(stage, { store: new WatchedStore(clock) }, clock);
+      for (const [here, there] of BOTH) {
+        const browser = app.browser();
+        const callback = await approved(app, browser, here);
+        plant(browser, there.cookie, browser.cookies.value(here.cookie));
+        assert.equal((await browser.navigate(callback.replace(here.path, there.path))).status, 400);
+        assert.deepEqual([await says(browser, here), await says(browser, there)], [SIGNED_OUT, SIGNED_OUT]);
+      }
+      assert.deepEqual(
+        [app.provider, partners].map((provider) => provider.requestsTo("token").length),
+        [0, 0],
+      );
+    },
+  },
+  {
+    area,
+    promise: "with one cookie name, one store and one secret key for both, nobody becomes who the other's visitor is",
+    session: "bundled",
+    async check(stage) {
+      const clock = new TestClock();
+      const { app } = await twoMounts(stage, { store: new WatchedStore(clock), cookieName: "shared" }, clock);
+      for (const [here, there] of BOTH) {
+        const browser = app.browser();
+        await signIn(browser, here);
+        assert.deepEqual([await says(browser, here), await says(browser, there)], [EXPECTED.get(here), SIGNED_OUT]);
+        assert.equal((await browser.get(there.page)).status, 401);
+        await signIn(browser, there);
+        assert.deepEqual(await says(browser, there), EXPECTED.get(there));
+        assert.notDeepEqual(await says(browser, here), EXPECTED.get(there));
+      }
+    },
+  },
+  {
+    area,
+    promise: "with the host's own sessions, which both share, nobody becomes who the other's visitor is",
+    session: "host",
+    async check(stage) {
+      const { app } = await twoMounts(stage);
+      for (const [here, there] of BOTH) {
+        const browser = app.browser();
+        const callback = await approved(app, browser, here);
+        assert.equal((await browser.navigate(callback.replace(here.path, there.path))).status, 400);
+        assert.deepEqual([await says(browser, here), await says(browser, there)], [SIGNED_OUT, SIGNED_OUT]);
+        await signIn(browser, here);
+        assert.deepEqual([await says(browser, here), await says(browser, there)], [EXPECTED.get(here), SIGNED_OUT]);
+        await signIn(browser, there);
+        assert.deepEqual(await says(browser, there), EXPECTED.get(there));
+        assert.notDeepEqual(await says(browser, here), EXPECTED.get(there));
+        assert.equal((await browser.get(`${there.path}logout/?response=json`)).status, 200);
+        assert.deepEqual([await says(browser, here), await says(browser, there)], [SIGNED_OUT, SIGNED_OUT]);
+      }
+    },
+  },
+];
+
+/** Begins to sign in at that mount and agrees at its provider: the address that leads back, not visited yet. */
+async function approved({ provider }: StartedHost, browser: CookieBrowser, { path }: Mount): Promise<string> {
+  const answer = await browser.navigate(`${path}login/`);
+  assert.equal(answer.status, 302, answer.text);
+  // Any of the providers asks for the page as a browser does.
+  return provider.signInCode(answer.location ?? "");
+}
+
+function plant(browser: CookieBrowser, name: string, value: string | undefined): void {
+  assert.ok(value !== undefined, "there is no cookie to carry over");
+  browser.cookies.plant({ name, value, domain: "127.0.0.1" });
+}
+
+/** @param browser signed in `here`, and nowhere else */
+async function carriedOverIsNobody(app: StartedHost, browser: CookieBrowser, here: Mount, there: Mount): Promise<void> {
+  const thief = app.browser();
+  plant(thief, there.cookie, browser.cookies.value(here.cookie));
+  assert.deepEqual(await says(thief, there), SIGNED_OUT);
+  assert.equal((await thief.get(there.page)).status, 401);
+  assert.equal((await thief.navigate(there.path)).text.includes("@example.com"), false, "the index shows the visitor");
+  app.clock.advance(HOUR);
+  assert.deepEqual(await says(thief, there), SIGNED_OUT);
+  assert.deepEqual(await says(browser, here), EXPECTED.get(here), "the session itself has ended");
+}

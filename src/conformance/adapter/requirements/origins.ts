@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import type { CookieBrowser } from "../../../testing/browser/cookie-browser.js";
+import type { HostStage, StartedHost } from "../stage.js";
+import type { HostObligation } from "./requirement.js";
+
+const OWN = "http://app.example";
+const FALLBACK = "/start";
+const LOGIN = "/idpauth/login/";
+
+/** What is kept, and the browser's own spelling of it, which the visitor is sent to. */
+const KEPT: readonly (readonly [raw: string, href: string])[] = [
+  ["http://app.example", "http://app.example/"],
+  ["http://app.example/", "http://app.example/"],
+  ["http://app.example?x=1", "http://app.example/?x=1"],
+  ["http://app.example#top", "http://app.example/#top"],
+  ["http://app.example/%2e%2e/x", "http://app.example/x"],
+  ["http://app.example//evil.example", "http://app.example//evil.example"],
+  ["http://app.example/a%2Fb?next=http%3A%2F%2Fevil.example#c", "http://app.example/a%2Fb?next=http%3A%2F%2Fevil.example#c"],
+  ["http://app.example/%zz?q=%C3%A4&q=b+c", "http://app.example/%zz?q=%C3%A4&q=b+c"],
+];
+
+/** What leads elsewhere, or would by one parser or another. */
+const REJECTED: readonly string[] = [
+  "",
+  "/reports",
+  "//app.example/reports",
+  "https://app.example/reports",
+  "http://app.example:80/reports",
+  "http://app.example:8080/",
+  "http://app.example:/",
+  "http://APP.example/",
+  "HTTP://app.example/",
+  "http://app.exampl",
+  "http://app.example./",
+  "http://app.example.evil.example/",
+  "http://app.example@evil.example/",
+  "http://user:secret@app.example/",
+  "http://evil.example/?http://app.example/",
+  "http://app.example\\@evil.example/",
+  "http://app.example/\\evil.example",
+  "http:\\\\app.example/",
+  "http:app.example/",
+  "http://app.example/a b",
+  "http://app.example/\tb",
+  "javascript:alert(1)//http://app.example/",
+  "http%3A%2F%2Fapp.example%2F",
+  `http://app.example/${"x".repeat(2048)}`,
+];
+
+/** No header can carry these. */
+const REJECTED_IN_QUERY: readonly string[] = [
+  " http://app.example/",
+  "http://app.example/ ",
+  "http://app.example/\r\nSet-Cookie: evil=1",
+  "http://app.example/\u0000",
+  "http://app.example/\u0085",
+];
+
+/** A way to hand an origin over; several: the parameter or header is repeated. Gives the authorization URL. */
+type Place = (browser: CookieBrowser, ...raw: readonly string[]) => Promise<string>;
+
+const byQuery: Place = async (browser, ...raw) => {
+  const query = new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP" });
+  for (const value of raw) query.append("origin_url", value);
+  const answer = await browser.get(`${OWN}${LOGIN}?${query.toString()}`);
+  assert.equal(answer.status, 302, `${JSON.stringify(raw)} was answered with ${String(answer.status)}`);
+  return answer.location ?? "";
+};
+
+const byHeader: Place = async (browser, ...raw) => {
+  const answer = await browser.get(`${OWN}${LOGIN}?scheme=PRESERVE_ORIGIN_HP&response=json`, {
+    headers: raw.length === 0 ? {} : { "x-origin-url": [...raw] },
+  });
+  assert.equal(answer.status, 200, `${JSON.stringify(raw)} was answered with ${String(answer.status)}`);
+  return (answer.json() as { redirect_to: string }).redirect_to;
+};
+
+async function start(stage: HostStage): Promise<{ app: StartedHost; browser: CookieBrowser }> {
+  const app = await stage.start({ options: { authFinalRedirectUrl: FALLBACK } });
+  return { app, browser: app.browser({ proxied: { [OWN]: app.port } }) };
+}
+
+/** Where a login that was begun with this origin ends. */
+async function end(app: StartedHost, browser: CookieBrowser, place: Place, ...raw: readonly string[]): Promise<string | undefined> {
+  const answer = await browser.get(await app.provider.signInCode(await place(browser, ...raw)));
+  assert.equal(answer.status, 302);
+  return answer.location;
+}
+
+async function checkKept(stage: HostStage, place: Place): Promise<void> {
+  const { app, browser } = await start(stage);
+  for (const [raw, href] of KEPT) assert.equal(await end(app, browser, place, raw), href);
+}
+
+async function checkRejected(stage: HostStage, place: Place, corpus: readonly string[]): Promise<void> {
+  const { app, browser } = await start(stage);
+  // An earlier login's page must never be the fallback.
+  assert.equal(await end(app, browser, place, `${OWN}/earlier`), `${OWN}/earlier`);
+  for (const raw of corpus) assert.equal(await end(app, browser, place, raw), FALLBACK, JSON.stringify(raw));
+  assert.equal(await end(app, browser, place), FALLBACK, "missing");
+  assert.equal(await end(app, browser, place, `${OWN}/page`, `${OWN}/page`), FALLBACK, "repeated");
+}
+
+export const originObligations: readonly HostObligation[] = [
+  {
+    area: "origin",
+    promise: "an origin_url of our own origin is where the visitor ends, in the browser's own spelling",
+    check: (stage) => checkKept(stage, byQuery),
+  },
+  {
+    area: "origin",
+    promise: "an X-ORIGIN-URL of our own origin is where the visitor ends, in the browser's own spelling",
+    check: (stage) => checkKept(stage, byHeader),
+  },
+  {
+    area: "origin",
+    promise: "an origin_url that is missing, repeated, malformed or of another origin is silently replaced by the fallback",
+    check: (stage) => checkRejected(stage, byQuery, [...REJECTED, ...REJECTED_IN_QUERY]),
+  },
+  {
+    area: "origin",
+    promise: "an X-ORIGIN-URL that is missing, repeated, malformed or of another origin is silently replaced by the fallback",
+    check: (stage) => checkRejected(stage, byHeader, REJECTED),
+  },
+];

@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import type { IdpAuthOptions } from "../../../index.js";
+import type { BrowserAnswer, CookieBrowser } from "../../../testing/browser/cookie-browser.js";
+import type { HostRoute } from "../adapter-under-test.js";
+import { USUAL_ROUTES, type StartedHost } from "../stage.js";
+import { ACCEPTS_JSON, ADA, ownCookies, SIGNED_IN, SIGNED_OUT } from "./answers.js";
+import type { HostObligation } from "./requirement.js";
+
+const area = "path prefix";
+const ORIGIN = "https://app.example";
+const PREFIX = "/portal";
+const BEHIND: IdpAuthOptions = { pathPrefix: PREFIX, trustProxy: true };
+
+/** A browser behind a proxy that takes the prefix off; a link without it leads nowhere, and fails. */
+function outside(app: StartedHost): CookieBrowser {
+  return app.browser({ origin: ORIGIN, proxied: { [ORIGIN]: { port: app.port, strips: PREFIX } } });
+}
+
+/** Ways to say it. */
+const SAID: readonly (readonly [how: string, options: IdpAuthOptions])[] = [
+  ["option pathPrefix", BEHIND],
+  ["option pathPrefix with a slash at its end, and BASE_URL", { pathPrefix: `${PREFIX}/`, baseUrl: ORIGIN }],
+  ["IDP_PATH_PREFIX", { env: { IDP_PATH_PREFIX: PREFIX, IDP_TRUST_PROXY: "true" } }],
+];
+
+export const pathPrefixObligations: readonly HostObligation[] = [
+  ...SAID.map(([how, options]): HostObligation => ({
+    area,
+    promise: `the whole trip works behind a proxy that takes a prefix off the path (${how})`,
+    async check(stage) {
+      await wholeTrip(await stage.start({ options }), "", `${PREFIX}/idpauth/`);
+    },
+  })),
+  {
+    area,
+    promise: "and where the application itself is mounted below a path",
+    needs: "sub-path",
+    async check(stage) {
+      const options = { ...BEHIND, mountPath: "/area/idpauth/" };
+      await wholeTrip(await stage.start({ basePath: "/area", options }), "/area", `${PREFIX}/area/idpauth/`);
+    },
+  },
+  {
+    area,
+    promise: "every link of every page carries the prefix",
+    async check(stage) {
+      const app = await stage.start({ options: { ...BEHIND, sessionMaxAge: 600 } });
+      const browser = outside(app);
+      app.provider.fault("discovery", { kind: "status", status: 500 });
+      const away = await browser.navigate("/portal/idpauth/login/");
+      assert.equal(away.status, 503);
+      app.provider.clearFaults();
+      app.clock.advance(61_000);
+      const pages = [
+        away,
+        await browser.navigate("/portal/idpauth/"),
+        await browser.navigate("/portal/idpauth"),
+        await browser.navigate("/portal/idpauth/?error=access_denied"),
+        await browser.navigate("/portal/idpauth/login/?scheme=EVIL"),
+        await browser.navigate("/portal/idpauth/login-callback?state=x&code=y"),
+        await browser.navigate("/portal/idpauth/nothing"),
+        await browser.navigate("/portal/idpauth/logout/?response=EVIL"),
+      ];
+      await browser.follow("/portal/idpauth/login/");
+      pages.push(await browser.navigate("/portal/idpauth/"));
+      app.clock.advance(601_000);
+      pages.push(await browser.navigate("/portal/idpauth/"));
+      for (const page of pages) await assertLinks(browser, page);
+    },
+  },
+  {
+    area,
+    promise: "every redirect and every address that a script is told carries it",
+    async check(stage) {
+      const own: HostRoute = { kind: "json", method: "GET", path: "/own", guard: { mount: 0, ownAnswers: true }, answer: () => ({}) };
+      const app = await stage.start({ options: BEHIND, routes: [...USUAL_ROUTES, own] });
+      const browser = outside(app);
+      assert.equal((await browser.get("/portal/reports", { headers: ACCEPTS_JSON })).json().login_url, "/portal/idpauth/login/");
+      assert.equal((await browser.get("/portal/own")).json().loginUrl, "/portal/idpauth/login/");
+      const loginUrl = (await browser.navigate("/portal/own?a=%2F")).json().loginUrl as string;
+      assert.equal(new URL(loginUrl, ORIGIN).searchParams.get("origin_url"), `${ORIGIN}/portal/own?a=%2F`);
+      const login = await browser.get("/portal/idpauth/login/?response=json");
+      const authorization = new URL((login.json() as { redirect_to: string }).redirect_to);
+      assert.equal(authorization.searchParams.get("redirect_uri"), `${ORIGIN}/portal/idpauth/login-callback`);
+      const denied = `/portal/idpauth/login-callback?${new URLSearchParams({
+        state: authorization.searchParams.get("state") ?? "",
+        iss: app.provider.issuer,
+        error: "access_denied",
+      }).toString()}`;
+      assert.equal((await browser.navigate(denied)).location, "/portal/idpauth/?error=access_denied");
+      const logout = await browser.navigate("/portal/idpauth/logout/");
+      assert.equal(logout.location, "/portal/idpauth/");
+    },
+  },
+  {
+    area,
+    promise: "a page outside of the prefix is no page of ours to come back to where it names another origin",
+    async check(stage) {
+      const app = await stage.start({ options: BEHIND });
+      const browser = outside(app);
+      for (const page of ["https://evil.example/portal/", "/portal/reports", `${ORIGIN}.evil.example/portal/`]) {
+        const login = await browser.navigate(`/portal/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(page)}`);
+        const back = await browser.navigate(await app.provider.signInCode(login.location ?? ""));
+        assert.equal(back.location, "/portal/idpauth/", page);
+      }
+    },
+  },
+  {
+    area,
+    promise: "the application itself is asked without the prefix; with it, nothing is ours",
+    async check(stage) {
+      const app = await stage.start({ options: BEHIND });
+      const browser = app.browser();
+      for (const path of ["/portal/idpauth/", "/portal/idpauth/session", "/portal/idpauth/login/", "/portal"]) {
+        const answer = await browser.get(path);
+        assert.deepEqual([path, answer.status, answer.headers["referrer-policy"]], [path, 404, undefined]);
+      }
+      assert.deepEqual((await browser.get("/idpauth/session")).json(), SIGNED_OUT);
+    },
+  },
+];
+
+async function wholeTrip(app: StartedHost, basePath: string, endpoints: string): Promise<void> {
+  const browser = outside(app);
+  const reports = `${PREFIX}${basePath}/reports`;
+  const page = await browser.follow(`${reports}?year=2024&q=a%2Fb`);
+  assert.deepEqual(
+    page.trail.map(({ status, url }) => [status, url.origin === ORIGIN ? url.pathname : "provider"]),
+    [
+      [302, reports],
+      [302, `${endpoints}login/`],
+      [302, "provider"],
+      [302, `${endpoints}login-callback`],
+      [200, reports],
+    ],
+  );
+  assert.deepEqual([page.url.search, page.json().user], ["?year=2024&q=a%2Fb", ADA]);
+  const [exchange] = app.provider.requestsTo("token");
+  assert.equal(exchange?.params.get("redirect_uri"), `${ORIGIN}${endpoints}login-callback`);
+  for (const { name } of page.trail.flatMap(ownCookies).map((line) => ({ name: line.split("=", 1)[0] ?? "" }))) {
+    assert.equal(name, `__Host-idpauth${endpoints.slice(0, -1).replaceAll("/", ".")}`);
+  }
+  assert.deepEqual((await browser.get(`${endpoints}session`)).json(), SIGNED_IN);
+  const out = await browser.follow(`${endpoints}logout/`);
+  assert.deepEqual([out.status, out.url.pathname], [200, endpoints]);
+  assert.deepEqual((await browser.get(`${endpoints}session`)).json(), SIGNED_OUT);
+}
+
+/** Every address in the page leads through the proxy, and to something. */
+async function assertLinks(browser: CookieBrowser, { url, text }: BrowserAnswer): Promise<void> {
+  const links = [...text.matchAll(/(?:href|src|action)="([^"]*)"/g)].map(([, link]) => link ?? "");
+  assert.ok(links.length > 1, `${url.pathname} has no links: ${text}`);
+  for (const link of links.filter((each) => !each.startsWith("https://pictures.example.com/"))) {
+    assert.ok(link.startsWith("/portal/idpauth/"), `${url.href} links to ${link}`);
+    if (!/log(?:in|out)/.test(link)) assert.ok((await browser.get(link)).status < 400, `${url.href} links to ${link}, where nothing is`);
+  }
+}

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import type { StartedHost } from "../stage.js";
+import { assertPage, assertRedirect, probe, SIGNED_IN } from "./answers.js";
+import type { HostObligation } from "./requirement.js";
+
+const pageOf = (app: StartedHost, tab: number) => `${app.origin}/page/${String(tab)}`;
+const loginOf = (app: StartedHost, tab: number) =>
+  `/idpauth/login/?${new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: pageOf(app, tab) }).toString()}`;
+
+export const pendingLoginObligations: readonly HostObligation[] = [
+  {
+    area: "pending logins",
+    promise: "two tabs can sign in at once, and each returns to its own page, whichever comes back first",
+    async check(stage) {
+      const app = await stage.start();
+      for (const order of [
+        [1, 2],
+        [2, 1],
+      ]) {
+        const browser = app.browser();
+        const callbacks = new Map([
+          [1, await app.approved(browser, loginOf(app, 1))],
+          [2, await app.approved(browser, loginOf(app, 2))],
+        ]);
+        for (const tab of order) assertRedirect(await browser.navigate(callbacks.get(tab) ?? ""), pageOf(app, tab));
+        assert.deepEqual(await probe(browser), SIGNED_IN);
+      }
+    },
+  },
+  {
+    area: "pending logins",
+    promise: "eight are kept; with the ninth the oldest is no longer valid",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = app.browser();
+      const callbacks: string[] = [];
+      for (let tab = 1; tab <= 9; tab += 1) callbacks.push(await app.approved(browser, loginOf(app, tab)));
+      assertPage(await browser.navigate(callbacks[0] ?? ""), 400, "login_link_invalid");
+      assert.deepEqual(app.provider.requestsTo("token"), []);
+      for (const tab of [9, 2]) assertRedirect(await browser.navigate(callbacks[tab - 1] ?? ""), pageOf(app, tab));
+    },
+  },
+  {
+    area: "pending logins",
+    promise: "each lasts ten minutes from its own start, whatever else begins meanwhile",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = app.browser();
+      const first = await browser.navigate(loginOf(app, 1));
+      app.clock.advance(1_000);
+      const second = await browser.navigate(loginOf(app, 2));
+      app.clock.advance(300_000);
+      const third = await browser.navigate(loginOf(app, 3));
+      app.clock.advance(299_000);
+      const back = (answer: { readonly location: string | undefined }) => app.provider.signInCode(answer.location ?? "");
+      assertPage(await browser.navigate(await back(first)), 400, "login_link_invalid");
+      assertRedirect(await browser.navigate(await back(second)), pageOf(app, 2));
+      assertRedirect(await browser.navigate(await back(third)), pageOf(app, 3));
+    },
+  },
+  {
+    area: "pending logins",
+    promise: "two tabs that come back in the same moment both go on to their own pages, and the visitor is signed in",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = app.browser();
+      const callbacks = [await app.approved(browser, loginOf(app, 1)), await app.approved(browser, loginOf(app, 2))];
+      const hold = app.provider.hold("token", { count: 2 });
+      const answers = callbacks.map((callback) => browser.navigate(callback));
+      await hold.arrived;
+      hold.release();
+      for (const [index, answer] of (await Promise.all(answers)).entries()) assertRedirect(answer, pageOf(app, index + 1));
+      assert.deepEqual(await probe(browser), SIGNED_IN);
+      // Some providers end the whole grant with one token.
+      assert.deepEqual(app.provider.requestsTo("revoke"), []);
+    },
+  },
+];

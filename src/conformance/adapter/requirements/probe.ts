@@ -1,0 +1,198 @@
+import assert from "node:assert/strict";
+import type { StageOptions } from "../stage.js";
+import { ACCEPTS_HTML, ADA, assertPage, assertRetryAfter, mediaType, ownCookies, probe, PROBE, SIGNED_IN, SIGNED_OUT } from "./answers.js";
+import type { HostObligation } from "./requirement.js";
+
+const HOUR = 3600;
+
+/** What ends a session, when, and what the details call it. */
+const ENDS: readonly (readonly [reason: string, start: StageOptions, seconds: number])[] = [
+  ["max_age", { options: { sessionMaxAge: 1800 } }, 1801],
+  ["idle", { options: { sessionIdleTimeout: 600 } }, 601],
+  ["auto_refresh_off", { options: { sessionAutoRefresh: false } }, HOUR],
+  ["no_refresh_token", { provider: { issueRefreshToken: false } }, HOUR],
+];
+
+export const probeObligations: readonly HostObligation[] = [
+  {
+    area: "probe",
+    promise: "is 200 for everybody: who is signed in with exactly email, name and picture, or user null, whatever Accept says",
+    async check(stage) {
+      const app = await stage.start();
+      for (const [browser, body] of [
+        [await app.signedIn(), SIGNED_IN],
+        [app.browser(), SIGNED_OUT],
+      ] as const) {
+        for (const headers of [{}, ACCEPTS_HTML, { accept: "image/png" }]) {
+          const answer = await browser.get(PROBE, { headers });
+          assert.deepEqual([answer.status, mediaType(answer), answer.json()], [200, "application/json", body]);
+        }
+      }
+    },
+  },
+  {
+    area: "probe",
+    promise: "a claim that the provider never sent is null",
+    async check(stage) {
+      const app = await stage.start({ provider: { person: { sub: "grace-1906", name: "Grace Hopper", locale: "en" } } });
+      const user = { email: null, name: "Grace Hopper", picture: null };
+      assert.deepEqual(await probe(await app.signedIn()), { authenticated: true, user });
+    },
+  },
+  {
+    area: "probe",
+    promise: "names in every script come through whole, here and on the index",
+    async check(stage) {
+      const name = 'Zoë 李 🦊 \u2028 "</script>';
+      const app = await stage.start({ provider: { person: { sub: "zoe", name, email: "zoë@exämple.com" } } });
+      const browser = await app.signedIn();
+      assert.deepEqual((await probe(browser))["user"], { email: "zoë@exämple.com", name, picture: null });
+      const page = await browser.navigate("/idpauth/");
+      assertPage(page, 200, "Zoë 李 🦊", "zoë@exämple.com");
+      assert.ok(page.text.trimEnd().endsWith("</html>"), "the page is cut off");
+    },
+  },
+  {
+    area: "probe",
+    promise: "somebody who is only signing in is signed out",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = app.browser();
+      await app.approved(browser);
+      assert.deepEqual(await probe(browser), SIGNED_OUT);
+    },
+  },
+  {
+    area: "probe",
+    promise:
+      "a session within its limits is valid to their last second; beyond, it has ended, does not come back by asking, but by a new sign-in",
+    async check(stage) {
+      for (const [reason, start, seconds] of ENDS) {
+        const app = await stage.start(start);
+        const browser = await app.signedIn();
+        app.clock.advance((seconds - 1) * 1_000);
+        assert.deepEqual(await probe(browser, "?slide=false"), SIGNED_IN, reason);
+        app.clock.advance(1_000);
+        for (let time = 0; time < 2; time += 1) assert.deepEqual(await probe(browser), SIGNED_OUT, reason);
+        assert.equal((await probe(browser, "?details=true"))["reason"], reason);
+        assert.deepEqual(app.provider.requestsTo("token", { grant_type: "refresh_token" }), []);
+        assert.deepEqual(await probe(await app.signedIn(browser)), SIGNED_IN);
+      }
+    },
+  },
+  {
+    area: "probe",
+    promise: "of several limits that are over, the maximum age is named before the idle timeout, and both before the expired ID token",
+    async check(stage) {
+      const app = await stage.start({
+        options: { sessionMaxAge: 1800, sessionIdleTimeout: 600, sessionAutoRefresh: false },
+        provider: { idTokenSeconds: 300 },
+      });
+      const browser = await app.signedIn();
+      for (const [seconds, reason] of [
+        [301, "auto_refresh_off"],
+        [300, "idle"],
+        [1200, "max_age"],
+      ] as const) {
+        app.clock.advance(seconds * 1_000);
+        assert.equal((await probe(browser, "?details=true"))["reason"], reason);
+      }
+    },
+  },
+  {
+    area: "probe",
+    promise: "slides the idle timeout, and only a successful access does",
+    async check(stage) {
+      const app = await stage.start({ options: { sessionIdleTimeout: 600 } });
+      const browser = await app.signedIn();
+      for (let time = 0; time < 3; time += 1) {
+        app.clock.advance(600_000);
+        assert.deepEqual(await probe(browser), SIGNED_IN);
+      }
+      app.clock.advance(601_000);
+      assert.deepEqual(await probe(browser), SIGNED_OUT);
+      assert.deepEqual(await probe(browser), SIGNED_OUT);
+    },
+  },
+  {
+    area: "probe",
+    promise: "with slide=false, by HEAD, and the index leave the idle timeout where it is",
+    async check(stage) {
+      const app = await stage.start({ options: { sessionIdleTimeout: 600 } });
+      const browser = await app.signedIn();
+      app.clock.advance(600_000);
+      assert.deepEqual(await probe(browser, "?slide=false"), SIGNED_IN);
+      assert.equal((await browser.get(PROBE, { method: "HEAD" })).status, 200);
+      assert.equal((await browser.navigate("/idpauth/")).status, 200);
+      app.clock.advance(1_000);
+      assert.deepEqual(await probe(browser), SIGNED_OUT);
+    },
+  },
+  {
+    area: "probe",
+    promise: "other values of slide and details, empty and repeated ones too, are ignored",
+    async check(stage) {
+      const app = await stage.start({ options: { sessionIdleTimeout: 600 } });
+      const browser = await app.signedIn();
+      for (const query of [
+        "slide=",
+        "slide=no",
+        "slide=0",
+        "slide=false&slide=false",
+        "details",
+        "details=1",
+        "details=true&details=true",
+        "x=y",
+      ]) {
+        app.clock.advance(600_000);
+        assert.deepEqual(await probe(browser, `?${query}`), SIGNED_IN, query);
+      }
+    },
+  },
+  {
+    area: "probe",
+    promise: "details=true adds the reason and the seconds that are left of each limit, null where there is none",
+    async check(stage) {
+      const app = await stage.start({ options: { sessionMaxAge: 1800, sessionIdleTimeout: 600 } });
+      const browser = await app.signedIn();
+      const details = (expires: number | null, maxAge: number | null, idle: number | null, reason: string | null = null) => ({
+        ...(reason === null ? SIGNED_IN : SIGNED_OUT),
+        reason,
+        expires_in: expires,
+        max_age_expires_in: maxAge,
+        idle_expires_in: idle,
+      });
+      app.clock.advance(100_000);
+      assert.deepEqual(await probe(browser, "?details=true"), details(3500, 1700, 600));
+      app.clock.advance(50_000);
+      assert.deepEqual(await probe(browser, "?details=true&slide=false"), details(3450, 1650, 550));
+      app.clock.advance(2_000_000);
+      assert.deepEqual(await probe(browser, "?details=true"), details(1450, 0, 0, "max_age"));
+      assert.deepEqual(await probe(app.browser(), "?details=true"), details(null, null, null, "no_credentials"));
+      const unlimited = await stage.start();
+      assert.deepEqual(await probe(await unlimited.signedIn(), "?details=true"), details(HOUR, null, null));
+    },
+  },
+  {
+    area: "probe",
+    promise: "with the provider away is 503 with Retry-After, and a body that signs nobody in, whatever else is asked for",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = await app.signedIn();
+      app.provider.fault("token", { kind: "status", status: 503, headers: { "Retry-After": "30" } });
+      assert.deepEqual(await probe(browser), { authenticated: true, user: ADA }, "the ID token is still valid");
+      app.clock.advance(HOUR * 1_000);
+      for (const query of ["", "?details=true", "?slide=false"]) {
+        const answer = await browser.get(PROBE + query, { headers: ACCEPTS_HTML });
+        assertRetryAfter(answer);
+        assert.deepEqual([mediaType(answer), answer.json(), ownCookies(answer)], ["application/json", SIGNED_OUT, []]);
+        assert.equal(answer.headers["retry-after"], "30");
+      }
+      assert.equal(app.provider.requestsTo("token", { grant_type: "refresh_token" }).length, 1, "the back-off was not kept");
+      assert.deepEqual(await probe(app.browser()), SIGNED_OUT, "an outage does not concern who is signed out");
+      app.provider.clearFaults();
+      app.clock.advance(30_000);
+      assert.deepEqual(await probe(browser), SIGNED_IN);
+    },
+  },
+];

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import type { CookieBrowser } from "../../../testing/browser/cookie-browser.js";
+import type { StageOptions, StartedHost } from "../stage.js";
+import { assertProblem, ownCookies, probe, SIGNED_IN } from "./answers.js";
+import type { HostObligation } from "./requirement.js";
+
+const area = "proxy";
+const PUBLIC = "https://app.example";
+const CALLBACK = "/idpauth/login-callback";
+
+/** A browser that reaches the application through a proxy that ends TLS. */
+function outside(app: StartedHost, origin = PUBLIC): CookieBrowser {
+  return app.browser({ origin, proxied: { [origin]: app.port } });
+}
+
+function redirectUri(location: string | undefined): string | null {
+  return new URL(location ?? "").searchParams.get("redirect_uri");
+}
+
+/** What holds where a proxy is trusted, whoever was told so. */
+async function checkTrusted(app: StartedHost, session: "bundled" | "host"): Promise<void> {
+  const browser = outside(app);
+  const blocked = await browser.navigate("/reports?a=b");
+  assert.ok(blocked.location?.includes(`origin_url=${encodeURIComponent(`${PUBLIC}/reports?a=b`)}`), blocked.location);
+  const login = await browser.navigate(blocked.location ?? "");
+  assert.equal(redirectUri(login.location), PUBLIC + CALLBACK);
+  if (session === "bundled") assert.match(ownCookies(login).join("\n"), /^__Host-idpauth=[^;]+;.*; Secure$/);
+  const page = await browser.follow(await app.provider.signInCode(login.location ?? ""));
+  assert.deepEqual([page.status, page.url.href], [200, `${PUBLIC}/reports?a=b`]);
+  assert.deepEqual(await probe(browser), SIGNED_IN);
+
+  const headers = { "x-forwarded-host": "public.example:8443" };
+  const elsewhere = await browser.navigate("/idpauth/login/", { headers });
+  assert.equal(redirectUri(elsewhere.location), `https://public.example:8443${CALLBACK}`);
+  const guarded = await outside(app).navigate("/reports", { headers });
+  assert.ok(guarded.location?.includes(encodeURIComponent("https://public.example:8443/reports")), guarded.location);
+  const plain = await app.browser().navigate("/idpauth/login/", { headers: { "x-forwarded-proto": "http" } });
+  assert.equal(redirectUri(plain.location), app.origin + CALLBACK);
+
+  for (const hostile of ["evil.example/x", "a b", "user@evil.example", "x:99999", "[::1", "\\evil"]) {
+    assertProblem(await browser.get("/idpauth/login/", { headers: { "x-forwarded-host": hostile } }), 400, "host_invalid");
+  }
+  for (const odd of ["javascript", "https:", ""]) {
+    const answer = await app.browser().get("/idpauth/login/", { headers: { "x-forwarded-proto": odd } });
+    assert.equal(redirectUri(answer.location), app.origin + CALLBACK, `X-Forwarded-Proto: ${odd}`);
+  }
+}
+
+/** What an application that nobody told of a proxy makes of forwarded headers. */
+const UNTRUSTED: readonly (readonly [promise: string, options: StageOptions, redirectUri: string])[] = [
+  ["by default forwarded headers count for nothing", {}, `http://app.example${CALLBACK}`],
+  [
+    "with BASE_URL neither they nor Host say where we are",
+    { options: { baseUrl: "https://base.example" } },
+    `https://base.example${CALLBACK}`,
+  ],
+  [
+    "with BASE_URL that is so where a proxy is trusted, too",
+    { options: { baseUrl: "https://base.example", trustProxy: true } },
+    `https://base.example${CALLBACK}`,
+  ],
+];
+
+export const proxyObligations: readonly HostObligation[] = [
+  {
+    area,
+    promise: "the host's own setting makes X-Forwarded-Proto and X-Forwarded-Host say where we are",
+    needs: "own trust-proxy setting",
+    async check(stage) {
+      await checkTrusted(await stage.start({ trustsProxy: true }), stage.session);
+    },
+  },
+  {
+    area,
+    promise: "the option trustProxy does the same",
+    async check(stage) {
+      await checkTrusted(await stage.start({ options: { trustProxy: true } }), stage.session);
+    },
+  },
+  ...UNTRUSTED.map(([promise, options, expected]): HostObligation => ({
+    area,
+    promise,
+    async check(stage) {
+      const app = await stage.start(options);
+      const forwarded = { "x-forwarded-host": "evil.example", "x-forwarded-port": "444", forwarded: "host=evil.example;proto=https" };
+      // As JSON, since a login that starts at another host than BASE_URL's is first sent there.
+      const login = await outside(app).get("/idpauth/login/?response=json", { headers: forwarded });
+      assert.equal(login.status, 200, login.text);
+      assert.equal(redirectUri((login.json() as { redirect_to: string }).redirect_to), expected);
+      if (stage.session === "bundled") {
+        const isSecure = expected.startsWith("https:");
+        assert.match(ownCookies(login).join("\n"), isSecure ? /^__Host-idpauth=[^;]+;.*; Secure$/ : /^idpauth=(?!.*Secure)/);
+      }
+      const blocked = await outside(app).navigate("/reports", { headers: forwarded });
+      const page = new URL(blocked.location ?? "", PUBLIC).searchParams.get("origin_url");
+      assert.equal(page, `${new URL(expected).origin}/reports`);
+    },
+  })),
+  {
+    area,
+    promise: "a login that starts at another host is first sent to BASE_URL, its parameters kept, and ends there",
+    async check(stage) {
+      const app = await stage.start({ options: { baseUrl: PUBLIC } });
+      const elsewhere = "http://www.example";
+      const browser = app.browser({ origin: elsewhere, proxied: { [elsewhere]: app.port, [PUBLIC]: app.port } });
+      const query = `?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(`${PUBLIC}/public?a=%2F`)}`;
+      const login = await browser.follow(`/idpauth/login/${query}`);
+      assert.deepEqual(
+        login.trail.map(({ status, url }) => [status, url.origin === app.provider.issuer ? "provider" : url.origin + url.pathname]),
+        [
+          [302, `${elsewhere}/idpauth/login/`],
+          [302, `${PUBLIC}/idpauth/login/`],
+          [302, "provider"],
+          [302, PUBLIC + CALLBACK],
+          [200, `${PUBLIC}/public`],
+        ],
+      );
+      assert.deepEqual([login.trail[0]?.setCookies, login.url.search], [[], "?a=%2F"]);
+      assert.deepEqual((await browser.get(`${PUBLIC}/idpauth/session`)).json(), SIGNED_IN);
+    },
+  },
+];

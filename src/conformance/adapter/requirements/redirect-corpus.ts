@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import type { BrowserAnswer, CookieBrowser } from "../../../testing/browser/cookie-browser.js";
+import { fitsHeader, redirectCorpus, type RedirectCase } from "../redirect-corpus.js";
+import type { HostStage, StartedHost } from "../stage.js";
+import type { HostObligation } from "./requirement.js";
+
+const OWN = "http://app.example";
+const FALLBACK = "/start";
+const LOGIN = "/idpauth/login/";
+
+/** Trips at a time: enough to keep application and provider busy, few enough for their sockets. */
+const BATCH = 32;
+
+/** What an authorization request may carry, each once; see the decisions on login. */
+const AUTHORIZATION_PARAMETERS = [
+  "client_id",
+  "code_challenge",
+  "code_challenge_method",
+  "nonce",
+  "prompt",
+  "redirect_uri",
+  "response_type",
+  "scope",
+  "state",
+];
+
+/** Begins a login that is to come back to the value. Gives the authorization URL. */
+type Place = (browser: CookieBrowser, value: string) => Promise<string>;
+
+const byQuery: Place = async (browser, value) => {
+  const query = new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: value }).toString();
+  const answer = await browser.get(`${OWN}${LOGIN}?${query}`);
+  assert.equal(answer.status, 302);
+  return locationOf(answer);
+};
+
+const byHeader: Place = async (browser, value) => {
+  const answer = await browser.get(`${OWN}${LOGIN}?scheme=PRESERVE_ORIGIN_HP&response=json`, { headers: { "x-origin-url": value } });
+  assert.equal(answer.status, 200);
+  return (answer.json() as { redirect_to: string }).redirect_to;
+};
+
+/** Two Location headers would be two destinations, and nobody knows which a browser takes. */
+function locationOf(answer: BrowserAnswer): string {
+  const names = answer.rawHeaders.filter((_text, at) => at % 2 === 0);
+  assert.equal(names.filter((name) => name.toLowerCase() === "location").length, 1, "one Location header");
+  return answer.location ?? "";
+}
+
+/** What is wrong with the trip of one value; undefined: nothing. */
+async function trip(app: StartedHost, place: Place, { group, value, location }: RedirectCase): Promise<string | undefined> {
+  const shown = `${group}: ${JSON.stringify(value.length > 120 ? `${value.slice(0, 120)}…` : value)}`;
+  const browser = app.browser({ proxied: { [OWN]: app.port } });
+  try {
+    const callback = await app.provider.signInCode(await place(browser, value));
+    const answer = await browser.get(callback);
+    assert.equal(answer.status, 302);
+    assert.equal(locationOf(answer), location ?? FALLBACK);
+    assert.doesNotMatch(answer.text, /evil/i, "nothing of the value stands in the answer's body");
+    return undefined;
+  } catch (error) {
+    return `${shown} (${(error as Error).message.replaceAll("\n", " ")})`;
+  }
+}
+
+async function checkCorpus(stage: HostStage, place: Place, corpus: readonly RedirectCase[]): Promise<void> {
+  const app = await stage.start({ options: { authFinalRedirectUrl: FALLBACK } });
+  const wrong: string[] = [];
+  for (let at = 0; at < corpus.length; at += BATCH) {
+    const outcomes = await Promise.all(corpus.slice(at, at + BATCH).map((each) => trip(app, place, each)));
+    wrong.push(...outcomes.filter((outcome) => outcome !== undefined));
+  }
+  assert.deepEqual(wrong, []);
+  const asked = app.provider.requestsTo("authorize");
+  assert.equal(asked.length, corpus.length);
+  for (const { query } of asked) {
+    assert.deepEqual([...query.keys()].sort(), AUTHORIZATION_PARAMETERS);
+    assert.equal(query.get("redirect_uri"), `${OWN}/idpauth/login-callback`);
+  }
+  assert.deepEqual(app.caught, []);
+}
+
+/** In parts, since a slow host needs its time for each trip. */
+const PARTS: readonly (readonly [what: string, has: (each: RedirectCase) => boolean])[] = [
+  ["what names another address", ({ group, location }) => location === null && isAddress(group)],
+  ["what one parser reads otherwise than another", ({ group, location }) => location === null && !isAddress(group)],
+  ["what must be kept", ({ location }) => location !== null],
+];
+
+function isAddress(group: string): boolean {
+  return ["scheme-relative", "prefix and suffix", "user info", "port", "scheme", "address spelling"].includes(group);
+}
+
+/** The whole redirect corpus, by each of the two ways in. */
+export const redirectCorpusObligations: readonly HostObligation[] = PARTS.flatMap(([what, has]) => [
+  {
+    area: "origin",
+    promise: `the redirect corpus as origin_url, ${what}: each value ends where it must, on the wire`,
+    check: (stage) => checkCorpus(stage, byQuery, redirectCorpus(OWN).filter(has)),
+  },
+  {
+    area: "origin",
+    promise: `the redirect corpus as X-ORIGIN-URL, ${what}: each value that a header can carry ends where it must, on the wire`,
+    check: (stage) =>
+      checkCorpus(
+        stage,
+        byHeader,
+        redirectCorpus(OWN).filter((each) => has(each) && fitsHeader(each.value)),
+      ),
+  },
+]);

@@ -1,0 +1,268 @@
+import assert from "node:assert/strict";
+import type { Fault } from "../../../testing/provider/test-provider.js";
+import type { StartedHost } from "../stage.js";
+import { assertRetryAfter, GRACE, probe, PROBE, SIGNED_IN, SIGNED_OUT } from "./answers.js";
+import type { HostObligation } from "./requirement.js";
+
+const HOUR = 3600;
+
+const refreshes = (app: StartedHost) => app.provider.requestsTo("token", { grant_type: "refresh_token" });
+
+function pass(app: StartedHost, seconds: number): void {
+  app.clock.advance(seconds * 1_000);
+}
+
+/** Each says nothing about the visitor. */
+const OUTAGES: readonly Fault[] = [
+  { kind: "reset" },
+  { kind: "status", status: 500 },
+  { kind: "status", status: 408 },
+  { kind: "status", status: 429 },
+  { kind: "status", status: 400, body: { error: "invalid_client" } },
+  { kind: "status", status: 400, body: { error: "invalid_scope" } },
+  { kind: "status", status: 403 },
+  { kind: "status", status: 404 },
+  { kind: "redirect", status: 307 },
+  { kind: "garbage" },
+  { kind: "truncated", body: "{}" },
+  { kind: "oversized" },
+];
+
+/** Each is the provider's no. */
+const REFUSALS: readonly Fault[] = [
+  { kind: "status", status: 400, body: { error: "invalid_grant" } },
+  { kind: "status", status: 400, body: { error: "something_else" } },
+  { kind: "status", status: 400 },
+  { kind: "status", status: 400, body: "<html>" },
+];
+
+export const refreshObligations: readonly HostObligation[] = [
+  {
+    area: "refresh",
+    promise: "an expired ID token is one token request, however many requests come at once, and all get the fresh token",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = await app.signedIn();
+      const old = app.newest("access_token");
+      pass(app, HOUR);
+      const hold = app.provider.hold("token");
+      const reports = Array.from({ length: 10 }, () => browser.get("/reports"));
+      const probes = Array.from({ length: 10 }, () => browser.get(PROBE));
+      await hold.arrived;
+      hold.release();
+      for (const answer of await Promise.all(probes)) assert.deepEqual([answer.status, answer.json()], [200, SIGNED_IN]);
+      const fresh = app.newest("access_token");
+      assert.notEqual(fresh, old);
+      for (const answer of await Promise.all(reports)) assert.deepEqual([answer.status, answer.json().token], [200, fresh]);
+      assert.equal(refreshes(app).length, 1);
+    },
+  },
+  {
+    area: "refresh",
+    promise: "each sends the newest refresh token, and none is sent before the ID token has expired",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = await app.signedIn();
+      for (let time = 1; time <= 4; time += 1) {
+        pass(app, HOUR - 1);
+        assert.deepEqual(await probe(browser), SIGNED_IN);
+        assert.equal(refreshes(app).length, time - 1);
+        const newest = app.newest("refresh_token");
+        pass(app, 1);
+        assert.deepEqual(await probe(browser), SIGNED_IN);
+        assert.equal(refreshes(app).at(-1)?.params.get("refresh_token"), newest);
+        assert.notEqual(app.newest("refresh_token"), newest);
+      }
+      assert.deepEqual([refreshes(app).length, app.provider.reuses], [4, 0]);
+    },
+  },
+  {
+    area: "refresh",
+    promise: "a provider that sends no new refresh token keeps the old one in use",
+    async check(stage) {
+      const app = await stage.start({ provider: { rotation: false } });
+      const browser = await app.signedIn();
+      for (let time = 1; time <= 2; time += 1) {
+        pass(app, HOUR);
+        assert.deepEqual(await probe(browser), SIGNED_IN);
+        assert.equal(refreshes(app).at(-1)?.params.get("refresh_token"), app.newest("refresh_token"));
+      }
+    },
+  },
+  {
+    area: "refresh",
+    promise: "the fresh claims replace the old ones; a name, email or picture that is not sent again stays",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = await app.signedIn();
+      app.provider.mutateIdToken = ({ claims: { name: _name, picture: _picture, ...claims } }) => ({
+        claims: { ...claims, email: "countess@example.com" },
+      });
+      pass(app, HOUR);
+      assert.deepEqual(await probe(browser), { authenticated: true, user: { ...SIGNED_IN.user, email: "countess@example.com" } });
+    },
+  },
+  {
+    area: "refresh",
+    promise: "that the provider refuses ends the session, is not tried again, and a new sign-in recovers",
+    async check(stage) {
+      const app = await stage.start();
+      for (const fault of REFUSALS) {
+        const browser = await app.signedIn();
+        const before = refreshes(app).length;
+        app.provider.fault("token", { ...fault, times: 1 });
+        pass(app, HOUR);
+        for (let time = 0; time < 3; time += 1) assert.deepEqual(await probe(browser), SIGNED_OUT);
+        assert.equal((await probe(browser, "?details=true"))["reason"], "refresh_rejected");
+        assert.equal(refreshes(app).length, before + 1);
+        assert.deepEqual(await probe(await app.signedIn(browser)), SIGNED_IN);
+      }
+    },
+  },
+  {
+    area: "refresh",
+    promise: "a fresh ID token that is another user's, or wrong, ends the session; no user is switched",
+    async check(stage) {
+      const app = await stage.start();
+      const spoils = [
+        () => (app.provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, ...GRACE } })),
+        () => (app.provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, aud: "another-client" } })),
+        () => (app.provider.mutateIdToken = ({ header, claims, sign }) => sign({ ...header, alg: "none" }, claims)),
+        () => (app.provider.tokenAnswer = (answer) => ({ ...answer, id_token: "not a token" })),
+      ];
+      for (const spoil of spoils) {
+        const browser = await app.signedIn();
+        pass(app, HOUR);
+        spoil();
+        assert.deepEqual(await probe(browser, "?details=true"), {
+          ...SIGNED_OUT,
+          reason: "refresh_rejected",
+          expires_in: 0,
+          max_age_expires_in: null,
+          idle_expires_in: null,
+        });
+        app.provider.mutateIdToken = undefined;
+        app.provider.tokenAnswer = undefined;
+      }
+    },
+  },
+  {
+    area: "refresh",
+    promise: "an outage of the provider is 503 with Retry-After; it signs nobody out, and the next request after it recovers",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = await app.signedIn();
+      for (const fault of OUTAGES) {
+        pass(app, HOUR);
+        app.provider.fault("token", { ...fault, times: 1 });
+        const answer = await browser.get(PROBE);
+        assertRetryAfter(answer);
+        assert.deepEqual(answer.json(), SIGNED_OUT);
+        assert.match((await browser.navigate("/idpauth/")).text, /You are signed in/);
+        // Longer than any back-off without a Retry-After, which doubles from one outage to the next.
+        pass(app, 61);
+        assert.deepEqual(await probe(browser), SIGNED_IN, JSON.stringify(fault));
+      }
+    },
+  },
+  {
+    area: "refresh",
+    promise: "an ID token that cannot be verified yet is an outage, and the rotated refresh token is kept",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = await app.signedIn();
+      pass(app, HOUR);
+      app.provider.mutateIdToken = ({ header, claims, sign }) => sign({ ...header, kid: "not published yet" }, claims);
+      assertRetryAfter(await browser.get(PROBE));
+      const rotated = app.newest("refresh_token");
+      app.provider.mutateIdToken = undefined;
+      pass(app, 61);
+      assert.deepEqual(await probe(browser), SIGNED_IN);
+      assert.equal(refreshes(app).at(-1)?.params.get("refresh_token"), rotated);
+    },
+  },
+  {
+    area: "refresh",
+    promise: "a visitor waits for IDP_HTTP_TIMEOUT at most; the refresh goes on without them, and is stored",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = await app.signedIn();
+      pass(app, HOUR);
+      const hold = app.provider.hold("token");
+      const answer = browser.get(PROBE);
+      await hold.arrived;
+      pass(app, 5);
+      assertRetryAfter(await answer);
+      hold.release();
+      await app.auth.idle();
+      assert.deepEqual(await probe(browser), SIGNED_IN);
+      assert.equal(refreshes(app).length, 1);
+    },
+  },
+  {
+    area: "refresh",
+    promise: "never lifts the maximum age, and none is made beyond it",
+    async check(stage) {
+      const app = await stage.start({ options: { sessionMaxAge: 1800 }, provider: { idTokenSeconds: 600 } });
+      const browser = await app.signedIn();
+      for (let waited = 600; waited <= 1800; waited += 600) {
+        pass(app, 600);
+        assert.deepEqual(await probe(browser), SIGNED_IN);
+      }
+      pass(app, 1);
+      assert.deepEqual(await probe(browser), SIGNED_OUT);
+      pass(app, 600);
+      assert.deepEqual(await probe(browser), SIGNED_OUT);
+      assert.equal(refreshes(app).length, 3);
+    },
+  },
+  {
+    area: "refresh",
+    promise: "during which the maximum age is reached does not lift it",
+    async check(stage) {
+      const app = await stage.start({ options: { sessionMaxAge: 1800, httpTimeout: 20 }, provider: { idTokenSeconds: 1795 } });
+      const browser = await app.signedIn();
+      pass(app, 1799);
+      const hold = app.provider.hold("token");
+      const answer = browser.get(PROBE);
+      await hold.arrived;
+      pass(app, 3);
+      hold.release();
+      assert.deepEqual((await answer).json(), SIGNED_OUT);
+    },
+  },
+  {
+    area: "refresh",
+    promise: "never lifts the idle timeout, and counts as use",
+    async check(stage) {
+      const app = await stage.start({ options: { sessionIdleTimeout: 600 }, provider: { idTokenSeconds: 300 } });
+      const browser = await app.signedIn();
+      pass(app, 600);
+      assert.deepEqual(await probe(browser), SIGNED_IN);
+      pass(app, 600);
+      assert.deepEqual(await probe(browser), SIGNED_IN);
+      pass(app, 601);
+      assert.deepEqual(await probe(browser), SIGNED_OUT);
+      assert.equal(refreshes(app).length, 2);
+    },
+  },
+  {
+    area: "refresh",
+    promise: "a logout meanwhile wins: the session is not written back, and the late tokens are revoked",
+    async check(stage) {
+      const app = await stage.start();
+      const browser = await app.signedIn();
+      const late = app.copyOf(browser);
+      pass(app, HOUR);
+      const hold = app.provider.hold("token", { before: false });
+      const answer = late.get(PROBE);
+      await hold.arrived;
+      assert.equal((await browser.get("/idpauth/logout/?response=json")).status, 200);
+      hold.release();
+      assert.deepEqual((await answer).json(), SIGNED_OUT);
+      await app.auth.idle();
+      assert.deepEqual([await probe(late), await probe(browser)], [SIGNED_OUT, SIGNED_OUT]);
+      assert.equal(app.provider.isActive(app.newest("refresh_token")), false);
+    },
+  },
+];

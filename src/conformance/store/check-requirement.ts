@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import type { SessionStore } from "../../index.js";
+import { withAnswersChecked } from "./answers.js";
+import { GUARANTEES, OTHER_PROMISES, type GuaranteeNumber, type OtherPromise } from "./guarantees.js";
+import type { StoreObligation } from "./requirements/requirement.js";
+import {
+  answerLimit,
+  assertStore,
+  assertStoreUnderTest,
+  whyNotChecked,
+  type StoreFactory,
+  type StoreUnderTest,
+} from "./store-under-test.js";
+
+/** A store breaks an obligation. The message says what it can therefore not promise, and why; `cause` is what was seen. */
+export class StoreObligationError extends Error {
+  override readonly name = "StoreObligationError";
+  readonly method: string;
+  readonly promise: string;
+  /** The guarantees that the store cannot give. */
+  readonly guarantees: readonly GuaranteeNumber[];
+  /** The other promises that it cannot keep. */
+  readonly others: readonly OtherPromise[];
+
+  constructor(name: string, { method, promise, guarantees, others, why }: StoreObligation, cause: unknown) {
+    const lost = [
+      ...guarantees.map((number) => `  guarantee ${number}: ${GUARANTEES.find((one) => one.number === number)?.title ?? ""}`),
+      ...others.map((other) => `  ${other}: ${OTHER_PROMISES[other]}`),
+    ];
+    const seen = cause instanceof Error ? cause.message : String(cause);
+    super(`The ${name} store breaks an obligation. ${method}: ${promise}.\n${why}\nSo it cannot give\n${lost.join("\n")}\nSeen: ${seen}`, {
+      cause,
+    });
+    this.method = method;
+    this.promise = promise;
+    this.guarantees = guarantees;
+    this.others = others;
+  }
+}
+
+/** What became of one obligation. */
+export interface StoreResult {
+  readonly method: string;
+  readonly promise: string;
+  /** The guarantees that hang on it. */
+  readonly guarantees: readonly GuaranteeNumber[];
+  /** The other promises that hang on it. */
+  readonly others: readonly OtherPromise[];
+  /** True only when it was checked and holds. */
+  readonly passed: boolean;
+  /** Why it could not be checked. */
+  readonly notChecked?: string;
+  /** Why it does not hold. */
+  readonly error?: StoreObligationError;
+}
+
+/**
+ * Holds a store of its own to one obligation.
+ *
+ * @throws TypeError what `create` gave is no store under test; and whatever `create` itself rejects with
+ */
+export async function checkObligation(name: string, obligation: StoreObligation, create: StoreFactory): Promise<StoreResult> {
+  const under = await create();
+  assertStoreUnderTest(name, under);
+  try {
+    return await resultOf(name, obligation, under);
+  } finally {
+    await under.close?.();
+  }
+}
+
+async function resultOf(name: string, obligation: StoreObligation, under: StoreUnderTest): Promise<StoreResult> {
+  const { method, promise, guarantees, others, needs } = obligation;
+  const about = { method, promise, guarantees, others };
+  const notChecked = whyNotChecked(under, needs);
+  if (notChecked !== undefined) return { ...about, passed: false, notChecked };
+  try {
+    await obligation.check(asked(under));
+    return { ...about, passed: true };
+  } catch (error) {
+    return { ...about, passed: false, error: new StoreObligationError(name, obligation, error) };
+  }
+}
+
+/** The same, over a store whose answers are looked at. */
+function asked(under: StoreUnderTest): StoreUnderTest {
+  const { life, timeLimit, outage } = under;
+  return {
+    store: withAnswersChecked(under.store, answerLimit(under)),
+    now: () => under.now(),
+    advance: (seconds) => under.advance(seconds),
+    ...(life !== undefined && { life }),
+    ...(timeLimit !== undefined && { timeLimit }),
+    ...(outage !== undefined && { outage }),
+    ...(under.another !== undefined && { another: async () => anotherOf(under) }),
+  };
+}
+
+async function anotherOf(under: StoreUnderTest): Promise<SessionStore> {
+  const other: unknown = await under.another?.();
+  assertStore("second", other);
+  assert.notEqual(other, under.store, "another() gave the very same store: it must open a second one over the same data");
+  return withAnswersChecked(other, answerLimit(under));
+}

@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import type { StoreObligation } from "./requirement.js";
+import { dataFor, entryOf, inserted, insertedAs, LONG, newKey, sameBytes, sameData } from "./samples.js";
+
+const MEGABYTE = 1024 * 1024;
+
+/** What lies in the store, and under which key. */
+export const contentObligations: readonly StoreObligation[] = [
+  {
+    method: "data",
+    promise: "is opaque: every byte, no byte at all, and a megabyte come back unchanged",
+    guarantees: [],
+    others: ["secrecy"],
+    why: "Sealed records that come back changed cannot be opened, so their visitors are signed out.",
+    needs: "bytes",
+    async check(under) {
+      const everyByte = Uint8Array.from({ length: 256 }, (_, index) => index);
+      for (const data of [everyByte, new Uint8Array(0), new Uint8Array(randomBytes(MEGABYTE))]) {
+        const { key, version } = await inserted(under, "", { data, summary: everyByte });
+        const stored = await under.store.get(key);
+        sameData(stored, data);
+        sameBytes(stored?.summary, everyByte);
+        await under.store.replace(key, entryOf(under, "", { data: everyByte, summary: data }), version);
+        const replaced = await under.store.delete(key);
+        sameData(replaced, everyByte);
+        if (data.length > 0) sameBytes(replaced?.summary, data);
+      }
+    },
+  },
+  {
+    method: "data",
+    promise: "of bytes that are part of a larger buffer, that part alone is kept",
+    guarantees: [],
+    others: ["secrecy", "separation"],
+    why: "Whatever else lies in the same memory, secrets among it, would be written to the store.",
+    needs: "bytes",
+    async check(under) {
+      const pool = new Uint8Array(randomBytes(64));
+      const [data, summary] = [pool.subarray(10, 30), pool.subarray(40, 50)];
+      const { key } = await inserted(under, "", { data, summary });
+      const stored = await under.store.get(key);
+      sameData(stored, data);
+      sameBytes(stored?.summary, summary);
+    },
+  },
+  {
+    method: "data",
+    promise: "is the store's own copy: changing what was handed over or given out changes nothing",
+    guarantees: [5],
+    others: ["secrecy"],
+    why: "A stored record would change without a write, and without a new version.",
+    needs: "bytes",
+    async check(under) {
+      const now = under.now();
+      const expected = new TextEncoder().encode("the same as ever");
+      const spoil = (bytes: unknown): void => {
+        if (bytes instanceof Uint8Array) bytes.fill(0);
+      };
+      const fresh = () => ({ data: Uint8Array.from(expected), summary: Uint8Array.from(expected), expiresAt: now + LONG });
+      const key = newKey();
+      const isKept = async (after: string): Promise<void> => {
+        const stored = await under.store.get(key);
+        assert.ok(stored !== undefined, "the entry is gone");
+        for (const bytes of [stored.data, stored.summary]) {
+          assert.deepEqual(bytes instanceof Uint8Array && new TextDecoder().decode(bytes), "the same as ever", after);
+          spoil(bytes);
+        }
+      };
+      const first = fresh();
+      await under.store.insert(key, first);
+      spoil(first.data);
+      spoil(first.summary);
+      await isKept("after the caller changed what it had inserted");
+      await isKept("after the caller changed what get had given");
+      const second = fresh();
+      const version = (await under.store.get(key))?.version ?? "";
+      await under.store.replace(key, second, version);
+      spoil(second.data);
+      spoil(second.summary);
+      await isKept("after the caller changed what it had replaced");
+    },
+  },
+  {
+    method: "key",
+    promise: "is taken literally, whatever it looks like",
+    guarantees: [],
+    others: ["separation"],
+    why: "Two visitors whose keys look alike would share one session.",
+    async check(under) {
+      const base = newKey();
+      const keys = [
+        base,
+        base.toLowerCase(),
+        base.toUpperCase(),
+        `${base}-`,
+        `${base}_`,
+        `${base}%`,
+        `${base}*`,
+        `${base}:x`,
+        `${base}'; --`,
+        `__proto__${base}`,
+      ];
+      for (const key of keys) await insertedAs(under, key, entryOf(under, key));
+      for (const key of keys) sameData(await under.store.get(key), dataFor(under.store, key));
+      assert.equal(await under.store.get(`${base}?`), undefined);
+      assert.equal(await under.store.get(base.slice(0, -1)), undefined);
+      await under.store.delete(`${base}*`);
+      sameData(await under.store.get(base), dataFor(under.store, base));
+    },
+  },
+  {
+    method: "setup",
+    promise: "names nothing that keeps the store from its promises",
+    guarantees: [7],
+    others: [],
+    why: "The store itself says that it cannot keep its promises as it is set up.",
+    async check({ store }) {
+      const problems = (store.problems ?? []).map(({ message, remedy }) => `${message} ${remedy}`);
+      assert.deepEqual(problems, [], problems.join(" "));
+    },
+  },
+];

@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { lifeOf } from "../store-under-test.js";
+import type { StoreObligation } from "./requirement.js";
+import { entryOf, inserted, isAbsent, LONG, newKey, sameData, until } from "./samples.js";
+
+const method = "expiry";
+
+/** Seconds; in milliseconds more than a timer of 32 bits can wait. */
+const VERY_LONG = 400 * 86_400;
+
+export const expiryObligations: readonly StoreObligation[] = [
+  {
+    method,
+    promise: "an entry is there in the last second before expiresAt, and for no method from expiresAt on",
+    guarantees: [],
+    others: ["expiry", "everywhere"],
+    why: "A session would end too early, or go on after its end.",
+    async check(under) {
+      for (let attempt = 0; attempt < 5; attempt += 1) {
+        const subject = newKey();
+        const expiresAt = under.now() + lifeOf(under);
+        const { key, version } = await inserted(under, "first", { subject, expiresAt });
+        await until(under, expiresAt - 1);
+        const last = await under.store.get(key);
+        const listed = await under.store.listBySubject(subject);
+        // Real time may have passed the last second before the answers came; then they say nothing.
+        if (under.now() >= expiresAt) continue;
+        assert.notEqual(last, undefined, "gone before its end");
+        assert.deepEqual(listed, [key], "listed until its end");
+        await until(under, expiresAt);
+        assert.deepEqual(await under.store.listBySubject(subject), [], "listed beyond its end");
+        await isAbsent(under, key, version);
+        return;
+      }
+      assert.fail("the store was never asked within the last second before an expiry: give it a longer life, or a faster advance()");
+    },
+  },
+  {
+    method,
+    promise: "each method finds an expired entry absent when it is the first to come",
+    guarantees: [],
+    others: ["expiry", "everywhere"],
+    why: "A late write would bring back a session that had ended.",
+    async check(under) {
+      const subject = newKey();
+      const expiresAt = under.now() + lifeOf(under);
+      const fields = { subject, lastActive: under.now(), expiresAt };
+      const [first, second, third] = [
+        await inserted(under, "a", fields),
+        await inserted(under, "b", fields),
+        await inserted(under, "c", fields),
+      ];
+      await until(under, expiresAt);
+      assert.equal(
+        await under.store.replace(first.key, entryOf(under, "late", { subject }), first.version),
+        false,
+        "a late replace was answered with true",
+      );
+      assert.equal(await under.store.touch(second.key, under.now(), under.now() + LONG), false, "a late touch was answered with true");
+      assert.equal(await under.store.delete(third.key), undefined, "delete gave what had expired");
+      assert.deepEqual(await under.store.listBySubject(subject), [], "listed beyond its end");
+      for (const { key } of [first, second, third]) assert.equal(await under.store.get(key), undefined, "get gave what had expired");
+    },
+  },
+  {
+    method,
+    promise: "what touch or replace have prolonged is there, and listed, beyond its first expiry and ends at the new one",
+    guarantees: [],
+    others: ["expiry", "everywhere"],
+    why: "A session that was renewed would end at its old expiry, or drop out of its owner's device list there and outlive a sign-out everywhere.",
+    async check(under) {
+      for (let attempt = 0; attempt < 5; attempt += 1) {
+        const subject = newKey();
+        const life = lifeOf(under);
+        const expiresAt = under.now() + life;
+        const prolonged = expiresAt + Math.ceil(life / 2);
+        const [touched, replaced] = [
+          await inserted(under, "touched", { subject, expiresAt }),
+          await inserted(under, "first", { subject, expiresAt }),
+        ];
+        assert.equal(await under.store.touch(touched.key, null, prolonged), true, "touch");
+        assert.equal(
+          await under.store.replace(replaced.key, entryOf(under, "second", { subject, expiresAt: prolonged }), replaced.version),
+          true,
+        );
+        await until(under, expiresAt);
+        const found = [await under.store.get(touched.key), await under.store.get(replaced.key)];
+        const listed = await under.store.listBySubject(subject);
+        // As above: real time may have passed the end.
+        if (under.now() >= prolonged) continue;
+        sameData(found[0], touched.entry.data);
+        sameData(found[1], entryOf(under, "second").data);
+        assert.deepEqual(listed.sort(), [touched.key, replaced.key].sort(), "listed beyond the first expiry");
+        await until(under, prolonged);
+        assert.deepEqual([await under.store.get(touched.key), await under.store.get(replaced.key)], [undefined, undefined]);
+        assert.deepEqual(await under.store.listBySubject(subject), []);
+        return;
+      }
+      assert.fail("the store was never asked between two expiries: give it a longer life, or a faster advance()");
+    },
+  },
+  {
+    method,
+    promise: "neither touch nor replace with an earlier expiresAt shortens a life",
+    guarantees: [],
+    others: ["expiry"],
+    why: "A request that knows an older expiry would end a session that has been renewed.",
+    async check(under) {
+      const subject = newKey();
+      const early = under.now() + lifeOf(under);
+      const expiresAt = early + LONG;
+      const touched = await inserted(under, "touched", { subject, expiresAt });
+      const replaced = await inserted(under, "first", { subject, expiresAt });
+      await under.store.touch(touched.key, under.now(), early);
+      await under.store.replace(replaced.key, entryOf(under, "second", { subject, expiresAt: early }), replaced.version);
+      await until(under, early);
+      sameData(await under.store.get(touched.key), touched.entry.data);
+      sameData(await under.store.get(replaced.key), entryOf(under, "second").data);
+      assert.deepEqual((await under.store.listBySubject(subject)).sort(), [touched.key, replaced.key].sort());
+    },
+  },
+  {
+    method,
+    promise: "reading prolongs nothing, and a life of 400 days is no shorter than that",
+    guarantees: [],
+    others: ["expiry"],
+    why: "A session that is only looked at would never end, or a very long one end at once.",
+    async check(under) {
+      const life = lifeOf(under);
+      const expiresAt = under.now() + life;
+      const read = await inserted(under, "read", { expiresAt });
+      const long = await inserted(under, "long", { expiresAt: under.now() + VERY_LONG });
+      await until(under, expiresAt - 1);
+      await under.store.get(read.key);
+      await until(under, expiresAt);
+      assert.equal(await under.store.get(read.key), undefined, "what was read in its last second is there beyond its end");
+      sameData(await under.store.get(long.key), long.entry.data);
+    },
+  },
+  {
+    method,
+    promise: "an entry that was inserted with an expiresAt in the past is not there",
+    guarantees: [],
+    others: ["expiry"],
+    why: "What has ended already would begin again.",
+    async check(under) {
+      const now = under.now();
+      for (const expiresAt of [now, now - 1, 0]) {
+        const key = newKey();
+        await under.store.insert(key, entryOf(under, "stillborn", { expiresAt }));
+        assert.equal(await under.store.get(key), undefined, `inserted ${now - expiresAt} s after its end, and there`);
+      }
+    },
+  },
+];

@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import type { StoreObligation } from "./requirement.js";
+import { entryOf, inserted, LONG, newKey, sameBytes, sameData, versionOf } from "./samples.js";
+
+const method = "get";
+
+/** Epoch seconds beyond 32 bits with a sign, and without. */
+const FAR_TIMES = [2_200_000_000, 4_400_000_000];
+
+export const getObligations: readonly StoreObligation[] = [
+  {
+    method,
+    promise: "gives undefined for a key that was never inserted",
+    guarantees: [],
+    others: ["separation"],
+    why: "An invented cookie would lead to something.",
+    async check({ store }) {
+      assert.equal(await store.get(newKey()), undefined);
+    },
+  },
+  {
+    method,
+    promise: "gives every field back as it was inserted",
+    guarantees: [],
+    others: ["expiry", "idle", "everywhere", "secrecy"],
+    why: "What a session's life, idle timeout and device list are judged by would not be what was stored.",
+    async check(under) {
+      const summary = new Uint8Array([0, 1, 127, 128, 255]);
+      const subject = newKey();
+      const { key, entry } = await inserted(under, "all fields", { lastActive: under.now() - 5, subject, summary });
+      const stored = await under.store.get(key);
+      sameData(stored, entry.data);
+      assert.deepEqual([stored?.expiresAt, stored?.lastActive, stored?.subject], [entry.expiresAt, entry.lastActive, subject]);
+      sameBytes(stored?.summary, summary);
+    },
+  },
+  {
+    method,
+    promise: "leaves out what was not inserted, rather than giving null or zero",
+    guarantees: [],
+    others: ["idle", "everywhere"],
+    why: "A session without a stamp would count as idle since 1970, or a pending login as somebody's session.",
+    async check(under) {
+      const { key } = await inserted(under);
+      const stored = await under.store.get(key);
+      assert.deepEqual([stored?.lastActive, stored?.subject, stored?.summary], [undefined, undefined, undefined]);
+    },
+  },
+  {
+    method,
+    promise: "gives times beyond 32 bits back",
+    guarantees: [],
+    others: ["expiry", "idle"],
+    why: "A long life would wrap around to one that ended long ago, from 2038 on every life.",
+    async check(under) {
+      for (const time of FAR_TIMES) {
+        const { key } = await inserted(under, "far", { lastActive: time - 1, expiresAt: time });
+        const stored = await under.store.get(key);
+        assert.deepEqual([stored?.lastActive, stored?.expiresAt], [time - 1, time]);
+      }
+    },
+  },
+  {
+    method,
+    promise: "gives the same version while nothing is written",
+    guarantees: [2],
+    others: [],
+    why: "No replace would ever fit the version that was read, so nobody could take the lease and nobody be refreshed.",
+    async check(under) {
+      const { key, version } = await inserted(under);
+      assert.equal(await versionOf(under, key), version);
+    },
+  },
+  {
+    method,
+    promise: "gives what was written as soon as the write has been answered",
+    guarantees: [1, 3, 5],
+    others: [],
+    why: "A request that comes right after a refresh would find the spent token, and spend it again.",
+    async check(under) {
+      const { key } = await inserted(under, "write 0");
+      for (let write = 1; write <= 10; write += 1) {
+        await under.store.replace(key, entryOf(under, `write ${write}`), await versionOf(under, key));
+        sameData(await under.store.get(key), entryOf(under, `write ${write}`).data);
+      }
+    },
+  },
+  {
+    method,
+    promise: "what was given stays as it was when the entry changes afterwards",
+    guarantees: [5],
+    others: [],
+    why: "A reader would hold new data beside an old version, or the other way round, and write one over the other.",
+    async check(under) {
+      const now = under.now();
+      const { key, version } = await inserted(under, "first", { lastActive: now });
+      const early = await under.store.get(key);
+      const copy = { ...early };
+      await under.store.touch(key, now + 5, now + 2 * LONG);
+      await under.store.replace(key, entryOf(under, "second"), version);
+      await under.store.delete(key);
+      assert.deepEqual({ ...early }, copy);
+    },
+  },
+  {
+    method,
+    promise: "of many keys at once, each gives its own, while others are written and deleted",
+    guarantees: [],
+    others: ["separation"],
+    why: "A visitor would be shown somebody else's session.",
+    async check(under) {
+      const one = async (index: number): Promise<void> => {
+        const subject = newKey();
+        const { key, entry, version } = await inserted(under, `visitor ${index}`, { subject });
+        sameData(await under.store.get(key), entry.data);
+        assert.deepEqual(await under.store.listBySubject(subject), [key]);
+        const second = entryOf(under, `visitor ${index}, again`, { subject });
+        assert.equal(await under.store.replace(key, second, version), true, "replace");
+        assert.equal(await under.store.touch(key, under.now(), second.expiresAt), true, "touch");
+        sameData(await under.store.get(key), second.data);
+        if (index % 2 === 0) sameData(await under.store.delete(key), second.data);
+      };
+      await Promise.all(Array.from({ length: 40 }, (_, index) => one(index)));
+    },
+  },
+];

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { lifeOf } from "../store-under-test.js";
+import type { StoreObligation } from "./requirement.js";
+import { atOnce, entryOf, fieldsOf, inserted, newKey, oneWinner, ROUNDS, sameBytes, sameData, until, WRITERS } from "./samples.js";
+
+const method = "insert";
+
+export const insertObligations: readonly StoreObligation[] = [
+  {
+    method,
+    promise: "refuses a key that exists and writes nothing",
+    guarantees: [5],
+    others: [],
+    why: "Whoever inserts would overwrite a session that lives, with the newest tokens in it.",
+    async check(under) {
+      const now = under.now();
+      const subject = newKey();
+      const { key, entry } = await inserted(under, "first", { subject, lastActive: now - 10, summary: new Uint8Array([1]) });
+      const before = await under.store.get(key);
+      const other = entryOf(under, "second", {
+        subject: newKey(),
+        lastActive: now,
+        expiresAt: entry.expiresAt + 60,
+        summary: new Uint8Array([2]),
+      });
+      assert.equal(await under.store.insert(key, other), false);
+      const after = await under.store.get(key);
+      sameData(after, entry.data);
+      sameBytes(after?.summary, new Uint8Array([1]));
+      assert.deepEqual(fieldsOf(after), fieldsOf(before));
+    },
+  },
+  {
+    method,
+    promise: "of many at once under one key, one wins and its data is what is kept",
+    guarantees: [5],
+    others: [],
+    why: "Two writers would both believe that the session is theirs, and one of them be overwritten.",
+    async check(under) {
+      for (let round = 0; round < ROUNDS / 2; round += 1) {
+        const key = newKey();
+        const entries = Array.from({ length: WRITERS }, (_, index) => entryOf(under, `writer ${index}`));
+        const won = await atOnce(
+          round,
+          entries.map((entry) => () => under.store.insert(key, entry)),
+        );
+        await oneWinner(under, key, entries, won);
+      }
+    },
+  },
+  {
+    method,
+    promise: "takes a key again once its entry has been deleted, and nothing of the old one is left",
+    guarantees: [],
+    others: ["separation", "everywhere"],
+    why: "What was there before a logout would show in a session that began after it.",
+    async check(under) {
+      const [old, subject] = [newKey(), newKey()];
+      const { key } = await inserted(under, "first", { subject: old, lastActive: under.now(), summary: new Uint8Array([1]) });
+      await under.store.delete(key);
+      const again = entryOf(under, "again", { subject });
+      assert.equal(await under.store.insert(key, again), true);
+      const stored = await under.store.get(key);
+      sameData(stored, again.data);
+      assert.deepEqual([stored?.lastActive, stored?.subject, stored?.summary], [undefined, subject, undefined]);
+      assert.deepEqual(await under.store.listBySubject(old), [], "still listed under its old subject");
+      assert.deepEqual(await under.store.listBySubject(subject), [key]);
+    },
+  },
+  {
+    method,
+    promise: "takes a key again once its entry has expired, and nothing of the old one is left",
+    guarantees: [],
+    others: ["expiry", "separation", "everywhere"],
+    why: "What had expired would show in a session that began after it.",
+    async check(under) {
+      const subject = newKey();
+      const expiresAt = under.now() + lifeOf(under);
+      const { key } = await inserted(under, "first", { subject, lastActive: under.now(), summary: new Uint8Array([1]), expiresAt });
+      await until(under, expiresAt);
+      const again = entryOf(under, "again");
+      assert.equal(await under.store.insert(key, again), true);
+      const stored = await under.store.get(key);
+      sameData(stored, again.data);
+      assert.deepEqual([stored?.lastActive, stored?.subject, stored?.summary], [undefined, undefined, undefined]);
+      assert.deepEqual(await under.store.listBySubject(subject), [], "still listed under its old subject");
+    },
+  },
+];

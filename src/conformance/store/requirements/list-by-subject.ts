@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import type { StoreObligation } from "./requirement.js";
+import { entryOf, inserted, insertedAs, newKey } from "./samples.js";
+
+const method = "listBySubject";
+
+export const listObligations: readonly StoreObligation[] = [
+  {
+    method,
+    promise: "gives all keys of the subject and no others",
+    guarantees: [],
+    others: ["everywhere"],
+    why: "Signing out everywhere would miss a device, or sign out somebody else.",
+    async check(under) {
+      const [ada, grace] = [newKey(), newKey()];
+      const adas = [await inserted(under, "a", { subject: ada }), await inserted(under, "b", { subject: ada })];
+      const graces = await inserted(under, "c", { subject: grace });
+      await inserted(under, "pending");
+      assert.deepEqual((await under.store.listBySubject(ada)).sort(), adas.map(({ key }) => key).sort());
+      assert.deepEqual(await under.store.listBySubject(grace), [graces.key]);
+      assert.deepEqual(await under.store.listBySubject(newKey()), []);
+    },
+  },
+  {
+    method,
+    promise: "gives each of many keys once, not a first page of them",
+    guarantees: [],
+    others: ["everywhere"],
+    why: "Signing out everywhere would stop after a number of devices, and leave the others signed in.",
+    async check(under) {
+      const subject = newKey();
+      const keys = Array.from({ length: 150 }, newKey);
+      const answers = await Promise.all(keys.map((key) => under.store.insert(key, entryOf(under, "one of many", { subject }))));
+      assert.ok(answers.every(Boolean));
+      const listed = await under.store.listBySubject(subject);
+      assert.equal(listed.length, keys.length, "the number of keys");
+      assert.deepEqual(listed.sort(), keys.sort());
+    },
+  },
+  {
+    method,
+    promise: "follows a replace that changes the subject",
+    guarantees: [],
+    others: ["everywhere"],
+    why: "After one person has signed in over another's session, it would stay in the other's hands.",
+    async check(under) {
+      const [ada, grace] = [newKey(), newKey()];
+      const { key, version } = await inserted(under, "first", { subject: ada });
+      await under.store.replace(key, entryOf(under, "second", { subject: grace }), version);
+      assert.deepEqual(await under.store.listBySubject(ada), []);
+      assert.deepEqual(await under.store.listBySubject(grace), [key]);
+    },
+  },
+  {
+    method,
+    promise: "gives what insert, replace and touch have left, and nothing that they refused or that was deleted",
+    guarantees: [],
+    others: ["everywhere"],
+    why: "A session would drop out of its owner's device list, or show in somebody's whose session it never was.",
+    async check(under) {
+      const [ada, grace] = [newKey(), newKey()];
+      const { key, entry, version } = await inserted(under, "first", { subject: ada });
+      await under.store.insert(key, entryOf(under, "refused", { subject: grace }));
+      await under.store.replace(key, entryOf(under, "second", { subject: ada }), version);
+      await under.store.replace(key, entryOf(under, "refused", { subject: grace }), version);
+      await under.store.touch(key, under.now(), entry.expiresAt + 1);
+      assert.deepEqual(await under.store.listBySubject(ada), [key]);
+      assert.deepEqual(await under.store.listBySubject(grace), [], "what was refused is listed");
+      await under.store.delete(key);
+      await under.store.replace(key, entryOf(under, "late", { subject: ada }), version);
+      assert.deepEqual(await under.store.listBySubject(ada), [], "what was deleted is listed");
+    },
+  },
+  {
+    method,
+    promise: "takes the subject literally: letter case, wildcards and common beginnings",
+    guarantees: [],
+    others: ["everywhere", "separation"],
+    why: "Signing out everywhere would reach strangers whose subject only looks alike.",
+    async check(under) {
+      const base = newKey();
+      const subjects = [
+        base,
+        base.toUpperCase(),
+        base.toLowerCase(),
+        `${base}x`,
+        base.slice(0, -1),
+        `${base}%`,
+        `${base}*`,
+        `_${base.slice(1)}`,
+      ];
+      const distinct = [...new Set(subjects)];
+      const keys = new Map<string, string>();
+      for (const subject of distinct) {
+        const key = newKey();
+        await insertedAs(under, key, entryOf(under, "alike", { subject }));
+        keys.set(subject, key);
+      }
+      for (const [subject, key] of keys) assert.deepEqual(await under.store.listBySubject(subject), [key]);
+      for (const pattern of [`${base.slice(0, 10)}%`, `${base.slice(0, 10)}*`, "*", "%", ""]) {
+        assert.deepEqual(await under.store.listBySubject(pattern), [], "keys of a subject that nobody has");
+      }
+    },
+  },
+];

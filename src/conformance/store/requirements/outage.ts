@@ -1,0 +1,217 @@
+import assert from "node:assert/strict";
+import type { StoreMethod, StoreUnderTest } from "../store-under-test.js";
+import type { StoreObligation } from "./requirement.js";
+import { dataFor, entryOf, fieldsOf, inserted, LONG, newKey, sameBytes, sameData, type Inserted } from "./samples.js";
+
+const method = "outage";
+const needs = "outage";
+
+/** Milliseconds that a store may need to find its server again. */
+const RETURN_LIMIT = 30_000;
+/** Milliseconds between two looks at whether it has. */
+const LOOK_INTERVAL = 20;
+/** How many calls are answered before what was refused counts as refused for good. */
+const LATER_CALLS = 20;
+
+const SECRET = "sealed bytes that nobody may read";
+
+/** What holds while the store's server is away, and after. */
+export const outageObligations: readonly StoreObligation[] = [
+  {
+    method,
+    promise: "every method rejects in time, and none says that what is there is not",
+    guarantees: [7],
+    others: [],
+    why: "A visitor whose session is there would be taken for signed out, or wait without an answer.",
+    needs,
+    async check(under) {
+      for (const { method: asked, mistake } of await duringOutage(under, await prepared(under))) {
+        assert.ok(mistake === undefined, `while the server was away, ${asked} ${mistake ?? ""}; it must reject with an Error in time`);
+      }
+    },
+  },
+  {
+    method,
+    promise: "after it, everything is there that was, and the store works again",
+    guarantees: [7],
+    others: [],
+    why: "Visitors would be signed out by the outage.",
+    needs,
+    async check(under) {
+      const { kept, subject, summary } = await prepared(under);
+      await away(under, () => under.store.get(kept.key));
+      await whenBack(async () => {
+        const stored = await under.store.get(kept.key);
+        assert.ok(stored !== undefined, "the entry is gone");
+        sameData(stored, kept.entry.data);
+        sameBytes(stored.summary, summary);
+        assert.deepEqual(fieldsOf(stored), fieldsOf({ ...kept.entry, version: kept.version }));
+        assert.ok((await under.store.listBySubject(subject)).includes(kept.key), "the entry is not listed any more");
+        const { key } = await inserted(under, "after the outage");
+        assert.notEqual(await under.store.delete(key), undefined, "what was inserted after the outage is not there");
+      });
+    },
+  },
+  {
+    method,
+    promise: "after it, nothing is done that was refused",
+    guarantees: [7],
+    others: [],
+    why: "A logout that was answered with an error would sign the visitor out later, or a session appear that was given up.",
+    needs,
+    async check(under) {
+      const there = await prepared(under);
+      await duringOutage(under, there);
+      // What was held back may still be on its way: other calls go first, so that it had its chance.
+      for (let call = 0; call < LATER_CALLS; call += 1) {
+        await whenBack(() => nothingIsDone(under, there));
+        await whenBack(async () => {
+          await inserted(under, "after the outage");
+        });
+      }
+    },
+  },
+  {
+    method,
+    promise: "no error shows what was to be stored",
+    guarantees: [],
+    others: ["secrecy"],
+    why: "What is sealed would be written to logs.",
+    needs,
+    async check(under) {
+      for (const { method: asked, error } of await duringOutage(under, await prepared(under))) {
+        for (const form of ["utf8", "base64", "base64url", "hex"] as const) {
+          const text = Buffer.from(SECRET).toString(form).replace(/=+$/, "");
+          assert.ok(!everythingIn(error).includes(text), `the error of ${asked} shows what was to be stored`);
+        }
+      }
+    },
+  },
+];
+
+/** What is there before the outage: one entry for each method that could spoil it. */
+interface Prepared {
+  readonly kept: Inserted;
+  readonly replaced: Inserted;
+  readonly touched: Inserted;
+  readonly deleted: Inserted;
+  /** Of all four. */
+  readonly subject: string;
+  readonly summary: Uint8Array;
+  /** Not there. */
+  readonly fresh: string;
+}
+
+async function prepared(under: StoreUnderTest): Promise<Prepared> {
+  const subject = newKey();
+  const summary = new Uint8Array([1, 2, 3]);
+  const fields = { subject, summary, lastActive: under.now() - 100 };
+  return {
+    kept: await inserted(under, "kept", fields),
+    replaced: await inserted(under, "replaced", fields),
+    touched: await inserted(under, "touched", fields),
+    deleted: await inserted(under, "deleted", fields),
+    subject,
+    summary,
+    fresh: newKey(),
+  };
+}
+
+interface Outcome {
+  readonly method: StoreMethod;
+  /** What it did instead of rejecting with an Error in time. */
+  readonly mistake: string | undefined;
+  readonly error: unknown;
+}
+
+/** Asks every method while the server is away, twice: a store that finds out, and one that knows. */
+async function duringOutage(under: StoreUnderTest, there: Prepared): Promise<Outcome[]> {
+  const { store } = under;
+  const entry = entryOf(under, "", { data: dataFor(store, SECRET), subject: there.subject, summary: new TextEncoder().encode(SECRET) });
+  const ask = (): Promise<Outcome[]> =>
+    Promise.all([
+      outcomeOf("get", () => store.get(there.kept.key)),
+      outcomeOf("insert", () => store.insert(there.fresh, entry)),
+      outcomeOf("replace", () => store.replace(there.replaced.key, entry, there.replaced.version)),
+      outcomeOf("touch", () => store.touch(there.touched.key, under.now(), under.now() + 2 * LONG)),
+      outcomeOf("delete", () => store.delete(there.deleted.key)),
+      outcomeOf("listBySubject", () => store.listBySubject(there.subject)),
+    ]);
+  const outcomes: Outcome[] = [];
+  await away(under, async () => {
+    outcomes.push(...(await ask()));
+    outcomes.push(...(await ask()));
+  });
+  return outcomes;
+}
+
+/** What the work comes to is its own affair; the server comes back in any case. */
+async function away({ outage }: StoreUnderTest, work: () => Promise<unknown>): Promise<void> {
+  assert.ok(outage !== undefined, "there is no outage");
+  try {
+    await outage.begin();
+    await work().catch(() => undefined);
+  } finally {
+    await outage.end();
+  }
+}
+
+async function outcomeOf(asked: StoreMethod, question: () => Promise<unknown>): Promise<Outcome> {
+  try {
+    return { method: asked, mistake: `answered ${shown(await question())}`, error: undefined };
+  } catch (error) {
+    return { method: asked, mistake: mistakeIn(error), error };
+  }
+}
+
+function mistakeIn(error: unknown): string | undefined {
+  // Not the store's: its answer was late, or of the wrong kind.
+  if (error instanceof assert.AssertionError) return `failed: ${error.message}`;
+  return error instanceof Error ? undefined : "rejected with what is no Error";
+}
+
+function shown(answer: unknown): string {
+  if (typeof answer === "boolean" || answer === undefined) return String(answer);
+  return Array.isArray(answer) ? `with ${answer.length} keys` : "with an entry";
+}
+
+/** Does the work again while the store rejects: finding its server may take it a moment, and several connections. */
+async function whenBack(work: () => Promise<void>): Promise<void> {
+  const started = performance.now();
+  for (;;) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (error instanceof assert.AssertionError || performance.now() - started > RETURN_LIMIT) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_INTERVAL));
+  }
+}
+
+async function nothingIsDone({ store }: StoreUnderTest, there: Prepared): Promise<void> {
+  assert.equal(await store.get(there.fresh), undefined, "an insert that was refused has been done");
+  const replaced = await store.get(there.replaced.key);
+  // An entry that the server has lost is another obligation's affair.
+  if ((await store.get(there.kept.key)) === undefined) return;
+  assert.equal(replaced?.version, there.replaced.version, "a replace that was refused has been done");
+  const touched = await store.get(there.touched.key);
+  const { lastActive, expiresAt } = there.touched.entry;
+  assert.deepEqual([touched?.lastActive, touched?.expiresAt], [lastActive, expiresAt], "a touch that was refused has been done");
+  assert.notEqual(await store.get(there.deleted.key), undefined, "a delete that was refused has been done");
+}
+
+/** All the text that a log could take from an error. */
+function everythingIn(error: unknown): string {
+  const seen = new Set<unknown>();
+  const walk = (value: unknown): string => {
+    if (value instanceof Uint8Array) return Buffer.from(value).toString("latin1");
+    if (typeof value !== "object" || value === null) return String(value);
+    if (seen.has(value)) return "";
+    seen.add(value);
+    return Object.getOwnPropertyNames(value)
+      .map((name) => walk((value as Record<string, unknown>)[name]))
+      .join("\n");
+  };
+  return walk(error);
+}

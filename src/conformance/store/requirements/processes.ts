@@ -1,0 +1,231 @@
+import assert from "node:assert/strict";
+import type { SessionStore } from "../../../index.js";
+import type { StoreObligation } from "./requirement.js";
+import {
+  anotherStore,
+  atOnce,
+  countTogether,
+  entryOf,
+  inserted,
+  LONG,
+  newKey,
+  oneWinner,
+  ROUNDS,
+  sameData,
+  textOf,
+  WRITERS,
+} from "./samples.js";
+
+const method = "processes";
+const needs = "another";
+
+/** What holds between two stores over the same data. */
+export const processObligations: readonly StoreObligation[] = [
+  {
+    method,
+    promise: "of many replaces at once over two stores, one wins and its data is what is kept",
+    guarantees: [2, 4, 5],
+    others: [],
+    why: "Two processes would both take the lease and both spend the refresh token, and a provider that detects reuse would sign the visitor out.",
+    needs,
+    async check(under) {
+      const stores = [under.store, await anotherStore(under)];
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const { key, version } = await inserted(under);
+        const entries = Array.from({ length: WRITERS }, (_, index) => entryOf(under, `writer ${index}`));
+        const won = await atOnce(
+          round,
+          entries.map((entry, index) => () => (stores[index % 2] ?? under.store).replace(key, entry, version)),
+        );
+        await oneWinner(under, key, entries, won);
+      }
+    },
+  },
+  {
+    method,
+    promise: "of many inserts at once over two stores, one wins and its data is what is kept",
+    guarantees: [5],
+    others: [],
+    why: "Two processes would both believe that the session is theirs, and one of them be overwritten.",
+    needs,
+    async check(under) {
+      const stores = [under.store, await anotherStore(under)];
+      for (let round = 0; round < ROUNDS / 2; round += 1) {
+        const key = newKey();
+        const entries = Array.from({ length: WRITERS }, (_, index) => entryOf(under, `writer ${index}`));
+        const won = await atOnce(
+          round,
+          entries.map((entry, index) => () => (stores[index % 2] ?? under.store).insert(key, entry)),
+        );
+        await oneWinner(under, key, entries, won);
+      }
+    },
+  },
+  {
+    method,
+    promise: "no write is lost of many that read, change and write again over two stores",
+    guarantees: [2, 5],
+    others: [],
+    why: "What one process was told is stored would be gone, with the tokens in it.",
+    needs,
+    async check(under) {
+      const other = await anotherStore(under);
+      await countTogether(under, [under.store, other, under.store, other], 8);
+    },
+  },
+  {
+    method,
+    promise: "what one has replaced the other gives at once, also after it has read the old, and the old version is worth nothing there",
+    guarantees: [2, 3, 5],
+    others: [],
+    why: "A process that remembers what it read would use the spent refresh token.",
+    needs,
+    async check(under) {
+      const other = await anotherStore(under);
+      const { key, version } = await inserted(under, "first");
+      assert.equal(textOf(await other.get(key)), "first");
+      assert.equal(await under.store.replace(key, entryOf(under, "second"), version), true);
+      assert.equal(textOf(await other.get(key)), "second");
+      assert.equal(await other.replace(key, entryOf(under, "late"), version), false);
+      const fresh = (await other.get(key))?.version ?? "";
+      assert.equal(await other.replace(key, entryOf(under, "third"), fresh), true);
+      assert.equal(textOf(await under.store.get(key)), "third");
+      assert.equal(textOf(await other.delete(key)), "third");
+    },
+  },
+  {
+    method,
+    promise: "what one has deleted is gone at once for the other, for every method",
+    guarantees: [6],
+    others: [],
+    why: "After a logout, another process would still answer as if the visitor were signed in, or bring the session back.",
+    needs,
+    async check(under) {
+      const other = await anotherStore(under);
+      for (const first of ["get", "replace", "touch", "delete"] as const) {
+        const { key, version } = await inserted(under, "first");
+        assert.equal(textOf(await other.get(key)), "first");
+        await under.store.delete(key);
+        const entry = entryOf(under, "late");
+        if (first === "get") assert.equal(await other.get(key), undefined, "get gave what the other had deleted");
+        if (first === "replace") assert.equal(await other.replace(key, entry, version), false, "a late replace was answered with true");
+        if (first === "touch")
+          assert.equal(await other.touch(key, under.now(), entry.expiresAt), false, "a late touch was answered with true");
+        if (first === "delete") assert.equal(await other.delete(key), undefined, "delete gave what the other had deleted");
+        assert.equal(await other.get(key), undefined, `${first} by the other store brought it back`);
+        assert.equal(await under.store.get(key), undefined, `${first} by the other store brought it back`);
+      }
+    },
+  },
+  {
+    method,
+    promise: "a delete by one against replace and touch by the other at the same time: the entry does not come back",
+    guarantees: [6],
+    others: [],
+    why: "A refresh or a stamp under way in one process would undo a logout in another.",
+    needs,
+    async check(under) {
+      const other = await anotherStore(under);
+      for (let round = 0; round < 2 * ROUNDS; round += 1) {
+        const { key, version } = await inserted(under, "first");
+        let deleted = "";
+        const [isReplaced] = await atOnce(round, [
+          () => other.replace(key, entryOf(under, "second"), version),
+          () => other.touch(key, under.now(), under.now() + 2 * LONG),
+          async () => {
+            deleted = textOf(await under.store.delete(key));
+            return true;
+          },
+        ]);
+        assert.equal(await under.store.get(key), undefined, "the entry is there again");
+        assert.equal(deleted, isReplaced === true ? "second" : "first", `replace was answered with ${String(isReplaced)}`);
+      }
+    },
+  },
+  {
+    method,
+    promise: "a stamp by one is there for the other",
+    guarantees: [],
+    others: ["idle", "expiry"],
+    why: "A visitor whose requests go to several processes would be signed out as idle by one of them.",
+    needs,
+    async check(under) {
+      const other = await anotherStore(under);
+      const now = under.now();
+      const { key, version } = await inserted(under, "first", { lastActive: now - 100 });
+      assert.equal((await other.get(key))?.lastActive, now - 100);
+      assert.equal(await under.store.touch(key, now - 10, now + 2 * LONG), true);
+      assert.deepEqual(await stampsOf(other, key), [now - 10, now + 2 * LONG]);
+      assert.equal(await other.touch(key, now, now), true);
+      assert.equal(await other.replace(key, entryOf(under, "second", { lastActive: now - 100 }), version), true);
+      assert.deepEqual(await stampsOf(under.store, key), [now, now + 2 * LONG]);
+    },
+  },
+  {
+    method,
+    promise: "a touch by one against a replace by the other at the same time: what was replaced stays replaced",
+    guarantees: [3, 5],
+    others: [],
+    why: "A stamp in one process would bring back the tokens that another has just replaced.",
+    needs,
+    async check(under) {
+      const other = await anotherStore(under);
+      const now = under.now();
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const { key, version } = await inserted(under, "first", { lastActive: now - 100 });
+        const second = entryOf(under, "second");
+        const answers = await atOnce(round, [
+          () => under.store.touch(key, now - 1, now),
+          () => other.replace(key, second, version),
+          () => under.store.touch(key, now, now),
+        ]);
+        assert.equal(answers[1], true, "the replace was refused");
+        const stored = await other.get(key);
+        sameData(stored, second.data);
+        assert.notEqual(stored?.version, version, "the version is the old one again");
+      }
+    },
+  },
+  {
+    method,
+    promise: "each lists what the other has inserted, replaced and deleted",
+    guarantees: [],
+    others: ["everywhere"],
+    why: "Signing out everywhere would miss the sessions that began in another process.",
+    needs,
+    async check(under) {
+      const other = await anotherStore(under);
+      const [ada, grace] = [newKey(), newKey()];
+      const one = await inserted(under, "a", { subject: ada });
+      const two = newKey();
+      assert.equal(await other.insert(two, entryOf(under, "b", { subject: ada })), true);
+      for (const store of [under.store, other]) assert.deepEqual((await store.listBySubject(ada)).sort(), [one.key, two].sort());
+      assert.equal(await other.replace(one.key, entryOf(under, "c", { subject: grace }), one.version), true);
+      await under.store.delete(two);
+      for (const store of [under.store, other]) {
+        assert.deepEqual(await store.listBySubject(ada), []);
+        assert.deepEqual(await store.listBySubject(grace), [one.key]);
+      }
+    },
+  },
+  {
+    method,
+    promise: "a store that another process can reach does not say inProcess",
+    guarantees: [],
+    others: ["secrecy"],
+    why: "Records would leave the process unsealed, with the tokens in the clear.",
+    needs,
+    async check(under) {
+      const other = await anotherStore(under);
+      const { key } = await inserted(under);
+      const isShared = (await other.get(key)) !== undefined;
+      assert.ok(isShared, "another() sees other data: it must be a second store over the same");
+      assert.deepEqual([under.store.inProcess === true, other.inProcess === true], [false, false], "inProcess is true");
+    },
+  },
+];
+
+async function stampsOf(store: SessionStore, key: string): Promise<unknown[]> {
+  const stored = await store.get(key);
+  return [stored?.lastActive, stored?.expiresAt];
+}

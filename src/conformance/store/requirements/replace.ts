@@ -1,0 +1,238 @@
+import assert from "node:assert/strict";
+import { lifeOf } from "../store-under-test.js";
+import type { StoreObligation } from "./requirement.js";
+import {
+  atOnce,
+  countTogether,
+  entryOf,
+  inserted,
+  LONG,
+  newKey,
+  oneWinner,
+  ROUNDS,
+  sameBytes,
+  sameData,
+  until,
+  versionOf,
+  WRITERS,
+} from "./samples.js";
+
+const method = "replace";
+
+export const replaceObligations: readonly StoreObligation[] = [
+  {
+    method,
+    promise: "writes when the version still is the stored one, and gives a new version",
+    guarantees: [2, 5],
+    others: ["everywhere"],
+    why: "Nobody could store what a refresh brought, or an old version would stay good for one more write.",
+    async check(under) {
+      const { key, version } = await inserted(under, "first");
+      const second = entryOf(under, "second", { subject: newKey(), summary: new Uint8Array([2]) });
+      assert.equal(await under.store.replace(key, second, version), true);
+      const stored = await under.store.get(key);
+      sameData(stored, second.data);
+      assert.deepEqual(stored?.subject, second.subject);
+      sameBytes(stored?.summary, new Uint8Array([2]));
+      assert.notEqual(stored?.version, version);
+    },
+  },
+  {
+    method,
+    promise: "takes away subject and summary that the new entry does not carry",
+    guarantees: [],
+    others: ["everywhere"],
+    why: "A session that is nobody's any more would stay in somebody's device list.",
+    async check(under) {
+      const subject = newKey();
+      const { key, version } = await inserted(under, "first", { subject, summary: new Uint8Array([1]) });
+      await under.store.replace(key, entryOf(under, "second"), version);
+      const stored = await under.store.get(key);
+      assert.deepEqual([stored?.subject, stored?.summary], [undefined, undefined]);
+      assert.deepEqual(await under.store.listBySubject(subject), []);
+    },
+  },
+  {
+    method,
+    promise: "refuses an old version and writes nothing",
+    guarantees: [3, 5],
+    others: [],
+    why: "A request that read before a refresh would write the spent token back over the new one.",
+    async check(under) {
+      const subject = newKey();
+      const { key, version } = await inserted(under, "first", { subject });
+      const second = entryOf(under, "second", { subject, summary: new Uint8Array([2]) });
+      await under.store.replace(key, second, version);
+      const before = await under.store.get(key);
+      const late = entryOf(under, "late", { subject: newKey(), summary: new Uint8Array([3]) });
+      assert.equal(await under.store.replace(key, late, version), false);
+      const after = await under.store.get(key);
+      sameData(after, second.data);
+      sameBytes(after?.summary, new Uint8Array([2]));
+      assert.deepEqual([after?.subject, after?.version], [before?.subject, before?.version]);
+    },
+  },
+  {
+    method,
+    promise: "moves neither lastActive nor expiresAt when it refuses",
+    guarantees: [],
+    others: ["idle", "expiry"],
+    why: "Whoever holds an outdated copy would prolong a session without being let in.",
+    async check(under) {
+      const now = under.now();
+      const { key, version } = await inserted(under, "first", { lastActive: now - 10, expiresAt: now + LONG });
+      await under.store.replace(key, entryOf(under, "second", { expiresAt: now + LONG }), version);
+      await under.store.replace(key, entryOf(under, "late", { lastActive: now, expiresAt: now + 2 * LONG }), version);
+      const stored = await under.store.get(key);
+      assert.deepEqual([stored?.lastActive, stored?.expiresAt], [now - 10, now + LONG]);
+    },
+  },
+  {
+    method,
+    promise: "of many at once with one version, one wins and its data is what is kept",
+    guarantees: [1, 2, 4, 5],
+    others: [],
+    why: "Two would both take the lease and both spend the refresh token, and a provider that detects reuse would sign the visitor out.",
+    async check(under) {
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const { key, version } = await inserted(under);
+        const entries = Array.from({ length: WRITERS }, (_, index) => entryOf(under, `writer ${index}`));
+        const won = await atOnce(
+          round,
+          entries.map((entry) => () => under.store.replace(key, entry, version)),
+        );
+        await oneWinner(under, key, entries, won);
+      }
+    },
+  },
+  {
+    method,
+    promise: "loses no write of many that read, change and write again",
+    guarantees: [2, 5],
+    others: [],
+    why: "A write that was answered with true would be gone, with the tokens in it.",
+    async check(under) {
+      await countTogether(
+        under,
+        Array.from({ length: 5 }, () => under.store),
+        8,
+      );
+    },
+  },
+  {
+    method,
+    promise: "gives no version twice, and believes no version that it never gave",
+    guarantees: [2, 4, 5],
+    others: [],
+    why: "A writer that is long outdated would find its version again, and overwrite newer tokens or another's lease.",
+    async check(under) {
+      const { key, version } = await inserted(under);
+      const seen = new Set([version]);
+      for (let write = 0; write < 10; write += 1) {
+        assert.equal(await under.store.replace(key, entryOf(under, `write ${write}`), await versionOf(under, key)), true);
+        seen.add(await versionOf(under, key));
+      }
+      assert.equal(seen.size, 11, "a version came twice");
+      const last = await versionOf(under, key);
+      for (const invented of ["", "0", "-1", "NaN", "null", "undefined", "*", `${last}0`, `${last} `, ` ${last}`, " "]) {
+        assert.equal(
+          await under.store.replace(key, entryOf(under, "invented"), invented),
+          false,
+          `believed the version ${JSON.stringify(invented)}`,
+        );
+      }
+    },
+  },
+  {
+    method,
+    promise: "gives a new version also when the data is what it was",
+    guarantees: [4, 5],
+    others: [],
+    why: "A refresher that was replaced could not tell that the lease has been in other hands meanwhile.",
+    async check(under) {
+      const { key, entry, version } = await inserted(under, "same");
+      assert.equal(await under.store.replace(key, entry, version), true);
+      assert.notEqual(await versionOf(under, key), version);
+      assert.equal(await under.store.replace(key, entryOf(under, "late"), version), false);
+      sameData(await under.store.get(key), entry.data);
+    },
+  },
+  {
+    method,
+    promise: "an old version is not valid again after delete and insert under the same key",
+    guarantees: [5, 6],
+    others: [],
+    why: "What was in flight before a logout would be written into the session after it.",
+    async check(under) {
+      const { key, version } = await inserted(under, "first");
+      for (let life = 0; life < 3; life += 1) {
+        await under.store.delete(key);
+        const again = entryOf(under, "first");
+        await under.store.insert(key, again);
+        assert.notEqual(await versionOf(under, key), version);
+        assert.equal(await under.store.replace(key, entryOf(under, "late"), version), false);
+        sameData(await under.store.get(key), again.data);
+      }
+    },
+  },
+  {
+    method,
+    promise: "an old version is not valid again after expiry and insert under the same key",
+    guarantees: [5],
+    others: ["expiry"],
+    why: "What was in flight when a session expired would be written into the next one.",
+    async check(under) {
+      const expiresAt = under.now() + lifeOf(under);
+      const { key, version } = await inserted(under, "first", { expiresAt });
+      await until(under, expiresAt);
+      await under.store.insert(key, entryOf(under, "first"));
+      assert.equal(await under.store.replace(key, entryOf(under, "late"), version), false);
+      sameData(await under.store.get(key), entryOf(under, "first").data);
+    },
+  },
+  {
+    method,
+    promise: "does not create what is not there",
+    guarantees: [6],
+    others: [],
+    why: "A refresh that finishes after a logout would bring the session back.",
+    async check(under) {
+      for (const version of ["1", "0", "", newKey()]) {
+        const key = newKey();
+        assert.equal(await under.store.replace(key, entryOf(under, "out of nothing"), version), false);
+        assert.equal(await under.store.get(key), undefined);
+      }
+    },
+  },
+  {
+    method,
+    promise: "keeps the later of stored and given lastActive and expiresAt",
+    guarantees: [],
+    others: ["idle", "expiry"],
+    why: "A visitor who was active during a refresh would be signed out as idle, or a session that was renewed end at its old expiry.",
+    async check(under) {
+      const now = under.now();
+      const table: [stored: number | undefined, given: number | undefined, kept: number | undefined][] = [
+        [now - 10, now - 5, now - 5],
+        [now - 5, now - 10, now - 5],
+        [now - 5, undefined, now - 5],
+        [undefined, now - 5, now - 5],
+        [undefined, undefined, undefined],
+        [0, undefined, 0],
+      ];
+      for (const [stored, given, kept] of table) {
+        const { key, version } = await inserted(under, "first", stored === undefined ? {} : { lastActive: stored });
+        await under.store.replace(key, entryOf(under, "second", given === undefined ? {} : { lastActive: given }), version);
+        assert.equal((await under.store.get(key))?.lastActive, kept, `lastActive ${String(stored)} replaced with ${String(given)}`);
+      }
+      for (const [stored, given] of [
+        [LONG, 2 * LONG],
+        [2 * LONG, LONG],
+      ] as const) {
+        const { key, version } = await inserted(under, "first", { expiresAt: now + stored });
+        await under.store.replace(key, entryOf(under, "second", { expiresAt: now + given }), version);
+        assert.equal((await under.store.get(key))?.expiresAt, now + 2 * LONG);
+      }
+    },
+  },
+];

@@ -1,0 +1,193 @@
+import assert from "node:assert/strict";
+import type { Entry } from "../../../index.js";
+import type { StoreObligation } from "./requirement.js";
+import { aMoment, atOnce, entryOf, inserted, LONG, newKey, ROUNDS, sameBytes, sameData, versionOf } from "./samples.js";
+
+const method = "touch";
+
+export const touchObligations: readonly StoreObligation[] = [
+  {
+    method,
+    promise: "moves lastActive and expiresAt forward",
+    guarantees: [],
+    others: ["idle", "expiry"],
+    why: "A visitor would be signed out in the middle of their work.",
+    async check(under) {
+      const now = under.now();
+      const { key } = await inserted(under, "first", { lastActive: now - 10 });
+      assert.equal(await under.store.touch(key, now, now + 2 * LONG), true);
+      const stored = await under.store.get(key);
+      assert.deepEqual([stored?.lastActive, stored?.expiresAt], [now, now + 2 * LONG]);
+    },
+  },
+  {
+    method,
+    promise: "moves neither back, and says true",
+    guarantees: [],
+    others: ["idle", "expiry"],
+    why: "A late stamp would undo a newer one and sign out a visitor who is active, or be taken for a session that is gone.",
+    async check(under) {
+      const now = under.now();
+      const { key } = await inserted(under, "first", { lastActive: now, expiresAt: now + LONG });
+      for (const [lastActive, expiresAt] of [
+        [now - 10, now + 1],
+        [0, 0],
+        [now, now + LONG],
+      ] as const) {
+        assert.equal(await under.store.touch(key, lastActive, expiresAt), true);
+        const stored = await under.store.get(key);
+        assert.deepEqual([stored?.lastActive, stored?.expiresAt], [now, now + LONG]);
+      }
+    },
+  },
+  {
+    method,
+    promise: "moves each of the two on its own",
+    guarantees: [],
+    others: ["idle", "expiry"],
+    why: "A stamp that is due would be lost whenever no renewal is due, or the other way round.",
+    async check(under) {
+      const now = under.now();
+      const { key } = await inserted(under, "first", { lastActive: now });
+      await under.store.touch(key, now + 3, now);
+      await under.store.touch(key, now, now + 2 * LONG);
+      const stored = await under.store.get(key);
+      assert.deepEqual([stored?.lastActive, stored?.expiresAt], [now + 3, now + 2 * LONG]);
+    },
+  },
+  {
+    method,
+    promise: "with null leaves lastActive as it is, present or absent",
+    guarantees: [],
+    others: ["idle"],
+    why: "A renewal would count as activity, and an idle session never end.",
+    async check(under) {
+      const now = under.now();
+      const stamped = await inserted(under, "first", { lastActive: now - 10 });
+      const unstamped = await inserted(under, "first");
+      await under.store.touch(stamped.key, null, now + 2 * LONG);
+      await under.store.touch(unstamped.key, null, now + 2 * LONG);
+      const [one, other] = [await under.store.get(stamped.key), await under.store.get(unstamped.key)];
+      assert.deepEqual([one?.lastActive, one?.expiresAt], [now - 10, now + 2 * LONG]);
+      assert.deepEqual([other?.lastActive, other?.expiresAt], [undefined, now + 2 * LONG]);
+    },
+  },
+  {
+    method,
+    promise: "stamps an entry that had no stamp",
+    guarantees: [],
+    others: ["idle"],
+    why: "An idle timeout that is switched on later would never begin for sessions that are there already.",
+    async check(under) {
+      const now = under.now();
+      const { key } = await inserted(under);
+      await under.store.touch(key, now, now);
+      assert.equal((await under.store.get(key))?.lastActive, now);
+    },
+  },
+  {
+    method,
+    promise: "of many at once, the latest stamp is what stays",
+    guarantees: [],
+    others: ["idle", "expiry"],
+    why: "Of a page's many requests an early one would set the clock back.",
+    async check(under) {
+      const now = under.now();
+      for (let round = 0; round < ROUNDS / 2; round += 1) {
+        const { key } = await inserted(under, "first", { lastActive: now - 100, expiresAt: now + LONG });
+        const touches = Array.from({ length: 10 }, (_, index) => () => under.store.touch(key, now - index, now + LONG + index));
+        assert.ok((await atOnce(round, touches)).every(Boolean));
+        const stored = await under.store.get(key);
+        assert.deepEqual([stored?.lastActive, stored?.expiresAt], [now, now + LONG + 9]);
+      }
+    },
+  },
+  {
+    method,
+    promise: "gives no new version: a replace that was prepared before it still wins",
+    guarantees: [2],
+    others: [],
+    why: "A visitor's own clicks would keep the refresher from storing what it fetched.",
+    async check(under) {
+      const now = under.now();
+      const { key, version } = await inserted(under, "first", { lastActive: now - 10 });
+      await under.store.touch(key, now, now + 2 * LONG);
+      assert.equal(await versionOf(under, key), version);
+      assert.equal(await under.store.replace(key, entryOf(under, "second"), version), true);
+    },
+  },
+  {
+    method,
+    promise: "carries nothing else: data, subject and summary stay",
+    guarantees: [5],
+    others: [],
+    why: "A stamp would change tokens, or whose session it is.",
+    async check(under) {
+      const now = under.now();
+      const subject = newKey();
+      const { key, entry } = await inserted(under, "first", { subject, summary: new Uint8Array([3]) });
+      await under.store.touch(key, now, now + 2 * LONG);
+      const stored = await under.store.get(key);
+      sameData(stored, entry.data);
+      assert.equal(stored?.subject, subject);
+      sameBytes(stored.summary, new Uint8Array([3]));
+    },
+  },
+  {
+    method,
+    promise: "against replace at the same time: what was replaced stays replaced",
+    guarantees: [3, 5],
+    others: [],
+    why: "A stamp that reads the entry and writes it back brings the spent token back over the new one.",
+    async check(under) {
+      const now = under.now();
+      const raced: { key: string; version: string; second: Entry }[] = [];
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const { key, version } = await inserted(under, "first");
+        const second = entryOf(under, "second");
+        const touch = () => under.store.touch(key, now, now + LONG + 1);
+        const answers = await atOnce(round, [touch, touch, () => under.store.replace(key, second, version), touch, touch]);
+        assert.equal(answers[2], true, "the replace was refused");
+        raced.push({ key, version, second });
+      }
+      await aMoment();
+      for (const { key, version, second } of raced) {
+        const stored = await under.store.get(key);
+        sameData(stored, second.data);
+        assert.notEqual(stored?.version, version, "the version is the old one again");
+      }
+    },
+  },
+  {
+    method,
+    promise: "against replace at the same time: the stamp stays, too",
+    guarantees: [],
+    others: ["idle"],
+    why: "A visitor who is active while they are refreshed would be signed out as idle.",
+    async check(under) {
+      const now = under.now();
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const { key, version } = await inserted(under, "first", { lastActive: now - 100 });
+        const answers = await atOnce(round, [
+          () => under.store.touch(key, now, now),
+          () => under.store.replace(key, entryOf(under, "second", { lastActive: now - 100 }), version),
+          () => under.store.touch(key, now - 1, now),
+        ]);
+        assert.deepEqual([answers[0], answers[2]], [true, true], "touch was answered with false");
+        assert.equal((await under.store.get(key))?.lastActive, now, "the stamp was lost");
+      }
+    },
+  },
+  {
+    method,
+    promise: "does not create what is not there",
+    guarantees: [6],
+    others: [],
+    why: "A request that is still under way at a logout would bring the session back.",
+    async check(under) {
+      const key = newKey();
+      assert.equal(await under.store.touch(key, under.now(), under.now() + LONG), false);
+      assert.equal(await under.store.get(key), undefined);
+    },
+  },
+];

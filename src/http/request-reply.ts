@@ -1,0 +1,172 @@
+import { ERRORS, type ErrorCode } from "../errors.js";
+
+/** A request as the endpoints see it: plain values, whatever the framework. A host builds one per request. */
+export interface IdpRequest {
+  /** Upper case. */
+  readonly method: string;
+  /** Path and query exactly as the browser sent them, before any rewriting by the framework. */
+  readonly target: string;
+  /** As the host framework judges it, by its own trust-proxy setting. */
+  readonly scheme: "http" | "https";
+  /** Host and port as the host framework judges them; undefined when the request has none. */
+  readonly host: string | undefined;
+  /**
+   * @param name lower case
+   * @returns the value; several lines of one name joined by ", " (Cookie: "; "); undefined when absent
+   */
+  header(name: string): string | undefined;
+}
+
+/** An answer as the endpoints give it. A host writes it out. */
+export interface Reply {
+  readonly status: number;
+  /** Names have each word capitalized: `Content-Type`, `Retry-After`. A name occurs once; `Set-Cookie` is not among them. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Values of `Set-Cookie`, each one a header line of its own. */
+  readonly setCookies?: readonly string[];
+  /** Undefined: no body. */
+  readonly body?: string;
+}
+
+/** On every answer (decisions, "HTTP in general"). */
+const COMMON_HEADERS = {
+  "Cache-Control": "no-store",
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+  Vary: "Cookie",
+} as const;
+
+const JSON_HEADERS = Object.freeze({
+  ...COMMON_HEADERS,
+  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+  "X-Frame-Options": "DENY",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Content-Type": "application/json; charset=utf-8",
+});
+
+const PROBLEM_HEADERS = Object.freeze({ ...JSON_HEADERS, "Content-Type": "application/problem+json; charset=utf-8" });
+
+/** JSON whose text is already at hand; the form that the hot path uses. */
+export function jsonText(body: string, status = 200, headers?: Readonly<Record<string, string>>): Reply {
+  return { status, headers: headers === undefined ? JSON_HEADERS : { ...JSON_HEADERS, ...headers }, body };
+}
+
+export function json(value: unknown, status = 200, headers?: Readonly<Record<string, string>>): Reply {
+  return jsonText(JSON.stringify(value), status, headers);
+}
+
+/** 302 with no body: nothing of the request is ever echoed in it. */
+export function redirect(location: string): Reply {
+  return { status: 302, headers: { ...COMMON_HEADERS, Location: visibleAscii(location), "Content-Length": "0" } };
+}
+
+/** Percent-encodes what no header may hold. An address from a session that the application itself wrote may hold anything. */
+function visibleAscii(location: string): string {
+  return location.replace(/[^\x21-\x7e]+/g, (text) =>
+    Array.from(new TextEncoder().encode(text), (byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join(""),
+  );
+}
+
+/** RFC 9457. `detail` and `extra` hold our own words only. */
+export function problem(
+  code: ErrorCode,
+  detail: string,
+  extra?: { members?: Record<string, unknown>; headers?: Record<string, string> },
+): Reply {
+  const { status, title } = ERRORS[code];
+  const body = { type: "about:blank", title, status, code, detail, ...extra?.members };
+  return { status, headers: { ...PROBLEM_HEADERS, ...extra?.headers }, body: JSON.stringify(body) };
+}
+
+/** The page's own needs: its stylesheet, one picture at the most, its own forms. No script at all. */
+export function page(
+  status: number,
+  html: string,
+  options?: { pictureOrigin?: string | undefined; headers?: Record<string, string> },
+): Reply {
+  const policy = [
+    "default-src 'none'",
+    "style-src 'self'",
+    ...(options?.pictureOrigin === undefined ? [] : [`img-src ${options.pictureOrigin}`]),
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+  return {
+    status,
+    headers: {
+      ...COMMON_HEADERS,
+      "Content-Type": "text/html; charset=utf-8",
+      "Content-Security-Policy": policy,
+      "X-Frame-Options": "DENY",
+      "Cross-Origin-Resource-Policy": "same-origin",
+      ...options?.headers,
+    },
+    body: html,
+  };
+}
+
+export function stylesheet(css: string): Reply {
+  return { status: 200, headers: { ...COMMON_HEADERS, "Content-Type": "text/css; charset=utf-8" }, body: css };
+}
+
+/** The path of a request target, without its query. An absolute-form target (RFC 9112 section 3.2.2) gives its path. */
+export function pathOf(target: string): string {
+  const path = originForm(target);
+  const end = path.indexOf("?");
+  return end < 0 ? path : path.slice(0, end);
+}
+
+/** The raw query of a request target, without the question mark. */
+export function queryOf(target: string): string {
+  const start = target.indexOf("?");
+  return start < 0 ? "" : target.slice(start + 1);
+}
+
+function originForm(target: string): string {
+  if (target.startsWith("/")) return target;
+  // Without an authority, or with user info, it is no http URI (RFC 9110 sections 4.2.1 and 4.2.4), and no path of ours.
+  const absolute = /^https?:\/\/[^/?#@]+(?![^/?#])(.*)$/i.exec(target);
+  return absolute?.[1] === undefined || absolute[1] === "" ? "/" : absolute[1];
+}
+
+/** One parameter of a query: its value, or why there is none to use. */
+export function single(query: URLSearchParams, name: string): { value: string | undefined; repeated: boolean } {
+  const values = query.getAll(name);
+  return { value: values[0], repeated: values.length > 1 };
+}
+
+/** Which of HTML and JSON an Accept header prefers (RFC 9110 section 12.5.1); undefined: neither. */
+export function preferredType(accept: string | undefined): "html" | "json" | undefined {
+  if (accept === undefined) return undefined;
+  let html = 0;
+  let json = 0;
+  let any = 0;
+  for (const range of accept.split(",", 32)) {
+    // Split, then trimmed: an expression with white space on both sides takes quadratic time over a header full of it.
+    const [type = "", ...parameters] = range
+      .toLowerCase()
+      .split(";")
+      .map((part) => part.trim());
+    const q = quality(parameters);
+    if (type === "text/html" || type === "application/xhtml+xml") html = Math.max(html, q);
+    else if (type === "application/json" || type === "application/problem+json") json = Math.max(json, q);
+    else if (type === "*/*") any = Math.max(any, q);
+  }
+  if (html > Math.max(json, 0) && html >= any) return "html";
+  if (json > Math.max(html, 0) && json >= any) return "json";
+  return undefined;
+}
+
+function quality(parameters: readonly string[]): number {
+  const q = parameters.find((parameter) => parameter.startsWith("q="));
+  if (q === undefined) return 1;
+  const value = Number(q.slice(2));
+  return value >= 0 && value <= 1 ? value : 0;
+}
+
+/** A browser's or framework's guess at the next page: it must never sign anyone in or out. */
+export function isPrefetch(request: IdpRequest): boolean {
+  const isGuess = ["sec-purpose", "purpose"].some((name) => request.header(name)?.toLowerCase().includes("prefetch") === true);
+  return isGuess || request.header("next-router-prefetch") !== undefined;
+}

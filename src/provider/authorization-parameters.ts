@@ -1,0 +1,52 @@
+import { isGoogleIssuer } from "../config/document-hosts.js";
+import { parseUrl } from "../http/redirects.js";
+import type { ProviderSettings } from "./provider-settings.js";
+
+/** The scope that asks for a refresh token (OpenID Connect Core section 11). Google has a parameter of its own instead. */
+const OFFLINE_ACCESS = "offline_access";
+
+type LoginSettings = Pick<ProviderSettings, "issuer" | "scope" | "scopeIsDefault" | "loginPrompt">;
+
+/** Exactly SCOPE where it is set; the default is extended by `offline_access` where the provider knows that scope. Pure. */
+export function loginScopes(settings: LoginSettings, scopesSupported: readonly string[] | undefined): readonly string[] {
+  const extend =
+    settings.scopeIsDefault &&
+    !isGoogle(settings) &&
+    scopesSupported?.includes(OFFLINE_ACCESS) === true &&
+    !settings.scope.includes(OFFLINE_ACCESS);
+  return extend ? [...settings.scope, OFFLINE_ACCESS] : settings.scope;
+}
+
+/** The parameters of an authorization request that make the provider give a refresh token, beside the scopes. Pure. */
+export function offlineParameters(settings: LoginSettings, scopes: readonly string[]): Readonly<Record<string, string>> {
+  const google = isGoogle(settings);
+  // OpenID Connect Core section 11: without prompt=consent a provider may ignore offline_access.
+  const prompt = settings.loginPrompt ?? (google ? "select_account consent" : scopes.includes(OFFLINE_ACCESS) ? "consent" : "");
+  return { ...(google && { access_type: "offline" }), ...(prompt !== "" && { prompt }) };
+}
+
+/** Hosts of providers that know `select_account` and do not announce it. */
+const SELECTS_ACCOUNT = /(?:^|\.)(?:login\.microsoftonline\.com|login\.microsoftonline\.us|auth0\.com)$/;
+
+/**
+ * The `prompt` that lets a user choose another account, which asks for no consent again. Pure.
+ *
+ * @param supported `prompt_values_supported` of the discovery document
+ */
+export function accountPrompt(settings: LoginSettings, supported: readonly string[] | undefined): "select_account" | "login" {
+  const knows = isGoogle(settings) || SELECTS_ACCOUNT.test(parseUrl(settings.issuer)?.hostname ?? "");
+  return knows || supported?.includes("select_account") === true ? "select_account" : "login";
+}
+
+/**
+ * Whether the default scopes might bring no refresh token, which only the discovery document tells; the startup checks judge
+ * an explicit SCOPE. Pure.
+ */
+export function defaultScopesLackRefresh(settings: ProviderSettings, scopesSupported: readonly string[] | undefined): boolean {
+  if (!settings.sessionAutoRefresh || !settings.scopeIsDefault || isGoogle(settings) || scopesSupported === undefined) return false;
+  return !loginScopes(settings, scopesSupported).includes(OFFLINE_ACCESS);
+}
+
+function isGoogle({ issuer }: LoginSettings): boolean {
+  return isGoogleIssuer(issuer);
+}

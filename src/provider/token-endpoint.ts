@@ -1,0 +1,145 @@
+import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
+import type { EventHub } from "../events/event-hub.js";
+import type { CodeExchange, RefreshRequest } from "../ports.js";
+import type { Clock } from "../clock.js";
+import { meaningOf, TRY_LATER, type Grant, type Meaning } from "./token-responses.js";
+import { createBackOff, retryAfterSeconds, type BackOff } from "./back-off.js";
+import type { Answer } from "./transport.js";
+import { authenticationInWords } from "./client-authentication.js";
+import type { ProviderMetadata } from "./discovery.js";
+import type { Misconfigurations } from "./misconfiguration.js";
+import { RefreshBackOff } from "./refresh-back-off.js";
+import type { ClientRequests } from "./requests.js";
+import type { ProviderSettings } from "./provider-settings.js";
+
+export type TokenBody = Readonly<Record<string, unknown>>;
+
+/** What a failed response asks of later requests. */
+interface Failure {
+  readonly startedAt: number;
+  /** Undefined: no response came. */
+  readonly answer: Answer | undefined;
+  readonly reason: string;
+  readonly isOperators: boolean;
+}
+
+export interface TokenEndpointOptions {
+  readonly settings: ProviderSettings;
+  readonly requests: ClientRequests;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly events: EventHub;
+  readonly misconfigurations: Misconfigurations;
+}
+
+/** The token endpoint: one request each time, never repeated, since a code or a refresh token works once. */
+export class TokenEndpoint {
+  readonly #options: TokenEndpointOptions;
+  readonly #exchanges: BackOff;
+  readonly #refreshes: RefreshBackOff;
+
+  constructor(options: TokenEndpointOptions) {
+    const { clock, random } = options;
+    this.#options = options;
+    this.#exchanges = createBackOff(clock, random);
+    this.#refreshes = new RefreshBackOff(clock, random);
+  }
+
+  /** @throws ProviderUnavailableError `backing_off` */
+  assertReadyToExchange(): void {
+    this.#exchanges.assertReady();
+  }
+
+  /** @throws ProviderUnavailableError `backing_off` */
+  assertReadyToRefresh(session: string): void {
+    this.#refreshes.assertReady(session);
+  }
+
+  async exchange(metadata: ProviderMetadata, code: CodeExchange): Promise<TokenBody> {
+    this.assertReadyToExchange();
+    const send = () => this.#options.requests.exchange(metadata, code);
+    return this.#ask("exchange", metadata, send, {
+      worked: () => {
+        this.#exchanges.succeeded();
+      },
+      // A stranger's code gets whatever response it provokes: only what no code can provoke keeps other users away.
+      failed: ({ startedAt, answer, reason, isOperators }) => {
+        const isEverybodys = isOperators || (answer === undefined && reason !== "too_large");
+        if (isEverybodys) return this.#exchanges.failed(startedAt, { misconfigured: isOperators });
+        return retryAfterSeconds(answer?.headers.get("retry-after"), this.#options.clock.now()) ?? 1;
+      },
+    });
+  }
+
+  async refresh(metadata: ProviderMetadata, { refreshToken, session, signal }: RefreshRequest): Promise<TokenBody> {
+    this.assertReadyToRefresh(session);
+    const send = () => this.#options.requests.refresh(metadata, refreshToken, signal);
+    return this.#ask("refresh", metadata, send, {
+      worked: () => {
+        this.#refreshes.succeeded(session);
+      },
+      failed: (failure) => this.refreshFailed(session, failure),
+    });
+  }
+
+  /** Backs off after a failed refresh, or after a failed userinfo request that was to confirm one. @returns seconds */
+  refreshFailed(session: string, { startedAt, answer, reason, isOperators }: Failure): number {
+    const trouble = { retryAfter: answer?.headers.get("retry-after"), misconfigured: isOperators };
+    if (reason === "invalid_client") return this.#refreshes.allFailed(startedAt, trouble);
+    if (isOperators || (answer !== undefined && isTokens(answer))) return this.#refreshes.tokenFailed(session, startedAt, trouble);
+    if (answer === undefined && reason !== "too_large") return this.#refreshes.allFailed(startedAt, trouble);
+    return this.#refreshes.sessionFailed(session, startedAt, trouble);
+  }
+
+  async #ask(
+    grant: Grant,
+    metadata: ProviderMetadata,
+    send: () => Promise<Answer>,
+    { worked, failed }: { readonly worked: () => void; readonly failed: (failure: Failure) => number },
+  ): Promise<TokenBody> {
+    const { clock, events, misconfigurations } = this.#options;
+    const startedAt = clock.monotonic();
+    const told = (reason: string): void => {
+      const duration = clock.monotonic() - startedAt;
+      events.emit("outage", { issuer: metadata.issuer, side: "provider", endpoint: "token", reason, duration });
+    };
+    let answer: Answer;
+    try {
+      answer = await send();
+    } catch (error) {
+      if (!(error instanceof ProviderUnavailableError)) throw error;
+      const { reason, cause } = error;
+      told(reason);
+      throw new ProviderUnavailableError(reason, {
+        retryAfter: failed({ startedAt, answer: undefined, reason, isOperators: false }),
+        cause,
+      });
+    }
+    const meaning = meaningOf(answer, grant);
+    if (meaning.kind === "ok" || meaning.kind === "refused") {
+      worked();
+      if (meaning.kind === "refused") throw new ProviderRefusedError(meaning.reason);
+      return meaning.body;
+    }
+    const isOperators = meaning.kind === "operator";
+    const { reason } = meaning;
+    told(reason);
+    const retryAfter = failed({ startedAt, answer, reason, isOperators });
+    if (isOperators) throw misconfigurations.report(this.#mistake(meaning, answer.status));
+    throw new ProviderUnavailableError(reason, { retryAfter });
+  }
+
+  #mistake({ reason }: Extract<Meaning, { kind: "operator" }>, status: number) {
+    const sent = `The client authenticated with ${authenticationInWords(this.#options.settings)}.`;
+    const message =
+      reason === "invalid_client"
+        ? `The token endpoint does not accept this client (invalid_client). ${sent} Check IDP_CLIENT_ID, IDP_CLIENT_SECRET and IDP_TOKEN_ENDPOINT_AUTH_METHOD.`
+        : `The token endpoint does not let this client refresh (${reason}, status ${String(status)}). ${sent} Check the client's settings at the provider.`;
+    return { endpoint: "token" as const, reason, message, status };
+  }
+}
+
+/** A status of the 4xx range that this session's token may have caused. */
+function isTokens({ status }: Answer): boolean {
+  return status >= 400 && status < 500 && !TRY_LATER.has(status);
+}

@@ -1,0 +1,84 @@
+import type { Stored } from "../../ports.js";
+
+/** One entry of the memory store, and where it stands in its queue. */
+export interface Slot {
+  readonly key: string;
+  /** Never changed in place, so that it can be handed out as it is. */
+  stored: Stored;
+  /** Counts insertions: of two entries that expire in the same second, the older goes first. */
+  readonly order: number;
+  /** Index in the queue; kept by the queue alone. */
+  position: number;
+}
+
+/**
+ * Entries by expiry, the soonest first: a binary heap whose members know their place, so that taking one out of the
+ * middle is as cheap as the rest. It lets a store of any size know at once whether something has expired.
+ */
+export class ExpiryQueue {
+  readonly #slots: Slot[] = [];
+
+  get first(): Slot | undefined {
+    return this.#slots[0];
+  }
+
+  add(slot: Slot): void {
+    slot.position = this.#slots.length;
+    this.#slots.push(slot);
+    this.#rise(slot);
+  }
+
+  remove(slot: Slot): void {
+    const last = this.#slots.pop();
+    if (last === undefined || last === slot) return;
+    last.position = slot.position;
+    this.#slots[last.position] = last;
+    this.#rise(last);
+    this.#sink(last);
+  }
+
+  /** To be called when the slot's expiry has moved to a later time. */
+  postponed(slot: Slot): void {
+    this.#sink(slot);
+  }
+
+  #rise(slot: Slot): void {
+    let position = slot.position;
+    while (position > 0) {
+      const parentPosition = (position - 1) >> 1;
+      const parent = this.#slots[parentPosition];
+      if (parent === undefined || !isBefore(slot, parent)) break;
+      this.#place(parent, position);
+      position = parentPosition;
+    }
+    this.#place(slot, position);
+  }
+
+  #sink(slot: Slot): void {
+    let position = slot.position;
+    for (;;) {
+      const childPosition = this.#sooner(2 * position + 1, 2 * position + 2);
+      const child = this.#slots[childPosition];
+      if (child === undefined || !isBefore(child, slot)) break;
+      this.#place(child, position);
+      position = childPosition;
+    }
+    this.#place(slot, position);
+  }
+
+  #sooner(leftPosition: number, rightPosition: number): number {
+    const left = this.#slots[leftPosition];
+    const right = this.#slots[rightPosition];
+    return left !== undefined && right !== undefined && isBefore(right, left) ? rightPosition : leftPosition;
+  }
+
+  #place(slot: Slot, position: number): void {
+    slot.position = position;
+    this.#slots[position] = slot;
+  }
+}
+
+function isBefore(one: Slot, other: Slot): boolean {
+  const difference = one.stored.expiresAt - other.stored.expiresAt;
+  return difference < 0 || (difference === 0 && one.order < other.order);
+}

@@ -1,0 +1,219 @@
+import { StoreUnavailableError } from "../../errors.js";
+import type { Entry, SessionStore, Stored } from "../../ports.js";
+import { epochSeconds, systemClock, type Clock, type EpochSeconds } from "../../clock.js";
+import { ExpiryQueue, type Slot } from "./expiry-queue.js";
+
+export interface MemoryStoreOptions {
+  /** Default: the system clock. */
+  readonly clock?: Clock;
+  /**
+   * The most entries that are kept, signed-in sessions and pending logins together; 1 to 16,000,000 (a JavaScript Map
+   * holds no more). Default 100,000: with the usual two to three kilobytes a session it fits Node's default heap with
+   * room to spare, even when a flood of logins fills it with the largest records there can be. With 1,000,000, give
+   * Node about 4 GB (`--max-old-space-size=4096`).
+   */
+  readonly maxSessions?: number;
+}
+
+const DEFAULT_MAX_SESSIONS = 100_000;
+const MAX_MAX_SESSIONS = 16_000_000;
+const SWEEP_MILLISECONDS = 30_000;
+/** Entries removed, or looked at, before other work gets its turn: about a millisecond. */
+const SLICE = 2_000;
+/** Nothing but an expiry, a logout or a restart makes room, so an early retry would be wasted. */
+const FULL_RETRY_SECONDS = 60;
+
+const NOTHING: Promise<undefined> = Promise.resolve(undefined);
+const YES: Promise<boolean> = Promise.resolve(true);
+const NO: Promise<boolean> = Promise.resolve(false);
+
+/**
+ * Sessions in this process's memory: for development, tests and applications of a single process. They end with the
+ * process. Records are held as they are, unsealed, since they never leave it.
+ *
+ * Bounded: when full, what has expired goes first, then the pending login that would expire soonest. When only
+ * signed-in sessions are left, a new insert rejects with `StoreUnavailableError`; a signed-in session is never evicted.
+ *
+ * @throws TypeError when `maxSessions` is not a whole number within its bounds
+ */
+export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
+  const maxSessions = options.maxSessions ?? DEFAULT_MAX_SESSIONS;
+  if (!Number.isInteger(maxSessions) || maxSessions < 1 || maxSessions > MAX_MAX_SESSIONS) {
+    throw new TypeError(
+      `memoryStore: maxSessions must be a whole number from 1 to ${String(MAX_MAX_SESSIONS)}, got ${String(maxSessions)}.`,
+    );
+  }
+  return new MemoryStore(options.clock ?? systemClock, maxSessions);
+}
+
+/**
+ * The methods are not async functions: their answer is known at once, and a promise is all that they owe.
+ * Signed-in sessions and pending logins wait in queues of their own, since only the latter may be evicted.
+ */
+class MemoryStore implements SessionStore {
+  readonly name = "memory";
+  readonly inProcess = true;
+
+  readonly #clock: Clock;
+  readonly #maxSessions: number;
+  readonly #slots = new Map<string, Slot>();
+  readonly #signedIn = new ExpiryQueue();
+  readonly #pending = new ExpiryQueue();
+  /** Runs for the whole store, so that no version ever comes twice, under whatever key. */
+  #writes = 0;
+  #cancelSweep: (() => void) | undefined;
+
+  constructor(clock: Clock, maxSessions: number) {
+    this.#clock = clock;
+    this.#maxSessions = maxSessions;
+  }
+
+  get(key: string): Promise<Stored | undefined> {
+    const slot = this.#slots.get(key);
+    return slot === undefined || this.#isExpired(slot) ? NOTHING : Promise.resolve(slot.stored);
+  }
+
+  insert(key: string, entry: Entry): Promise<boolean> {
+    const present = this.#slots.get(key);
+    if (present !== undefined) {
+      if (!this.#isExpired(present)) return NO;
+      this.#remove(present);
+    }
+    if (this.#slots.size >= this.#maxSessions && !this.#makeRoom()) return Promise.reject(this.#full());
+    const stored = this.#write(entry, entry.expiresAt, entry.lastActive);
+    const slot: Slot = { key, stored, order: this.#writes, position: 0 };
+    this.#slots.set(key, slot);
+    this.#queueOf(stored).add(slot);
+    this.#scheduleSweep();
+    return YES;
+  }
+
+  replace(key: string, entry: Entry, version: string): Promise<boolean> {
+    const slot = this.#live(key);
+    if (slot === undefined || slot.stored.version !== version) return NO;
+    const { expiresAt, lastActive } = slot.stored;
+    this.#queueOf(slot.stored).remove(slot);
+    slot.stored = this.#write(entry, Math.max(expiresAt, entry.expiresAt), later(lastActive, entry.lastActive));
+    this.#queueOf(slot.stored).add(slot);
+    return YES;
+  }
+
+  touch(key: string, lastActive: EpochSeconds | null, expiresAt: EpochSeconds): Promise<boolean> {
+    const slot = this.#live(key);
+    if (slot === undefined) return NO;
+    const { stored } = slot;
+    const stamp = later(stored.lastActive, lastActive ?? undefined);
+    const isRenewed = expiresAt > stored.expiresAt;
+    if (!isRenewed && stamp === stored.lastActive) return YES;
+    slot.stored = storedOf(stored, stored.version, isRenewed ? expiresAt : stored.expiresAt, stamp);
+    if (isRenewed) this.#queueOf(stored).postponed(slot);
+    return YES;
+  }
+
+  delete(key: string): Promise<Stored | undefined> {
+    const slot = this.#slots.get(key);
+    if (slot === undefined) return NOTHING;
+    const isLive = !this.#isExpired(slot);
+    this.#remove(slot);
+    return isLive ? Promise.resolve(slot.stored) : NOTHING;
+  }
+
+  /** Walks all entries, a slice at a time: an index by subject would cost every session for what is rarely asked. */
+  async listBySubject(subject: string): Promise<string[]> {
+    const keys: string[] = [];
+    let looked = 0;
+    for (const slot of this.#slots.values()) {
+      if (slot.stored.subject === subject && !this.#isExpired(slot)) keys.push(slot.key);
+      looked += 1;
+      if (looked % SLICE === 0) await nextTurn();
+    }
+    return keys;
+  }
+
+  #live(key: string): Slot | undefined {
+    const slot = this.#slots.get(key);
+    return slot === undefined || this.#isExpired(slot) ? undefined : slot;
+  }
+
+  #isExpired(slot: Slot): boolean {
+    return slot.stored.expiresAt <= epochSeconds(this.#clock);
+  }
+
+  #queueOf(stored: Stored): ExpiryQueue {
+    return stored.subject === undefined ? this.#pending : this.#signedIn;
+  }
+
+  #write(entry: Entry, expiresAt: EpochSeconds, lastActive: EpochSeconds | undefined): Stored {
+    this.#writes += 1;
+    return storedOf(entry, String(this.#writes), expiresAt, lastActive);
+  }
+
+  #remove(slot: Slot): void {
+    this.#slots.delete(slot.key);
+    this.#queueOf(slot.stored).remove(slot);
+    if (this.#slots.size > 0) return;
+    this.#cancelSweep?.();
+    this.#cancelSweep = undefined;
+  }
+
+  #firstExpired(): Slot | undefined {
+    return [this.#pending.first, this.#signedIn.first].find((slot) => slot !== undefined && this.#isExpired(slot));
+  }
+
+  #makeRoom(): boolean {
+    const leaving = this.#firstExpired() ?? this.#pending.first;
+    if (leaving === undefined) return false;
+    this.#remove(leaving);
+    return true;
+  }
+
+  #full(): StoreUnavailableError {
+    return new StoreUnavailableError(
+      `The memory store is full: it holds ${String(this.#maxSessions)} signed-in sessions. Raise maxSessions, or use a store outside the process.`,
+      { retryAfter: FULL_RETRY_SECONDS },
+    );
+  }
+
+  /** An empty store holds no timer, so that a process which has finished can exit under any clock. */
+  #scheduleSweep(): void {
+    this.#cancelSweep ??= this.#clock.timer(SWEEP_MILLISECONDS, () => void this.#sweep());
+  }
+
+  async #sweep(): Promise<void> {
+    let removed = 0;
+    for (let slot = this.#firstExpired(); slot !== undefined; slot = this.#firstExpired()) {
+      this.#remove(slot);
+      removed += 1;
+      if (removed % SLICE === 0) await nextTurn();
+    }
+    // Between two turns the store may have run empty and filled again, with a timer of its own by now.
+    this.#cancelSweep?.();
+    this.#cancelSweep = undefined;
+    if (this.#slots.size > 0) this.#scheduleSweep();
+  }
+}
+
+/** Absent stays absent: an entry is either signed in or it is not. */
+function storedOf(entry: Entry, version: string, expiresAt: EpochSeconds, lastActive: EpochSeconds | undefined): Stored {
+  const { data, subject, summary } = entry;
+  return Object.freeze({
+    data,
+    version,
+    expiresAt,
+    ...(lastActive !== undefined && { lastActive }),
+    ...(subject !== undefined && { subject }),
+    ...(summary !== undefined && { summary }),
+  });
+}
+
+function later(stored: EpochSeconds | undefined, given: EpochSeconds | undefined): EpochSeconds | undefined {
+  if (stored === undefined || given === undefined) return stored ?? given;
+  return Math.max(stored, given);
+}
+
+/** Lets everything else that waits have its turn. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}

@@ -1,0 +1,173 @@
+import type { SqliteDatabase, SqliteStatement } from "./driver.js";
+import { SetupError } from "./failure.js";
+
+/** Marks a file as ours, in its header: "idpa". Another application's database is left alone. */
+const APPLICATION_ID = 0x69647061;
+const SCHEMA_VERSION = 1;
+
+/**
+ * The stamps come before the data, so that moving one changes a single page; the data may spill over onto others.
+ * A pending login has no subject, and is in no index of them.
+ */
+const CREATE = `
+  CREATE TABLE idpauth_sessions (
+    key TEXT NOT NULL PRIMARY KEY,
+    version TEXT NOT NULL,
+    expires_at INTEGER NOT NULL,
+    last_active INTEGER,
+    subject TEXT,
+    summary BLOB,
+    data BLOB NOT NULL
+  ) STRICT;
+  CREATE INDEX idpauth_sessions_expiry ON idpauth_sessions (expires_at);
+  CREATE INDEX idpauth_sessions_subject ON idpauth_sessions (subject) WHERE subject IS NOT NULL;
+  PRAGMA application_id = ${String(APPLICATION_ID)};
+  PRAGMA user_version = ${String(SCHEMA_VERSION)};
+`;
+
+/** A row as `get` and `remove` give it. */
+export interface Row {
+  readonly version: string;
+  readonly expires_at: number;
+  readonly last_active: number | null;
+  readonly subject: string | null;
+  readonly summary: Uint8Array | null;
+  readonly data: Uint8Array;
+}
+
+/** Parameters are plain question marks: the drivers disagree about numbered ones. An empty blob may arrive as NULL. */
+const STATEMENTS = {
+  begin: "BEGIN IMMEDIATE",
+  commit: "COMMIT",
+  rollback: "ROLLBACK",
+  /** key, now */
+  get: `SELECT version, expires_at, last_active, subject, summary, data
+        FROM idpauth_sessions WHERE key = ? AND expires_at > ?`,
+  /** key, version, expires_at, last_active, subject, summary, data, now */
+  insert: `INSERT INTO idpauth_sessions (key, version, expires_at, last_active, subject, summary, data)
+           VALUES (?, ?, ?, ?, ?, ?, ifnull(?, x''))
+           ON CONFLICT (key) DO UPDATE SET
+             version = excluded.version, expires_at = excluded.expires_at, last_active = excluded.last_active,
+             subject = excluded.subject, summary = excluded.summary, data = excluded.data
+           WHERE idpauth_sessions.expires_at <= ?`,
+  /** version, expires_at, last_active three times, subject, summary, data, key, expected version, now */
+  replace: `UPDATE idpauth_sessions SET
+              version = ?, expires_at = max(expires_at, ?),
+              last_active = CASE WHEN ? IS NULL OR last_active > ? THEN last_active ELSE ? END,
+              subject = ?, summary = ?, data = ifnull(?, x'')
+            WHERE key = ? AND version = ? AND expires_at > ?`,
+  /** key, now */
+  stamps: "SELECT expires_at, last_active FROM idpauth_sessions WHERE key = ? AND expires_at > ?",
+  /** last_active, key */
+  stamp: "UPDATE idpauth_sessions SET last_active = ? WHERE key = ?",
+  /** expires_at, key */
+  renew: "UPDATE idpauth_sessions SET expires_at = ? WHERE key = ?",
+  /** key */
+  remove: `DELETE FROM idpauth_sessions WHERE key = ?
+           RETURNING version, expires_at, last_active, subject, summary, data`,
+  /** subject, the last rowid seen, now, limit */
+  bySubject: `SELECT rowid AS position, key FROM idpauth_sessions
+              WHERE subject = ? AND rowid > ? AND expires_at > ? ORDER BY rowid LIMIT ?`,
+  /** now */
+  anyExpired: "SELECT 1 AS found FROM idpauth_sessions WHERE expires_at <= ? LIMIT 1",
+  /** now, limit */
+  sweep: `DELETE FROM idpauth_sessions
+          WHERE rowid IN (SELECT rowid FROM idpauth_sessions WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`,
+} as const;
+
+export type Statements = Readonly<Record<keyof typeof STATEMENTS, SqliteStatement>>;
+
+/** An open database with its table in place. */
+export interface Connection {
+  readonly database: SqliteDatabase;
+  readonly statements: Statements;
+}
+
+/**
+ * Makes an open database the store's, whatever of that was done before, also while other processes do the same.
+ * SQLite itself waits for no lock from here on: that would stop the event loop.
+ *
+ * @param name of the database, for messages
+ * @throws SetupError, or the driver's own error; among these a lock, after which it is to be called again
+ */
+export function setUp(database: SqliteDatabase, name: string): Connection {
+  database.exec("PRAGMA busy_timeout = 0");
+  // Looked at first: another application's file must not be turned to WAL.
+  const isNew = inOneTransaction(database, "BEGIN", () => isEmpty(database, name));
+  const journal = pragma(database, "journal_mode = WAL");
+  if (journal !== "wal" && !isPrivate(database)) {
+    throw new SetupError(
+      `${name} cannot keep a write-ahead log (its journal mode stays ${String(journal)}), so a writer would keep readers waiting.`,
+      "Put it on a local disk: SQLite's write-ahead log does not work over a network file system.",
+    );
+  }
+  // Copying the log into the database stops the event loop: little at a time. SQLite's own 1000 pages took up to 60 ms
+  // in the middle of a sweep, these at most 17 ms.
+  pragma(database, "wal_autocheckpoint = 250");
+  if (isNew) create(database, name);
+  return { database, statements: prepareAll(database) };
+}
+
+/** All that `work` reads is of one moment: another process may be making the table meanwhile. */
+function inOneTransaction<Result>(database: SqliteDatabase, begin: "BEGIN" | "BEGIN IMMEDIATE", work: () => Result): Result {
+  database.exec(begin);
+  try {
+    const result = work();
+    database.exec("COMMIT");
+    return result;
+  } catch (error) {
+    database.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+function create(database: SqliteDatabase, name: string): void {
+  inOneTransaction(database, "BEGIN IMMEDIATE", () => {
+    // Another process may have been first.
+    if (isEmpty(database, name)) database.exec(CREATE);
+  });
+}
+
+/** Whether the table is still to be made. */
+function isEmpty(database: SqliteDatabase, name: string): boolean {
+  const applicationId = pragma(database, "application_id");
+  const version = pragma(database, "user_version");
+  if (applicationId === APPLICATION_ID) {
+    if (version === SCHEMA_VERSION) return false;
+    throw new SetupError(
+      `${name} has sessions in version ${String(version)} of their table; this idpauth knows version ${String(SCHEMA_VERSION)}.`,
+      "Run the idpauth that wrote it, or a later one; or give sqliteStore another file, which signs everybody out.",
+    );
+  }
+  const { tables } = prepare(database, "SELECT count(*) AS tables FROM sqlite_schema").get() as { tables: number };
+  if (tables === 0 && applicationId === 0 && version === 0) return true;
+  throw new SetupError(
+    `${name} belongs to another application.`,
+    "Give sqliteStore a file of its own: in a shared one, each long write of the application would keep every sign-in waiting.",
+  );
+}
+
+/** In memory, or a temporary file: nobody else can open it. */
+function isPrivate(database: SqliteDatabase): boolean {
+  const databases = prepare(database, "PRAGMA database_list").all() as { name: string; file: string | null }[];
+  return !databases.find(({ name }) => name === "main")?.file;
+}
+
+function pragma(database: SqliteDatabase, text: string): unknown {
+  const row = prepare(database, `PRAGMA ${text}`).get() as Readonly<Record<string, unknown>>;
+  return Object.values(row)[0];
+}
+
+function prepareAll(database: SqliteDatabase): Statements {
+  const names = Object.keys(STATEMENTS) as (keyof typeof STATEMENTS)[];
+  return Object.fromEntries(names.map((name) => [name, prepare(database, STATEMENTS[name])])) as Statements;
+}
+
+/** Rows as objects and integers as numbers, whatever its owner chose for a database that was handed in. */
+function prepare(database: SqliteDatabase, sql: string): SqliteStatement {
+  const statement = database.prepare(sql);
+  statement.safeIntegers?.(false);
+  statement.setReadBigInts?.(false);
+  statement.setReturnArrays?.(false);
+  return statement;
+}
