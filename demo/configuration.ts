@@ -97,14 +97,16 @@ export const EMBEDDED_SCOPE = "openid email profile offline_access";
 /**
  * What makes the demo run on a fresh machine. A variable that is set, even to nothing, stays, so that the checks speak.
  *
+ * @param address where the demo listens, on this machine only
  * @param cookieName where another demo on this machine uses the package's own; browsers keep cookies by host, whatever the port
  */
-export function withDefaults(env: Environment, secretKey: string, cookieName: string | undefined): Environment {
+export function withDefaults(env: Environment, address: string, secretKey: string, cookieName: string | undefined): Environment {
   // Over https the package's own name is a better one, and the host is hardly shared.
   const isHttps = env["BASE_URL"]?.trim().startsWith("https:") === true;
   return {
     ...env,
     SECRET_KEY: env["SECRET_KEY"] ?? secretKey,
+    BASE_URL: env["BASE_URL"] ?? address,
     IDP_DEBUG: env["IDP_DEBUG"] ?? "true",
     ...(wantsEmbeddedProvider(env) && { SCOPE: env["SCOPE"] ?? EMBEDDED_SCOPE }),
     ...(cookieName !== undefined && !isHttps && { IDP_COOKIE_NAME: env["IDP_COOKIE_NAME"] ?? cookieName }),

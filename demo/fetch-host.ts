@@ -17,7 +17,9 @@ export function fetchDemo(setup: DemoSetup): DemoApplication {
 
   const routes = new Map(
     demoRoutes(setup.env, auth).map(({ path, isGuarded, answer }) => {
-      const handler = async (request: Request) => responseOf(await answer(request), request.method);
+      const answered = async (raw: Request) => answer(raw);
+      // An error is answered inside the guard, which keeps every response about the user private.
+      const handler = async (request: Request) => responseOf(await answered(request).catch(errorAnswer), request.method);
       return [path, isGuarded ? auth.idpRequired(handler) : handler];
     }),
   );

@@ -45,7 +45,7 @@ async function start(): Promise<void> {
   });
   server.on("request", (request, response) => void ready.then((listener) => listener(request, response)));
 
-  const defaults = withDefaults(process.env, state.secrets.secretKey, cookieName);
+  const defaults = withDefaults(process.env, address, state.secrets.secretKey, cookieName);
   const provider = wantsEmbeddedProvider(process.env) ? await startProvider(configuration, state, defaults, Number(port)) : undefined;
   const env: Environment =
     provider === undefined

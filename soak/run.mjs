@@ -166,7 +166,7 @@ writeFileSync(new URL("soak.svg", results), picture);
 writeFileSync(new URL("soak.json", results), JSON.stringify({ flags, samples, faults, findings, answers, rest }, undefined, 1));
 if (flags.write) {
   writeFileSync(new URL("../docs/screenshots/soak.svg", import.meta.url), picture);
-  writeFileSync(new URL("../docs/soak.md", import.meta.url), page(report));
+  writeFileSync(new URL("../docs/evidence/soak.md", import.meta.url), page(report));
 }
 process.exitCode = findings.every(({ isMet }) => isMet) ? 0 : 1;
 // A visitor may still be asleep.
@@ -177,10 +177,10 @@ function page(text) {
 
 # Soak
 
-What \`npm run soak\` measured last: an Express application in a process of its own, sessions in Redis, the testing kit's provider with
-faults on command. What must hold is in [soak/verdict.mjs](../soak/verdict.mjs). \`npm run soak -- --minutes=2\` is a shorter one.
+The last result of \`npm run soak\`: an Express application in its own process, sessions in Redis, and the test provider with
+faults on command. The file \`soak/verdict.mjs\` has the conditions. \`npm run soak -- --minutes=2\` is a shorter run.
 
-![Memory, event-loop delay and answers over time](screenshots/soak.svg)
+The file \`docs/screenshots/soak.svg\` shows memory, event-loop delay and responses over time.
 
 ${text}
 `;

@@ -23,8 +23,8 @@ app.get("/reports", auth.idpRequired, async (req, res) => {
 });
 
 app.get("/api/reports", auth.idpRequired, async (req, res) => {
-  const credentials = await auth.getCredentials(req); // { token, … }, always fresh; null: signed out a moment ago
-  // credentials.token is what an API of the provider asks for.
+  const credentials = await auth.getCredentials(req); // null: signed out a moment ago
+  // For a call to an API of the provider: `await auth.getAccessToken(req)`, which is always fresh.
   res.json({ reports: ["Visitors", "Orders"], scopes: credentials?.scopes ?? [] });
 });
 

@@ -25,8 +25,8 @@ app.get("/reports", { preHandler: auth.idpRequired }, async (request, reply) => 
 });
 
 app.get("/api/reports", { preHandler: auth.idpRequired }, async (request) => {
-  const credentials = await auth.getCredentials(request); // { token, … }, always fresh; null: signed out a moment ago
-  // credentials.token is what an API of the provider asks for.
+  const credentials = await auth.getCredentials(request); // null: signed out a moment ago
+  // For a call to an API of the provider: `await auth.getAccessToken(request)`, which is always fresh.
   return { reports: ["Visitors", "Orders"], scopes: credentials?.scopes ?? [] };
 });
 

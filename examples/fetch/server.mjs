@@ -21,8 +21,8 @@ const routes = {
   }),
 
   "/api/reports": auth.idpRequired(async (request) => {
-    const credentials = await auth.getCredentials(request); // { token, … }, always fresh; null: signed out a moment ago
-    // credentials.token is what an API of the provider asks for.
+    const credentials = await auth.getCredentials(request); // null: signed out a moment ago
+    // For a call to an API of the provider: `await auth.getAccessToken(request)`, which is always fresh.
     return Response.json({ reports: ["Visitors", "Orders"], scopes: credentials?.scopes ?? [] });
   }),
 };

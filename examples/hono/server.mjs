@@ -30,8 +30,8 @@ app.get("/reports", auth.idpRequired, async (c) => {
 });
 
 app.get("/api/reports", auth.idpRequired, async (c) => {
-  const credentials = await auth.getCredentials(c); // { token, … }, always fresh; null: signed out a moment ago
-  // credentials.token is what an API of the provider asks for.
+  const credentials = await auth.getCredentials(c); // null: signed out a moment ago
+  // For a call to an API of the provider: `await auth.getAccessToken(c)`, which is always fresh.
   return c.json({ reports: ["Visitors", "Orders"], scopes: credentials?.scopes ?? [] });
 });
 

@@ -35,8 +35,8 @@ router.get("/reports", auth.idpRequired, async (ctx) => {
 });
 
 router.get("/api/reports", auth.idpRequired, async (ctx) => {
-  const credentials = await auth.getCredentials(ctx); // { token, … }, always fresh; null: signed out a moment ago
-  // credentials.token is what an API of the provider asks for.
+  const credentials = await auth.getCredentials(ctx); // null: signed out a moment ago
+  // For a call to an API of the provider: `await auth.getAccessToken(ctx)`, which is always fresh.
   ctx.body = { reports: ["Visitors", "Orders"], scopes: credentials?.scopes ?? [] };
 });
 

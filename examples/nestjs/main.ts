@@ -28,8 +28,8 @@ class ReportsController {
   @Get("api/reports")
   @UseGuards(IdpRequiredGuard)
   async list(@Req() request: Request): Promise<object> {
-    const credentials = await this.auth.getCredentials(request); // { token, … }, always fresh; null: signed out a moment ago
-    // credentials.token is what an API of the provider asks for.
+    const credentials = await this.auth.getCredentials(request); // null: signed out a moment ago
+    // For a call to an API of the provider: `await this.auth.getAccessToken(request)`, which is always fresh.
     return { reports: ["Visitors", "Orders"], scopes: credentials?.scopes ?? [] };
   }
 }

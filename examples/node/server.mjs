@@ -18,7 +18,8 @@ const routes = {
     page(response, `<title>Reports</title><p>Hello ${nameOf(await auth.getUser(request))}.</p><p>${links}</p>`);
   }),
   "/api/reports": auth.idpRequired(async (request, response) => {
-    const credentials = await auth.getCredentials(request); // its token is what an API of the provider asks for; always fresh
+    const credentials = await auth.getCredentials(request); // null: signed out a moment ago
+    // For a call to an API of the provider: `await auth.getAccessToken(request)`, which is always fresh.
     json(response, 200, { reports: ["Visitors", "Orders"], scopes: credentials?.scopes ?? [] });
   }),
 };

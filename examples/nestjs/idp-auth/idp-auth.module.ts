@@ -31,7 +31,7 @@ export class IdpAuthModule implements NestModule, OnApplicationShutdown {
     this.auth.mount(this.host.httpAdapter.getInstance<Express>()); // startup checks, then /idpauth/*
   }
 
-  /** After the server is closed: a refresh goes on when its visitor has left. */
+  /** After the server is closed: a refresh continues after its user has left. */
   onApplicationShutdown(): Promise<void> {
     return this.auth.idle();
   }

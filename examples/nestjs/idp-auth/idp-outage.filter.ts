@@ -4,7 +4,7 @@ import { ProviderUnavailableError, SessionMissingError, StoreUnavailableError } 
 
 type Outage = ProviderUnavailableError | SessionMissingError | StoreUnavailableError;
 
-/** An accessor met an outage. Nobody has been signed out: the same request may succeed a moment later. */
+/** An accessor met an outage. The user is still signed in, and the same request may succeed a moment later. */
 @Catch(ProviderUnavailableError, SessionMissingError, StoreUnavailableError)
 export class IdpOutageFilter implements ExceptionFilter {
   catch(error: Outage, host: ArgumentsHost): void {

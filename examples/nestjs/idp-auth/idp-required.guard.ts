@@ -8,7 +8,7 @@ import { IDP_AUTH } from "./idp-auth.module.js";
 export class IdpRequiredGuard implements CanActivate {
   @Inject(IDP_AUTH) protected readonly auth!: ExpressIdpAuth;
 
-  /** Settles only when the handler may run, or when something failed: otherwise the visitor has an answer already. */
+  /** Settles only if the handler may run or an error occurred. Otherwise the user already has a response. */
   canActivate(context: ExecutionContext): Promise<boolean> {
     const http = context.switchToHttp();
     return new Promise((resolve, reject) => {
@@ -19,7 +19,7 @@ export class IdpRequiredGuard implements CanActivate {
     });
   }
 
-  /** A subclass gives answers of its own with `this.auth.idpRequiredWith({ … })`, made once. */
+  /** A subclass sends its own responses with `this.auth.idpRequiredWith({ … })`, created once. */
   protected get guard(): RequestHandler {
     return this.auth.idpRequired;
   }
