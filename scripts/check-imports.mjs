@@ -15,67 +15,84 @@ import { headline, root } from "./run.mjs";
  * @property {boolean} [computed] whether it may import what somebody names when it runs; default no
  */
 
+/** What every room that does I/O may import. */
+const BASE = ["src/clock.ts", "src/errors.ts", "src/http", "src/ports.ts", "src/record"];
+
 /**
  * THE table. A room is a folder, a file, or with a star the files of one name: each host is a room, so that none imports another.
  *
  * @type {Readonly<Record<string, Room>>}
  */
 export const ROOMS = {
-  "src/core": { rooms: [], packages: [], builtins: false },
-  "src/pages": { rooms: ["src/core"], packages: [], builtins: false },
+  // What every other room may import, in this order: each imports only those before it.
+  "src/clock.ts": { rooms: [], packages: [], builtins: false },
+  "src/errors.ts": { rooms: [], packages: [], builtins: false },
+  "src/http": { rooms: ["src/errors.ts"], packages: [], builtins: false },
+  "src/record": { rooms: ["src/clock.ts", "src/ports.ts"], packages: [], builtins: false },
+  "src/ports.ts": { rooms: ["src/clock.ts", "src/record"], packages: [], builtins: false },
+  "src/config": { rooms: ["src/errors.ts", "src/http", "src/ports.ts", "src/record"], packages: [], builtins: false },
+  // Node's own channels, for tools that watch a process.
+  "src/events": { rooms: ["src/clock.ts", "src/errors.ts", "src/ports.ts", "src/record"], packages: [], builtins: true },
+  "src/pages": { rooms: ["src/errors.ts", "src/http", "src/record"], packages: [], builtins: false },
   // A driver is handed in by the application; only SQLite's is loaded, when the runtime brings none.
-  "src/stores/sqlite*": { rooms: ["src/core", "src/stores"], packages: ["better-sqlite3"], builtins: true },
-  "src/stores": { rooms: ["src/core"], packages: [], builtins: true },
+  "src/stores/sqlite": { rooms: [...BASE, "src/stores"], packages: ["better-sqlite3"], builtins: true },
+  "src/stores/redis": { rooms: [...BASE, "src/stores"], packages: [], builtins: true },
+  "src/stores/postgres": { rooms: [...BASE, "src/stores"], packages: [], builtins: true },
+  "src/stores": { rooms: BASE, packages: [], builtins: true },
   "src/provider": {
-    rooms: ["src/core"],
-    packages: ["openid-client", "jose", "jose/errors", "jose/jwks/local", "jose/jws/compact/verify"],
+    rooms: [...BASE, "src/config", "src/events"],
+    packages: ["oauth4webapi", "jose", "jose/errors", "jose/jwks/local", "jose/jws/compact/verify"],
     builtins: true,
   },
-  "src/credentials": { rooms: ["src/core"], packages: [], builtins: true },
-  "src/sessions": { rooms: ["src/core"], packages: [], builtins: true },
-  "src/endpoints": { rooms: ["src/core", "src/credentials", "src/pages"], packages: [], builtins: true },
-  // Node's own channels, for tools that watch a process.
-  "src/diagnostics-channels.ts": { rooms: ["src/core"], packages: [], builtins: true },
-  "src/idp-auth.ts": {
-    rooms: [
-      "src/core",
-      "src/diagnostics-channels.ts",
-      "src/credentials",
-      "src/endpoints",
-      "src/pages",
-      "src/provider",
-      "src/sessions",
-      "src/stores",
-    ],
+  "src/access": { rooms: [...BASE, "src/events"], packages: [], builtins: true },
+  "src/sessions": { rooms: BASE, packages: [], builtins: true },
+  "src/endpoints": { rooms: [...BASE, "src/access", "src/config", "src/events", "src/pages"], packages: [], builtins: true },
+  "src/compose.ts": {
+    rooms: [...BASE, "src/access", "src/config", "src/endpoints", "src/events", "src/pages", "src/provider", "src/sessions", "src/stores"],
     packages: [],
     builtins: true,
   },
   "src/index.ts": {
-    rooms: ["src/core", "src/credentials", "src/idp-auth.ts", "src/sessions", "src/stores"],
+    rooms: [...BASE, "src/access", "src/compose.ts", "src/config", "src/endpoints", "src/events", "src/sessions", "src/stores"],
     packages: [],
     builtins: false,
   },
-  // A host lives by the rules a stranger's host lives by: the public entries, its framework, nothing else. Two hosts are such
-  // entries for others: what all of node:http's kind, and all of fetch's, have in common.
-  "src/hosts/node.ts": { rooms: ["src/index.ts", "src/hosts/node-*"], packages: [], builtins: true },
-  "src/hosts/node-*": { rooms: ["src/index.ts"], packages: [], builtins: true },
-  "src/hosts/fetch.ts": { rooms: ["src/index.ts", "src/hosts/fetch-*"], packages: [], builtins: false },
-  "src/hosts/fetch-*": { rooms: ["src/index.ts"], packages: [], builtins: false },
-  "src/hosts/express*": { rooms: ["src/index.ts", "src/hosts/node.ts"], packages: ["express", "express-session"], builtins: true },
-  "src/hosts/fastify*": { rooms: ["src/index.ts", "src/hosts/node.ts"], packages: ["fastify"], builtins: true },
-  "src/hosts/koa*": { rooms: ["src/index.ts", "src/hosts/node.ts"], packages: ["koa"], builtins: true },
-  "src/hosts/hono*": { rooms: ["src/index.ts", "src/hosts/fetch.ts"], packages: ["hono"], builtins: false },
-  "src/hosts/next*": {
-    rooms: ["src/index.ts", "src/hosts/fetch.ts"],
+  // An adapter follows the rules that an adapter outside this repository follows: the public entries, its framework, nothing else.
+  // Two adapters are such entries for others: what all frameworks over node:http share, and what all of the Fetch kind share.
+  "src/adapters/node": { rooms: ["src/index.ts"], packages: [], builtins: true },
+  "src/adapters/fetch": { rooms: ["src/index.ts"], packages: [], builtins: false },
+  "src/adapters/express": { rooms: ["src/index.ts", "src/adapters/node"], packages: ["express", "express-session"], builtins: true },
+  "src/adapters/fastify": { rooms: ["src/index.ts", "src/adapters/node"], packages: ["fastify"], builtins: true },
+  "src/adapters/koa": { rooms: ["src/index.ts", "src/adapters/node"], packages: ["koa"], builtins: true },
+  "src/adapters/hono": { rooms: ["src/index.ts", "src/adapters/fetch"], packages: ["hono"], builtins: false },
+  "src/adapters/next": {
+    rooms: ["src/index.ts", "src/adapters/fetch"],
     packages: ["next/headers.js", "next/navigation.js", "next/server.js", "react"],
     builtins: false,
   },
-  // The kit holds strangers' stores to the port, so it sees what they see.
+  // The test kit and the conformance suites see what an application sees. The suites use the kit's provider, browser and clock;
+  // the kit's entry alone exports the suites.
+  "src/testing/index.ts": { rooms: ["src/index.ts", "src/testing", "src/conformance"], packages: [], builtins: true },
   "src/testing": { rooms: ["src/index.ts"], packages: [], builtins: true },
-  // The live check does what the application will do, so it asks the provider and the stores as that does; and it loads what its
-  // user names: a driver that the project has, or a module that gives its store.
+  "src/conformance": { rooms: ["src/index.ts", "src/testing"], packages: [], builtins: true },
+  // The live check does what the application will do, so it uses the provider and the stores as the application does; and it loads
+  // what its user names: a driver that the project has, or a module that gives its store. The provider for development is the test
+  // kit's, with pages that look like the component's. No other room may import the command line.
   "src/cli": {
-    rooms: ["src/index.ts", "src/core", "src/provider", "src/sessions", "src/stores", "src/stores/sqlite*"],
+    rooms: [
+      ...BASE,
+      "src/index.ts",
+      "src/config",
+      "src/events",
+      "src/pages",
+      "src/provider",
+      "src/sessions",
+      "src/stores",
+      "src/stores/sqlite",
+      "src/stores/redis",
+      "src/stores/postgres",
+      "src/testing",
+    ],
     packages: ["redis", "ioredis", "pg"],
     builtins: true,
     computed: true,
@@ -257,8 +274,7 @@ function readSources(folders) {
   for (const folder of folders) {
     for (const entry of readdirSync(path.join(root, folder), { recursive: true, withFileTypes: true })) {
       const file = path.relative(root, path.join(entry.parentPath, entry.name)).split(path.sep).join("/");
-      if (entry.isFile() && file.endsWith(".ts") && !file.startsWith("demo/dist/"))
-        sources.set(file, readFileSync(path.join(root, file), "utf8"));
+      if (entry.isFile() && file.endsWith(".ts")) sources.set(file, readFileSync(path.join(root, file), "utf8"));
     }
   }
   return sources;

@@ -1,5 +1,5 @@
 // Runs `idpauth check --live` of the build on one mistake after the other, with a provider of its own, and writes
-// docs/check-live.md. Takes the build as it is: `npm run build && node scripts/check-live-demo.mjs`.
+// docs/evidence/check-live.md. Takes the build as it is: `npm run build && node scripts/check-live-demo.mjs`.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { pathToFileURL } from "node:url";
 import { onStage, settingsFor, SITUATIONS } from "./check-live-situations.mjs";
 import { root } from "./run.mjs";
 
-const PAGE = path.join(root, "docs/check-live.md");
+const PAGE = path.join(root, "docs/evidence/check-live.md");
 const MARK = "<!-- What follows is written by `node scripts/check-live-demo.mjs`; do not edit. -->";
 const cli = path.join(root, "dist/cli/idpauth.js");
 
@@ -26,8 +26,9 @@ for (const { title, what, codes, prepare } of SITUATIONS) {
       const right = settingsFor(stage.provider);
       const args = ["check", "--live", ...(store === undefined ? [] : [`--store=${store}`])];
       const { code, output } = await run(args, { ...right, ...env }, inFolder ? folder : root, clock);
-      // What is not seen is the same each time.
-      const shown = sections.length === 0 ? output : output.replace(/(?<=\nnot seen from here:\n).*$/s, "  …");
+      // Only the first run shows everything that is not seen; the others show what differs.
+      const seen = sections[0];
+      const shown = seen === undefined ? output : output.replace(/(?<=\nnot seen from here:\n).*$/s, (lines) => lessKnown(lines, seen));
       return section({ title, what, env, args, code, output: shown });
     });
     sections.push(text);
@@ -43,7 +44,16 @@ for (const { title, what, codes, prepare } of SITUATIONS) {
 }
 const [head = ""] = readFileSync(PAGE, "utf8").split(MARK);
 writeFileSync(PAGE, `${head}${MARK}\n\n${sections.join("\n")}`);
-console.log(`docs/check-live.md: ${sections.length} runs`);
+console.log(`docs/evidence/check-live.md: ${sections.length} runs`);
+
+/**
+ * @param {string} lines
+ * @param {string} known
+ */
+function lessKnown(lines, known) {
+  const others = lines.split("\n").filter((line) => line !== "" && !known.includes(line));
+  return [...others, "  …"].join("\n");
+}
 
 /**
  * @param {readonly string[]} args

@@ -137,14 +137,50 @@ export const SITUATIONS = [
     prepare: () => ({ env: { IDP_PATH_PREFIX: "/portal" } }),
   },
   {
+    title: "A provider that looks at the refresh token first",
+    what: "The token endpoint refuses a made-up refresh token in the same way for each client. So its response says nothing about this client.",
+    codes: [],
+    prepare({ provider }) {
+      provider.fault("token", { kind: "status", status: 400, body: { error: "invalid_grant" } });
+      return { env: { IDP_CLIENT_SECRET: "the secret of the other environment" } };
+    },
+  },
+  {
+    title: "Pushed authorization requests are required",
+    what: "The provider accepts only authorization requests that the application has pushed before (PAR).",
+    codes: ["E113"],
+    prepare({ provider }) {
+      provider.discoveryDocument = (document) => ({ ...document, require_pushed_authorization_requests: true });
+      return { env: {} };
+    },
+  },
+  {
+    title: "Signed request objects are required",
+    what: "The provider accepts only authorization requests that the application has signed (JAR).",
+    codes: ["E114"],
+    prepare({ provider }) {
+      provider.discoveryDocument = (document) => ({ ...document, require_signed_request_object: true });
+      return { env: {} };
+    },
+  },
+  {
+    title: "Encrypted ID tokens are possible",
+    what: "The provider can encrypt ID tokens. Only a sign-in shows whether it does so for this client.",
+    codes: [],
+    prepare({ provider }) {
+      provider.discoveryDocument = (document) => ({ ...document, id_token_encryption_alg_values_supported: ["RSA-OAEP-256"] });
+      return { env: {} };
+    },
+  },
+  {
     title: "A scope that the provider does not know",
     what: "SCOPE has a typing mistake.",
     codes: ["W102"],
     prepare: () => ({ env: { SCOPE: "openid email profil offline_access" } }),
   },
   {
-    title: "No refresh token",
-    what: "SCOPE asks for `offline_access`, which the provider does not offer.",
+    title: "Maybe no refresh token",
+    what: "SCOPE has `offline_access`, which the provider does not announce.",
     codes: ["W103"],
     prepare({ provider }) {
       provider.settings.scopesSupported = ["openid", "email", "profile"];
@@ -161,6 +197,16 @@ export const SITUATIONS = [
       atEnd(() => new Promise((resolve) => server.close(() => resolve(undefined))));
       const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
       return { env: { IDP_ISSUER: `https://localhost:${port}` } };
+    },
+  },
+  {
+    title: "A discovery document that redirects",
+    what: "The provider has moved, and its old address redirects to the new one.",
+    codes: ["E103"],
+    prepare({ provider }) {
+      const location = "https://login.example/realms/shop/.well-known/openid-configuration";
+      provider.fault("discovery", { kind: "redirect", status: 301, location });
+      return { env: {} };
     },
   },
   {

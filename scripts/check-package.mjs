@@ -2,16 +2,23 @@
 // else is; its types resolve the way its code does; and
 // each entry can be imported from the packed tarball. Takes the build as it is.
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { headline, readJson, root, tool } from "./run.mjs";
+import { needPackages } from "./framework-install.mjs";
+import { headline, node, npm, readJson, root } from "./run.mjs";
+
+// npm's notes about its own settings are not about the package.
+/** @type {import("node:child_process").StdioOptions} */
+const QUIET = ["ignore", "pipe", "ignore"];
 
 headline("Package: what would be published");
+const TOOLS = await needPackages("scripts/check-package");
+const NEXT = await needPackages("test/adapters/next-application");
 /** @typedef {{ exports: Record<string, string | { types: string, default: string }>, bin: Record<string, string> }} Manifest */
 /** @typedef {{ files: { path: string }[], size: number, unpackedSize: number }} Pack */
 const manifest = /** @type {Manifest} */ (readJson(path.join(root, "package.json")));
-const listing = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: root, encoding: "utf8" });
+const listing = npm(["pack", "--dry-run", "--json", "--ignore-scripts"], { stdio: QUIET });
 const [pack] = /** @type {[Pack]} */ (JSON.parse(listing));
 const shipped = new Set(pack.files.map((file) => file.path));
 
@@ -21,6 +28,7 @@ const promised = [
   "README.md",
   "LICENSE",
   "CHANGELOG.md",
+  "SECURITY.md",
   ...pagesNamed(),
 ].map((file) => file.replace(/^\.\//, ""));
 
@@ -29,8 +37,8 @@ const problems = [
   ...[...shipped]
     .filter(
       (file) =>
-        !/^(dist\/.+\.(js|js\.map|d\.ts)|docs\/[\w-]+\.md)$/.test(file) &&
-        !["package.json", "README.md", "LICENSE", "CHANGELOG.md"].includes(file),
+        !/^(dist\/.+\.(js|js\.map|d\.ts)|docs\/(tutorial|how-to|reference|explanation)\/[\w-]+\.md)$/.test(file) &&
+        !["package.json", "README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md"].includes(file),
     )
     .map((file) => `unexpected: ${file}`),
   ...Object.keys(manifest.exports)
@@ -42,12 +50,15 @@ console.log(`${shipped.size} files, ${Math.round(pack.size / 1024)} KB packed, $
 
 const folder = mkdtempSync(path.join(tmpdir(), "idpauth-package-"));
 try {
-  const [{ filename }] = JSON.parse(npm(["pack", "--json", "--ignore-scripts", "--pack-destination", folder]));
+  const [{ filename }] = JSON.parse(npm(["pack", "--json", "--ignore-scripts", "--pack-destination", folder], { stdio: QUIET }));
   const tarball = path.join(folder, filename);
   const outcomes = [
-    ["publint", tool("publint/src/cli.js", ["--strict", tarball])],
+    ["publint", node([path.join(TOOLS, "publint/src/cli.js"), "--strict", tarball])],
     // The package is ESM only, for resolvers that know of `exports`; require() of it works from Node 20.19 on.
-    ["are the types wrong", tool("@arethetypeswrong/cli/dist/index.js", [tarball, "--profile", "esm-only", "--format", "table-flipped"])],
+    [
+      "are the types wrong",
+      node([path.join(TOOLS, "@arethetypeswrong/cli/dist/index.js"), tarball, "--profile", "esm-only", "--format", "table-flipped"]),
+    ],
     ["every entry imports", importEach(tarball)],
   ];
   problems.push(...outcomes.filter(([, code]) => code !== 0).map(([name]) => `failed: ${name}`));
@@ -61,12 +72,7 @@ process.exitCode = problems.length > 0 ? 1 : 0;
 function pagesNamed() {
   const code = readdirSync(path.join(root, "src"), { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
   const texts = ["README.md", ...code.map((file) => path.join("src", file))].map((file) => readFileSync(path.join(root, file), "utf8"));
-  return [...new Set(texts.flatMap((text) => text.match(/\bdocs\/[\w-]+\.md\b/g) ?? []))];
-}
-
-/** @param {readonly string[]} args */
-function npm(args) {
-  return execFileSync("npm", [...args], { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  return [...new Set(texts.flatMap((text) => text.match(/\bdocs\/[\w/-]+\.md\b/g) ?? []))];
 }
 
 /**
@@ -84,7 +90,8 @@ function importEach(tarball) {
   );
   for (const name of Object.keys({ ...dependencies, ...peerDependencies })) {
     mkdirSync(path.dirname(path.join(modules, name)), { recursive: true });
-    symlinkSync(path.join(root, "node_modules", name), path.join(modules, name));
+    const installed = [path.join(root, "node_modules"), NEXT].map((one) => path.join(one, name)).find((one) => existsSync(one));
+    symlinkSync(installed ?? "", path.join(modules, name), "junction");
   }
   const entries = Object.keys(manifest.exports)
     .filter((entry) => !entry.endsWith(".json"))

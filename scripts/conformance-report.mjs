@@ -1,4 +1,4 @@
-// Replays the relying party's modules of the OpenID Foundation's conformance suite and writes docs/conformance.md: plan by
+// Replays the relying party's modules of the OpenID Foundation's conformance suite and writes docs/evidence/conformance.md: plan by
 // module, what is demanded, what was seen. `npm run conformance`.
 import { writeFileSync } from "node:fs";
 import path from "node:path";
@@ -78,15 +78,15 @@ const text = `# The OpenID Foundation's conformance modules, replayed
 
 Each row is a module of the [conformance suite](https://openid.net/certification/) for relying parties, replayed by idpauth's own
 test provider against an Express application with idpauth, over real sockets. **This is a replay, by our own provider, and not
-a certificate**: the suite itself was not run, and the OpenID Foundation has not seen it. Where the suite lets a relying party
-skip a check, such as a signature on a channel that TLS protects, the check is demanded here.
+a certificate**: the suite itself was not run, and the OpenID Foundation has not seen it. If the suite allows a relying party
+to skip a check, such as a signature on a channel that TLS protects, this replay requires the check.
 
-To repeat it: \`npm run conformance\`. The modules lie in [test/conformance](../test/conformance), one file each. Checked beside
-them, in every module: \`openid\` is among the scopes, state, nonce and an S256 challenge are sent, the redirect URI is the same
+To repeat it, run \`npm run conformance\`. The modules are in the folder \`test/conformance\`, one file each. Every module also checks
+the following: \`openid\` is among the scopes, state, nonce and an S256 challenge are sent, the redirect URI is the same
 at both endpoints, and no token or secret is in any URL.
 
-The suite's provider expects a userinfo request. idpauth makes one when the ID token has no email, name and picture, as here;
-otherwise an application can make one with the access token that \`getCredentials\` gives.
+The suite's provider expects a userinfo request. idpauth sends one if the ID token has no email, name and picture, as here.
+Otherwise an application can send one with the access token that \`getCredentials\` gives.
 
 ${PLANS.map(section).join("\n")}
 ## Not replayed
@@ -95,6 +95,6 @@ ${PLANS.map(section).join("\n")}
 | --- | --- |
 ${LEFT_OUT.map(([module = "", why = ""]) => `| \`${module}\` | ${cell(why)} |`).join("\n")}
 `;
-writeFileSync(path.join(root, "docs/conformance.md"), text);
+writeFileSync(path.join(root, "docs/evidence/conformance.md"), text);
 const passed = outcomes.filter(({ status }) => status === "passed").length;
-console.log(`docs/conformance.md: ${passed} of ${outcomes.length} modules passed`);
+console.log(`docs/evidence/conformance.md: ${passed} of ${outcomes.length} modules passed`);

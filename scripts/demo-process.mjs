@@ -1,8 +1,7 @@
-// Starts a program of the built demo and waits until it says where it is to be clicked.
+// Starts a program of the demo and waits until it says where it is to be clicked.
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import path from "node:path";
-import { root } from "./run.mjs";
+import { currentBuild } from "./built.mjs";
 
 /**
  * @typedef {object} DemoProcess
@@ -17,8 +16,7 @@ import { root } from "./run.mjs";
  * @returns {Promise<DemoProcess>} rejects with what it said when it ends instead
  */
 export async function startDemoProcess(file, env) {
-  const program = path.join(root, "demo/dist", file);
-  if (!existsSync(program)) throw new Error("The demo is not built: run `npm run screenshots`.");
+  const program = path.join(await currentBuild(), "demo", file);
   const child = spawn(process.execPath, [program], { env: { PORT: "0", ...env }, stdio: ["ignore", "pipe", "pipe"] });
   const ended = new Promise((resolve) => child.once("close", resolve));
   let said = "";

@@ -14,16 +14,16 @@ async function built(file) {
   return import(pathToFileURL(path.join(root, "build", file)).href);
 }
 
-const { SETTINGS } = /** @type {typeof import("../src/core/settings.js")} */ (await built("core/settings.js"));
-const { ERRORS } = /** @type {typeof import("../src/core/errors.js")} */ (await built("core/errors.js"));
-const { CHECKS, CHECK_GROUPS } = /** @type {typeof import("../src/core/checks.js")} */ (await built("core/checks.js"));
-const { REASONS } = /** @type {typeof import("../src/core/reasons.js")} */ (await built("core/reasons.js"));
+const { SETTINGS } = /** @type {typeof import("../src/config/read-settings.js")} */ (await built("config/read-settings.js"));
+const { ERRORS } = /** @type {typeof import("../src/errors.js")} */ (await built("errors.js"));
+const { CHECKS, CHECK_GROUPS } = /** @type {typeof import("../src/config/startup-checks.js")} */ (await built("config/startup-checks.js"));
+const { REASONS } = /** @type {typeof import("../src/record/end-reasons.js")} */ (await built("record/end-reasons.js"));
 
-const { LOG_CODES } = /** @type {typeof import("../src/core/event-lines.js")} */ (await built("core/event-lines.js"));
+const { LOG_CODES } = /** @type {typeof import("../src/events/log-lines.js")} */ (await built("events/log-lines.js"));
 
 const pages = {
-  "docs/settings.md": settingsPage(SETTINGS),
-  "docs/errors.md": errorsPage({ errors: ERRORS, checks: CHECKS, groups: CHECK_GROUPS, reasons: REASONS, logCodes: LOG_CODES }),
+  "docs/reference/settings.md": settingsPage(SETTINGS),
+  "docs/reference/errors.md": errorsPage({ errors: ERRORS, checks: CHECKS, groups: CHECK_GROUPS, reasons: REASONS, logCodes: LOG_CODES }),
 };
 
 const isCheck = process.argv.includes("--check");
@@ -32,7 +32,7 @@ for (const [name, text] of Object.entries(pages)) {
   if (existsSync(file) && readFileSync(file, "utf8") === text) {
     console.log(`${name} is up to date`);
   } else if (isCheck) {
-    console.error(`${name} is not what the tables in src/core say. Run \`npm run docs\`.`);
+    console.error(`${name} is not what the tables in src/ say. Run \`npm run docs\`.`);
     process.exitCode = 1;
   } else {
     mkdirSync(path.dirname(file), { recursive: true });

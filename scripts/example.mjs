@@ -1,13 +1,16 @@
 // Starts one of the examples as a stranger would have it, outside the project and over the packed package, with the demo's
 // provider beside it: `npm run example -- fastify`. Builds first. PORT chooses the port, 3000 if left out.
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { headline, node, root } from "./run.mjs";
+import { currentBuild } from "./built.mjs";
+import { endWithNpm } from "./end-with-npm.mjs";
+import { headline, node, npm, npmCommand, root } from "./run.mjs";
 
+endWithNpm();
 const examples = path.join(root, "examples");
 const name = process.argv[2] ?? "";
 const names = readdirSync(examples).filter((folder) => existsSync(path.join(examples, folder, "package.json")));
@@ -16,8 +19,8 @@ if (!names.includes(name)) {
   process.exit(1);
 }
 
-headline("Build: dist/ and demo/dist/");
-for (const script of ["scripts/build.mjs", "scripts/build-demo.mjs"]) if (node([script]) !== 0) process.exit(1);
+headline("Build: dist/");
+if (node(["scripts/build.mjs"]) !== 0) process.exit(1);
 
 const folder = mkdtempSync(path.join(tmpdir(), `idpauth-example-${name}-`));
 process.on("exit", () => {
@@ -26,12 +29,13 @@ process.on("exit", () => {
 cpSync(path.join(examples, name), folder, { recursive: true });
 
 headline(`Install: what examples/${name}/package.json asks for, and this idpauth`);
-const packed = execFileSync("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", folder], { cwd: root, encoding: "utf8" });
+const packed = npm(["pack", "--json", "--ignore-scripts", "--pack-destination", folder]);
 const [{ filename }] = /** @type {[{ filename: string }]} */ (JSON.parse(packed));
-execFileSync("npm", ["install", "--no-audit", "--no-fund", path.join(folder, filename)], { cwd: folder, stdio: "inherit" });
+npm(["install", "--no-audit", "--no-fund", path.join(folder, filename)], { cwd: folder, stdio: "inherit" });
 
+const build = await currentBuild();
 /** @param {string} file */
-const demo = (file) => import(pathToFileURL(path.join(root, "demo/dist", file)).href);
+const demo = (file) => import(pathToFileURL(path.join(build, "demo", file)).href);
 const { startEmbeddedProvider } = await demo("embedded-provider.js");
 const { memoryState } = await demo("state.js");
 const port = process.env["PORT"] ?? "3000";
@@ -45,7 +49,8 @@ const provider = await startEmbeddedProvider({
 });
 
 headline(`Start: ${name}`);
-const child = spawn("npm", ["start"], {
+const { command, first } = npmCommand();
+const child = spawn(command, [...first, "start"], {
   cwd: folder,
   stdio: "inherit",
   env: {

@@ -1,4 +1,4 @@
-// Runs the conformance suite of every host and writes docs/hosts-conformance.md: obligations by hosts. `npm run hosts:table`
+// Runs the conformance suite of every host and writes docs/evidence/hosts-conformance.md: obligations by hosts. `npm run hosts:table`
 // builds first. What a host lacks has no test, and shows as n/a with the reason.
 import { writeFileSync } from "node:fs";
 import path from "node:path";
@@ -9,7 +9,7 @@ import { root, testOutcomes } from "./run.mjs";
 
 /** @type {Map<string, Map<string, Outcome>>} */
 const hosts = new Map();
-for (const outcome of /** @type {Outcome[]} */ (testOutcomes("test/hosts/conformance"))) {
+for (const outcome of /** @type {Outcome[]} */ (testOutcomes("test/adapters/conformance"))) {
   const [, host, obligation] = /^(.*? sessions), (.*)$/s.exec(outcome.title) ?? [];
   if (host === undefined || obligation === undefined) continue;
   if (!hosts.has(host)) hosts.set(host, new Map());
@@ -32,11 +32,11 @@ const reports = [...hosts].map(([host, outcomes]) => {
 });
 reports.sort((one, other) => one.name.localeCompare(other.name, "en") || one.session.localeCompare(other.session));
 
-const text = `# Every host, held to the same
+const text = `# Every adapter against the same requirements
 
-What \`testHost\` of \`idpauth/testing\` found, over real sockets, on Node ${process.version.slice(1)}. To repeat it:
-\`npm run hosts:table\`. What each host is like: [hosts.md](hosts.md).
+The results of \`testHost\` of \`idpauth/testing\`, over real sockets, on Node ${process.version.slice(1)}. To repeat it:
+\`npm run hosts:table\`. The frameworks are described in [frameworks.md](../how-to/frameworks.md).
 
 ${formatHostTable(reports)}`;
-writeFileSync(path.join(root, "docs/hosts-conformance.md"), text);
-console.log(`docs/hosts-conformance.md: ${reports.length} columns`);
+writeFileSync(path.join(root, "docs/evidence/hosts-conformance.md"), text);
+console.log(`docs/evidence/hosts-conformance.md: ${reports.length} columns`);

@@ -1,4 +1,4 @@
-// Writes docs/mutation.md from what Stryker has reported of each file (scripts/mutation.mjs) and from the reasons that are
+// Writes docs/evidence/mutation.md from what Stryker has reported of each file (scripts/mutation.mjs) and from the reasons that are
 // kept in test/mutation-survivors.json: why a mutant that no test notices changes nothing that could be noticed.
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -11,11 +11,11 @@ import { readJson, root } from "./run.mjs";
  * @type {Readonly<Record<string, readonly string[]>>}
  */
 export const DECIDING_FILES = {
-  "src/core/policy.ts": ["test/core/policy.test.ts", "test/sessions/subject-sessions.test.ts"],
-  "src/core/redirects.ts": ["test/core/redirects.test.ts"],
-  "src/core/record.ts": ["test/core/record.test.ts"],
-  "src/core/logins.ts": ["test/core/logins.test.ts"],
-  "src/credentials/refresh.ts": ["test/credentials/refresh.test.ts", "test/credentials/refresh-host-session.test.ts"],
+  "src/record/policy.ts": ["test/record/policy.test.ts", "test/sessions/subject-sessions.test.ts"],
+  "src/http/redirects.ts": ["test/http/redirects.test.ts"],
+  "src/record/record.ts": ["test/record/record.test.ts"],
+  "src/record/pending-logins.ts": ["test/record/pending-logins.test.ts"],
+  "src/access/refresh.ts": ["test/access/refresh.test.ts", "test/access/refresh-host-session.test.ts"],
   "src/sessions/seal.ts": ["test/sessions/seal.test.ts"],
   "src/provider/id-token.ts": ["test/provider/id-token.test.ts"],
 };
@@ -91,10 +91,10 @@ export function writeReport() {
     ]);
     if (byReason.size > 0) sections.push(`### \`${file}\`\n\n${[...byReason].map(([why, them]) => told(why, them)).join("\n\n")}`);
   }
-  writeFileSync(path.join(root, "docs/mutation.md"), document(rows, sections));
+  writeFileSync(path.join(root, "docs/evidence/mutation.md"), document(rows, sections));
   for (const each of unexplained) console.error(`No reason in test/mutation-survivors.json:\n${JSON.stringify(each, undefined, 2)}`);
   for (const key of unused) console.error(`A reason in test/mutation-survivors.json that no survivor needs: ${key}`);
-  console.log(`docs/mutation.md: ${rows.length} files, ${unexplained.length} survivors without a reason`);
+  console.log(`docs/evidence/mutation.md: ${rows.length} files, ${unexplained.length} survivors without a reason`);
   return unexplained.length + unused.size > 0 ? 1 : 0;
 }
 
@@ -111,7 +111,7 @@ place (\`vitest.mutation.config.ts\`). A mutant that no test notices has survive
 
 \`\`\`sh
 npm run mutation                        # every file: most of an hour
-npm run mutation -- src/core/policy.ts  # one of them
+npm run mutation -- src/record/policy.ts  # one of them
 npm run mutation -- --survivors         # only what survived last time
 \`\`\`
 

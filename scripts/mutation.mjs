@@ -1,12 +1,13 @@
 // Mutation testing of the files that decide, one after another, each with its own report in reports/mutation/.
-//   npm run mutation                             every file, then docs/mutation.md: most of an hour
-//   npm run mutation -- src/core/policy.ts       one file
+//   npm run mutation                             every file, then docs/evidence/mutation.md: most of an hour
+//   npm run mutation -- src/record/policy.ts       one file
 //   npm run mutation -- --survivors [files]      only what survived or timed out last time, for instance after a new test
-//   npm run mutation -- --report                 only docs/mutation.md, from the reports that there are
+//   npm run mutation -- --report                 only docs/evidence/mutation.md, from the reports that there are
 // Everything else stands in stryker.config.json, the tests in vitest.mutation.config.ts.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { Stryker } from "@stryker-mutator/core";
+import { pathToFileURL } from "node:url";
+import { needPackages } from "./framework-install.mjs";
 import { DECIDING_FILES, readReport, reportPath, writeReport } from "./mutation-report.mjs";
 import { headline, root } from "./run.mjs";
 
@@ -31,11 +32,22 @@ for (const file of process.argv.includes("--report") ? [] : files) {
 process.exitCode = writeReport();
 
 /**
+ * Stryker, installed for this command alone. Its plugin runs the project's own vitest, so npm must not install another one for it.
+ *
+ * @returns {Promise<{ Stryker: new (options: object) => { runMutationTest(): Promise<unknown> } }>}
+ */
+async function loadStryker() {
+  const modules = await needPackages("scripts/mutation", { ...process.env, npm_config_legacy_peer_deps: "true" });
+  return import(pathToFileURL(path.join(modules, "@stryker-mutator/core/dist/src/index.js")).href);
+}
+
+/**
  * @param {readonly string[]} mutate
  * @param {string} fileName of the report
  */
 async function test(mutate, fileName) {
   mkdirSync(path.dirname(fileName), { recursive: true });
+  const { Stryker } = await loadStryker();
   await new Stryker({ mutate: [...mutate], jsonReporter: { fileName } }).runMutationTest();
 }
 

@@ -1,5 +1,5 @@
 // Starts a tool of this project and waits for it. One place, so that every script finds its tools and reports failure alike.
-import { spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -26,6 +26,48 @@ export function node(args) {
   if (error) throw error;
   // A process that a signal ended has no code.
   return status ?? 1;
+}
+
+/**
+ * Runs a script or a tool while others run, and keeps its output together.
+ *
+ * @param {readonly string[]} args
+ * @returns {Promise<{ code: number, text: string }>} the exit code, and what the process printed
+ */
+export function output(args) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [...args], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+    let text = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (/** @type {string} */ chunk) => {
+        text += chunk;
+      });
+    }
+    child.on("error", reject).on("close", (code) => {
+      resolve({ code: code ?? 1, text });
+    });
+  });
+}
+
+/**
+ * What starts npm. On Windows npm is a .cmd file, which Node.js starts in no other way than through its own program.
+ *
+ * @returns {{ command: string, first: readonly string[] }} `first` comes before npm's own arguments
+ */
+export function npmCommand() {
+  const program = path.join(path.dirname(process.execPath), "node_modules/npm/bin/npm-cli.js");
+  return process.platform === "win32" ? { command: process.execPath, first: [program] } : { command: "npm", first: [] };
+}
+
+/**
+ * @param {readonly string[]} args
+ * @param {{ cwd?: string, stdio?: import("node:child_process").StdioOptions }} [options]
+ * @returns {string} what npm printed, unless `stdio` leads elsewhere
+ * @throws Error npm failed
+ */
+export function npm(args, { cwd = root, stdio = ["ignore", "pipe", "inherit"] } = {}) {
+  const { command, first } = npmCommand();
+  return execFileSync(command, [...first, ...args], { cwd, stdio, encoding: "utf8" });
 }
 
 /**

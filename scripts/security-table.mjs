@@ -1,5 +1,5 @@
-// Holds the tables in docs/security.md to the run of the tests: each test that a row names was run and passed. Called by `npm test`
-// with vitest's JSON report.
+// Holds the tables in docs/evidence/security.md to the run of the tests: each test that a row names was run and passed. Called by
+// `npm run test:matrix` with vitest's JSON report of all tests.
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { readJson, root } from "./run.mjs";
@@ -85,7 +85,7 @@ export function mistakesIn(rows, report) {
 
 /** @param {string} reportFile @returns {boolean} */
 export function checkSecurityTable(reportFile) {
-  const rows = rowsOf(readFileSync(path.join(root, "docs/security.md"), "utf8"));
+  const rows = rowsOf(readFileSync(path.join(root, "docs/evidence/security.md"), "utf8"));
   const mistakes = mistakesIn(rows, /** @type {Report} */ (readJson(reportFile)));
   for (const mistake of mistakes) console.error(mistake);
   const references = rows.flatMap((row) => row.references).length;

@@ -1,67 +1,58 @@
-// Every check of the project, in one command, cheapest first; stops at the first that fails.
-// Arguments go to vitest: `npm test -- test/core` runs all checks and those tests.
+// Runs a test command: `node scripts/test.mjs unit|main|matrix [ARGUMENTS FOR VITEST]`. scripts/test-plan.mjs says what each one does.
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
+import { runChecks } from "./checks.mjs";
 import { headline, node, readJson, root, tool } from "./run.mjs";
 import { formatScan, scan } from "./secret-scan.mjs";
 import { checkSecurityTable } from "./security-table.mjs";
+import { planOf } from "./test-plan.mjs";
 
-const chosen = process.argv.slice(2);
+const [command = "", ...chosen] = process.argv.slice(2);
+if (command !== "unit" && command !== "main" && command !== "matrix") throw new Error(`No such test command: "${command}"`);
+const plan = planOf(command, chosen);
 const folder = mkdtempSync(path.join(tmpdir(), "idpauth-test-"));
 const report = path.join(folder, "report.json");
 const record = path.join(folder, "record");
 
-/** @type {readonly (readonly [headline: string, run: () => number | Promise<number>])[]} */
-const steps = [
-  ["Format: prettier --check", () => tool("prettier/bin/prettier.cjs", ["--check", "."])],
-  ["Lint: eslint", () => tool("eslint/bin/eslint.js", ["."])],
-  ["Types: tsc", () => tool("typescript/bin/tsc", ["-p", "tsconfig.json"])],
-  ["Imports: they point down only", () => node(["scripts/check-imports.mjs"])],
-  ["Build: dist/", () => node(["scripts/build.mjs"])],
-  ["Docs: the generated pages are up to date", () => node(["scripts/docs.mjs", "--check"])],
-  ["Package: what would be published", () => node(["scripts/check-package.mjs"])],
-  ["Build: demo/dist/", () => node(["scripts/build-demo.mjs"])],
-  ["Tests: vitest with coverage", runTests],
-  ["Secrets: none in what was sent to browsers, logged, told and printed", findSecrets],
-  // A run of some tests says nothing about the others.
-  ...(chosen.length > 0 ? [] : [/** @type {const} */ (["Security: every test that docs/security.md names ran and passed", checkTable])]),
-];
-
-// The last line of every run that came as far as the tests: how many there were.
+/** The last line of each run that starts the tests: how many passed and failed. */
 let summary = "";
+
+/** Each step gives an exit code. @type {(readonly [title: string, run: () => number | Promise<number>])[]} */
+const steps = [];
+if (plan.checks) steps.push(["Checks", runChecks]);
+else if (plan.build) steps.push(["Build: dist/", () => node(["scripts/build.mjs"])]);
+if (plan.packageCheck) steps.push(["Package: what would be published", () => node(["scripts/check-package.mjs"])]);
+steps.push(["Tests", runTests]);
+if (plan.recorder) steps.push(["Secrets: none in what was sent to browsers, logged and printed", findSecrets]);
+if (plan.table) steps.push(["Security: each test that docs/evidence/security.md names ran and passed", checkTable]);
 
 try {
   for (const [title, run] of steps) {
-    headline(title);
+    if (steps.length > 1) headline(title);
     const code = await run();
-    if (code !== 0) {
-      console.error(`\nFailed: ${title}`);
-      process.exitCode ||= code;
-      // What the run left can be looked at all the same.
-      if (run !== runTests) break;
-    }
+    if (code === 0) continue;
+    console.error(`\nFailed: ${title}`);
+    process.exitCode ||= code;
+    // The steps after failed tests judge what the run left.
+    if (run !== runTests) break;
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 if (summary !== "") console.log(`\n${summary}`);
 
-/** Runs the tests and counts them; every process of the run writes down what the scan for secrets looks at. */
+/** Runs the tests and counts them. If the plan has the recorder, each process of the run writes what the scan for secrets reads. */
 function runTests() {
-  mkdirSync(record);
-  const hook = pathToFileURL(path.join(root, "test/secret-scan/record.mjs")).href;
-  process.env["SECRET_SCAN_FOLDER"] = record;
-  process.env["NODE_OPTIONS"] = `${process.env["NODE_OPTIONS"] ?? ""} --import=${hook}`.trim();
-  const code = tool("vitest/vitest.mjs", [
-    "run",
-    "--coverage",
-    "--reporter=default",
-    "--reporter=json",
-    `--outputFile.json=${report}`,
-    ...chosen,
-  ]);
+  for (const [name, value] of Object.entries(plan.env)) process.env[name] ??= value;
+  if (plan.recorder) {
+    mkdirSync(record);
+    const hook = pathToFileURL(path.join(root, "test/secret-scan/record.mjs")).href;
+    process.env["SECRET_SCAN_FOLDER"] = record;
+    process.env["NODE_OPTIONS"] = `${process.env["NODE_OPTIONS"] ?? ""} --import=${hook}`.trim();
+  }
+  const code = tool("vitest/vitest.mjs", [...plan.vitest, "--reporter=default", "--reporter=json", `--outputFile.json=${report}`]);
   delete process.env["SECRET_SCAN_FOLDER"];
   summary = count(code);
   return code;
@@ -71,14 +62,15 @@ function runTests() {
 async function findSecrets() {
   const result = await scan(record);
   console.log(formatScan(result));
-  // Who knows no secret finds none.
+  // A scan that knows no secret finds none.
   const hasLooked = (Object.keys(result.looked).length > 0 && Object.keys(result.secrets).length > 0) || chosen.length > 0;
   return result.leaks.length === 0 && hasLooked ? 0 : 1;
 }
 
 /** @returns {number} */
 function checkTable() {
-  return checkSecurityTable(report) ? 0 : 1;
+  // Without a report vitest did not start, which has failed the run already.
+  return existsSync(report) && checkSecurityTable(report) ? 0 : 1;
 }
 
 /** @param {number} code vitest's exit code */

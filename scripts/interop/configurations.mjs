@@ -1,0 +1,51 @@
+// The providers and configurations of `npm run interop`, and what each step of steps.mjs must come to.
+
+/**
+ * @typedef {object} Configuration
+ * @property {string} key
+ * @property {string} title
+ * @property {"better-auth" | "oidc-provider"} program
+ * @property {Record<string, string>} [env] of the application
+ * @property {Record<number, string>} [expected] by the step's number; every other step is `good`
+ */
+
+/** @type {readonly Configuration[]} */
+export const CONFIGURATIONS = [
+  {
+    key: "better-auth",
+    program: "better-auth",
+    title: "better-auth with its OAuth provider plugin (EdDSA)",
+    expected: { 1: "good, client not known" },
+  },
+  { key: "rs256", program: "oidc-provider", title: "RS256, refresh tokens rotate" },
+  { key: "ps256", program: "oidc-provider", title: "PS256, refresh tokens do not rotate" },
+  {
+    key: "es256",
+    program: "oidc-provider",
+    title: "ES256, `client_secret_basic` with the client id `my-app`",
+    env: { IDP_TOKEN_ENDPOINT_AUTH_METHOD: "client_secret_basic" },
+  },
+  { key: "eddsa", program: "oidc-provider", title: "EdDSA" },
+  { key: "pairwise", program: "oidc-provider", title: "Pairwise subjects" },
+  { key: "no-id-token", program: "oidc-provider", title: "No ID token on refresh" },
+  {
+    key: "par",
+    program: "oidc-provider",
+    title: "Pushed authorization requests required",
+    expected: { 1: "E113", 2: "not set up", ...from(3, "–") },
+  },
+  {
+    key: "encrypted",
+    program: "oidc-provider",
+    title: "Encrypted ID tokens",
+    expected: { 4: "not set up", ...from(5, "–") },
+  },
+];
+
+/**
+ * @param {number} first
+ * @param {string} result
+ */
+function from(first, result) {
+  return Object.fromEntries(Array.from({ length: 13 - first }, (_, index) => [first + index, result]));
+}
