@@ -1,8 +1,8 @@
 import { afterEach, expect, it } from "vitest";
-import type { Entry, SessionStore } from "../src/core/ports.js";
-import { memoryStore } from "../src/stores/memory.js";
+import type { Entry, SessionStore } from "../src/ports.js";
+import { memoryStore } from "../src/stores/memory/memory-store.js";
 import { startApplication, type Application } from "./support/application.js";
-import { redisStore } from "../src/stores/redis.js";
+import { redisStore } from "../src/stores/redis/redis-store.js";
 import { TestClock } from "../src/testing/test-clock.js";
 import { eventually } from "./support/eventually.js";
 import { CLIENTS, control } from "./support/redis-clients.js";

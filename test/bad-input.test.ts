@@ -114,14 +114,14 @@ describe("a hostile query", () => {
     const visitor = application.visitor();
     await visitor.signIn();
     const keys = ["credentials", "id_info", "idp_login_at"] as const;
-    const before = await application.auth.getSession(visitor.request("/"));
+    const before = await application.auth.readSessionRecord(visitor.request("/"));
     for (const [, value] of HOSTILE) {
       for (const endpoint of HARMLESS) {
         for (const parameter of PARAMETERS) await visitor.get(`${endpoint}?${parameter}=${encodeURIComponent(wellFormed(value))}`);
       }
       await visitor.get(`/idpauth/logout/?response=${encodeURIComponent(wellFormed(value))}`);
     }
-    const after = await application.auth.getSession(visitor.request("/"));
+    const after = await application.auth.readSessionRecord(visitor.request("/"));
     for (const key of keys) expect(after?.[key]).toEqual(before?.[key]);
     expect(await visitor.isSignedIn()).toBe(true);
   });
@@ -337,7 +337,7 @@ describe("hostile claims", () => {
         ),
       );
     await visitor.signIn();
-    const session = await application.auth.getSession(visitor.request("/"));
+    const session = await application.auth.readSessionRecord(visitor.request("/"));
     expect((session?.["credentials"] as { token: string }).token).not.toBe(MARK);
     expect(session?.["idp_login_at"]).toBe(Math.floor(application.clock.now() / 1000));
     expect((await visitor.get("/idpauth/session")).json().user.email).toBe("ada@example.com");
@@ -427,7 +427,7 @@ describe("a stored record that does not parse is no session", () => {
     data = make();
     const visitor = probe();
     expect((await visitor.get("/idpauth/session")).body).toBe('{"authenticated":false,"user":null}');
-    expect(await application.auth.getSession(visitor.request("/"))).toBeNull();
+    expect(await application.auth.readSessionRecord(visitor.request("/"))).toBeNull();
     expect(await application.auth.getCredentials(visitor.request("/"))).toBeNull();
     expect(await application.auth.guard(visitor.request("/"))).toMatchObject({ kind: "unauthenticated", reason: "no_credentials" });
     expect((await visitor.get("/idpauth/")).body).toContain("You are signed out");

@@ -9,6 +9,8 @@ import {
   type Visitor,
 } from "./support/application.js";
 import { TestClock } from "../src/testing/test-clock.js";
+import { polluted } from "./support/polluted.js";
+import { SealingStore } from "./support/sealing-store.js";
 import { watchedStore, type WatchedStore } from "./support/watched-store.js";
 
 const HOUR = 3600;
@@ -110,7 +112,7 @@ describe("idpRequired, signed out", () => {
     expect(pageOf(blocked)).toBe(page);
     expect(blocked?.reply.headers["Location"]).not.toMatch(/[\r\n\\]/);
     await visitor.get(blocked?.reply.headers["Location"] ?? "");
-    const end = String((await application.auth.getSession(visitor.request("/")))?.["final_redirect"]);
+    const end = String((await application.auth.readSessionRecord(visitor.request("/")))?.["final_redirect"]);
     expect(new URL(end, OWN_ORIGIN).origin).toBe(OWN_ORIGIN);
     expect(end.startsWith("//")).toBe(false);
   });
@@ -237,7 +239,7 @@ describe("idpRequired and the policy", () => {
     expect((await application.auth.getCredentials(request))?.token).toBeDefined();
     expect((await application.auth.getUser(request))?.email).toBe("ada@example.com");
     expect(await application.auth.checkIdpAuthentication(request)).toBe(true);
-    await application.auth.getSession(request);
+    await application.auth.readSessionRecord(request);
     expect(store.operations).toEqual(["get"]);
   });
 
@@ -250,4 +252,35 @@ describe("idpRequired and the policy", () => {
     expect(await application.auth.getCredentials(request)).toBeNull();
     expect(await application.auth.guard(request)).toMatchObject({ kind: "unauthenticated" });
   });
+});
+
+describe("a pending login while Object.prototype has credentials", () => {
+  afterEach(() => application.stop());
+
+  it.each(["the memory store", "a store outside the process"])(
+    "over %s does not pass the guard, and no accessor takes it for a user",
+    async (kind) => {
+      const clock = new TestClock();
+      store = watchedStore(clock);
+      application = await startApplication({ clock, store: kind === "the memory store" ? store : new SealingStore(clock) });
+      const visitor = application.visitor();
+      await visitor.approve();
+      const { auth } = application;
+      const credentials = { token: "evil", token_uri: "", client_id: application.provider.clientId, client_secret: "", scopes: [] };
+      const id_info = {
+        sub: "eve",
+        iss: application.provider.issuer,
+        exp: Math.floor(clock.now() / 1000) + HOUR,
+        email: "eve@example.com",
+      };
+      await polluted({ credentials, id_info }, async () => {
+        expect((await guard(visitor, "/reports"))?.kind).toBe("unauthenticated");
+        expect(await auth.checkIdpAuthentication(visitor.request("/"))).toBe(false);
+        expect(await auth.getCredentials(visitor.request("/"))).toBeNull();
+        expect(await auth.getUser(visitor.request("/"))).toBeNull();
+        expect(await auth.getAccessToken(visitor.request("/"))).toBeNull();
+        expect(await visitor.isSignedIn()).toBe(false);
+      });
+    },
+  );
 });

@@ -8,6 +8,7 @@ import {
   StoreUnavailableError,
   type IdpRequest,
 } from "../src/index.js";
+import { sessionView } from "../src/record/session-view.js";
 import { startApplication, type Application, type ApplicationOptions, type Visitor } from "./support/application.js";
 import type { Fault } from "../src/testing/provider/test-provider.js";
 import { TestClock } from "../src/testing/test-clock.js";
@@ -102,7 +103,7 @@ describe("getCredentials", () => {
     expect(new Set(all.map((credentials) => credentials?.token))).toEqual(new Set([newest("access_token")]));
     expect(newest("access_token")).not.toBe(old);
     expect(refreshes()).toBe(1);
-    expect(((await application.auth.getSession(request(visitor)))?.["credentials"] as { token: string }).token).toBe(
+    expect(((await application.auth.readSessionRecord(request(visitor)))?.["credentials"] as { token: string }).token).toBe(
       newest("access_token"),
     );
   });
@@ -193,7 +194,7 @@ describe("functions without side effects", () => {
   const LOOKS: [string, Look][] = [
     ["checkIdpAuthentication", (visitor) => application.auth.checkIdpAuthentication(request(visitor))],
     ["explainIdpAuthentication", (visitor) => application.auth.explainIdpAuthentication(request(visitor))],
-    ["getSession", (visitor) => application.auth.getSession(request(visitor))],
+    ["readSessionRecord", (visitor) => application.auth.readSessionRecord(request(visitor))],
   ];
   const SESSIONS: [string, ApplicationOptions, number][] = [
     ["valid", { sessionIdleTimeout: 10 * HOUR }, 60],
@@ -238,6 +239,7 @@ describe("a component that was never started", () => {
     await expect(auth.getCredentials(visit)).rejects.toBeInstanceOf(ConfigurationError);
     await expect(auth.getUser(visit)).rejects.toBeInstanceOf(ConfigurationError);
     await expect(auth.getSession(visit)).rejects.toBeInstanceOf(ConfigurationError);
+    await expect(auth.readSessionRecord(visit)).rejects.toBeInstanceOf(ConfigurationError);
     await expect(auth.checkIdpAuthentication(visit)).rejects.toBeInstanceOf(ConfigurationError);
     await expect(auth.guard(visit)).rejects.toBeInstanceOf(ConfigurationError);
   });
@@ -265,12 +267,12 @@ describe("getUser", () => {
   });
 });
 
-describe("getSession", () => {
+describe("readSessionRecord", () => {
   afterEach(() => application.stop());
 
   it("gives the specified keys, read-only, and not the private one", async () => {
     const visitor = await signedIn({ sessionIdleTimeout: 600 });
-    const session = (await application.auth.getSession(request(visitor))) as Record<string, Record<string, unknown>>;
+    const session = (await application.auth.readSessionRecord(request(visitor))) as Record<string, Record<string, unknown>>;
     expect(Object.keys(session).sort()).toEqual(["credentials", "final_redirect", "id_info", "idp_last_active", "idp_login_at"]);
     expect(() => {
       session["credentials"] = {};
@@ -286,7 +288,7 @@ describe("getSession", () => {
     const visitor = await start({ credentialsSessionKeyName: "creds", stateKeyName: "st", finalRedirectKeyName: "fr" });
     await visitor.signIn();
     await visitor.get("/idpauth/login/");
-    expect(Object.keys((await application.auth.getSession(request(visitor))) ?? {}).sort()).toEqual([
+    expect(Object.keys((await application.auth.readSessionRecord(request(visitor))) ?? {}).sort()).toEqual([
       "creds",
       "fr",
       "id_info",
@@ -298,14 +300,112 @@ describe("getSession", () => {
   it("shows a session as it is, whatever the gate says", async () => {
     const visitor = await signedIn({ sessionMaxAge: 60 });
     pass(61);
-    expect(await application.auth.getSession(request(visitor))).toMatchObject({ id_info: { email: "ada@example.com" } });
+    expect(await application.auth.readSessionRecord(request(visitor))).toMatchObject({ id_info: { email: "ada@example.com" } });
   });
 
   it("is null without a session, and rejects when the store is away", async () => {
     const visitor = await signedIn();
-    expect(await application.auth.getSession(request(application.visitor()))).toBeNull();
+    expect(await application.auth.readSessionRecord(request(application.visitor()))).toBeNull();
     store.isDown = true;
-    await expect(application.auth.getSession(request(visitor))).rejects.toBeInstanceOf(StoreUnavailableError);
+    await expect(application.auth.readSessionRecord(request(visitor))).rejects.toBeInstanceOf(StoreUnavailableError);
+  });
+});
+
+describe("getSession", () => {
+  afterEach(() => application.stop());
+  const session = (visitor: Visitor) => application.auth.getSession(request(visitor));
+  const now = () => application.clock.now() / 1000;
+
+  it("gives the user, the verified claims and the times, and no token", async () => {
+    const visitor = await signedIn();
+    const given = await session(visitor);
+    expect(given).toEqual({
+      user: ADA,
+      claims: expect.objectContaining({
+        iss: application.provider.issuer,
+        sub: "ada-1815",
+        email: ADA.email,
+        exp: now() + HOUR,
+      }) as unknown,
+      signedInAt: now(),
+      lastActive: null,
+      expiresAt: null,
+    });
+    expect(JSON.stringify(given)).not.toContain(newest("access_token"));
+  });
+
+  it.each<[string, ApplicationOptions, number, number, string]>([
+    ["beyond the maximum age", { sessionMaxAge: 600 }, 600, 1, "max_age"],
+    ["beyond the idle timeout", { sessionIdleTimeout: 600 }, 600, 601, "idle"],
+    ["with automatic refresh off", { sessionAutoRefresh: false }, HOUR - 1, 1, "auto_refresh_off"],
+    ["without a refresh token", { provider: { issueRefreshToken: false } }, HOUR - 1, 1, "no_refresh_token"],
+  ])("is null %s, while the record is still there", async (_name, options, before, after, reason) => {
+    const visitor = await signedIn(options);
+    pass(before);
+    expect(await session(visitor)).not.toBeNull();
+    pass(after);
+    expect(await session(visitor)).toBeNull();
+    expect(await application.auth.readSessionRecord(request(visitor))).toHaveProperty("id_info");
+    expect(await application.auth.explainIdpAuthentication(request(visitor))).toEqual({ authenticated: false, reason });
+  });
+
+  it.each<[string, ApplicationOptions, number, number | null]>([
+    ["the maximum age, counted from the sign-in", { sessionMaxAge: 600 }, 100, 600],
+    ["the idle timeout, counted from this request", { sessionIdleTimeout: 600 }, 100, 700],
+    ["the earlier of both", { sessionMaxAge: 650, sessionIdleTimeout: 600 }, 100, 650],
+    ["the ID token's expiry with automatic refresh off", { sessionAutoRefresh: false, sessionMaxAge: 2 * HOUR }, 100, HOUR],
+    ["the ID token's expiry without a refresh token", { provider: { issueRefreshToken: false } }, 100, HOUR],
+    ["nothing while the ID token can be refreshed", {}, 100, null],
+  ])("says when the session ends: %s", async (_name, options, seconds, expected) => {
+    const visitor = await signedIn(options);
+    const signedInAt = now();
+    pass(seconds);
+    const { expiresAt } = (await session(visitor))!;
+    expect(expiresAt === null ? null : expiresAt - signedInAt).toBe(expected);
+  });
+
+  it("refreshes an expired ID token, keeps the sign-in time and counts as activity", async () => {
+    const visitor = await signedIn({ sessionIdleTimeout: 2 * HOUR });
+    const signedInAt = now();
+    pass(HOUR);
+    expect(await session(visitor)).toMatchObject({ claims: { exp: now() + HOUR }, signedInAt, lastActive: now() });
+    expect(refreshes()).toBe(1);
+    expect((await application.auth.readSessionRecord(request(visitor)))?.["idp_last_active"]).toBe(now());
+  });
+
+  it("is null without a session, and rejects in an outage of the provider or the store", async () => {
+    const visitor = await signedIn();
+    expect(await session(application.visitor())).toBeNull();
+    pass(HOUR);
+    application.provider.fault("token", { kind: "status", status: 503 });
+    await expect(session(visitor)).rejects.toBeInstanceOf(ProviderUnavailableError);
+    store.isDown = true;
+    await expect(session(visitor)).rejects.toBeInstanceOf(StoreUnavailableError);
+  });
+
+  it("cannot be changed by a caller", async () => {
+    const given = (await session(await signedIn())) as unknown as { user: { name: string }; claims: { sub: string; aud: unknown } };
+    expect(() => (given.user.name = "Eve")).toThrow(TypeError);
+    expect(() => (given.claims.sub = "eve")).toThrow(TypeError);
+  });
+});
+
+describe("sessionView", () => {
+  const policy = { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: null };
+  const idInfo = { iss: "https://idp.example", sub: "ada", nested: { list: [1] } };
+
+  it.each([[undefined], [{}], [{ sub: "ada" }], [{ iss: "https://idp.example" }], [{ ...idInfo, sub: "" }], [{ ...idInfo, sub: 1 }]])(
+    "is null for claims that identify no user: %j",
+    (claims) => {
+      expect(sessionView({ ...(claims && { id_info: claims }), idp_state: { v: 1 } }, policy, 1000)).toBeNull();
+    },
+  );
+
+  it("leaves the claims in a framework's own session changeable", () => {
+    const view = sessionView({ id_info: idInfo, idp_login_at: "never", idp_state: { v: 1 } }, policy, 1000);
+    expect(Object.isFrozen(idInfo) || Object.isFrozen(idInfo.nested.list)).toBe(false);
+    expect(Object.isFrozen((view?.claims["nested"] as typeof idInfo.nested).list)).toBe(true);
+    expect(view?.signedInAt).toBeNull();
   });
 });
 

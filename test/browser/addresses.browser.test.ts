@@ -13,7 +13,7 @@ describe.skipIf(executablePath === undefined)("the addresses under which an appl
   afterEach(() => Promise.all(fronts.splice(0).map((front) => front.close())));
 
   it.each(["127.0.0.1", "localhost"])("without BASE_URL a visit under %s stays there", async (name) => {
-    const { origin } = (await stage.open()).visitor;
+    const { origin } = (await stage.open({ BASE_URL: "" })).visitor;
     const visitor = await stage.visitor(origin.replace("127.0.0.1", name));
     const tab = await visitor.signIn("/reports?month=10");
     expect(tab.url()).toBe(visitor.url("/reports?month=10"));

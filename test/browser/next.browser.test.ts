@@ -2,8 +2,8 @@ import { mkdirSync } from "node:fs";
 import path from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { serveNext, type NextServer } from "../hosts/applications/next.js";
-import { Stage } from "../../src/testing/host/stage.js";
+import { serveNext, type NextServer } from "../adapters/applications/next.js";
+import { Stage } from "../../src/conformance/adapter/stage.js";
 import { chromiumForTests, launchChromium } from "../support/chromium.js";
 import { heading, Visitor } from "./visitor.js";
 

@@ -5,7 +5,7 @@ import { chromiumForTests } from "../support/chromium.js";
 import { useStage } from "./stage.js";
 import { choose, type Visitor } from "./visitor.js";
 
-const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+const PAGE = readFileSync(new URL("../../docs/reference/endpoints.md", import.meta.url), "utf8");
 
 const executablePath = await chromiumForTests();
 
@@ -31,11 +31,11 @@ describe.skipIf(executablePath === undefined)("a single-page front end, in a bro
     });
   });
 
-  it("sends X-ORIGIN-URL as the README says, navigates to redirect_to, and is loaded again at its very address, fragment and all", async () => {
+  it("sends X-ORIGIN-URL as docs/reference/endpoints.md says, navigates to redirect_to, and is loaded again at its very address, fragment and all", async () => {
     const { visitor } = await stage.open();
     const tab = await frontEnd(visitor, "/app?view=table&q=a%26b#row-7");
-    // The very line that README.md gives to front ends.
-    const [, line = ""] = /`(fetch\([^`]+\))`/.exec(README) ?? [];
+    // The very line that the page gives to front ends.
+    const [, line = ""] = /`(fetch\([^`]+\))`/.exec(PAGE) ?? [];
     expect(line).toContain("X-ORIGIN-URL");
     const answer = await tab.evaluate<{ redirect_to: string }>(`${line}.then((response) => response.json())`);
     expect(answer).toEqual({ redirect_to: expect.stringContaining("code_challenge_method=S256") });

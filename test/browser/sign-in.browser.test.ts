@@ -170,10 +170,22 @@ describe.skipIf(executablePath === undefined)("signing in, in a browser", () => 
   it("the back button after the sign-in asks nothing twice and shows no error", async () => {
     const { visitor } = await stage.open();
     const tab = await visitor.signIn("/reports");
+    const other = await visitor.tab();
+    const before = await shownJson(other, visitor.url("/idpauth/debug"));
+    const failed: string[] = [];
+    tab.on("response", (response) => {
+      if (response.url().startsWith(visitor.origin) && response.status() >= 400)
+        failed.push(`${String(response.status())} ${response.url()}`);
+    });
     await tab.goBack();
+    // The provider's page, which is the provider's: the callback is not in the browser's history.
+    expect(new URL(tab.url()).origin).not.toBe(visitor.origin);
     await tab.goForward();
     expect(tab.url()).toBe(visitor.url("/reports"));
     expect(await tab.innerText("main")).toContain("Signed in as Ada Lovelace");
+    expect(visitor.callbacks).toHaveLength(1);
+    expect((await shownJson(other, visitor.url("/idpauth/debug"))).session).toEqual(before.session);
+    expect(failed).toEqual([]);
   });
 
   it("a sign-in link of another browser is refused with a page that starts again", async () => {

@@ -13,8 +13,7 @@ export interface Stage {
 
 /**
  * One Chromium for a test file, and its demos. After each test no visitor's browser may have complained, and in the end no
- * demo may have had an error. The demo is the built one: `npm test` builds it first; for a test file alone it takes
- * `node scripts/build.mjs && node scripts/build-demo.mjs`.
+ * demo may have had an error. The demo is built when it is first used.
  */
 export function useStage(executablePath: string | undefined): Stage {
   let browser: Browser | undefined;

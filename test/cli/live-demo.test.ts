@@ -6,7 +6,7 @@ import { onStage, PROVIDER, settingsFor, SITUATIONS } from "../../scripts/check-
 import { startTestProvider } from "../../src/testing/provider/test-provider.js";
 import { ROOT, runLive } from "./live-run.js";
 
-describe.concurrent("idpauth check --live, on the mistakes of docs/check-live.md", () => {
+describe.concurrent("idpauth check --live, on the mistakes of docs/evidence/check-live.md", () => {
   it.each(SITUATIONS)("$title: exactly $codes", async ({ codes, prepare }) => {
     const folder = mkdtempSync(path.join(tmpdir(), "idpauth-check-"));
     try {
@@ -28,8 +28,8 @@ describe.concurrent("idpauth check --live, on the mistakes of docs/check-live.md
   });
 });
 
-it("docs/check-live.md shows each of them with its codes; if not, run `npm run build && node scripts/check-live-demo.mjs`", () => {
-  const [, ...sections] = readFileSync(path.join(ROOT, "docs/check-live.md"), "utf8").split("\n### ");
+it("docs/evidence/check-live.md shows each of them with its codes; if not, run `npm run build && node scripts/check-live-demo.mjs`", () => {
+  const [, ...sections] = readFileSync(path.join(ROOT, "docs/evidence/check-live.md"), "utf8").split("\n### ");
   const shown = sections.map((text) => ({
     title: text.slice(0, text.indexOf("\n")),
     codes: [...text.matchAll(/^ {2}([EW]\d{3}) (?:error|warning): /gm)].map(([, code]) => code),

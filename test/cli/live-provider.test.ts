@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PROVIDER, REDIRECT_URI, settingsFor } from "../../scripts/check-live-situations.mjs";
 import { unreachable } from "../../src/cli/live/unreachable.js";
-import { ProviderUnavailableError } from "../../src/core/errors.js";
+import { ProviderUnavailableError } from "../../src/errors.js";
 import { startTestProvider, type Fault, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { runLive } from "./live-run.js";
 
@@ -27,10 +27,15 @@ async function theFinding(env?: Record<string, string | undefined>) {
 }
 
 const json = (status: number, body: unknown): Fault => ({ kind: "status", status, body, headers: { "Content-Type": "application/json" } });
+/** Strikes the application's client only; the made-up one is refused by the provider itself. */
+const forRealClient = (status: number, error: string): Fault => ({
+  ...json(status, { error }),
+  when: ({ params }) => params.get("client_id") === PROVIDER.clientId,
+});
 const toLocation = (location: string): Fault => ({ kind: "status", status: 302, headers: { Location: location } });
 
 describe("what the provider is asked", () => {
-  it("is the discovery document, the keys, one refresh with a made-up token and one sign-in with prompt=none", async () => {
+  it("is the discovery document, the keys, a made-up refresh token from the client and from a made-up client, and one sign-in with prompt=none", async () => {
     const report = await run();
     expect(report).toMatchObject({ code: 0, ok: true, findings: [] });
     expect(provider.requests.map(({ method, endpoint }) => `${method} ${endpoint}`)).toEqual([
@@ -38,16 +43,33 @@ describe("what the provider is asked", () => {
       "GET jwks",
       "GET discovery",
       "POST token",
+      "GET discovery",
+      "POST token",
       "GET authorize",
     ]);
-    const [token] = provider.requestsTo("token");
-    expect(token!.params.get("grant_type")).toBe("refresh_token");
-    expect(token!.params.get("refresh_token")).toMatch(/^idpauth-check-[\w-]{32}$/);
+    const [token, stranger] = provider.requestsTo("token");
+    for (const { params } of [token!, stranger!]) {
+      expect(params.get("grant_type")).toBe("refresh_token");
+      expect(params.get("refresh_token")).toMatch(/^idpauth-check-[\w-]{32}$/);
+    }
+    expect(token!.params.get("client_id")).toBe(PROVIDER.clientId);
+    expect(stranger!.params.get("client_id")).toMatch(/^idpauth-check-/);
+    expect(stranger!.params.get("client_secret")).toMatch(/^idpauth-check-/);
     const [{ query, headers }] = provider.requestsTo("authorize") as [(typeof provider.requests)[number]];
     expect(query.getAll("prompt")).toEqual(["none"]);
     expect(query.get("redirect_uri")).toBe(REDIRECT_URI);
     expect(query.get("code_challenge_method")).toBe("S256");
     expect(headers.cookie).toBeUndefined();
+    // As a browser's navigation: better-auth answers a script with JSON instead of a redirect.
+    expect(headers).toMatchObject({
+      accept: expect.stringMatching(/^text\/html,/),
+      "sec-fetch-dest": "document",
+      "sec-fetch-mode": "navigate",
+      "sec-fetch-site": "cross-site",
+      "sec-fetch-user": "?1",
+      "upgrade-insecure-requests": "1",
+      "user-agent": expect.stringMatching(/^Mozilla\/5\.0 /),
+    });
     expect(report.output).not.toContain(provider.issued[0]!.value);
   });
 
@@ -108,8 +130,21 @@ describe("a provider without a usable answer", () => {
   it.each<[string, Fault, string, string]>([
     ["hangs", { kind: "hang" }, "E101", "within 0.3 seconds (IDP_HTTP_TIMEOUT)"],
     ["breaks off", { kind: "reset" }, "E101", "breaks the connection off"],
-    ["redirects", { kind: "redirect", location: "https://www.login.example/x" }, "E103", "redirects to https://www.login.example/x (302)"],
-    ["redirects to what is no plain address", { kind: "redirect", location: "https://a@b/?x=1" }, "E103", "redirects elsewhere (302)"],
+    [
+      "redirects",
+      { kind: "redirect", location: "https://www.login.example/x" },
+      "E103",
+      "redirects to https://www.login.example/x (status 302)",
+    ],
+    ["redirects within its host", { kind: "redirect", status: 301, location: "/login?x=1" }, "E103", "/login (status 301)"],
+    ["redirects with user info", { kind: "redirect", location: "https://a@b/?x=1" }, "E103", "redirects to https://b/ (status 302)"],
+    [
+      "redirects to what is not shown",
+      { kind: "redirect", location: "https://b/$evil" },
+      "E103",
+      "to an address that is not shown here (status 302)",
+    ],
+    ["redirects nowhere", { kind: "redirect", location: "http://[" }, "E103", "redirects without a usable Location (status 302)"],
     ["is in trouble", { kind: "status", status: 503 }, "E101", "answered with 503"],
     ["is overloaded", { kind: "status", status: 429 }, "E101", "answered with 429"],
     ["lets nobody through", { kind: "status", status: 403 }, "E103", "answered with 403, and a discovery document is public"],
@@ -196,7 +231,42 @@ describe("an endpoint that cannot be reached", () => {
   });
 });
 
+describe("a redirect of the discovery document", () => {
+  it.each([
+    ["that adds one slash is followed", "{address}/", undefined, 2],
+    ["that adds one slash is followed once", "{address}/", "{address}", 2],
+    ["to another path is not followed", "{address}/other", undefined, 1],
+  ])("%s", async (_name, first, second, requests) => {
+    const { discover } = await import("../../src/cli/live/discovery.js");
+    const { usableSettings } = await import("../../src/cli/live/usable-settings.js");
+    const { settings } = usableSettings({ IDP_ISSUER: "https://login.example" });
+    const asked: string[] = [];
+    const { document, findings } = await discover(settings, {
+      send(address) {
+        asked.push(address);
+        const target = [first, second][asked.length - 1]?.replace("{address}", asked[0]!);
+        if (target === undefined)
+          return Promise.resolve({ status: 200, headers: new Headers(), text: `{"issuer":"https://login.example"}` });
+        return Promise.resolve({ status: 301, headers: new Headers({ location: target }), text: "" });
+      },
+    });
+    expect(asked).toHaveLength(requests);
+    expect({ found: document !== undefined, codes: findings.map(({ code }) => code) }).toEqual(
+      second === undefined && requests === 2 ? { found: true, codes: [] } : { found: false, codes: ["E103"] },
+    );
+  });
+});
+
 describe("the issuer's differences are named", () => {
+  it("both issuers are printed exactly", async () => {
+    provider.discoveryDocument = (document) => ({ ...document, issuer: "https://login.example/Realms/shop/" });
+    const { message, remedy } = await theFinding();
+    expect(message).toContain(
+      `IDP_ISSUER (option issuer) is "${provider.issuer}", and the discovery document names "https://login.example/Realms/shop/".`,
+    );
+    expect(remedy).toMatch(/set IDP_ISSUER to exactly https:\/\/login\.example\/Realms\/shop\/$/);
+  });
+
   it.each([
     ["https://a.example/", "https://a.example", ["IDP_ISSUER ends with a slash, and the other does not"]],
     ["https://a.example", "https://a.example/", ["IDP_ISSUER lacks the slash at the other's end"]],
@@ -236,6 +306,9 @@ describe("the discovery document", () => {
     ["no revocation, which is not wanted", { revocation_endpoint: undefined }, { IDP_TOKEN_REVOKE_ON_LOGOUT: "no" }, [], ""],
     ["no code flow", { response_types_supported: ["id_token"] }, {}, ["E106"], "`code` is not among them"],
     ["no code grant", { grant_types_supported: ["refresh_token"] }, {}, ["E106"], "`authorization_code` is not among them"],
+    ["required PAR", { require_pushed_authorization_requests: true }, {}, ["E113"], "require_pushed_authorization_requests"],
+    ["required request objects", { require_signed_request_object: true }, {}, ["E114"], "require_signed_request_object"],
+    ["PAR that is not required", { require_pushed_authorization_requests: false }, {}, [], ""],
     ["symmetric signatures only", { id_token_signing_alg_values_supported: ["HS256", "none"] }, {}, ["E107"], "no asymmetric"],
     ["no key for the algorithm", { id_token_signing_alg_values_supported: ["ES256", "EdDSA"] }, {}, ["E108"], "(ES256 and EdDSA)"],
     ["more algorithms than keys", { id_token_signing_alg_values_supported: ["ES256", "RS256"] }, {}, [], ""],
@@ -273,6 +346,40 @@ describe("the discovery document", () => {
     expect(report.codes).toEqual(codes);
     if (codes.length > 0) expect(report.findings[0]!.message).toContain(message);
   });
+
+  it.each(["require_pushed_authorization_requests", "require_signed_request_object"])(
+    "with %s: the redirect URI is not checked, since every request would be refused",
+    async (name) => {
+      provider.discoveryDocument = (document) => ({ ...document, [name]: true });
+      const { facts, notSeen } = await run();
+      expect(provider.requestsTo("authorize")).toEqual([]);
+      expect(facts).toMatchObject({ client: "accepted", redirectUriRegistered: null });
+      expect(notSeen[0]).toContain("refuses every plain authorization request");
+    },
+  );
+
+  it("that announces encrypted ID tokens: the check says that it cannot see whether this client gets them", async () => {
+    provider.discoveryDocument = (document) => ({ ...document, id_token_encryption_alg_values_supported: ["RSA-OAEP-256"] });
+    const { codes, notSeen } = await run();
+    expect(codes).toEqual([]);
+    expect(notSeen[0]).toContain("encrypts the ID tokens of this client");
+  });
+
+  it.each<[string, Change, Record<string, string>]>([
+    ["grant types without refresh_token", { grant_types_supported: ["authorization_code"] }, {}],
+    ["scopes without offline_access", { scopes_supported: ["openid", "email", "profile"] }, {}],
+    ["SCOPE without offline_access", {}, { SCOPE: "openid email profile" }],
+  ])(
+    "with %s: the warning does not claim that no refresh token comes, since some providers give one unannounced",
+    async (_name, change, env) => {
+      provider.discoveryDocument = (document) => ({ ...document, ...change });
+      const { findings, facts } = await run(env);
+      const [finding] = findings.filter(({ code }) => code === "W103" || code === "W004");
+      expect(`${finding!.message} ${finding!.remedy}`).toContain("ignore this warning");
+      expect(`${finding!.message} ${finding!.remedy}`).not.toMatch(/hardly|will not|no refresh token/);
+      expect(facts.refreshToken).toBe("uncertain");
+    },
+  );
 
   it("of an https issuer may name no http endpoint", async () => {
     const { judgeEndpoints } = await import("../../src/cli/live/endpoints.js");
@@ -367,12 +474,16 @@ describe("the keys", () => {
 });
 
 describe("the client", () => {
-  it.each<[string, Fault, string[], "accepted" | "refused" | null]>([
+  it.each<[string, Fault, string[], "accepted" | "refused" | "not known" | null]>([
     ["is refused with 401", json(401, { error: "invalid_client" }), ["E109"], "refused"],
     ["is refused with 400", json(400, { error: "invalid_client" }), ["E109"], "refused"],
     ["is refused without a word", { kind: "status", status: 401, body: "no" }, ["E109"], "refused"],
-    ["may not refresh", json(400, { error: "unauthorized_client" }), ["W103"], "accepted"],
-    ["cannot refresh there", json(400, { error: "unsupported_grant_type" }), ["W103"], "accepted"],
+    ["is refused as Keycloak refuses a wrong secret", json(401, { error: "unauthorized_client" }), ["E109"], "refused"],
+    ["is refused as Auth0 refuses a wrong secret", json(401, { error: "access_denied" }), ["E109"], "refused"],
+    ["may not refresh", forRealClient(400, "unauthorized_client"), ["W103"], "accepted"],
+    ["cannot refresh there", json(400, { error: "unsupported_grant_type" }), ["W103"], "not known"],
+    ["meets a provider that looks at the refresh token first", json(400, { error: "invalid_grant" }), [], "not known"],
+    ["is refused by a provider that looks at the refresh token first", json(401, { error: "invalid_grant" }), [], "not known"],
     ["is given another error", json(400, { error: "invalid_request" }), ["W108"], null],
     ["is given an error that is none", json(400, { error: "<b>evil</b>" }), ["W108"], null],
     ["meets an outage", { kind: "status", status: 502 }, ["W108"], null],
@@ -384,18 +495,51 @@ describe("the client", () => {
     expect(report.codes).toEqual(codes);
     expect(report.facts.client).toBe(client);
     expect(report.output).not.toContain("evil");
-    if (codes[0] === "W103") expect(report.facts.refreshToken).toBe("unlikely");
+    if (codes[0] === "W103") expect(report.facts.refreshToken).toBe("not allowed");
     provider.clearFaults();
   });
 
   it("that may not refresh is told what follows from it", async () => {
-    provider.fault("token", json(400, { error: "unauthorized_client" }));
-    expect((await theFinding()).message).toContain("answered 503 if the provider gives out a refresh token all the same, else signed out");
+    provider.fault("token", forRealClient(400, "unauthorized_client"));
+    expect((await theFinding()).message).toContain("users get 503 responses when their ID token expires; otherwise they are signed out");
+  });
+
+  it.each([
+    ["an outage", { kind: "status", status: 503 }],
+    ["silence", { kind: "reset" }],
+  ] as const)("is not known where the made-up client meets %s", async (_name, fault) => {
+    provider.fault("token", { ...fault, when: ({ params }) => params.get("client_id") !== PROVIDER.clientId });
+    const report = await run();
+    expect(report).toMatchObject({ codes: [], facts: { client: "not known" } });
+    expect(report.notSeen[0]).toContain("Whether the provider accepts client id and secret");
+    provider.clearFaults();
+  });
+
+  it.each(["unauthorized_client", "invalid_request"])("is accepted where the made-up client alone gets %s", async (error) => {
+    provider.fault("token", { ...json(400, { error }), when: ({ params }) => params.get("client_id") !== PROVIDER.clientId });
+    expect(await run()).toMatchObject({ codes: [], facts: { client: "accepted" } });
+  });
+
+  it("is never asked with a wrong secret", async () => {
+    await run();
+    const sent = provider.requestsTo("token").map(({ params }) => params);
+    expect(sent.filter((params) => params.get("client_id") === PROVIDER.clientId)).toHaveLength(1);
+  });
+
+  it.each([
+    ["client_secret_post", "in the request body"],
+    ["client_secret_basic_raw", "in the Authorization header, not encoded"],
+    ["client_secret_basic", "in the Authorization header, encoded as application/x-www-form-urlencoded"],
+  ])("is refused: E109 names what %s does to client id and secret", async (method, encoding) => {
+    const { message, remedy } = await theFinding({ IDP_CLIENT_SECRET: "another secret", IDP_TOKEN_ENDPOINT_AUTH_METHOD: method });
+    expect(message).toContain(`IDP_TOKEN_ENDPOINT_AUTH_METHOD is \`${method}\``);
+    expect(message).toContain(encoding);
+    for (const other of ["client_secret_post", "client_secret_basic", "client_secret_basic_raw"]) expect(remedy).toContain(`\`${other}\``);
   });
 
   it("that may not refresh is told so once", async () => {
     provider.settings.scopesSupported = ["openid", "email", "profile"];
-    provider.fault("token", json(400, { error: "unauthorized_client" }));
+    provider.fault("token", forRealClient(400, "unauthorized_client"));
     expect((await run()).codes).toEqual(["W103"]);
   });
 });
@@ -428,12 +572,12 @@ describe("the redirect URI", () => {
 
 describe("settings that the startup checks refuse", () => {
   it.each<[string, Record<string, string | undefined>, string[], string | undefined, number]>([
-    ["no secret key: all the rest is asked", { SECRET_KEY: undefined }, ["E001"], undefined, 5],
+    ["no secret key: all the rest is asked", { SECRET_KEY: undefined }, ["E001"], undefined, 7],
     ["no client secret", { IDP_CLIENT_SECRET: " " }, ["E003"], "not asked without clientSecret", 4],
-    ["no openid", { SCOPE: "email" }, ["E005", "W004"], "redirect URI is registered: not asked", 4],
+    ["no openid", { SCOPE: "email" }, ["E005", "W004"], "redirect URI is registered: not asked", 6],
     ["an issuer off loopback without encryption", { IDP_ISSUER: "http://login.example" }, ["E008"], "IDP_ISSUER cannot be used", 0],
-    ["a BASE_URL that is none", { BASE_URL: "app" }, ["E006"], "redirect URI is registered: not asked", 4],
-    ["a timeout that is none", { IDP_HTTP_TIMEOUT: "soon" }, ["E006"], undefined, 5],
+    ["a BASE_URL that is none", { BASE_URL: "app" }, ["E006"], "redirect URI is registered: not asked", 6],
+    ["a timeout that is none", { IDP_HTTP_TIMEOUT: "soon" }, ["E006"], undefined, 7],
   ])("%s", async (_name, env, codes, notSeen, requests) => {
     const report = await run(env);
     expect(report.codes).toEqual(codes);
@@ -445,7 +589,7 @@ describe("settings that the startup checks refuse", () => {
 describe("the cookie", () => {
   it.each([
     [{ BASE_URL: "http://localhost:3000" }, [], { name: "idpauth", secure: false }],
-    [{ IDP_COOKIE_NAME: "shop" }, ["W109"], { name: "shop", secure: true }],
+    [{ IDP_COOKIE_NAME: "shop" }, ["W013"], { name: "shop", secure: true }],
     [{ IDP_COOKIE_NAME: "__Host-shop" }, [], { name: "__Host-shop", secure: true }],
   ])("%j", async (env, codes, cookie) => {
     const report = await run(env);

@@ -2,8 +2,8 @@ import { pathToFileURL } from "node:url";
 import path from "node:path";
 import { idpauth } from "../../src/cli/check.js";
 import type { LiveFacts } from "../../src/cli/live/facts.js";
-import type { LiveWorld } from "../../src/cli/live/world.js";
-import { systemClock } from "../../src/core/time.js";
+import type { LiveWorld } from "../../src/cli/live/surroundings.js";
+import { systemClock } from "../../src/clock.js";
 
 export const ROOT = path.resolve(import.meta.dirname, "../..");
 

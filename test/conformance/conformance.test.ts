@@ -3,7 +3,7 @@ import { conformanceModules } from "./modules.js";
 import { Stage } from "./stage.js";
 
 // The relying party's modules of the OpenID Foundation's conformance suite, replayed by the test provider against an Express
-// application. docs/conformance.md is made of what they see: `npm run conformance`.
+// application. docs/evidence/conformance.md is made of what they see: `npm run conformance`.
 
 declare module "vitest" {
   interface TaskMeta {

@@ -1,11 +1,12 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { currentBuild } from "../../scripts/built.mjs";
 import { CookieBrowser, type FollowedAnswer } from "../../src/testing/browser/cookie-browser.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
-const MAIN = path.join(ROOT, "demo/dist/main.js");
+const MAIN = path.join(await currentBuild(), "demo/main.js");
 
 export interface Ended {
   readonly code: number | null;
@@ -25,8 +26,6 @@ export class DemoProcess {
   stderr = "";
 
   constructor(env: Readonly<Record<string, string>> = {}) {
-    if (!existsSync(MAIN))
-      throw new Error("The demo is not built: run `node scripts/build.mjs && node scripts/build-demo.mjs`, or `npm test`.");
     const own = env["TMPDIR"] === undefined ? mkdtempSync(path.join(tmpdir(), "demo-process-")) : undefined;
     this.#child = spawn(process.execPath, [MAIN], {
       cwd: ROOT,

@@ -229,8 +229,8 @@ describe("the demo with its embedded provider", () => {
     expect((await choose(browser, await browser.follow("/reports"), "ada")).text).toContain("Signed in as Ada Lovelace");
   });
 
-  it("works under localhost as well", async () => {
-    const demo = start();
+  it("works under localhost as well when BASE_URL is unset", async () => {
+    const demo = start({ BASE_URL: "" });
     const browser = await demo.browser();
     const choice = await browser.follow(`${(await demo.origin()).replace("127.0.0.1", "localhost")}/reports`);
     const reports = await choose(browser, choice, "ada");

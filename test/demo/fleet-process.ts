@@ -1,12 +1,12 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { eventually } from "../support/eventually.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 
-/** `npm run demo:fleet`, as a terminal runs it, over what is built already. */
+/** `npm run demo:fleet`, as a terminal runs it. */
 export class FleetProcess {
   readonly #child: ChildProcess;
   readonly #folder = mkdtempSync(path.join(tmpdir(), "fleet-process-"));
@@ -16,10 +16,8 @@ export class FleetProcess {
   said = "";
 
   constructor(env: Readonly<Record<string, string>> = {}) {
-    if (!existsSync(path.join(ROOT, "demo/dist/fleet.js")))
-      throw new Error("The demo is not built: run `node scripts/build.mjs && node scripts/build-demo.mjs`, or `npm test`.");
     const { PATH = "", HOME = "" } = process.env;
-    this.#child = spawn("npm", ["run", "--silent", "demo:fleet", "--", "--built"], {
+    this.#child = spawn("npm", ["run", "--silent", "demo:fleet"], {
       cwd: ROOT,
       env: { PATH, HOME, TMPDIR: this.#folder, PORT: "0", npm_config_logs_max: "0", npm_config_update_notifier: "false", ...env },
       // A process group of its own, which is what Ctrl+C in a terminal reaches.

@@ -181,7 +181,8 @@ describe.skipIf(isMissing)("the fleet", () => {
       expect(fleet.said).toMatch(new RegExp(`^redis \\(pid ${String(fleet.pid("redis"))}\\) ended`, "m"));
     });
     ended = true;
-    expect(await fleet.end()).toEqual({ code: 0, left: [] });
+    // Ctrl+C reaches npm and its shell, too, which end by it: the exit code is theirs.
+    expect((await fleet.end()).left).toEqual([]);
     // Nobody had an error of their own.
     expect(fleet.said).not.toContain("    at ");
   });
@@ -220,7 +221,7 @@ describe.skipIf(isMissing)("a fleet that cannot start", () => {
     const fleet = new FleetProcess({ PORT: port });
     await expect(fleet.origin()).rejects.toThrow("Set PORT to another one");
     expect(await fleet.end()).toEqual({ code: 1, left: [] });
-    expect(await other.end()).toEqual({ code: 0, left: [] });
+    expect((await other.end()).left).toEqual([]);
   });
 });
 

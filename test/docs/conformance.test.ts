@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { conformanceModules } from "../conformance/modules.js";
 
-const page = readFileSync(new URL("../../docs/conformance.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../docs/evidence/conformance.md", import.meta.url), "utf8");
 const modules = await conformanceModules();
 
 /** The rows of each plan's table, by the plan's name. */
@@ -14,7 +14,7 @@ const sections = new Map(
     .map(([plan, section]) => [plan, section.split("\n").filter((line) => line.startsWith("| `"))]),
 );
 
-describe("docs/conformance.md, if not so: `npm run conformance`", () => {
+describe("docs/evidence/conformance.md, if not so: `npm run conformance`", () => {
   it("has exactly the plans that modules are replayed of", () => {
     expect([...sections.keys()].sort()).toEqual([...new Set(modules.flatMap(({ plans }) => plans))].sort());
   });

@@ -1,42 +1,42 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { errorsPage, settingsPage } from "../../scripts/reference-docs.mjs";
-import { CHECK_GROUPS, CHECKS } from "../../src/core/checks.js";
-import { ERRORS } from "../../src/core/errors.js";
-import { LOG_CODES } from "../../src/core/event-lines.js";
-import { REASONS } from "../../src/core/reasons.js";
-import { SETTINGS } from "../../src/core/settings.js";
+import { CHECK_GROUPS, CHECKS } from "../../src/config/startup-checks.js";
+import { ERRORS } from "../../src/errors.js";
+import { LOG_CODES } from "../../src/events/log-lines.js";
+import { REASONS } from "../../src/record/end-reasons.js";
+import { SETTINGS } from "../../src/config/read-settings.js";
 
 const errors = errorsPage({ errors: ERRORS, checks: CHECKS, groups: CHECK_GROUPS, reasons: REASONS, logCodes: LOG_CODES });
 const settings = settingsPage(SETTINGS);
 
 function onDisk(name: string): string {
-  return readFileSync(new URL(`../../docs/${name}`, import.meta.url), "utf8");
+  return readFileSync(new URL(`../../docs/reference/${name}`, import.meta.url), "utf8");
 }
 
 describe("the generated pages", () => {
-  it("docs/settings.md is what the table of settings says; if not, run `npm run docs`", () => {
+  it("docs/reference/settings.md is what the table of settings says; if not, run `npm run docs`", () => {
     expect(onDisk("settings.md")).toBe(settings);
   });
 
-  it("docs/errors.md is what the tables of errors, checks and reasons say; if not, run `npm run docs`", () => {
+  it("docs/reference/errors.md is what the tables of errors, checks and reasons say; if not, run `npm run docs`", () => {
     expect(onDisk("errors.md")).toBe(errors);
   });
 
-  it("docs/settings.md has a section for each setting, with both of its names", () => {
+  it("docs/reference/settings.md has a section for each setting, with both of its names", () => {
     for (const [option, { env }] of Object.entries(SETTINGS)) {
       expect(settings).toContain(`\n## ${env}\n`);
       expect(settings).toContain(`\n- Option in code: \`${option}\`\n`);
     }
   });
 
-  it("docs/errors.md has a heading, and so an anchor of its own, for each code", () => {
+  it("docs/reference/errors.md has a heading, and so an anchor of its own, for each code", () => {
     const codes = [...Object.keys(CHECKS), ...Object.keys(ERRORS), ...Object.keys(REASONS)];
     const headings = errors.split("\n").filter((line) => /^#{3,4} (?!Group: )/.test(line));
     expect(headings.map((line) => line.replace(/^#+ /, "")).sort()).toEqual([...codes].sort());
   });
 
-  it("docs/errors.md has a line for each code of the log", () => {
+  it("docs/reference/errors.md has a line for each code of the log", () => {
     for (const code of Object.keys(LOG_CODES)) expect(errors).toContain(`\n| \`${code}\` |`);
   });
 

@@ -10,7 +10,7 @@ import type { EventName } from "../../src/index.js";
 import { startApplication, type Application } from "../support/application.js";
 
 const root = path.resolve(import.meta.dirname, "../..");
-const page = readFileSync(path.join(root, "docs/operations.md"), "utf8");
+const page = readFileSync(path.join(root, "docs/how-to/operations.md"), "utf8");
 
 let application: Application;
 beforeEach(async () => (application = await startApplication()));
@@ -34,7 +34,7 @@ async function aDay(): Promise<void> {
   await visitor.get("/idpauth/logout/");
 }
 
-describe("docs/operations.md", () => {
+describe("docs/how-to/operations.md", () => {
   it.each(["examples/metrics/prometheus.mjs", "examples/metrics/opentelemetry.mjs"])("shows %s as it is", (file) => {
     expect(page).toContain(`<!-- ${file} -->\n\n\`\`\`js\n${readFileSync(path.join(root, file), "utf8")}\`\`\`\n`);
   });

@@ -7,10 +7,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startPostgres } from "../support/postgres-server.js";
 import { startRedis } from "../support/redis-server.js";
 
-// The snippets of docs/scaling.md, each as a program of its own against a real server, with the package out of a built dist/.
+// The snippets of docs/how-to/scaling.md, each as a program of its own against a real server, with the package out of a built dist/.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
-const PAGE = readFileSync(path.join(ROOT, "docs/scaling.md"), "utf8");
+const PAGE = readFileSync(path.join(ROOT, "docs/how-to/scaling.md"), "utf8");
 const run = promisify(execFile);
 const SNIPPETS = [...PAGE.matchAll(/^```js\n(.*?)^```$/gms)].map(([, text = ""]) => text);
 
@@ -55,7 +55,7 @@ process.exit();
 
 const FINE = '{"errors":[],"sessions":[]}';
 
-describe("docs/scaling.md", () => {
+describe("docs/how-to/scaling.md", () => {
   it("SQLite", async () => {
     const text = snippet("idpauth/sqlite").replace("/var/lib/app/sessions.db", path.join(folder, "sessions.db"));
     expect(await answer(text)).toBe(FINE);
@@ -90,9 +90,8 @@ describe("docs/scaling.md", () => {
       program,
       `import { idpAuth } from "idpauth/express";
 const { listSessions, endSession, endAllSessions } = idpAuth({ env: { SECRET_KEY: "a secret key of at least 32 bytes", IDP_CLIENT_ID: "client", IDP_CLIENT_SECRET: "secret" } });
-const auth = { listSessions, endSession, endAllSessions, getSession: async () => ({ id_info: { iss: "https://idp.example", sub: "ada" } }) };
+const auth = { listSessions, endSession, endAllSessions, getSession: async () => ({ claims: { iss: "https://idp.example", sub: "ada" } }) };
 const request = { headers: {}, url: "/", app: { get: () => () => false }, socket: {} };
-const id = "none";
 ${text}
 console.log("done");
 `,
@@ -103,6 +102,6 @@ console.log("done");
   it("every snippet is run, and every link leads somewhere", () => {
     expect(SNIPPETS).toHaveLength(5);
     const targets = [...PAGE.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(([, target]) => target ?? "");
-    expect(targets.filter((target) => !existsSync(path.join(ROOT, "docs", target)))).toEqual([]);
+    expect(targets.filter((target) => !existsSync(path.join(ROOT, "docs/how-to", target)))).toEqual([]);
   });
 });

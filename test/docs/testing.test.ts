@@ -2,12 +2,12 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import express from "express";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import * as expressHost from "../../src/hosts/express.js";
+import * as expressHost from "../../src/adapters/express/express.js";
 import type { IdpAuthOptions } from "../../src/index.js";
 import * as kit from "../../src/testing/index.js";
 import { ENDPOINTS } from "../../src/testing/provider/received-requests.js";
 
-const DOCS = path.resolve(import.meta.dirname, "../../docs");
+const DOCS = path.resolve(import.meta.dirname, "../../docs/how-to");
 const page = readFileSync(path.join(DOCS, "testing.md"), "utf8");
 
 /** Each block of JavaScript, under the title that it stands below. */
@@ -38,7 +38,7 @@ function createApp(options: IdpAuthOptions) {
   return { app, auth };
 }
 
-describe("docs/testing.md", () => {
+describe("docs/how-to/testing.md", () => {
   let provider: kit.TestProvider;
   beforeEach(async () => {
     provider = await kit.startTestProvider();
@@ -50,14 +50,14 @@ describe("docs/testing.md", () => {
   it("has code in each place where there is something to show", () => {
     expect(blocks.map(({ name }) => name)).toEqual([
       "Quick start (1)",
-      "Visitors (1)",
-      "Visitors (2)",
+      "Users (1)",
+      "Users (2)",
       "People (1)",
       "Faults (1)",
       "Faults (2)",
       "Time (1)",
       "What is recorded (1)",
-      "Forged answers (1)",
+      "Forged responses (1)",
     ]);
   });
 

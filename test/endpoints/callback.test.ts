@@ -8,7 +8,7 @@ import {
   type Visitor,
 } from "../support/application.js";
 import type { Fault, IdTokenDraft, MutatedIdToken } from "../../src/testing/provider/test-provider.js";
-import { SIGN_IN_ERRORS } from "../../src/core/sign-in-errors.js";
+import { SIGN_IN_ERRORS } from "../../src/pages/sign-in-errors.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
 
@@ -57,7 +57,7 @@ function changed(target: string, changes: Readonly<Record<string, string | undef
 }
 
 /** The specified record as it is now. */
-const sessionOf = (visitor: Visitor) => application.auth.getSession(visitor.request("/"));
+const sessionOf = (visitor: Visitor) => application.auth.readSessionRecord(visitor.request("/"));
 const tokenRequests = () => application.provider.requestsTo("token").length;
 
 /** How many requests to the token endpoint `action` leads to. */
@@ -710,7 +710,7 @@ describe("an outage", () => {
   function expectOutage(answer: Answer): void {
     expect(answer.status).toBe(503);
     expect(answer.headers["Retry-After"]).toMatch(/^[1-9]\d*$/);
-    expect(answer.body).toContain("provider_unavailable");
+    expect(answer.body).toMatch(/provider_(?:unavailable|misconfigured)/);
     expect(answer.setCookies ?? []).toEqual([]);
   }
 
@@ -723,7 +723,7 @@ describe("an outage", () => {
     ["token endpoint sends no JSON", "token", { kind: "garbage" }],
     ["token endpoint sends too much", "token", { kind: "oversized", before: false }],
     ["token endpoint stops in the middle", "token", { kind: "truncated" }],
-    ["operator's mistake", "token", { kind: "status", status: 401, body: { error: "invalid_client" } }],
+    ["token endpoint does not accept the client", "token", { kind: "status", status: 401, body: { error: "invalid_client" } }],
   ])("%s: 503 with Retry-After, nothing stored, and the code is sent once", async (_name, endpoint, fault) => {
     const visitor = application.visitor();
     const target = await visitor.approve();
@@ -775,7 +775,7 @@ describe("an outage", () => {
     const visitor = application.visitor();
     const first = await unlucky.approve();
     const second = await visitor.approve(FROM_PAGE);
-    application.provider.fault("token", { kind: "status", status: 503, headers: { "Retry-After": "20" }, times: 1 });
+    application.provider.fault("token", { kind: "reset", times: 1 });
     expectOutage(await unlucky.get(first));
     expect(await tokenRequestsDuring(async () => expectOutage(await visitor.get(second)))).toBe(0);
     application.clock.advance(20_000);
@@ -852,6 +852,73 @@ describe("a logout while the callback is under way", () => {
     hold.release();
     expectLinkInvalid(await answer);
     expect(await visitor.isSignedIn()).toBe(false);
+  });
+});
+
+describe("a login that was started before the user signed in", () => {
+  afterEach(() => application.stop());
+
+  /** A victim with the attacker's cookie, in whose session the attacker has started a login; then the victim signs in. */
+  async function planted(): Promise<{ victim: Visitor; link: string }> {
+    const attacker = await start();
+    const link = await attacker.approve("/idpauth/login/", GRACE);
+    const victim = application.visitor();
+    for (const [name, value] of attacker.cookies) victim.cookies.set(name, value);
+    await victim.signIn();
+    return { victim, link };
+  }
+
+  const emailOf = async (visitor: Visitor) => (await visitor.get("/idpauth/session")).json().user?.email as unknown;
+
+  it("does not switch the user to another account: 400, the session stays as it is, and the tokens are revoked", async () => {
+    const { victim, link } = await planted();
+    const before = await sessionOf(victim);
+    const cookies = [...victim.cookies];
+    const answer = await victim.get(link);
+    expect([answer.status, answer.setCookies ?? []]).toEqual([400, []]);
+    expect(answer.body).toContain("sign_in_refused");
+    expect([...victim.cookies]).toEqual(cookies);
+    expect(await emailOf(victim)).toBe("ada@example.com");
+    const { oauth_state: _used, ...rest } = before as Record<string, unknown>;
+    expect(await sessionOf(victim)).toEqual(rest);
+    await application.auth.idle();
+    const { value: attackers } = application.provider.issued.filter(({ kind }) => kind === "refresh_token").at(-1)!;
+    expect(application.provider.isActive(attackers)).toBe(false);
+    expect(application.provider.requestsTo("revoke").map(({ params }) => params.get("token"))).toEqual([attackers]);
+    expect(application.log.filter(({ code }) => code === "callback_failed").map(({ details }) => details?.["reason"])).toEqual([
+      "another_user",
+    ]);
+  });
+
+  it("does not come back: the same link again is 302 to the user's own page", async () => {
+    const { victim, link } = await planted();
+    await victim.get(link);
+    expect((await victim.get(link)).status).toBe(302);
+    expect(await emailOf(victim)).toBe("ada@example.com");
+    expect(application.provider.requestsTo("token")).toHaveLength(2);
+  });
+
+  it("finishes for the same user, as with two tabs", async () => {
+    const visitor = await start();
+    const second = await visitor.approve(FROM_PAGE);
+    await visitor.signIn();
+    const answer = await visitor.get(second);
+    expect([answer.status, answer.location]).toEqual([302, PAGE]);
+    expect(await emailOf(visitor)).toBe("ada@example.com");
+    expect(application.provider.requestsTo("revoke")).toEqual([]);
+  });
+
+  it("stays refused after the user has signed in once more, also as another user in between", async () => {
+    const { victim, link } = await planted();
+    await victim.signIn("/idpauth/login/", { sub: "alan-1912", email: "alan@example.com" });
+    expect((await victim.get(link)).status).toBe(400);
+    expect(await emailOf(victim)).toBe("alan@example.com");
+  });
+
+  it("is no obstacle for a sign-in as another user that is started while signed in", async () => {
+    const { victim } = await planted();
+    expect((await victim.signIn("/idpauth/login/", GRACE)).status).toBe(302);
+    expect(await emailOf(victim)).toBe("grace@example.com");
   });
 });
 

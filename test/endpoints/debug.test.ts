@@ -143,7 +143,7 @@ describe("in debug mode", () => {
   ])("the record's debug key says what the last login decided: %s", async (target, decision) => {
     const visitor = await start(OPTIONS);
     await visitor.get(target);
-    expect((await application.auth.getSession(visitor.request("/")))?.["debug"]).toEqual(decision);
+    expect((await application.auth.readSessionRecord(visitor.request("/")))?.["debug"]).toEqual(decision);
     expect((await visitor.get(DEBUG)).json().session.debug).toEqual(decision);
   });
 
@@ -201,7 +201,7 @@ describe("outside debug mode", () => {
   it("the record has no debug key", async () => {
     const visitor = application.visitor();
     await visitor.signIn(login(PAGE));
-    expect(await application.auth.getSession(visitor.request("/"))).not.toHaveProperty("debug");
+    expect(await application.auth.readSessionRecord(visitor.request("/"))).not.toHaveProperty("debug");
   });
 
   it("neither DEBUG nor NODE_ENV opens it, IDP_DEBUG does", async () => {

@@ -31,7 +31,7 @@ function sharedApplication(options: ApplicationOptions = {}): void {
 
 /** Where the newest login of this visitor leads. */
 async function destination(visitor: Visitor): Promise<unknown> {
-  return (await application.auth.getSession(visitor.request("/")))?.["final_redirect"];
+  return (await application.auth.readSessionRecord(visitor.request("/")))?.["final_redirect"];
 }
 
 const query = (parameters: Record<string, string>) => `${LOGIN}?${new URLSearchParams(parameters).toString()}`;
@@ -93,6 +93,20 @@ describe("scheme and response", () => {
     const visitor = await start();
     await visitor.get(query({ scheme, response: "json", ...parameters }), { headers });
     expect(await destination(visitor)).toBe("/idpauth/");
+  });
+
+  it("select_account=true, as the link Use another account has it, asks for an account and not for consent again", async () => {
+    const visitor = await start();
+    const promptOf = async (query: string) => new URL((await visitor.get(`${LOGIN}${query}`)).location).searchParams.get("prompt");
+    expect(await promptOf("")).toBe("consent");
+    expect(await promptOf("?select_account=true")).toBe("login");
+    expect(await promptOf("?select_account=yes")).toBe("consent");
+    application.provider.discoveryDocument = (document) => ({ ...document, prompt_values_supported: ["login", "select_account"] });
+    application.clock.advance(3_600_000);
+    await promptOf("");
+    await expect.poll(() => promptOf("?select_account=true")).toBe("select_account");
+    await visitor.signIn();
+    expect((await visitor.get("/idpauth/")).body).toContain('href="/idpauth/login/?select_account=true">Use another account');
   });
 
   it("other query parameters are ignored", async () => {
@@ -261,7 +275,7 @@ describe("origins", () => {
     for (const [, login] of places("http://evil.example/")) {
       await visitor.get(query({ scheme: "PRESERVE_ORIGIN_QP", origin_url: PAGE }));
       await login(visitor);
-      expect((await own.auth.getSession(visitor.request("/")))?.["final_redirect"]).toBe("/idpauth/");
+      expect((await own.auth.readSessionRecord(visitor.request("/")))?.["final_redirect"]).toBe("/idpauth/");
     }
     await own.stop();
   });
@@ -316,7 +330,7 @@ describe("the server's own origin", () => {
       expect(answer?.status).toBe(302);
       const location = new URL(answer?.headers["Location"] ?? "");
       expect([location.origin, location.pathname]).toEqual(["https://app.example", LOGIN]);
-      expect([...location.searchParams]).toEqual([...new URLSearchParams(raw)]);
+      expect([...location.searchParams]).toEqual([...new URLSearchParams(raw), ["idp_hop", "1"]]);
       expect(store.operations).toEqual([]);
       expect(answer?.setCookies ?? []).toEqual([]);
       expect(application.provider.requests).toEqual([]);
@@ -332,6 +346,106 @@ describe("the server's own origin", () => {
     const visitor = await start({ baseUrl: "https://app.example" });
     const answer = await visitor.get(LOGIN, { scheme, host });
     expect(answer.location).toMatch(`${application.provider.issuer}/authorize?`);
+  });
+
+  describe("that comes back from BASE_URL with another Host", () => {
+    const BASE_URL = "https://app.example";
+
+    /** The login as it comes back: what our own redirect has asked for, at a Host that was rewritten. */
+    async function comesBack(host: string | undefined, { accept = "*/*", raw = "scheme=LANDING_PAGE" } = {}) {
+      const visitor = await start({ baseUrl: BASE_URL });
+      const first = await application.auth.handle({ ...visitor.request(`${LOGIN}?${raw}`), host });
+      const { pathname, search } = new URL(first?.headers["Location"] ?? "");
+      const again = await application.auth.handle({ ...visitor.request(pathname + search, { headers: { accept } }), host });
+      return { status: again?.status, headers: again?.headers, body: again?.body ?? "", location: again?.headers["Location"] };
+    }
+
+    it("is 500 login_loop, which names the Host, BASE_URL and the usual causes, as problem+json or as a page", async () => {
+      for (const accept of ["*/*", "application/json"]) {
+        const { status, headers, body } = await comesBack("127.0.0.1:5173", { accept });
+        expect([status, headers?.["Content-Type"]]).toEqual([500, "application/problem+json; charset=utf-8"]);
+        const { code, detail } = JSON.parse(body) as { code: string; detail: string };
+        expect(code).toBe("login_loop");
+        for (const part of ['"127.0.0.1:5173"', BASE_URL, "changeOrigin", "security.allowedDomains"]) expect(detail).toContain(part);
+      }
+      const { status, body } = await comesBack("127.0.0.1:5173", { accept: "text/html" });
+      expect(status).toBe(500);
+      for (const part of ["login_loop", "127.0.0.1:5173", BASE_URL, "changeOrigin", "security.allowedDomains"])
+        expect(body).toContain(part);
+    });
+
+    it("stores nothing, sets no cookie and asks no provider", async () => {
+      expect((await comesBack("other.example")).location).toBeUndefined();
+      expect([store.operations, application.provider.requests]).toEqual([[], []]);
+    });
+
+    it("is logged with its own code, and only so often", async () => {
+      const visitor = await start({ baseUrl: BASE_URL });
+      for (let time = 0; time < 30; time += 1) await visitor.get(`${LOGIN}?idp_hop=1`, { host: "other.example" });
+      const lines = application.log.filter(({ level }) => level === "error");
+      expect([...new Set(lines.map(({ code }) => code))]).toEqual(["login_loop"]);
+      expect(lines.length).toBeLessThanOrEqual(10);
+      for (const part of ["other.example", BASE_URL, "changeOrigin", "security.allowedDomains"]) expect(lines[0]?.message).toContain(part);
+      expect(application.log.map(({ code }) => code)).not.toContain("login_failed");
+    });
+
+    it.each([
+      undefined,
+      "",
+      "<script>alert(1)</script>",
+      '"><img src=x onerror=alert(1)>',
+      "a b",
+      "evil.example/path",
+      "user@evil.example",
+      "evil\r\nX-Evil: 1",
+      "évil.example",
+      `${"x".repeat(252)}.evil`,
+      "evil.example:99999999",
+    ])("with a Host of %j says that it is no host name, and repeats nothing of it", async (host) => {
+      for (const accept of ["application/json", "text/html"]) {
+        const { status, body } = await comesBack(host, { accept });
+        expect(status).toBe(500);
+        expect(body).toContain("a Host header that is missing or no host name");
+        expect(body).not.toMatch(/evil|onerror|<script>|a b"/);
+      }
+      const said = application.log.filter(({ code }) => code === "login_loop").map(({ message }) => message);
+      expect(said).toHaveLength(1);
+      expect(said[0]).not.toMatch(/evil|onerror|script/);
+    });
+
+    it("keeps the query as it came, with the marker behind it, whatever is in it", async () => {
+      const visitor = await start({ baseUrl: BASE_URL });
+      for (const [raw, expected] of [
+        ["", "idp_hop=1"],
+        ["scheme=DEFAULT", "scheme=DEFAULT&idp_hop=1"],
+        ["origin_url=https://app.example/x?a=1&b=%ff", "origin_url=https://app.example/x?a=1&b=%ff&idp_hop=1"],
+        ["x=ü", "x=%C3%BC&idp_hop=1"],
+        ["idp_hop=0", "idp_hop=0&idp_hop=1"],
+      ] as const) {
+        const answer = await visitor.get(`${LOGIN}?${raw}`, { host: "other.example" });
+        expect(answer.location).toBe(`${BASE_URL}${LOGIN}?${expected}`);
+      }
+      expect((await visitor.get(`${LOGIN}?idp_hop=0&idp_hop=1`, { host: "other.example" })).status).toBe(500);
+    });
+
+    it("where the Host is right the marker counts for nothing, and nothing of it is stored", async () => {
+      const visitor = await start({ baseUrl: BASE_URL });
+      const page = `${BASE_URL}/x?a=1&b=2`;
+      const target = `${query({ scheme: "PRESERVE_ORIGIN_QP", origin_url: page })}&idp_hop=1`;
+      const answer = await visitor.get(target, { scheme: "https", host: "app.example" });
+      expect(answer.location).toMatch(`${application.provider.issuer}/authorize?`);
+      expect(answer.location).not.toContain("idp_hop");
+      expect(JSON.stringify(await store.entries())).not.toContain("idp_hop");
+      expect((await store.entries())[0]?.data).toMatchObject({ final_redirect: page });
+    });
+
+    it("without BASE_URL, and with response=json, the marker counts for nothing", async () => {
+      const visitor = await start();
+      expect((await visitor.get(`${LOGIN}?idp_hop=1`)).location).toMatch(`${application.provider.issuer}/authorize?`);
+      await application.stop();
+      const other = await start({ baseUrl: BASE_URL });
+      expect((await other.get(`${LOGIN}?response=json&idp_hop=1`, { host: "other.example" })).status).toBe(200);
+    });
   });
 
   it("response=json at another host is answered there", async () => {
@@ -573,7 +687,7 @@ describe("pending logins", () => {
     const visitor = await start();
     await visitor.get(pageNumber(1));
     const { location } = await visitor.get(pageNumber(2));
-    expect(await application.auth.getSession(visitor.request("/"))).toEqual({
+    expect(await application.auth.readSessionRecord(visitor.request("/"))).toEqual({
       oauth_state: new URL(location).searchParams.get("state"),
       final_redirect: `${OWN_ORIGIN}/page/2`,
     });
@@ -582,11 +696,11 @@ describe("pending logins", () => {
   it("leave a signed-in session as it is until the callback succeeds", async () => {
     const visitor = await start();
     await visitor.signIn();
-    const before = await application.auth.getSession(visitor.request("/"));
+    const before = await application.auth.readSessionRecord(visitor.request("/"));
     const answer = await visitor.get(LOGIN);
     expect(answer.setCookies ?? []).toEqual([]);
     expect(await visitor.isSignedIn()).toBe(true);
-    const after = await application.auth.getSession(visitor.request("/"));
+    const after = await application.auth.readSessionRecord(visitor.request("/"));
     for (const key of ["credentials", "id_info", "idp_login_at"]) expect(after?.[key]).toEqual(before?.[key]);
   });
 });
@@ -612,7 +726,7 @@ describe("while the provider is away", () => {
     expect(answer.status).toBe(503);
     expect(answer.headers["Retry-After"]).toMatch(/^[1-9]\d*$/);
     expect(answer.headers["Content-Type"]).toMatch(/^text\/html/);
-    expect(answer.body).toContain("provider_unavailable");
+    expect(answer.body).toMatch(/provider_(?:unavailable|misconfigured)/);
     expect(answer.setCookies ?? []).toEqual([]);
     expect(store.writes).toEqual([]);
     application.provider.clearFaults();

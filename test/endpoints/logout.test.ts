@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { startApplication, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
+import { startApplication, type Answer, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
@@ -65,7 +65,7 @@ describe("logout", () => {
     expect(visitor.cookies.size).toBe(0);
     expect(await visitor.isSignedIn()).toBe(false);
     expect(await thief.isSignedIn()).toBe(false);
-    expect(await application.auth.getSession(thief.request("/"))).toBeNull();
+    expect(await application.auth.readSessionRecord(thief.request("/"))).toBeNull();
     expect(await store.entries()).toEqual([]);
   });
 
@@ -269,15 +269,102 @@ describe("revocation", () => {
     },
   );
 
-  it("that hangs is given up after IDP_HTTP_TIMEOUT, while the session is dead at once", async () => {
-    const visitor = await signedIn();
-    const copy = copyOf(visitor);
-    const hold = application.provider.hold("revoke");
-    const answer = visitor.get(`${LOGOUT}?response=json`);
-    await hold.arrived;
-    expect(await copy.isSignedIn()).toBe(false);
-    application.clock.advance(5_000);
-    expect((await answer).body).toBe('{"status":"logged_out"}');
+  describe("that hangs", () => {
+    /** A logout whose revocation has arrived at the provider and gets no answer. */
+    async function hanging(): Promise<{
+      copy: Visitor;
+      hold: { release(): void };
+      done: { answer?: Answer };
+      logouts: unknown[];
+      isIdle: () => boolean;
+    }> {
+      const visitor = await signedIn();
+      const copy = copyOf(visitor);
+      const logouts: unknown[] = [];
+      application.auth.on("logout", ({ time: _time, ...event }) => logouts.push(event));
+      const hold = application.provider.hold("revoke");
+      const done: { answer?: Answer } = {};
+      void visitor.get(`${LOGOUT}?response=json`).then((answer) => (done.answer = answer));
+      await hold.arrived;
+      let isIdle = false;
+      void application.auth.idle().then(() => (isIdle = true));
+      return { copy, hold, done, logouts, isIdle: () => isIdle };
+    }
+    const about = () => ({ issuer: application.provider.issuer, subject: "ada-1815" });
+
+    it("keeps the response for a second and no longer, while the session is dead at once", async () => {
+      const { copy, done } = await hanging();
+      expect(await copy.isSignedIn()).toBe(false);
+      await application.clock.advanceAsync(999);
+      expect(done.answer).toBeUndefined();
+      await application.clock.advanceAsync(1);
+      expect([done.answer?.status, done.answer?.body]).toEqual([200, '{"status":"logged_out"}']);
+    });
+
+    it("goes on in the background: idle() waits for it, and the event says that it worked in the end", async () => {
+      const { hold, done, logouts, isIdle } = await hanging();
+      await application.clock.advanceAsync(3_000);
+      expect([done.answer?.status, logouts, isIdle()]).toEqual([200, [], false]);
+      hold.release();
+      await vi.waitFor(() => expect(isIdle()).toBe(true));
+      expect(logouts).toEqual([{ ...about(), revoked: true, duration: 3_000 }]);
+      expect(application.provider.isActive(newest("refresh_token"))).toBe(false);
+    });
+
+    it("is given up after IDP_HTTP_TIMEOUT, and the event says that nothing was revoked", async () => {
+      const { logouts, isIdle } = await hanging();
+      await application.clock.advanceAsync(5_000);
+      await vi.waitFor(() => expect(isIdle()).toBe(true));
+      expect(logouts).toEqual([{ ...about(), revoked: false, duration: 5_000 }]);
+    });
+
+    it("leaves no timer behind when the provider answers in time", async () => {
+      const visitor = await signedIn();
+      await visitor.get(LOGOUT);
+      expect(application.clock.pendingTimers).toBe(0);
+    });
+  });
+
+  describe("is told as done only where it was the newest token", () => {
+    const revokedOf = async (visitor: Visitor) => {
+      const seen: (boolean | null)[] = [];
+      application.auth.on("logout", ({ revoked }) => seen.push(revoked));
+      await visitor.get(LOGOUT);
+      await application.auth.idle();
+      return seen;
+    };
+
+    it("after a refresh: yes", async () => {
+      const visitor = await signedIn();
+      application.clock.advance(3_600_000);
+      expect(await visitor.isSignedIn()).toBe(true);
+      expect(await revokedOf(visitor)).toEqual([true]);
+    });
+
+    it("after a refresh that was refused with invalid_grant, the access token is the newest that works: yes", async () => {
+      const visitor = await signedIn();
+      application.clock.advance(3_600_000);
+      application.provider.fault("token", { kind: "status", status: 400, body: { error: "invalid_grant" } });
+      expect(await visitor.isSignedIn()).toBe(false);
+      expect(await revokedOf(visitor)).toEqual([true]);
+    });
+
+    it("while a refresh is under way: no, and what the refresh brings is revoked by itself", async () => {
+      const visitor = await signedIn();
+      application.clock.advance(3_600_000);
+      const copy = copyOf(visitor);
+      const hold = application.provider.hold("token", { before: false });
+      const probe = copy.get("/idpauth/session");
+      await hold.arrived;
+      const seen: (boolean | null)[] = [];
+      application.auth.on("logout", ({ revoked }) => seen.push(revoked));
+      await visitor.get(LOGOUT);
+      hold.release();
+      await probe;
+      await application.auth.idle();
+      expect(seen).toEqual([false]);
+      expect(application.provider.isActive(newest("refresh_token"))).toBe(false);
+    });
   });
 
   it("with the provider gone altogether does not keep anybody signed in", async () => {

@@ -33,7 +33,12 @@ function expectCommonHeaders(answer: Answer): void {
     expect(policy).not.toMatch(/unsafe-inline|script-src/);
     expect(answer.body).not.toMatch(/<script|<style|\sstyle=|\son\w+=/);
   }
-  for (const name of Object.keys(answer.headers)) expect(name).not.toMatch(/^access-control-/i);
+  for (const name of Object.keys(answer.headers)) {
+    expect(name).not.toMatch(/^access-control-/i);
+    // As the docstring of Reply says.
+    expect(name).toMatch(/^[A-Z][a-z]*(?:-[A-Z][a-z]*)*$/);
+    expect(name).not.toBe("Set-Cookie");
+  }
 }
 
 describe("every answer", () => {

@@ -1,4 +1,5 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, expectTypeOf, it } from "vitest";
+import type { DetailedSessionProbe, SessionDetails, SessionProbe } from "../../src/index.js";
 import { startApplication, type Answer, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
@@ -30,7 +31,7 @@ const pass = (seconds: number) => {
   application.clock.advance(seconds * 1000);
 };
 const refreshes = () => application.provider.requestsTo("token", { grant_type: "refresh_token" }).length;
-const sessionOf = (visitor: Visitor) => application.auth.getSession(visitor.request("/"));
+const sessionOf = (visitor: Visitor) => application.auth.readSessionRecord(visitor.request("/"));
 
 describe("the probe's bodies", () => {
   beforeAll(async () => {
@@ -306,7 +307,7 @@ describe("IDP_SESSION_IDLE_TIMEOUT", () => {
     ["HEAD", (visitor) => visitor.get(PROBE, { method: "HEAD" })],
     ["the index", (visitor) => visitor.get("/idpauth/")],
     ["checkIdpAuthentication", (visitor) => application.auth.checkIdpAuthentication(visitor.request("/"))],
-    ["getSession", (visitor) => sessionOf(visitor)],
+    ["readSessionRecord", (visitor) => sessionOf(visitor)],
   ])("%s does not move the stamp", async (_name, look) => {
     const visitor = await idle();
     const before = (await sessionOf(visitor))?.["idp_last_active"];
@@ -387,7 +388,24 @@ describe("HEAD", () => {
 
 describe("?details=true", () => {
   afterEach(() => application.stop());
-  const details = async (visitor: Visitor) => (await visitor.get(`${PROBE}?details=true`)).json() as Record<string, unknown>;
+  const details = async (visitor: Visitor) => (await visitor.get(`${PROBE}?details=true`)).json() as DetailedSessionProbe;
+
+  it("has exactly the fields of the types SessionProbe and SessionDetails", async () => {
+    expectTypeOf<DetailedSessionProbe>().toEqualTypeOf<SessionProbe & SessionDetails>();
+    const fields: Record<keyof DetailedSessionProbe, true> = {
+      authenticated: true,
+      user: true,
+      reason: true,
+      expires_in: true,
+      max_age_expires_in: true,
+      idle_expires_in: true,
+    };
+    const visitor = await signedIn({ sessionMaxAge: 1800 });
+    expect(Object.keys(await details(visitor)).sort()).toEqual(Object.keys(fields).sort());
+    pass(2000);
+    expect(Object.keys(await details(visitor)).sort()).toEqual(Object.keys(fields).sort());
+    expect(Object.keys((await visitor.get(PROBE)).json() as SessionProbe)).toEqual(["authenticated", "user"]);
+  });
 
   it("adds the seconds that are left", async () => {
     const visitor = await signedIn({ sessionMaxAge: 1800, sessionIdleTimeout: 600 });
@@ -423,7 +441,7 @@ describe("?details=true", () => {
   it("after a refresh tells of the fresh ID token", async () => {
     const visitor = await signedIn();
     pass(HOUR + 10);
-    expect((await details(visitor))["expires_in"]).toBe(3600);
+    expect((await details(visitor)).expires_in).toBe(3600);
   });
 
   it("signed out", async () => {

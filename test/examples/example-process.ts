@@ -17,7 +17,8 @@ import { promisify } from "node:util";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
-const MODULES = path.join(ROOT, "node_modules");
+/** The project's packages, and those that only the tests of Next.js need, which next-installed.ts installs. */
+const MODULES = ["node_modules", "test/adapters/next-application/node_modules"].map((folder) => path.join(ROOT, folder));
 const run = promisify(execFile);
 
 export interface Manifest {
@@ -80,18 +81,29 @@ export function installExample(example: string, packed: PackedPackage): string {
   }
   const modules = path.join(folder, "node_modules");
   mkdirSync(path.join(modules, ".bin"), { recursive: true });
-  cpSync(packed.folder, path.join(modules, "idpauth"), { recursive: true });
+  installPackage(packed, modules);
   const { dependencies, devDependencies } = manifestOf(example);
   const wanted = Object.keys({ ...dependencies, ...devDependencies });
-  for (const name of [...wanted, ...Object.keys(manifestOf(packed.folder).dependencies ?? {})]) bring(name, modules);
+  for (const name of wanted) bring(name, modules);
   for (const name of wanted) linkPrograms(name, modules);
   return folder;
 }
 
+/** The folder of a package that the project is tested with. */
+export function installed(name: string): string | undefined {
+  return MODULES.map((modules) => path.join(modules, name)).find((folder) => existsSync(folder));
+}
+
+/** The packed package and what it depends on, without peers. */
+export function installPackage(packed: PackedPackage, modules: string): void {
+  cpSync(packed.folder, path.join(modules, "idpauth"), { recursive: true });
+  for (const name of Object.keys(manifestOf(packed.folder).dependencies ?? {})) bring(name, modules);
+}
+
 /** A package with all that it depends on, each at the top, but for what a package has for itself. */
 function bring(name: string, modules: string): void {
-  const source = path.join(MODULES, name);
-  if (existsSync(path.join(modules, name)) || !existsSync(source)) return;
+  const source = installed(name);
+  if (existsSync(path.join(modules, name)) || source === undefined) return;
   // No symbolic link, which would lead back into the project: some bundlers follow none that leave the folder.
   copy(source, path.join(modules, name));
   bringDependencies(source, modules);

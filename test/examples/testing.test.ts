@@ -11,7 +11,7 @@ import { installExample, manifestOf, PackedPackage } from "./example-process.js"
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const EXAMPLES = path.join(ROOT, "examples/testing");
-const README = readFileSync(path.join(ROOT, "README.md"), "utf8");
+const PAGE = readFileSync(path.join(ROOT, "docs/tutorial/first-test.md"), "utf8");
 const run = promisify(execFile);
 
 /** Milliseconds for a runner that has to start in a folder that it has never seen. */
@@ -88,9 +88,8 @@ it.skipIf(chromium === undefined)(
   RUN,
 );
 
-describe("README.md, “In your tests”", () => {
-  const section = README.split(/^## /m).find((text) => text.startsWith("In your tests\n")) ?? "";
-  const blocks = new Map([...section.matchAll(/^`([^`\n]+)`:\n\n```js\n(.*?)^```$/gms)].map(([, file = "", text = ""]) => [file, text]));
+describe("docs/tutorial/first-test.md", () => {
+  const blocks = new Map([...PAGE.matchAll(/^`([^`\n]+)`:\n\n```js\n(.*?)^```$/gms)].map(([, file = "", text = ""]) => [file, text]));
 
   it(
     "tests a guarded route in under ten lines, and that test passes",

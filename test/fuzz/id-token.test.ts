@@ -1,9 +1,9 @@
 import { verify as verifySignature, createPublicKey } from "node:crypto";
 import fc from "fast-check";
 import { expect } from "vitest";
-import { EventHub } from "../../src/core/event-hub.js";
-import { ProviderRefusedError, ProviderUnavailableError } from "../../src/core/errors.js";
-import { createBackchannel } from "../../src/provider/backchannel.js";
+import { EventHub } from "../../src/events/event-hub.js";
+import { ProviderRefusedError, ProviderUnavailableError } from "../../src/errors.js";
+import { createBackchannel } from "../../src/provider/transport.js";
 import { createBackOff } from "../../src/provider/back-off.js";
 import { checkNonce, verifyIdToken } from "../../src/provider/id-token.js";
 import { createJwks } from "../../src/provider/jwks.js";
@@ -27,6 +27,7 @@ const expected = {
   algorithms: ["EdDSA", "RS256", "ES256"],
   accessToken: ACCESS_TOKEN,
   now: NOW,
+  clockTolerance: 5,
 };
 
 /** What OpenID Connect Core section 3.1.3.7 lets pass, written down a second time. */

@@ -1,12 +1,12 @@
 import { inspect } from "node:util";
 import fc from "fast-check";
 import { expect } from "vitest";
-import { IdpAuthError, ProviderRefusedError, ProviderUnavailableError } from "../../src/core/errors.js";
-import { EventHub } from "../../src/core/event-hub.js";
-import { signedIn } from "../../src/core/logins.js";
-import type { LogEntry } from "../../src/core/ports.js";
-import { EMPTY_RECORD, parseRecord, storedForm } from "../../src/core/record.js";
-import { createOpenIdProvider } from "../../src/provider/openid.js";
+import { IdpAuthError, ProviderRefusedError, ProviderUnavailableError } from "../../src/errors.js";
+import { EventHub } from "../../src/events/event-hub.js";
+import { signedIn } from "../../src/record/pending-logins.js";
+import type { LogEntry } from "../../src/ports.js";
+import { EMPTY_RECORD, parseRecord, storedForm } from "../../src/record/record.js";
+import { createOpenIdProvider } from "../../src/provider/openid-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { fuzz } from "./fuzz.js";
 import {
@@ -95,6 +95,9 @@ fuzz(
         loginPrompt: null,
         trustedAudiences: [],
         sessionAutoRefresh: true,
+        providerMetadata: {},
+        refreshWithoutIdToken: "userinfo",
+        clockTolerance: 5,
       },
       clock,
       log: (entry) => log.push(entry),
@@ -141,9 +144,10 @@ fuzz(
       expect(JSON.stringify(storedForm(parseRecord(JSON.parse(stored), NAMES) ?? EMPTY_RECORD, NAMES))).toBe(stored);
 
       idp.nonce = undefined;
-      const spent = await outcomeOf(() => provider.refresh(signIn.credentials.refresh_token ?? "x", never), texts);
-      const renewed = spent && (await outcomeOf(() => provider.verifyRefreshed(spent, signIn.idInfo, never), texts));
-      if (renewed !== undefined) expect([renewed.iss, renewed.sub]).toEqual([ISSUER, PERSON.sub]);
+      const request = { refreshToken: signIn.credentials.refresh_token ?? "x", session: "session", signal: never };
+      const spent = await outcomeOf(() => provider.refresh(request), texts);
+      const renewed = spent && (await outcomeOf(() => provider.verifyRefreshed(spent, record, request), texts));
+      if (renewed !== undefined) expect([renewed.idInfo.iss, renewed.idInfo.sub]).toEqual([ISSUER, PERSON.sub]);
     }
     expect(typeof (await provider.revoke("rt", "refresh_token"))).toBe("boolean");
     const said = JSON.stringify(log) + texts.join("\n");

@@ -1,11 +1,11 @@
 import fc from "fast-check";
-import { expect } from "vitest";
-import { IdpAuthError } from "../../src/core/errors.js";
-import { parseRecord, storedForm } from "../../src/core/record.js";
+import { afterAll, expect } from "vitest";
+import { IdpAuthError } from "../../src/errors.js";
+import { parseRecord, storedForm } from "../../src/record/record.js";
 import { createIdpAuth, type IdpRequest, type LogEntry, type SessionStore } from "../../src/index.js";
 import { createSealer, newCookieValue, storeKeyOf } from "../../src/sessions/seal.js";
-import type { HostSession } from "../../src/sessions/host-session.js";
-import { memoryStore } from "../../src/stores/memory.js";
+import type { HostSession } from "../../src/sessions/framework-session.js";
+import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { Visitor } from "../support/application.js";
 import { fuzz } from "./fuzz.js";
@@ -37,7 +37,7 @@ const RECORD = {
   idp_state: {
     v: 1,
     logins: [
-      { state: STATE, nonce: "n", verifier: "v".repeat(43), final_redirect: "/reports", redirect_uri: "http://app.example/idpauth/login-callback", issuer: ISSUER, started_at: NOW - 5 },
+      { state: STATE, nonce: "n", verifier: "a-verifier-of-the-fuzzing-tests-".padEnd(43, "f"), final_redirect: "/reports", redirect_uri: "http://app.example/idpauth/login-callback", issuer: ISSUER, started_at: NOW - 5 },
     ],
     used: ["hash"],
     access_token_expires_at: NOW + 3600,
@@ -75,7 +75,46 @@ function fail(): never {
   throw new Error("a record that was read cannot be read again");
 }
 
-const TARGETS = ["/idpauth/session", "/idpauth/session?details=true", "/idpauth/", "/idpauth/debug", "/idpauth/login/", `/idpauth/login-callback?state=${STATE}&code=c&iss=${encodeURIComponent(ISSUER)}`, "/idpauth/login-callback?state=x&code=c", "/idpauth/logout/?response=json"]; // prettier-ignore
+/** A member of its own, or undefined. */
+function member(value: unknown, ...path: readonly string[]): unknown {
+  let found = value;
+  for (const name of path) {
+    if (typeof found !== "object" || found === null || Array.isArray(found) || !Object.hasOwn(found, name)) return undefined;
+    found = (found as Record<string, unknown>)[name];
+  }
+  return found;
+}
+
+/** What must be true of a record that counts as signed in without a refresh, written down a second time: specification and decisions. */
+function maySignIn(stored: unknown): boolean {
+  const [token, client] = [member(stored, "credentials", "token"), member(stored, "credentials", "client_id")];
+  const [issuer, expires] = [member(stored, "idp_state", "issuer"), member(stored, "id_info", "exp")];
+  const isWithin = (name: string, limit: number) => {
+    const stamp = member(stored, name);
+    return stamp === undefined || (typeof stamp === "number" && stamp <= NOW + 300 && NOW - stamp <= limit);
+  };
+  return (
+    typeof token === "string" &&
+    token !== "" &&
+    client === CLIENT_ID &&
+    (issuer === undefined || issuer === ISSUER) &&
+    member(stored, "idp_state", "v") === 1 &&
+    typeof expires === "number" &&
+    expires > NOW &&
+    isWithin("idp_login_at", common.sessionMaxAge) &&
+    isWithin("idp_last_active", common.sessionIdleTimeout)
+  );
+}
+
+/** How many records of each target were signed in, or not: a run in which one never happens shows nothing. */
+const seen = { sealed: { in: 0, out: 0 }, host: { in: 0, out: 0 } };
+afterAll(() => {
+  for (const count of Object.values(seen)) if (count.in + count.out >= 40) expect(Math.min(count.in, count.out)).toBeGreaterThan(5);
+});
+
+/** The callback of the record's own pending login succeeds, where the record still has it. */
+const CALLBACK = `/idpauth/login-callback?state=${STATE}&code=c&iss=${encodeURIComponent(ISSUER)}`;
+const TARGETS = ["/idpauth/session", "/idpauth/session?details=true", "/idpauth/", "/idpauth/debug", "/idpauth/login/", CALLBACK, "/idpauth/login-callback?state=x&code=c", "/idpauth/logout/?response=json"]; // prettier-ignore
 
 /** Whether the changes have put a secret where none is looked for. */
 function isMoved(stored: unknown): boolean {
@@ -107,17 +146,20 @@ async function askEverything(
   secrets: readonly string[],
 ): Promise<boolean> {
   const raw = () => visitor().request("/");
+  // First of all, and alone: a refresh may mend what the record lacks.
+  const isIn = await auth.checkIdpAuthentication(raw());
   const asked = await Promise.all([
     settled(() => auth.getCredentials(raw())),
     settled(() => auth.getUser(raw())),
-    settled(() => auth.getSession(raw())),
+    settled(() => auth.readSessionRecord(raw())),
     settled(() => auth.getAccessToken(raw())),
     settled(() => auth.checkIdpAuthentication(raw())),
     settled(() => auth.explainIdpAuthentication(raw())),
     settled(() => auth.guard(raw())),
   ]);
-  const isIn = asked[4] === true;
+  if (isIn) expect([asked[0] === null, asked[1] === null, asked[6] === undefined]).toEqual([false, false, true]);
   for (const target of TARGETS) {
+    idp.nonce = target === CALLBACK ? "n" : undefined;
     const answer = await visitor().get(target);
     expect([200, 302, 400, 503], target).toContain(answer.status);
     for (const line of [...Object.values(answer.headers), ...(answer.setCookies ?? [])]) expect(line).toMatch(/^[\x20-\x7e]*$/);
@@ -153,7 +195,7 @@ function byteStore(): SessionStore {
 
 fuzz(
   "sealed record",
-  40,
+  120,
   fc.asyncProperty(
     jsonMutation,
     fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: fc.array(byteEdit, { minLength: 1, maxLength: 3 }) }),
@@ -176,16 +218,22 @@ fuzz(
         return own;
       };
       const isIn = await askEverything(auth, visitor, log, isMoved(parsed(text)) ? [SECRET_KEY] : [...SECRETS, SECRET_KEY]);
+      seen.sealed[isIn ? "in" : "out"] += 1;
+      if (isIn) expect(maySignIn(parsed(text))).toBe(true);
+      if (text === JSON.stringify(RECORD) && bytes.length === 0) expect(isIn).toBe(true);
       // Not one changed bit opens.
       if (Buffer.compare(sealed, data) !== 0) expect(isIn).toBe(false);
     },
   ),
 );
 
-/** Sessions of a host's own, as middleware keeps them: plain data that others may have written to. */
+/** Sessions of a host's own, as middleware keeps them: plain data that others may have written to, stored as JSON. */
 class FuzzedSession implements HostSession {
-  readonly id = "the-session";
+  id = "the-session";
   data: Record<string, unknown>;
+  /** The names of all keys that were ever written, and how often the session was emptied. */
+  readonly written = new Set<string>();
+  destroyed = 0;
 
   constructor(data: Record<string, unknown>) {
     this.data = data;
@@ -196,15 +244,20 @@ class FuzzedSession implements HostSession {
   }
 
   save(keys: Readonly<Record<string, unknown>>): Promise<void> {
+    for (const name of Object.keys(keys)) this.written.add(name);
     this.data = JSON.parse(JSON.stringify({ ...this.data, ...keys })) as Record<string, unknown>;
     return Promise.resolve();
   }
 
-  regenerate(keys: Readonly<Record<string, unknown>>): Promise<void> {
+  regenerate(keys: Readonly<Record<string, unknown>>, keepHostKeys: boolean): Promise<void> {
+    this.id += "+";
+    if (!keepHostKeys) this.data = {};
     return this.save(keys);
   }
 
   destroy(): Promise<void> {
+    this.id += "-";
+    this.destroyed += 1;
     this.data = {};
     return Promise.resolve();
   }
@@ -212,21 +265,29 @@ class FuzzedSession implements HostSession {
 
 fuzz(
   "record in a host's session",
-  40,
+  250,
   fc.asyncProperty(fc.array(jsonEdit, { maxLength: 4 }), async (edits) => {
     const log: LogEntry[] = [];
     const data = editedJson({ ...RECORD, cart: [1] }, edits);
-    const session = new FuzzedSession(typeof data === "object" && data !== null ? (data as Record<string, unknown>) : {});
+    const before = typeof data === "object" && data !== null ? (data as Record<string, unknown>) : {};
+    const session = new FuzzedSession(structuredClone(before));
     const auth = createIdpAuth<IdpRequest>(
       { ...common, session: "host", log: (entry) => log.push(entry) },
       { name: "plain", request: (raw) => raw, session: () => session },
     );
     auth.start({ sessionMiddleware: "present" });
-    await askEverything(
+    const isIn = await askEverything(
       auth,
       () => new Visitor(auth, undefined as never, clock),
       log,
       isMoved(data) ? [SECRET_KEY] : [...SECRETS, SECRET_KEY],
     );
+    seen.host[isIn ? "in" : "out"] += 1;
+    if (isIn) expect(maySignIn(before)).toBe(true);
+    if (edits.length === 0) expect(isIn).toBe(true);
+    // Nothing but the record's own keys was written, and the logout at the end has left nothing.
+    const ours = [...Object.keys(RECORD), "idp_state"];
+    expect([...session.written].filter((name) => !ours.includes(name))).toEqual([]);
+    expect([session.destroyed, session.data]).toEqual([1, {}]);
   }),
 );

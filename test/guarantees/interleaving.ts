@@ -1,7 +1,7 @@
-import { isOutage } from "../../src/core/errors.js";
-import type { IdpRequest, Reply } from "../../src/core/http.js";
-import { epochSeconds } from "../../src/core/time.js";
-import { createIdpAuthOver, type HostAdapter, type IdpAuth } from "../../src/idp-auth.js";
+import { isOutage } from "../../src/errors.js";
+import type { IdpRequest, Reply } from "../../src/http/request-reply.js";
+import { epochSeconds } from "../../src/clock.js";
+import { createIdpAuthOver, type HostAdapter, type IdpAuth } from "../../src/compose.js";
 import { Ledger, SECRET_KEY, type Session, type Violation } from "./ledger.js";
 import { ISSUER, ModelProvider, partsOf } from "./model-provider.js";
 import { Random, seedTheWorld } from "./random.js";

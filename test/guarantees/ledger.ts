@@ -1,6 +1,6 @@
-import type { Stored } from "../../src/core/ports.js";
-import { parseRecord, PENDING_LOGIN_SECONDS, type SessionRecord } from "../../src/core/record.js";
-import { epochSeconds, type EpochSeconds } from "../../src/core/time.js";
+import type { Stored } from "../../src/ports.js";
+import { parseRecord, PENDING_LOGIN_SECONDS, type SessionRecord } from "../../src/record/record.js";
+import { epochSeconds, type EpochSeconds } from "../../src/clock.js";
 import { createSealer, storeKeyOf } from "../../src/sessions/seal.js";
 import { partsOf, type Family } from "./model-provider.js";
 import type { Actor, Process, Scheduler } from "./scheduler.js";

@@ -1,7 +1,7 @@
-import { ProviderRefusedError, ProviderUnavailableError } from "../../src/core/errors.js";
-import type { IdInfo } from "../../src/core/record.js";
-import type { Provider, SignIn, SpentRefresh } from "../../src/core/ports.js";
-import { epochSeconds, type EpochSeconds } from "../../src/core/time.js";
+import { ProviderRefusedError, ProviderUnavailableError } from "../../src/errors.js";
+import type { IdInfo } from "../../src/record/record.js";
+import type { Provider, SignIn, SpentRefresh } from "../../src/ports.js";
+import { epochSeconds, type EpochSeconds } from "../../src/clock.js";
 import { createBackOff, type BackOff } from "../../src/provider/back-off.js";
 import type { Ledger } from "./ledger.js";
 import type { Actor, Fault, Process, Scheduler } from "./scheduler.js";
@@ -140,7 +140,8 @@ export class ModelProvider {
             isAway: isDown,
           },
         ),
-      assertTokenEndpointReady: assertReady,
+      assertReadyToExchange: assertReady,
+      assertReadyToRefresh: assertReady,
       exchange: ({ code, nonce }) =>
         token(() =>
           call(
@@ -172,13 +173,15 @@ export class ModelProvider {
                   scopes: ["openid", "email"],
                 },
                 idInfo: this.#claims(family, 0),
+                userinfoClaims: [],
+                receivedAt: now(),
                 accessTokenExpiresAt: now() + TOKEN_LIFE,
               };
             },
             { isAway: isDown },
           ),
         ),
-      refresh: (refreshToken, signal) =>
+      refresh: ({ refreshToken, signal }) =>
         token(() => {
           const request = ledger.refreshAsked(process, refreshToken);
           return call(
@@ -205,6 +208,7 @@ export class ModelProvider {
                 refreshToken: this.#rotates ? `rt.${id}.${String(family.refreshGeneration)}` : undefined,
                 idToken: `it.${id}.${String(family.accessGeneration)}`,
                 scopes: undefined,
+                receivedAt: now(),
                 accessTokenExpiresAt: now() + TOKEN_LIFE,
               };
             },
@@ -219,7 +223,7 @@ export class ModelProvider {
             throw error;
           });
         }),
-      verifyRefreshed: ({ idToken }, previous: IdInfo, signal) =>
+      verifyRefreshed: ({ idToken }, previous, { signal }) =>
         backingOff(keysBackOff, () =>
           call(
             `keys for ${idToken ?? ""}`,
@@ -228,8 +232,8 @@ export class ModelProvider {
               const family = this.families.get(id);
               if (family === undefined) throw new ProviderRefusedError("id_token_signature");
               const claims = this.#claims(family, generation);
-              if (claims.sub !== previous.sub) throw new ProviderRefusedError("id_token_sub");
-              return claims;
+              if (claims.sub !== previous.id_info?.sub) throw new ProviderRefusedError("id_token_sub");
+              return { idInfo: claims, userinfoClaims: [] };
             },
             {
               signal,

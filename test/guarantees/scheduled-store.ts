@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { StoreUnavailableError } from "../../src/core/errors.js";
-import type { Entry, SessionStore, Stored } from "../../src/core/ports.js";
-import type { EpochSeconds } from "../../src/core/time.js";
-import { memoryStore } from "../../src/stores/memory.js";
+import { StoreUnavailableError } from "../../src/errors.js";
+import type { Entry, SessionStore, Stored } from "../../src/ports.js";
+import type { EpochSeconds } from "../../src/clock.js";
+import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import type { Ledger } from "./ledger.js";
 import type { Fault, Process, Scheduler } from "./scheduler.js";
 

@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/core/time.js";
+import type { Clock } from "../../src/clock.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import type { Random } from "./random.js";
 

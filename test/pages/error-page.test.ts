@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ERRORS, type ErrorCode } from "../../src/core/errors.js";
+import { ERRORS, type ErrorCode } from "../../src/errors.js";
 import { errorPage } from "../../src/pages/error-page.js";
 import { errorStates } from "./states.mjs";
 import { tagsOf, textOf } from "./tags.js";

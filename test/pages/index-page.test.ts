@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { SIGN_IN_ERRORS, type SignInErrorCode } from "../../src/core/sign-in-errors.js";
+import { SIGN_IN_ERRORS, type SignInErrorCode } from "../../src/pages/sign-in-errors.js";
 import { indexPage, type IndexState } from "../../src/pages/index-page.js";
 import { indexStates } from "./states.mjs";
 import { tagsOf, textOf } from "./tags.js";

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { ProviderUnavailableError } from "../../src/core/errors.js";
+import { ProviderUnavailableError } from "../../src/errors.js";
 import { createBackOff, retryAfterSeconds } from "../../src/provider/back-off.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
 function rig(random = () => 1) {
   const clock = new TestClock();
   const backOff = createBackOff(clock, random);
-  return { clock, backOff, fail: (retryAfter?: string) => backOff.failed(clock.monotonic(), retryAfter) };
+  return { clock, backOff, fail: (retryAfter?: string) => backOff.failed(clock.monotonic(), { retryAfter }) };
 }
 
 describe("backing off from an endpoint", () => {

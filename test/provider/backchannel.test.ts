@@ -2,8 +2,8 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
-import { systemClock } from "../../src/core/time.js";
-import { createBackchannel, MAX_ANSWER_BYTES, untilAborted } from "../../src/provider/backchannel.js";
+import { systemClock } from "../../src/clock.js";
+import { createBackchannel, MAX_ANSWER_BYTES, untilAborted } from "../../src/provider/transport.js";
 import { rejection, unavailable } from "./rig.js";
 
 let server: Server | undefined;

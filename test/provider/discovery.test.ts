@@ -1,9 +1,9 @@
-import { EventHub } from "../../src/core/event-hub.js";
+import { EventHub } from "../../src/events/event-hub.js";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { ProviderUnavailableError } from "../../src/core/errors.js";
-import { createOpenIdProvider } from "../../src/provider/openid.js";
+import { ProviderUnavailableError } from "../../src/errors.js";
+import { createOpenIdProvider } from "../../src/provider/openid-provider.js";
 import { allowsHttp } from "../../src/provider/discovery.js";
-import type { ProviderSettings } from "../../src/provider/settings.js";
+import type { ProviderSettings } from "../../src/provider/provider-settings.js";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { rejection, renewed, startRig, unavailable, type Rig } from "./rig.js";
@@ -72,7 +72,6 @@ describe("the discovery document", () => {
     outage({ kind: "wrong-type" }, "not_json"),
     outage({ kind: "reset" }, "network"),
     outage({ kind: "oversized" }, "too_large"),
-    outage({ kind: "redirect" }, "redirect"),
   ])("outage: %s, and this process backs off", async (_name, fault, reason) => {
     rig.idp.fault("discovery", { ...fault, times: 1 });
     expect(await rejection(rig.provider.facts())).toBe(unavailable(reason));
@@ -106,6 +105,76 @@ describe("the discovery document", () => {
     rig.idp.discoveryDocument = (document) => ({ ...document, ...changed });
     expect(await rejection(rig.provider.facts())).toBe(unavailable(reason));
     expect(rig.logged).toEqual([expect.objectContaining({ level: "error" })]);
+  });
+
+  it("operator's mistake: a redirect elsewhere, with status and target in the log", async () => {
+    rig.idp.fault("discovery", { kind: "redirect", status: 301, location: "https://elsewhere.example/x" });
+    expect(await rejection(rig.provider.facts())).toBe(unavailable("redirect"));
+    expect(rig.logged).toEqual([
+      expect.objectContaining({
+        level: "error",
+        code: "provider_misconfigured",
+        message: expect.stringContaining('redirects (301) to "https://elsewhere.example/x"') as string,
+      }),
+    ]);
+    expect(rig.idp.requestsTo("unknown")).toHaveLength(0);
+  });
+
+  it("both issuers stand in the log exactly, and one line tells a mistake until the provider works again", async () => {
+    rig.idp.discoveryDocument = (document) => ({ ...document, issuer: `${rig.idp.issuer}/` });
+    for (let round = 0; round < 3; round += 1) {
+      await expect(rig.provider.facts()).rejects.toMatchObject({ code: "provider_misconfigured", status: 503, retryAfter: 60 });
+      rig.clock.advance(60_000);
+    }
+    expect(rig.logged.map(({ message }) => message)).toEqual([
+      `The issuer in the discovery document is "${rig.idp.issuer}/", the setting IDP_ISSUER is "${rig.idp.issuer}". The two must be equal.`,
+    ]);
+    rig.idp.discoveryDocument = undefined;
+    await rig.provider.facts();
+    rig.idp.discoveryDocument = (document) => ({ ...document, issuer: `${rig.idp.issuer}/` });
+    rig.clock.advance(3600_000);
+    await rig.provider.facts();
+    await expect.poll(() => rig.logged.length).toBe(2);
+  });
+
+  it("while a mistake is backed off from, the error still says that sign-in is not set up correctly", async () => {
+    rig.idp.fault("discovery", { kind: "status", status: 404 });
+    await rejection(rig.provider.facts());
+    await expect(rig.provider.facts()).rejects.toMatchObject({ code: "provider_misconfigured", reason: "backing_off" });
+  });
+
+  it.each(["/", ""])("one redirect that only adds or removes a trailing slash is followed (to a path that ends with %j)", async (end) => {
+    const redirects: string[] = [];
+    const fetchBy: typeof fetch = (input, init) => {
+      const url = input as string;
+      if (!url.includes(".well-known")) return fetch(url, init);
+      redirects.push(url);
+      // A provider that serves the document under the other spelling only.
+      const other = url.endsWith("/") ? url.slice(0, -1) : `${url}/`;
+      const target = end === "/" ? `${url.replace(/\/$/, "")}/` : other;
+      if (redirects.length === 1) return Promise.resolve(new Response(null, { status: 301, headers: { location: target } }));
+      return fetch(url.replace(/\/$/, ""), init);
+    };
+    await expect(rig.settingsWith({}, fetchBy).facts()).resolves.toMatchObject({ issuer: rig.idp.issuer });
+    expect(redirects).toHaveLength(2);
+  });
+
+  it("a second redirect is not followed", async () => {
+    let requests = 0;
+    const fetchBy: typeof fetch = (input) => {
+      requests += 1;
+      const url = input as string;
+      const location = url.endsWith("/") ? url.slice(0, -1) : `${url}/`;
+      return Promise.resolve(new Response(null, { status: 302, headers: { location } }));
+    };
+    expect(await rejection(rig.settingsWith({}, fetchBy).facts())).toBe(unavailable("redirect"));
+    expect(requests).toBe(2);
+  });
+
+  it("IDP_PROVIDER_METADATA overrides and completes single endpoints", async () => {
+    rig.idp.discoveryDocument = ({ token_endpoint: _gone, ...document }) => ({ ...document, jwks_uri: "https://127.0.0.1:1/" });
+    const providerMetadata = { token_endpoint: `${rig.idp.issuer}/token`, jwks_uri: `${rig.idp.issuer}/jwks` };
+    await expect(rig.exchange(rig.settingsWith({ providerMetadata }))).resolves.toBeDefined();
   });
 
   it("operator's mistake: there is no such document", async () => {
@@ -180,7 +249,14 @@ describe("http", () => {
     };
     const provider = (changes: object) =>
       createOpenIdProvider({
-        settings: { issuer: "https://idp.example", clientId: "c", clientSecret: "s", httpTimeout: 5, debug: false } as ProviderSettings,
+        settings: {
+          issuer: "https://idp.example",
+          clientId: "c",
+          clientSecret: "s",
+          httpTimeout: 5,
+          debug: false,
+          providerMetadata: {},
+        } as unknown as ProviderSettings,
         clock: new TestClock(),
         log: () => undefined,
         events: new EventHub(() => undefined, new TestClock()),

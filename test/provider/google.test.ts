@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { defaultScopesLackRefresh, loginScopes, offlineParameters } from "../../src/provider/google.js";
-import type { ProviderSettings } from "../../src/provider/settings.js";
+import { accountPrompt, defaultScopesLackRefresh, loginScopes, offlineParameters } from "../../src/provider/authorization-parameters.js";
+import type { ProviderSettings } from "../../src/provider/provider-settings.js";
 
 const DEFAULT_SCOPE = ["openid", "email", "profile"];
 const OFFLINE = [...DEFAULT_SCOPE, "offline_access"];
@@ -55,4 +55,18 @@ it.each([
   ["an explicit SCOPE", settings({ scopeIsDefault: false }), DEFAULT_SCOPE, false],
 ])("the default scopes will hardly bring a refresh token: %s", (_name, given, supported, expected) => {
   expect(defaultScopesLackRefresh(given, supported)).toBe(expected);
+});
+
+describe("the prompt of a login with another account", () => {
+  it.each([
+    ["Google", "https://accounts.google.com", undefined, "select_account"],
+    ["Entra ID", "https://login.microsoftonline.com/tenant/v2.0", undefined, "select_account"],
+    ["Auth0", "https://tenant.eu.auth0.com/", undefined, "select_account"],
+    ["a provider that announces it", "https://idp.example", ["login", "select_account"], "select_account"],
+    ["a provider that does not", "https://idp.example", ["login"], "login"],
+    ["a provider that announces nothing", "https://idp.example", undefined, "login"],
+    ["a host that only ends alike", "https://notauth0.com", undefined, "login"],
+  ])("%s", (_name, issuer, supported, expected) => {
+    expect(accountPrompt(settings({ issuer }), supported)).toBe(expected);
+  });
 });

@@ -1,10 +1,10 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { ProviderUnavailableError } from "../../src/core/errors.js";
-import type { SignIn } from "../../src/core/ports.js";
+import { ProviderUnavailableError } from "../../src/errors.js";
+import type { SignIn } from "../../src/ports.js";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
-import { NONCE, REDIRECT_URI, refused, rejection, renewed, startRig, unavailable, VERIFIER, type Rig } from "./rig.js";
+import { NONCE, REDIRECT_URI, refused, rejection, renewed, SESSION, startRig, unavailable, VERIFIER, type Rig } from "./rig.js";
 
 let rig: Rig;
 let settings: Rig["idp"]["settings"];
@@ -23,6 +23,7 @@ afterAll(async () => {
   await rig.idp.stop();
 });
 
+const ENCRYPTED = `${Buffer.from('{"alg":"RSA-OAEP","enc":"A256GCM"}').toString("base64url")}.a.b.c.d`;
 const SOMEBODY_ELSE = { sub: "somebody-else" };
 const never = new AbortController().signal;
 const at = (rig: Rig, seconds: number) => Math.floor(rig.clock.now() / 1000) + seconds;
@@ -62,6 +63,17 @@ describe("the authorization request", () => {
   });
 });
 
+describe("what the provider requires and this package does not do", () => {
+  it.each([
+    ["require_pushed_authorization_requests", "par_required", "pushed authorization requests"],
+    ["require_signed_request_object", "request_object_required", "signed request objects"],
+  ])("%s is a misconfiguration that the log names, and starts no sign-in", async (name, reason, words) => {
+    rig.idp.discoveryDocument = (document) => ({ ...document, [name]: true });
+    await expect(rig.code()).rejects.toMatchObject({ code: "provider_misconfigured", reason });
+    expect(rig.logged.map(({ message }) => message).join()).toContain(words);
+  });
+});
+
 describe("the code exchange", () => {
   it("gives credentials and verified claims", async () => {
     const { credentials, idInfo, accessTokenExpiresAt } = await rig.exchange();
@@ -76,6 +88,41 @@ describe("the code exchange", () => {
     expect(idInfo).toMatchObject({ sub: "ada-1815", email: "ada@example.com", iss: rig.idp.issuer, aud: rig.idp.clientId, nonce: NONCE });
     expect(accessTokenExpiresAt).toBe(at(rig, 3600));
     expect(rig.idp.requestsTo("userinfo")).toHaveLength(0);
+  });
+
+  it.each([
+    ["client_secret_basic", "my-app.v1_*", "s-1.2_3*", "my-app.v1_*:s-1.2_3*"],
+    ["client_secret_basic", "a b", "ü:+%&=~!'()", "a+b:%C3%BC%3A%2B%25%26%3D%7E%21%27%28%29"],
+    ["client_secret_basic_raw", "my-app", "ü:+%&= ~", "my-app:ü:+%&= ~"],
+  ] as const)("%s sends client ID %j and secret %j as %j", async (tokenEndpointAuthMethod, clientId, clientSecret, expected) => {
+    const provider = rig.settingsWith({ tokenEndpointAuthMethod, clientId, clientSecret });
+    await rejection(provider.exchange({ code: "c", redirectUri: REDIRECT_URI, nonce: NONCE, verifier: VERIFIER }));
+    const [, credentials = ""] = rig.idp.requestsTo("token")[0]?.headers.authorization?.split(" ") ?? [];
+    expect(Buffer.from(credentials, "base64").toString()).toBe(expected);
+    expect(rig.idp.requestsTo("token")[0]?.params.has("client_secret")).toBe(false);
+  });
+
+  it.each(["client_secret_post", "client_secret_basic", "client_secret_basic_raw"] as const)(
+    "invalid_client is told once, with the name of the method: %s",
+    async (tokenEndpointAuthMethod) => {
+      const provider = rig.settingsWith({ tokenEndpointAuthMethod, clientSecret: "wrong" });
+      for (let round = 0; round < 3; round += 1) {
+        const exchange = provider.exchange({ code: "c", redirectUri: REDIRECT_URI, nonce: NONCE, verifier: VERIFIER });
+        await expect(exchange).rejects.toMatchObject({ code: "provider_misconfigured", retryAfter: 60 });
+        rig.clock.advance(60_000);
+      }
+      expect(rig.logged.map(({ code }) => code)).toEqual(["provider_misconfigured"]);
+      expect(rig.logged[0]?.message).toContain(`\`${tokenEndpointAuthMethod}\``);
+      expect(rig.logged[0]?.message).not.toContain("wrong");
+    },
+  );
+
+  it("an encrypted ID token is a misconfiguration that the log names", async () => {
+    rig.idp.tokenAnswer = (answer) => ({ ...answer, id_token: ENCRYPTED });
+    for (let signIn = 0; signIn < 3; signIn += 1) {
+      await expect(rig.exchange()).rejects.toMatchObject({ code: "provider_misconfigured", reason: "id_token_encrypted" });
+    }
+    expect(rig.logged.map(({ message }) => message)).toEqual([expect.stringContaining("Encrypted ID tokens are not supported")]);
   });
 
   it.each(["client_secret_post", "client_secret_basic"] as const)(
@@ -110,8 +157,9 @@ describe("the code exchange", () => {
     ["a code that was used", { kind: "status", status: 400, body: { error: "invalid_grant" } }, refused("invalid_grant")],
     ["400 without a body", { kind: "status", status: 400 }, refused("http_400")],
     ["invalid_client", { kind: "status", status: 401, body: { error: "invalid_client" } }, unavailable("invalid_client")],
-    ["403", { kind: "status", status: 403 }, unavailable("http_403")],
-    ["404", { kind: "status", status: 404 }, unavailable("http_404")],
+    ["403", { kind: "status", status: 403 }, refused("http_403")],
+    ["403 with an unknown error", { kind: "status", status: 403, body: { error: "denied_by_rule" } }, refused("denied_by_rule")],
+    ["404", { kind: "status", status: 404 }, refused("http_404")],
     ["500", { kind: "status", status: 500 }, unavailable("http_500")],
     ["no JSON", { kind: "garbage" }, unavailable("not_json")],
     ["a JSON list", { kind: "garbage", body: "[]" }, unavailable("not_json")],
@@ -129,7 +177,7 @@ describe("the code exchange", () => {
 
   it.each([
     ["no ID token", { id_token: undefined }, "id_token_missing"],
-    ["an ID token that is no string", { id_token: 1 }, "id_token_missing"],
+    ["an ID token that is no string", { id_token: 1 }, "id_token_format"],
     ["no access token", { access_token: undefined }, "access_token_missing"],
     ["an access token that is no string", { access_token: { a: 1 } }, "access_token_missing"],
     ["another token type", { token_type: "DPoP" }, "access_token_missing"],
@@ -198,6 +246,91 @@ describe("userinfo, when the ID token says only which account it is", () => {
   });
 });
 
+describe("a refresh response without an ID token", () => {
+  beforeEach(() => {
+    rig.idp.tokenAnswer = ({ id_token, ...answer }, request) =>
+      request.params.get("grant_type") === "refresh_token" ? answer : { ...answer, id_token };
+  });
+
+  it("userinfo stands in: same user, all claims kept, exp from expires_in", async () => {
+    const signedIn = await rig.exchange();
+    rig.clock.advance(3_600_000);
+    const idInfo = await rig.renew(signedIn);
+    expect(idInfo).toStrictEqual({ ...signedIn.idInfo, exp: at(rig, 3600) });
+    expect(rig.idp.requestsTo("userinfo")).toHaveLength(1);
+  });
+
+  it("a claim that userinfo gave at the sign-in follows userinfo", async () => {
+    rig.idp.settings.claimsInIdToken = false;
+    const signedIn = await rig.exchange();
+    rig.idp.userinfoAnswer = ({ name: _gone, ...claims }) => ({ ...claims, email: "new@example.com" });
+    const idInfo = await rig.renew(signedIn);
+    expect(idInfo).toMatchObject({ email: "new@example.com" });
+    expect(idInfo).not.toHaveProperty("name");
+  });
+
+  it.each([
+    ["expires_in above an hour", 86_400, 3600],
+    ["a short expires_in", 60, 60],
+    ["no expires_in", undefined, 300],
+  ])("exp moves by at most an hour: %s", async (_name, expires_in, expected) => {
+    rig.idp.mutateIdToken = ({ claims }) => ({ claims: { ...claims, exp: (claims["iat"] as number) + 300 } });
+    const signedIn = await rig.exchange();
+    rig.idp.tokenAnswer = ({ id_token: _none, ...answer }) => ({ ...answer, expires_in });
+    rig.clock.advance(1_000_000);
+    expect(await rig.renew(signedIn)).toMatchObject({ exp: at(rig, expected) });
+  });
+
+  it("another sub is refused, and so is an access token that userinfo does not accept", async () => {
+    const signedIn = await rig.exchange();
+    rig.idp.userinfoAnswer = (claims) => ({ ...claims, sub: "somebody-else" });
+    expect(await rejection(rig.renew(signedIn))).toBe(refused("userinfo_sub"));
+    rig.idp.fault("userinfo", { kind: "status", status: 401 });
+    const spent = await rig.refresh((await rig.exchange()).credentials.refresh_token ?? "");
+    expect(await rejection(rig.verify(spent, signedIn))).toBe(refused("userinfo_refused"));
+  });
+
+  it.each([
+    ["network", { kind: "reset" }, "network"],
+    ["503", { kind: "status", status: 503 }, "http_503"],
+    ["403", { kind: "status", status: 403 }, "http_403"],
+    ["no JSON", { kind: "garbage" }, "not_json"],
+  ] satisfies [string, Fault, string][])("a userinfo endpoint that does not respond is an outage: %s", async (_name, fault, reason) => {
+    const signedIn = await rig.exchange();
+    const spent = await rig.refresh(signedIn.credentials.refresh_token ?? "");
+    const withdraw = rig.idp.fault("userinfo", fault);
+    expect(await rejection(rig.verify(spent, signedIn))).toBe(unavailable(reason));
+    // No further refresh token is spent meanwhile.
+    expect(await rejection(rig.refresh(spent.refreshToken ?? ""))).toBe(unavailable("backing_off"));
+    withdraw();
+    rig.clock.advance(60_000);
+    const again = await rig.refresh(spent.refreshToken ?? "");
+    await expect(rig.verify(again, signedIn)).resolves.toMatchObject({ sub: signedIn.idInfo.sub });
+  });
+
+  it("signed userinfo cannot stand in, and a log line names it", async () => {
+    const signedIn = await rig.exchange();
+    rig.idp.fault("userinfo", { kind: "status", status: 200, headers: { "content-type": "application/jwt" }, body: "a.b.c" });
+    expect(await rejection(rig.renew(signedIn))).toBe(refused("id_token_missing"));
+    expect(rig.logged.map(({ message }) => message).join()).toContain("Signed userinfo is not supported");
+  });
+
+  it.each([
+    ["IDP_REFRESH_WITHOUT_ID_TOKEN=refuse", { refreshWithoutIdToken: "refuse" as const }, false],
+    ["no userinfo endpoint", {}, true],
+  ])("%s: refused, with a remedy that names the setting", async (_name, changes, isGone) => {
+    const signedIn = await rig.exchange();
+    if (isGone) rig.idp.discoveryDocument = ({ userinfo_endpoint: _gone, ...document }) => document;
+    const provider = rig.settingsWith(changes);
+    const spent = await rig.refresh(signedIn.credentials.refresh_token ?? "");
+    expect(await rejection(rig.verify(spent, signedIn, provider))).toBe(refused("id_token_missing"));
+    const again = await rig.refresh(spent.refreshToken ?? "");
+    expect(await rejection(rig.verify(again, signedIn, provider))).toBe(refused("id_token_missing"));
+    expect(rig.logged.map(({ message }) => message)).toEqual([expect.stringContaining("IDP_REFRESH_WITHOUT_ID_TOKEN")]);
+    expect(rig.idp.requestsTo("userinfo")).toHaveLength(0);
+  });
+});
+
 describe("the answer to a refresh", () => {
   let signedIn: SignIn;
   let refreshToken: string;
@@ -213,7 +346,7 @@ describe("the answer to a refresh", () => {
     const spent = await rig.refresh(refreshToken);
     expect(spent.refreshToken).not.toBe(refreshToken);
     expect(spent.accessTokenExpiresAt).toBe(at(rig, 3600));
-    const idInfo = await rig.provider.verifyRefreshed(spent, signedIn.idInfo, never);
+    const idInfo = await rig.verify(spent, signedIn);
     expect(idInfo).toMatchObject({ email: "ada@example.com", name: "Ada Lovelace", email_verified: true, exp: at(rig, 3600) });
     expect(idInfo).not.toHaveProperty("nonce");
   });
@@ -222,11 +355,10 @@ describe("the answer to a refresh", () => {
     rig.idp.mutateIdToken = (draft) => ({ claims: { ...draft.claims, ...SOMEBODY_ELSE } });
     const spent = await rig.refresh(refreshToken);
     expect(spent.refreshToken).toMatch(/^rt_/);
-    expect(await rejection(rig.provider.verifyRefreshed(spent, signedIn.idInfo, never))).toBe(refused("id_token_sub"));
+    expect(await rejection(rig.verify(spent, signedIn))).toBe(refused("id_token_sub"));
   });
 
   it.each([
-    ["without an ID token", { id_token: undefined }, "id_token_missing"],
     ["without an access token", { access_token: undefined }, "access_token_missing"],
     ["with another token type", { token_type: "mac" }, "access_token_missing"],
     ["with an ID token that is no token", { id_token: "x" }, "id_token_format"],
@@ -234,7 +366,7 @@ describe("the answer to a refresh", () => {
     rig.idp.tokenAnswer = (answer) => ({ ...answer, ...changes });
     const spent = await rig.refresh(refreshToken);
     expect(spent.refreshToken).toMatch(/^rt_/);
-    expect(await rejection(rig.provider.verifyRefreshed(spent, signedIn.idInfo, never))).toBe(refused(reason));
+    expect(await rejection(rig.verify(spent, signedIn))).toBe(refused(reason));
   });
 
   it("200 while the keys are unreachable: outage, and the rotated refresh token was given first", async () => {
@@ -242,13 +374,15 @@ describe("the answer to a refresh", () => {
     const cold = rig.settingsWith({});
     rig.idp.fault("jwks", { kind: "status", status: 503 });
     expect(spent.refreshToken).toMatch(/^rt_/);
-    expect(await rejection(cold.verifyRefreshed(spent, signedIn.idInfo, never))).toBe(unavailable("jwks"));
+    expect(await rejection(rig.verify(spent, signedIn, cold))).toBe(unavailable("jwks"));
     // And no further refresh token is spent while nothing could be verified.
-    expect(await rejection(cold.refresh(spent.refreshToken ?? "", never))).toBe(unavailable("backing_off"));
+    expect(await rejection(cold.refresh({ refreshToken: spent.refreshToken ?? "", session: SESSION, signal: never }))).toBe(
+      unavailable("backing_off"),
+    );
     expect(rig.idp.requestsTo("token")).toHaveLength(1);
     rig.idp.clearFaults();
     rig.clock.advance(1000);
-    await expect(cold.verifyRefreshed(spent, signedIn.idInfo, never)).resolves.toBeDefined();
+    await expect(rig.verify(spent, signedIn, cold)).resolves.toBeDefined();
   });
 
   it("200 with a key that is unknown even after one forced fetch: outage", async () => {
@@ -265,7 +399,7 @@ describe("the answer to a refresh", () => {
   it.each(REFUSED)("%s: refused, and the endpoint counts as well", async (_name, fault, reason) => {
     rig.idp.fault("token", fault);
     expect(await rejection(rig.refresh(refreshToken))).toBe(refused(reason));
-    rig.provider.assertTokenEndpointReady();
+    rig.provider.assertReadyToRefresh(SESSION);
   });
 
   const operator = (status: number, error?: string): [string, Fault, string] => [
@@ -321,7 +455,9 @@ describe("the answer to a refresh", () => {
 
   it.each(["hang", "drip"] as const)("no whole answer by the refresher's deadline (%s): outage", async (kind) => {
     rig.idp.fault("token", { kind });
-    expect(await rejection(rig.provider.refresh(refreshToken, AbortSignal.timeout(50)))).toBe(unavailable("timeout"));
+    expect(await rejection(rig.provider.refresh({ refreshToken, session: SESSION, signal: AbortSignal.timeout(50) }))).toBe(
+      unavailable("timeout"),
+    );
   });
 
   it("IDP_HTTP_TIMEOUT does not end a refresh: that has a deadline of its own", async () => {
@@ -337,25 +473,33 @@ describe("the answer to a refresh", () => {
     const withdraw = rig.idp.fault("token", { kind: "status", status: 503, headers: { "retry-after": "7" } });
     await expect(rig.refresh(refreshToken)).rejects.toMatchObject({ reason: "http_503", retryAfter: 7, status: 503 });
     expect(() => {
-      rig.provider.assertTokenEndpointReady();
+      rig.provider.assertReadyToRefresh(SESSION);
     }).toThrow(ProviderUnavailableError);
     rig.clock.advance(6000);
     await expect(rig.refresh(refreshToken)).rejects.toMatchObject({ reason: "backing_off", retryAfter: 1 });
     expect(rig.idp.requestsTo("token")).toHaveLength(1);
     withdraw();
     rig.clock.advance(1000);
-    rig.provider.assertTokenEndpointReady();
+    rig.provider.assertReadyToRefresh(SESSION);
     await expect(rig.refresh(refreshToken)).resolves.toBeDefined();
   });
 
   it("F17 invalid_client backs off longer each time, until the secret is repaired", async () => {
     rig.idp.fault("token", { kind: "status", status: 401, body: { error: "invalid_client" }, times: 3 });
     const waits: number[] = [];
+    const isReady = () => {
+      try {
+        rig.provider.assertReadyToRefresh(SESSION);
+        return true;
+      } catch {
+        return false;
+      }
+    };
     for (let round = 0; round < 3; round++) {
-      const error = await rig.refresh(refreshToken).catch((error: unknown) => error);
-      const { retryAfter } = error as ProviderUnavailableError;
-      waits.push(retryAfter);
-      rig.clock.advance(retryAfter * 1000);
+      await expect(rig.refresh(refreshToken)).rejects.toMatchObject({ code: "provider_misconfigured", retryAfter: 60 });
+      let seconds = 0;
+      for (; !isReady(); seconds += 1) rig.clock.advance(1000);
+      waits.push(seconds);
     }
     expect(waits).toEqual([1, 2, 4]);
     await expect(rig.refresh(refreshToken)).resolves.toBeDefined();

@@ -1,14 +1,16 @@
-import { EventHub } from "../../src/core/event-hub.js";
-import type { LogEntry, Provider, SignIn, SpentRefresh } from "../../src/core/ports.js";
-import type { IdInfo } from "../../src/core/record.js";
-import { createOpenIdProvider } from "../../src/provider/openid.js";
-import type { ProviderSettings } from "../../src/provider/settings.js";
+import { EventHub } from "../../src/events/event-hub.js";
+import type { LogEntry, Provider, SignIn, SpentRefresh } from "../../src/ports.js";
+import type { IdInfo, SessionRecord } from "../../src/record/record.js";
+import { createOpenIdProvider } from "../../src/provider/openid-provider.js";
+import type { ProviderSettings } from "../../src/provider/provider-settings.js";
 import { startTestProvider, type TestProvider, type TestProviderOptions } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
 export const REDIRECT_URI = "http://127.0.0.1:3000/idpauth/login-callback";
 export const VERIFIER = "v".repeat(43);
 export const NONCE = "the-nonce";
+/** The key of a session whose tokens are refreshed. */
+export const SESSION = "session-1";
 
 /** A client of a test provider; both live by one clock that stands still. */
 export interface Rig {
@@ -20,7 +22,8 @@ export interface Rig {
   /** A browser's way to a code. */
   code(provider?: Provider): Promise<string>;
   exchange(provider?: Provider): Promise<SignIn>;
-  refresh(refreshToken: string): Promise<SpentRefresh>;
+  refresh(refreshToken: string, session?: string): Promise<SpentRefresh>;
+  verify(spent: SpentRefresh, signedIn: SignIn, provider?: Provider): Promise<IdInfo>;
   /** Refresh and verification, as the refresher does them. */
   renew(signedIn: SignIn): Promise<IdInfo>;
 }
@@ -56,6 +59,9 @@ function rigAround(idp: TestProvider, clock: TestClock): Rig {
         loginPrompt: null,
         trustedAudiences: [],
         sessionAutoRefresh: true,
+        providerMetadata: {},
+        refreshWithoutIdToken: "userinfo",
+        clockTolerance: 5,
         ...changes,
       },
       clock,
@@ -78,13 +84,21 @@ function rigAround(idp: TestProvider, clock: TestClock): Rig {
     },
     exchange: async (by = provider) =>
       by.exchange({ code: await rig.code(by), redirectUri: REDIRECT_URI, nonce: NONCE, verifier: VERIFIER }),
-    refresh: (refreshToken) => provider.refresh(refreshToken, never),
-    async renew({ credentials, idInfo }) {
-      const spent = await provider.refresh(credentials.refresh_token ?? "", never);
-      return provider.verifyRefreshed(spent, idInfo, never);
+    refresh: (refreshToken, session = SESSION) => provider.refresh({ refreshToken, session, signal: never }),
+    async verify(spent, signedIn, by = provider) {
+      const request = { refreshToken: signedIn.credentials.refresh_token ?? "", session: SESSION, signal: never };
+      return (await by.verifyRefreshed(spent, recordOf(signedIn), request)).idInfo;
+    },
+    async renew(signedIn) {
+      return rig.verify(await rig.refresh(signedIn.credentials.refresh_token ?? ""), signedIn);
     },
   };
   return rig;
+}
+
+/** The record that a sign-in leaves. */
+export function recordOf({ credentials, idInfo, userinfoClaims, receivedAt }: SignIn): SessionRecord {
+  return { credentials, id_info: idInfo, idp_state: { v: 1, userinfo_claims: userinfoClaims, tokens_received_at: receivedAt } };
 }
 
 /** What a rejected call says: kind and reason. */

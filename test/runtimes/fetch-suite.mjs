@@ -9,14 +9,14 @@ import { idpAuth as fetchAuth } from "idpauth/fetch";
 import { idpAuth as honoAuth } from "idpauth/hono";
 import { checkHost, formatHostReport } from "idpauth/testing";
 
-/** @typedef {import("../hosts/applications/fetch.js").Serve} Serve */
+/** @typedef {import("../adapters/applications/fetch.js").Serve} Serve */
 /** @typedef {import("idpauth/testing").HostFeature} HostFeature */
 
 // Types are only stripped here, never checked; the names are computed, since compilers want them without .ts.
-/** @type {typeof import("../hosts/applications/fetch.js")} */
-const { startFetch } = await import(new URL("../hosts/applications/fetch.ts", import.meta.url).href);
-/** @type {typeof import("../hosts/applications/hono.js")} */
-const { startHono } = await import(new URL("../hosts/applications/hono.ts", import.meta.url).href);
+/** @type {typeof import("../adapters/applications/fetch.js")} */
+const { startFetch } = await import(new URL("../adapters/applications/fetch.ts", import.meta.url).href);
+/** @type {typeof import("../adapters/applications/hono.js")} */
+const { startHono } = await import(new URL("../adapters/applications/hono.ts", import.meta.url).href);
 
 /** What no Bun and no Deno types are installed for. */
 const { Bun, Deno } = /** @type {any} */ (globalThis);
@@ -40,7 +40,7 @@ async function serve(fetch) {
 
 /**
  * Deno's fetch sends a POST again when a connection that it kept open breaks, and a refresh token is spent once. A client
- * that keeps no connection sends once, so docs/fetch-frameworks.md has applications do this.
+ * that keeps no connection sends once, so docs/how-to/fetch-frameworks.md has applications do this.
  */
 const client = Deno?.createHttpClient({ poolMaxIdlePerHost: 0 });
 const once = Deno && { fetch: (/** @type {any} */ url, /** @type {any} */ init) => fetch(url, { ...init, client }) };

@@ -34,7 +34,7 @@ function onNode(binary) {
   rmSync(file, { force: true });
   const vitest = path.join(root, "node_modules/vitest/vitest.mjs");
   const reporters = ["--reporter=dot", `--reporter=${path.join(import.meta.dirname, "outcome-reporter.mjs")}`];
-  spawnSync(binary, [vitest, "run", "test/hosts", ...reporters], {
+  spawnSync(binary, [vitest, "run", "test/adapters", ...reporters], {
     cwd: root,
     stdio: "inherit",
     env: { ...process.env, IDPAUTH_OUTCOME_FILE: file },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { checkImports } from "../../scripts/check-imports.mjs";
+import { checkImports, ROOMS } from "../../scripts/check-imports.mjs";
 
-const CORE = { "src/core/time.ts": "export {};", "src/core/record.ts": "export {};" };
+const CORE = { "src/clock.ts": "export {};", "src/record/record.ts": "export {};" };
 
 function check(files: Record<string, string>): string[] {
   return checkImports(new Map(Object.entries({ ...CORE, ...files })));
@@ -9,53 +9,77 @@ function check(files: Record<string, string>): string[] {
 
 describe("imports point down only", () => {
   it.each([
-    ["core imports core", "src/core/policy.ts", 'import { a } from "./time.js";'],
-    ["provider imports openid-client and core", "src/provider/openid.ts", 'import "openid-client";\nimport "../core/time.js";'],
+    ["record imports record", "src/record/policy.ts", 'import { a } from "./record.js";'],
+    ["provider imports oauth4webapi and the clock", "src/provider/openid-provider.ts", 'import "oauth4webapi";\nimport "../clock.js";'],
     ["a store uses Node's own modules", "src/stores/file.ts", 'import { open } from "node:fs/promises";'],
     [
-      "a host imports the public entry and its framework",
-      "src/hosts/express.ts",
-      'import "../index.js";\nimport type { Request } from "express";',
+      "an adapter imports the public entry and its framework",
+      "src/adapters/express/express.ts",
+      'import "../../index.js";\nimport type { Request } from "express";',
+    ],
+    [
+      "the command line loads the test provider",
+      "src/cli/provider/server.ts",
+      'import "../../testing/provider/endpoints.js";\nimport "../../pages/layout.js";',
     ],
     ["the command line loads what its user names", "src/cli/store.ts", "export const load = (file: string) => import(file);"],
-    ["an import that stands in a comment or a text is none", "src/core/policy.ts", '// import "express";\nconst a = \'import "express"\';'],
+    [
+      "an import that stands in a comment or a text is none",
+      "src/record/policy.ts",
+      '// import "express";\nconst a = \'import "express"\';',
+    ],
   ])("allowed: %s", (_, file, source) => {
-    expect(check({ "src/index.ts": "", [file]: source })).toEqual([]);
+    expect(check({ "src/index.ts": "", "src/testing/provider/endpoints.ts": "", "src/pages/layout.ts": "", [file]: source })).toEqual([]);
   });
 
   it.each([
-    ["core imports another room", "src/core/policy.ts", 'import "../provider/openid.js";', "may not import src/provider"],
+    ["record imports another folder", "src/record/policy.ts", 'import "../provider/openid-provider.js";', "may not import src/provider"],
     [
-      "core imports only a type of another room",
-      "src/core/policy.ts",
-      'import type { A } from "../provider/openid.js";',
+      "record imports only a type of another folder",
+      "src/record/policy.ts",
+      'import type { A } from "../provider/openid-provider.js";',
       "may not import src/provider",
     ],
-    ["core uses an import type", "src/core/policy.ts", 'type A = import("../provider/openid.js").A;', "may not import src/provider"],
-    ["core re-exports from another room", "src/core/policy.ts", 'export * from "../provider/openid.js";', "may not import src/provider"],
-    ["core uses Node's own modules", "src/core/policy.ts", 'import { createHash } from "node:crypto";', "built-in"],
-    ["core imports a package", "src/core/policy.ts", 'import "jose";', "may not import this package"],
-    ["pages import endpoints", "src/pages/layout.ts", 'import "../endpoints/login.js";', "may not import src/endpoints"],
-    ["a store imports sessions", "src/stores/memory.ts", 'import "../sessions/seal.js";', "may not import src/sessions"],
-    ["endpoints import openid-client", "src/endpoints/login.ts", 'import * as client from "openid-client";', "may not import this package"],
     [
-      "endpoints import openid-client when they run",
+      "record uses an import type",
+      "src/record/policy.ts",
+      'type A = import("../provider/openid-provider.js").A;',
+      "may not import src/provider",
+    ],
+    [
+      "record re-exports from another folder",
+      "src/record/policy.ts",
+      'export * from "../provider/openid-provider.js";',
+      "may not import src/provider",
+    ],
+    ["record uses Node's own modules", "src/record/policy.ts", 'import { createHash } from "node:crypto";', "built-in"],
+    ["record imports a package", "src/record/policy.ts", 'import "jose";', "may not import this package"],
+    ["pages import endpoints", "src/pages/layout.ts", 'import "../endpoints/login.js";', "may not import src/endpoints"],
+    ["a store imports sessions", "src/stores/memory/memory-store.ts", 'import "../../sessions/seal.js";', "may not import src/sessions"],
+    ["endpoints import oauth4webapi", "src/endpoints/login.ts", 'import * as client from "oauth4webapi";', "may not import this package"],
+    [
+      "endpoints import oauth4webapi when they run",
       "src/endpoints/login.ts",
-      'await import("openid-client");',
+      'await import("oauth4webapi");',
       "may not import this package",
     ],
-    ["a host reaches past the public entry", "src/hosts/express.ts", 'import "../core/time.js";', "may not import src/core"],
-    ["a host imports another's framework", "src/hosts/express.ts", 'import "koa";', "may not import this package"],
-    ["the demo reaches into the sources", "demo/main.ts", 'import "../src/core/time.js";', "may not import src/core"],
+    [
+      "an adapter reaches past the public entry",
+      "src/adapters/express/express.ts",
+      'import "../../clock.js";',
+      "may not import src/clock.ts",
+    ],
+    ["an adapter imports another's framework", "src/adapters/express/express.ts", 'import "koa";', "may not import this package"],
+    ["the demo reaches into the sources", "demo/main.ts", 'import "../src/clock.js";', "may not import src/clock.ts"],
     ["the demo imports an entry that is not public", "demo/main.ts", 'import "idpauth/core";', "may not import this package"],
-    ["the address is computed", "src/core/policy.ts", "await import(`./${name}.js`);", "cannot be checked"],
-    ["the ending is missing", "src/core/policy.ts", 'import "./time";', "ends in .js"],
-    ["the file is missing", "src/core/policy.ts", 'import "./clock.js";', "no such file"],
+    ["the address is computed", "src/record/policy.ts", "await import(`./${name}.js`);", "cannot be checked"],
+    ["the ending is missing", "src/record/policy.ts", 'import "./record";', "ends in .js"],
+    ["the file is missing", "src/record/policy.ts", 'import "./clock.js";', "no such file"],
     ["a built-in module goes without node:", "src/stores/file.ts", 'import "fs";', "write node:"],
     ["a file lies in no room", "src/helpers/all.ts", "", "lies in no room"],
   ])("refused: %s", (_, file, source, reason) => {
     const violations = check({
-      "src/provider/openid.ts": "",
+      "src/provider/openid-provider.ts": "",
       "src/endpoints/login.ts": "",
       "src/sessions/seal.ts": "",
       [file]: source,
@@ -64,21 +88,27 @@ describe("imports point down only", () => {
     expect(violations[0]).toSatisfy((line: string) => line.startsWith(`${file}:1: `));
   });
 
+  it("no room may import the command line", () => {
+    expect(Object.entries(ROOMS).filter(([, { rooms }]) => rooms.some((room) => room.startsWith("src/cli")))).toEqual([]);
+  });
+
   it("names the line of each offence", () => {
-    const source = '\nimport "./time.js";\n\nimport "jose";\nimport "express";\n';
-    expect(check({ "src/core/policy.ts": source }).map((line) => line.split(" ")[0])).toEqual([
-      "src/core/policy.ts:4:",
-      "src/core/policy.ts:5:",
+    const source = '\nimport "./record.js";\n\nimport "jose";\nimport "express";\n';
+    expect(check({ "src/record/policy.ts": source }).map((line) => line.split(" ")[0])).toEqual([
+      "src/record/policy.ts:4:",
+      "src/record/policy.ts:5:",
     ]);
   });
 
   it("finds a cycle, also one of types alone, and names it once", () => {
     const files = {
-      "src/core/a.ts": 'import "./b.js";',
-      "src/core/b.ts": 'import type { C } from "./c.js";',
-      "src/core/c.ts": 'import "./a.js";',
-      "src/core/d.ts": 'import "./a.js";',
+      "src/record/a.ts": 'import "./b.js";',
+      "src/record/b.ts": 'import type { C } from "./c.js";',
+      "src/record/c.ts": 'import "./a.js";',
+      "src/record/d.ts": 'import "./a.js";',
     };
-    expect(check(files)).toEqual([expect.stringContaining("a cycle: src/core/a.ts -> src/core/b.ts -> src/core/c.ts -> src/core/a.ts")]);
+    expect(check(files)).toEqual([
+      expect.stringContaining("a cycle: src/record/a.ts -> src/record/b.ts -> src/record/c.ts -> src/record/a.ts"),
+    ]);
   });
 });

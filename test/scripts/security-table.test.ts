@@ -29,7 +29,7 @@ const judged = (proof: string) =>
     REPORT,
   );
 
-describe("a row of docs/security.md", () => {
+describe("a row of docs/evidence/security.md", () => {
   it.each([
     ["a test by its full name", "`test/a.test.ts` › logout › works"],
     ["a name with a bar", "`test/a.test.ts` › a \\| b"],
@@ -68,8 +68,8 @@ it("a row that is not written like the others hides neither itself nor those aft
   expect(rowsOf(table).map(({ id }) => id)).toEqual(["X-1", "X-2", "X-3"]);
 });
 
-describe("docs/security.md", () => {
-  const rows = rowsOf(readFileSync(path.join(root, "docs/security.md"), "utf8"));
+describe("docs/evidence/security.md", () => {
+  const rows = rowsOf(readFileSync(path.join(root, "docs/evidence/security.md"), "utf8"));
 
   it("has a row for everything", () => {
     expect(rows.length).toBeGreaterThan(250);

@@ -169,21 +169,37 @@ describe("other origins", () => {
 });
 
 describe("the refresh token's end", () => {
-  it("BFF-6 once refused it is not used again: ten more probes, no token request, nothing of it in the session", async () => {
-    const browser = await start();
+  it("BFF-6 once refused it is not used again, whatever is asked: no token request, nothing of it in the session, and nobody is signed in", async () => {
+    const browser = await start({
+      routes(app, auth) {
+        app.get("/guarded", auth.idpRequired, (_request, response) => void response.send("protected"));
+        app.get("/token", (request, response, next) => {
+          void Promise.all([auth.getCredentials(request), auth.getAccessToken(request)]).then((found) => response.json(found), next);
+        });
+      },
+    });
     await signIn(browser);
-    application.provider.revokeAll();
-    application.clock.advance(HOUR);
+    const { provider, clock } = application;
+    const [token, ...others] = provider.issued.filter(({ kind }) => kind === "refresh_token").map(({ value }) => value);
+    const stored = async () => JSON.stringify((await store.entries()).map(({ data }) => data));
+    expect([others, await stored()]).toEqual([[], expect.stringContaining(token ?? "none")]);
+    expect((await browser.get("/guarded")).text).toBe("protected");
+    const refreshes = () => provider.requestsTo("token", { grant_type: "refresh_token" });
+
+    provider.revokeAll();
+    clock.advance(HOUR);
     expect((await browser.get("/idpauth/session")).text).toBe(SIGNED_OUT);
-    const refreshes = () => application.provider.requestsTo("token", { grant_type: "refresh_token" }).length;
-    expect(refreshes()).toBe(1);
-    for (let probe = 0; probe < 10; probe += 1) {
+    expect(refreshes().map(({ params }) => params.get("refresh_token"))).toEqual([token]);
+    for (let round = 0; round < 10; round += 1) {
       expect((await browser.get("/idpauth/session")).text).toBe(SIGNED_OUT);
-      application.clock.advance(10_000);
+      expect((await browser.get("/guarded")).status).toBe(401);
+      expect((await browser.navigate("/guarded")).location).toContain("/idpauth/login/");
+      expect((await browser.get("/token")).json()).toEqual([null, null]);
+      clock.advance(10 * 60_000);
     }
-    expect(refreshes()).toBe(1);
-    const [stored] = await store.entries();
-    expect(JSON.stringify(stored?.data)).not.toContain('"refresh_token"');
+    expect(refreshes()).toHaveLength(1);
+    expect(await stored()).toContain("ada");
+    expect(await stored()).not.toContain(token);
   });
 
   it.each([

@@ -40,6 +40,17 @@ async function until(claim: () => boolean, milliseconds = 10_000): Promise<void>
   }
 }
 
+/** Moves the clock while nothing is asked of the provider, for those who wait for another process. */
+async function whileTimePasses<Result>(work: Promise<Result>): Promise<Result> {
+  let isOpen = true as boolean;
+  const done = work.finally(() => (isOpen = false));
+  while (isOpen) {
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    if (run.asking === 0) await run.clock.advanceAsync(5);
+  }
+  return done;
+}
+
 /** The longest back-off is over. */
 function later(): void {
   run.clock.advance(MINUTE + 1_000);
@@ -87,10 +98,15 @@ describe("F2 F3 an answer that does not come, or not to its end", () => {
       answered += 1;
       return answer;
     });
-    await until(() => exchanges().length === 500);
-    expect(openFiles()).toBeGreaterThan(before + 900);
-    await run.clock.advanceAsync(4_999);
+    // 50 reach the provider; the others wait 2 s for a slot.
+    await until(() => exchanges().length === 50);
+    expect(openFiles()).toBeGreaterThan(before + 90);
+    await run.clock.advanceAsync(1_999);
     expect(answered).toBe(0);
+    await run.clock.advanceAsync(1);
+    await until(() => answered === 450);
+    await run.clock.advanceAsync(2_999);
+    expect(answered).toBe(450);
     await run.clock.advanceAsync(1);
     for (const { status } of await Promise.all(answers)) expect(status).toBe(503);
     await until(() => openFiles() <= before + 10);
@@ -148,35 +164,62 @@ describe("F2 F3 an answer that does not come, or not to its end", () => {
 });
 
 describe("F4 the token endpoint fails, and says when to come back", () => {
-  it.each([500, 502, 503].flatMap((status) => [undefined, "7"].map((retryAfter) => [status, retryAfter] as const)))(
-    "F4 with %i and Retry-After %s: a code is sent once, a refresh token once, and neither again before the time is over",
+  const FAILURES = [500, 501, 502, 503, 504, 505, 507, 508, 511, 599].flatMap((status) =>
+    [undefined, "7"].map((retryAfter) => [status, retryAfter] as const),
+  );
+  const fail = (status: number, retryAfter: string | undefined) =>
+    run.provider.fault("token", { kind: "status", status, headers: retryAfter === undefined ? {} : { "Retry-After": retryAfter } });
+
+  it.each(FAILURES)("F4 with %i and Retry-After %s: a code is sent once, whatever comes later", async (status, retryAfter) => {
+    await start();
+    const visitor = run.visitor();
+    const callback = await visitor.approve();
+    const code = new URL(callback, "http://app.example").searchParams.get("code");
+    const sent = () => exchanges().filter(({ params }) => params.get("code") === code);
+    const withdraw = fail(status, retryAfter);
+    const answer = await visitor.get(callback);
+    expect([answer.status, answer.headers["Retry-After"]]).toEqual([503, retryAfter ?? "1"]);
+    expect(sent()).toHaveLength(1);
+    // The same address again: at once, from two processes at the same moment, after the back-off, and when the provider is well.
+    const elsewhere = visitor.at(run.another());
+    for (const { status: again } of await Promise.all([visitor.get(callback), elsewhere.get(callback)])) expect(again).toBe(400);
+    later();
+    expect((await visitor.get(callback)).status).toBe(400);
+    withdraw();
+    later();
+    expect((await elsewhere.get(callback)).status).toBe(400);
+    expect(sent()).toHaveLength(1);
+    expect(await visitor.isSignedIn()).toBe(false);
+    expect((await visitor.signIn()).status).toBe(302);
+  });
+
+  it.each(FAILURES)(
+    "F4 with %i and Retry-After %s: a refresh token is sent once, and again only by a request after the back-off",
     async (status, retryAfter) => {
       await start();
-      const expired = await expiredVisitor();
-      const headers = retryAfter === undefined ? {} : { "Retry-After": retryAfter };
-      const withdraw = run.provider.fault("token", { kind: "status", status, headers });
-      const visitor = run.visitor();
-      const callback = await visitor.approve();
-      const answer = await visitor.get(callback);
-      expect([answer.status, answer.headers["Retry-After"]]).toEqual([503, retryAfter ?? "1"]);
-      expect(exchanges()).toHaveLength(2);
-      // The same address again, and others who come meanwhile, reach nobody; nor does a refresh.
-      expect((await visitor.get(callback)).status).toBe(400);
-      for (let second = 0; second < Number(retryAfter ?? 1); second += 1) {
-        expect((await expired.get(PROBE)).status).toBe(503);
-        if (second < Number(retryAfter ?? 1) - 1) run.clock.advance(1_000);
+      const visitor = await expiredVisitor();
+      const withdraw = fail(status, retryAfter);
+      const answers = await Promise.all([visitor.get(PROBE), visitor.get(PROBE), visitor.get(PROBE)]);
+      expect(answers.map((answer) => [answer.status, answer.headers["Retry-After"]])).toEqual(Array(3).fill([503, retryAfter ?? "1"]));
+      const [first] = refreshes();
+      const sent = () => refreshes().filter(({ params }) => params.get("refresh_token") === first?.params.get("refresh_token"));
+      expect(sent()).toHaveLength(1);
+      // The component itself never tries again: the time alone brings no request.
+      for (let waited = 0; waited < Number(retryAfter ?? 1) - 1; waited += 1) {
+        await run.clock.advanceAsync(1_000);
+        expect((await visitor.get(PROBE)).status).toBe(503);
       }
-      expect([exchanges().length, refreshes().length]).toEqual([2, 0]);
-      later();
-      expect((await expired.get(PROBE)).status).toBe(503);
-      expect((await expired.get(PROBE)).status).toBe(503);
-      expect([exchanges().length, refreshes().length]).toEqual([2, 1]);
+      expect(sent()).toHaveLength(1);
+      await run.clock.advanceAsync(MINUTE);
+      await run.auth.idle();
+      expect(sent()).toHaveLength(1);
+      expect((await visitor.get(PROBE)).status).toBe(503);
+      expect((await visitor.get(PROBE)).status).toBe(503);
+      expect(sent()).toHaveLength(2);
       withdraw();
       later();
-      expect(await expired.isSignedIn()).toBe(true);
-      expect(await visitor.isSignedIn()).toBe(false);
-      expect((await visitor.get(callback)).status).toBe(400);
-      expect([exchanges().length, refreshes().length, run.provider.reuses]).toEqual([2, 2, 0]);
+      expect(await visitor.isSignedIn()).toBe(true);
+      expect([sent().length, refreshes().length, run.provider.reuses]).toEqual([3, 3, 0]);
     },
   );
 });
@@ -194,7 +237,7 @@ describe("F4 a code that a visitor has made up", () => {
       const attacker = run.visitor();
       const callback = new URL(await attacker.approve(), "http://app.example");
       callback.searchParams.set("code", strange);
-      expect((await attacker.get(callback.pathname + callback.search)).status).toBe(503);
+      expect((await attacker.get(callback.pathname + callback.search)).status).toBe(400);
     }
     expect((await run.visitor().signIn()).status).toBe(302);
     expect(await expired.isSignedIn()).toBe(true);
@@ -498,7 +541,8 @@ describe("F9 a flood of ID tokens with unknown keys", () => {
     const visitors = Array.from({ length: count }, () => run.visitor());
     const callbacks: string[] = [];
     for (const visitor of visitors) callbacks.push(await visitor.approve());
-    const hold = run.provider.hold("token", { before: false, count });
+    // As many as are exchanged at once; the others wait for a slot.
+    const hold = run.provider.hold("token", { before: false, count: 50 });
     const answers = visitors.map((visitor, number) => visitor.get(callbacks[number] ?? ""));
     await hold.arrived;
     if (isDown) {
@@ -508,7 +552,7 @@ describe("F9 a flood of ID tokens with unknown keys", () => {
     }
     hold.release();
     for (const { status } of await Promise.all(answers)) expect(status).toBe(503);
-    expect(exchanges()).toHaveLength(count + 1);
+    expect(exchanges().length).toBeGreaterThanOrEqual(51);
     expect(fetched()).toBe(2);
     run.store.before = undefined;
     // One at a time, for a minute and a half: a code is spent, or the keys are fetched, a few times at the most.
@@ -660,18 +704,40 @@ describe("F16 the provider refuses the refresh token", () => {
   it("F16 ten probes, one token request; the token is dropped and nobody is half signed in", async () => {
     await start();
     const visitor = await expiredVisitor();
+    const spent = run.provider.issued.filter(({ kind }) => kind === "refresh_token").map(({ value }) => value);
+    const stored = () => run.record(visitor);
+    const index = async () => (await visitor.get("/idpauth/", { headers: { accept: "text/html" } })).body ?? "";
+    expect(spent).toHaveLength(1);
+    expect(await index()).toContain("You are signed in");
+    expect(await stored()).toContain(spent[0]);
+    const { auth } = run;
+    const another = run.another();
     run.provider.revokeAll();
+    // Ten at once, over two processes, as if each were the first.
+    const first = Array.from({ length: 10 }, (_, probe) => visitor.at(probe % 2 === 0 ? auth : another).get(PROBE));
+    for (const answer of await whileTimePasses(Promise.all(first)))
+      expect(answer.json()).toMatchObject({ ...SIGNED_OUT, reason: "refresh_rejected" });
+    expect(refreshes().map(({ params }) => params.get("refresh_token"))).toEqual(spent);
+    expect(await stored()).not.toContain(spent[0]);
+
+    // And ten more, while the longest back-off goes by, each of which asks for everything there is to ask.
     for (let probe = 0; probe < 10; probe += 1) {
-      expect((await visitor.get(PROBE)).json()).toMatchObject({ ...SIGNED_OUT, reason: "refresh_rejected" });
+      const at = probe % 2 === 0 ? auth : another;
+      expect((await visitor.at(at).get(PROBE)).json()).toMatchObject({ ...SIGNED_OUT, reason: "refresh_rejected" });
+      expect(await index()).not.toContain("You are signed in");
+      expect(await at.getCredentials(visitor.request("/"))).toBeNull();
+      expect(await at.getAccessToken(visitor.request("/"))).toBeNull();
+      expect(await at.getUser(visitor.request("/"))).toBeNull();
+      expect(await at.checkIdpAuthentication(visitor.request("/"))).toBe(false);
+      expect(await at.explainIdpAuthentication(visitor.request("/"))).toEqual({ authenticated: false, reason: "refresh_rejected" });
+      expect(await at.guard(visitor.request("/page"))).toMatchObject({ kind: "unauthenticated", reply: { status: 401 } });
+      run.clock.advance(7_000);
     }
-    expect(await run.auth.getCredentials(visitor.request("/"))).toBeNull();
-    expect(await run.auth.getUser(visitor.request("/"))).toBeNull();
-    expect(await run.auth.guard(visitor.request("/page"))).toMatchObject({ kind: "unauthenticated" });
     expect(refreshes()).toHaveLength(1);
-    const stored = (await run.auth.getSession(visitor.request("/"))) as { credentials?: object };
-    expect(stored.credentials).not.toHaveProperty("refresh_token");
+    expect(await stored()).not.toContain(spent[0]);
     expect((await visitor.signIn()).status).toBe(302);
     expect(await visitor.isSignedIn()).toBe(true);
+    expect(refreshes()).toHaveLength(1);
   });
 });
 
@@ -687,8 +753,8 @@ describe("F18 the provider limits the rate", () => {
     const withdraw = run.provider.fault("token", { kind: "status", status: 429, headers: { "Retry-After": "40" } });
     const all = () => Promise.all(visitors.map((visitor) => visitor.get(PROBE)));
     for (const { status } of await all()) expect(status).toBe(503);
-    // Those that had a place; the others found the endpoint backed off from.
-    expect(refreshes().length).toBeLessThanOrEqual(20);
+    // Those that had a slot, and the one that got the first slot given back; the second 429 keeps all others away.
+    expect(refreshes().length).toBeLessThanOrEqual(21);
     const first = refreshes().length;
     for (let second = 0; second < 39; second += 1) {
       for (const { status, headers } of await all()) {

@@ -149,11 +149,11 @@ describe("a claim of a megabyte", () => {
   it("IDT-18 at a refresh signs nobody out: it is an outage, and id_info stays", async () => {
     const visitor = app.visitor();
     await visitor.signIn();
-    const before = (await app.auth.getSession(visitor.request("/")))?.["id_info"];
+    const before = (await app.auth.readSessionRecord(visitor.request("/")))?.["id_info"];
     app.clock.advance(HOUR);
     app.provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, name: "x".repeat(MEGABYTE) } });
     expect((await visitor.get("/idpauth/session")).status).toBe(503);
-    expect((await app.auth.getSession(visitor.request("/")))?.["id_info"]).toEqual(before);
+    expect((await app.auth.readSessionRecord(visitor.request("/")))?.["id_info"]).toEqual(before);
   });
 
   it("IDT-18 in userinfo: the sign-in stands without it", async () => {

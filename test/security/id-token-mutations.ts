@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { MAX_DEPTH } from "../../src/core/record.js";
+import { MAX_DEPTH } from "../../src/record/record.js";
 import { MAX_ID_TOKEN_LENGTH } from "../../src/provider/id-token.js";
 import { createCertificate } from "../../scripts/certificate.mjs";
 import type { IdTokenDraft, JsonPart, MutatedIdToken } from "../../src/testing/provider/test-provider.js";
@@ -248,16 +248,11 @@ export const REJECTED: readonly Rejected[] = [
   ["IDT-15 at_hash null", "at_hash", claim("at_hash", null)],
   ["IDT-15 at_hash a number", "at_hash", claim("at_hash", 1)],
 
-  ["IDT-17 no text at all", "missing", () => ""],
+  ["IDT-17 no text at all", "format", () => ""],
   ["IDT-17 one part", "format", token((text) => part(text, 1))],
   ["IDT-17 two parts", "format", token((text) => text.slice(0, text.lastIndexOf(".")))],
   ["IDT-17 four parts", "format", token((text) => `${text}.x`)],
   ["IDT-17 five parts, as an encrypted token", "format", token((text) => `${text}.x.y`)],
-  [
-    "IDT-17 a real encrypted token's header",
-    "format",
-    (draft) => `${encoded({ alg: "RSA-OAEP", enc: "A256GCM" })}.${part(draft.sign(draft.header, draft.claims), 1)}.AAAA.AAAA.AAAA`,
-  ],
   ["IDT-17 empty parts", "format", () => ".."],
   ["IDT-17 padding", "format", withPart(1, (claims) => `${claims}=`)],
   ["IDT-17 padding of the signature", "format", withPart(2, (sig) => `${sig}==`)],

@@ -61,7 +61,7 @@ describe.each(byRequirement(refusedHere))("%s at the callback, refused:", (_id, 
     expect([tokenRequests(), userinfoRequests(), attacker.requests]).toEqual([1, 0, []]);
     expect(answer.setCookies ?? []).toEqual([]);
     expect([...visitor.cookies]).toEqual(cookies);
-    const session = await app.auth.getSession(visitor.request("/"));
+    const session = await app.auth.readSessionRecord(visitor.request("/"));
     expect(Object.keys(session ?? {}).filter((key) => ["credentials", "id_info", "idp_login_at"].includes(key))).toEqual([]);
     expect(await visitor.isSignedIn()).toBe(false);
     // The login is used up: the same link is no second try.
@@ -76,7 +76,9 @@ describe.each(byRequirement(ACCEPTED))("%s at the callback, accepted:", (_id, ro
     expect((await visitor.get(callback)).status).toBe(302);
     expect(failures).toEqual([]);
     expect(attacker.requests).toEqual([]);
-    expect(await app.auth.getSession(visitor.request("/"))).toMatchObject({ id_info: { iss: app.provider.issuer, sub: "ada-1815" } });
+    expect(await app.auth.readSessionRecord(visitor.request("/"))).toMatchObject({
+      id_info: { iss: app.provider.issuer, sub: "ada-1815" },
+    });
   });
 });
 
@@ -85,7 +87,7 @@ describe("at the callback", () => {
     const sub = "x".repeat(255);
     const { visitor, callback } = await approved(claim("sub", sub));
     expect((await visitor.get(callback)).status).toBe(302);
-    expect(await app.auth.getSession(visitor.request("/"))).toMatchObject({ id_info: { sub } });
+    expect(await app.auth.readSessionRecord(visitor.request("/"))).toMatchObject({ id_info: { sub } });
   });
 
   it("IDT-13 a token with the nonce of the visitor's other login is refused, and that login still works", async () => {
@@ -145,10 +147,10 @@ describe("at the callback", () => {
   it("a refused token leaves somebody who is signed in as they are", async () => {
     const visitor = app.visitor();
     await visitor.signIn();
-    const before = await app.auth.getSession(visitor.request("/"));
+    const before = await app.auth.readSessionRecord(visitor.request("/"));
     const { callback } = await approved(claim("iss", "https://evil.example"), visitor);
     expect((await visitor.get(callback)).status).toBe(400);
-    const after = await app.auth.getSession(visitor.request("/"));
+    const after = await app.auth.readSessionRecord(visitor.request("/"));
     expect([after?.["credentials"], after?.["id_info"]]).toEqual([before?.["credentials"], before?.["id_info"]]);
     expect(await visitor.isSignedIn()).toBe(true);
   });

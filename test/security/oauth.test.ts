@@ -2,11 +2,11 @@ import { createServer, type Server } from "node:http";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Entry } from "../../src/core/ports.js";
-import type { SessionRecord } from "../../src/core/record.js";
+import type { Entry } from "../../src/ports.js";
+import type { SessionRecord } from "../../src/record/record.js";
 import type { Endpoint, Fault } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { memoryStore } from "../../src/stores/memory.js";
+import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { createCertificate } from "../../scripts/certificate.mjs";
 import { startApplication, type Answer, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";
@@ -31,7 +31,7 @@ async function start(options: ApplicationOptions = {}): Promise<Visitor> {
 }
 
 const credentialsOf = async (visitor: Visitor): Promise<unknown> =>
-  (await application.auth.getSession(visitor.request("/")))?.["credentials"];
+  (await application.auth.readSessionRecord(visitor.request("/")))?.["credentials"];
 
 function parameter(callback: string, name: string): string {
   return new URL(callback, "http://app.example").searchParams.get(name) ?? "";
@@ -188,7 +188,7 @@ describe("the security best current practice (RFC 9700)", () => {
     expect(await visitor.isSignedIn()).toBe(false);
     expect(application.provider.requestsTo("token")).toEqual([]);
     expect((await visitor.get(`${await visitor.approve()}&${injected}`)).status).toBe(302);
-    expect(JSON.stringify(await application.auth.getSession(visitor.request("/")))).not.toContain("injected");
+    expect(JSON.stringify(await application.auth.readSessionRecord(visitor.request("/")))).not.toContain("injected");
   });
 
   it("BCP-12 every redirect that there is has status 302", async () => {
@@ -301,8 +301,7 @@ describe("PKCE (RFC 7636)", () => {
       const seen = new Set<string>();
       let logins = 0;
       let malformed = 0;
-      const store = {
-        ...memoryStore({ clock }),
+      const store = Object.assign(memoryStore({ clock }), {
         // Nothing is kept: only what would have been stored is looked at.
         insert(_key: string, entry: Entry) {
           const [login] = (entry.data as SessionRecord).idp_state.logins ?? [];
@@ -313,7 +312,7 @@ describe("PKCE (RFC 7636)", () => {
           }
           return Promise.resolve(true);
         },
-      };
+      });
       await start({ clock, store });
       const visitor = application.visitor();
       while (logins < 100_000) await application.auth.handle(visitor.request("/idpauth/login/"));
@@ -324,12 +323,12 @@ describe("PKCE (RFC 7636)", () => {
   it("PKCE-2 the verifier goes to the provider once, with its own code, and to nobody else", async () => {
     const visitor = await start();
     const callback = await visitor.approve();
-    const before = JSON.stringify(await application.auth.getSession(visitor.request("/")));
+    const before = JSON.stringify(await application.auth.readSessionRecord(visitor.request("/")));
     const answer = await visitor.get(callback);
     const [request] = application.provider.requestsTo("token");
     const verifier = request?.params.get("code_verifier") ?? "";
     expect(verifier).toMatch(RANDOM);
-    const after = JSON.stringify(await application.auth.getSession(visitor.request("/")));
+    const after = JSON.stringify(await application.auth.readSessionRecord(visitor.request("/")));
     for (const text of [before, after, JSON.stringify(answer), callback]) expect(text).not.toContain(verifier);
     expect(application.provider.requests.filter(({ body, url }) => (body + url).includes(verifier))).toHaveLength(1);
   });
@@ -409,6 +408,38 @@ function expectLoggedOut(answer: Answer, response: string): void {
 }
 
 describe("revocation (RFC 7009)", () => {
+  it.each<[string, (visitor: Visitor) => Promise<void>]>([
+    [
+      "with a cookie that leads nowhere",
+      (visitor) => {
+        visitor.cookies.set("idpauth", "A".repeat(43));
+        return Promise.resolve();
+      },
+    ],
+    [
+      "with a login that is not finished",
+      async (visitor) => {
+        await visitor.approve();
+      },
+    ],
+    [
+      "with the cookie of a session that has ended",
+      async (visitor) => {
+        await visitor.signIn();
+        const cookie = visitor.cookies.get("idpauth") ?? "";
+        await visitor.get("/idpauth/logout/");
+        visitor.cookies.set("idpauth", cookie);
+      },
+    ],
+  ])("REV-5 a logout %s asks the provider for nothing", async (_name, prepare) => {
+    const visitor = await start();
+    await prepare(visitor);
+    const before = application.provider.requests.length;
+    expectLoggedOut(await visitor.get("/idpauth/logout/?response=json"), "json");
+    expectLoggedOut(await visitor.get("/idpauth/logout/"), "redirect");
+    expect(application.provider.requests.slice(before)).toEqual([]);
+  });
+
   it.each(["redirect", "json"])(
     "REV-3 a certificate that cannot be trusted: nothing is sent, the logout completes, response=%s",
     async (response) => {
@@ -444,6 +475,7 @@ describe("revocation (RFC 7009)", () => {
       application.clock.advance(5_000);
       expectLoggedOut(await answer, response);
       hold.release();
+      await application.auth.idle();
       expect(await visitor.isSignedIn()).toBe(false);
       application.clock.advance(61_000);
       await visitor.signIn();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isRedirectSetting, MAX_ORIGIN_URL_LENGTH, redirectSettingInAscii, sameOriginUrl } from "../../src/core/redirects.js";
-import { fitsHeader, redirectCorpus } from "../../src/testing/host/redirect-corpus.js";
+import { isRedirectSetting, MAX_ORIGIN_URL_LENGTH, redirectSettingInAscii, sameOriginUrl } from "../../src/http/redirects.js";
+import { fitsHeader, redirectCorpus } from "../../src/conformance/adapter/redirect-corpus.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { startApplication, OWN_ORIGIN, type Application } from "../support/application.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
@@ -153,7 +153,7 @@ describe("BCP-1 the redirect corpus through every way in", () => {
     expect([...url.searchParams.keys()].sort()).toEqual(PARAMETERS);
     expect(url.searchParams.get("redirect_uri")).toBe(`${OWN_ORIGIN}/idpauth/login-callback`);
     expect(url.searchParams.get("scope")).toBe("openid email profile offline_access");
-    return (await auth.getSession(visitor.request("/")))?.["final_redirect"] as string | undefined;
+    return (await auth.readSessionRecord(visitor.request("/")))?.["final_redirect"] as string | undefined;
   }
 
   const query = (value: string, more: Readonly<Record<string, string>>) =>

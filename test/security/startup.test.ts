@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import express from "express";
 import session from "express-session";
 import { describe, expect, it } from "vitest";
-import { idpAuth } from "../../src/hosts/express.js";
+import { idpAuth } from "../../src/adapters/express/express.js";
 import { ConfigurationError, type Finding, type LogEntry } from "../../src/index.js";
 
 const SECRET_KEY = "the-secret-key-that-nobody-may-see-0123";
@@ -112,6 +112,13 @@ describe("1h start-up checks", () => {
     ["a provider over http in debug mode", { issuer: "http://id.example", debug: true }, "W011", true],
     ["a SECRET_KEY of 31 bytes", { secretKey: "k".repeat(31) }, "W002", true],
     ["debug mode at an https address", { debug: true, baseUrl: "https://app.example" }, "W010", true],
+    ["debug mode at an http address of another machine", { debug: true, baseUrl: "http://app.example" }, "W010", true],
+    ["debug mode without an address", { debug: true }, "W010", true],
+    ["no own origin in debug mode", { debug: true }, "W001", true],
+    ["no store in debug mode", { debug: true }, "W005", true],
+    ["a cookie name without __Host- over https", { cookieName: "sid", baseUrl: "https://app.example" }, "W013", true],
+    ["the README's SECRET_KEY", { secretKey: "put-at-least-32-random-bytes-here-please" }, "E013", false],
+    ["the README's SECRET_KEY as a fallback", { secretKeyFallbacks: ["put-at-least-32-random-bytes-here-please"] }, "E013", false],
     ["an application over http", { baseUrl: "http://app.example" }, "W009", true],
     ["no own origin", {}, "W001", true],
     ["a SCOPE without openid", { scope: ["email"] }, "E005", false],

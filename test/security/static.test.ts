@@ -8,7 +8,7 @@ const SOURCES = fileURLToPath(new URL("../../src/", import.meta.url));
 /** The code that runs in an application: without comments, by path. What is for tests, and the command, is left out. */
 const files = new Map(
   readdirSync(SOURCES, { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".ts") && !/^(?:testing|cli)[\\/]/.test(path))
+    .filter((path) => path.endsWith(".ts") && !/^(?:testing|conformance|cli)[\\/]/.test(path))
     .map((path) => [
       relative(SOURCES, join(SOURCES, path)).split(sep).join("/"),
       withoutComments(readFileSync(join(SOURCES, path), "utf8")),
@@ -51,12 +51,12 @@ describe("the source", () => {
     expect(filesWith(/Math\.random/)).toEqual(
       [
         // Back-off and its Retry-After, waiting for another process's lease, for a database, for the next sweep.
-        "credentials/refresh-slots.ts",
-        "credentials/refresh.ts",
-        "provider/openid.ts",
-        "stores/postgres-pool.ts",
-        "stores/postgres-sweep.ts",
-        "stores/sqlite-writes.ts",
+        "access/refresh.ts",
+        "access/slots.ts",
+        "provider/openid-provider.ts",
+        "stores/postgres/pool.ts",
+        "stores/postgres/sweep.ts",
+        "stores/sqlite/writes.ts",
       ].filter((path) => files.has(path)),
     );
     for (const use of uses(/Math\.random/)) expect(use).toMatch(/pause|wait\(|estimate|random = Math\.random|\* Math\.min|interval/i);
@@ -69,14 +69,14 @@ describe("the source", () => {
   it("F14 never turns off the check of certificates", () => {
     expect(uses(/NODE_TLS_REJECT_UNAUTHORIZED|rejectUnauthorized|checkServerIdentity/)).toEqual([]);
     // http, where the settings' own rule lets it be: on loopback, or in debug mode.
-    expect(filesWith(/allowInsecureRequests/)).toEqual(["provider/discovery.ts"]);
+    expect(filesWith(/allowInsecureRequests/)).toEqual(["provider/requests.ts"]);
   });
 
   it("15.3.2 has one place that asks the provider, and it follows no redirect", () => {
-    expect(uses(/\bfetch\(/).filter((use) => !/^hosts\/|function|customFetch\]/.test(use))).toEqual([
-      expect.stringMatching(/^provider\/backchannel\.ts: .*redirect: "manual"/),
+    expect(uses(/\bfetch\(/).filter((use) => !/^adapters\/|function|customFetch\]/.test(use))).toEqual([
+      expect.stringMatching(/^provider\/transport\.ts: .*redirect: "manual"/),
     ]);
-    expect(filesWith(/from "node:https?"/).filter((path) => !path.startsWith("hosts/"))).toEqual([]);
+    expect(filesWith(/from "node:https?"/).filter((path) => !path.startsWith("adapters/"))).toEqual([]);
     expect(uses(/redirect: "follow"/)).toEqual([]);
   });
 
@@ -96,6 +96,6 @@ describe("the source", () => {
 
   it("16.4.1 writes nowhere but to its log, whose default is one place, and the stack of a handler that failed to stderr", () => {
     expect(uses(/\bconsole\./)).toEqual([]);
-    expect(filesWith(/process\.(?:stderr|stdout)\.write/)).toEqual(["hosts/node-error.ts", "idp-auth.ts"]);
+    expect(filesWith(/process\.(?:stderr|stdout)\.write/)).toEqual(["adapters/node/error.ts", "compose.ts"]);
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { SessionStore, Stored } from "../../src/core/ports.js";
+import type { SessionStore, Stored } from "../../src/ports.js";
 import type { Visitor } from "../support/application.js";
 import { startWatchedRun, type WatchedRun } from "./watched-run.js";
 
@@ -39,6 +39,7 @@ describe("S5 a store that answers nonsense", () => {
     const auth = run.another({ store: broken });
     const visitor = run.visitor().at(auth);
     await visitor.signIn();
+    expect(await visitor.isSignedIn()).toBe(true);
     const callback = await visitor.approve();
     isBroken = true;
     const probe = await visitor.get(PROBE);

@@ -1,8 +1,9 @@
 import { expect } from "vitest";
-import type { EventName } from "../../src/core/events.js";
+import type { EventName } from "../../src/events/events.js";
 import type { IdpAuth, IdpAuthOptions, IdpRequest, Reply } from "../../src/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { startApplication, Visitor, type Application, type ApplicationOptions } from "../support/application.js";
+import { openedRecord, storedUnder } from "../support/opened-record.js";
 import { SealingStore } from "../support/sealing-store.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";
 
@@ -13,6 +14,8 @@ export interface WatchedRun extends Application {
   readonly store: SealingStore;
   /** Requests to the provider that have no answer yet. Those take real time, which the clock must not run ahead of. */
   readonly asking: number;
+  /** The text of a visitor's record as the store holds it, opened. Throws when there is none. */
+  record(visitor: Visitor): Promise<string>;
   /** Events so far, by name. */
   count(event: EventName): number;
   /**
@@ -74,6 +77,10 @@ export async function startWatchedRun({ clock = new TestClock(), ...options }: A
     },
     another: (overrides?: Partial<IdpAuthOptions>) => watched(app.another(overrides)),
     visitor: () => new Visitor(auth, app.provider, clock),
+    async record({ cookies }) {
+      const cookie = cookies.get("idpauth") ?? "";
+      return openedRecord(await store.peek(storedUnder(cookie)), cookie);
+    },
     count: (event) => counts.get(event) ?? 0,
     async finish() {
       // Node tells of rejections once the queue of promises is empty.

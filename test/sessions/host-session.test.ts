@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { StoreUnavailableError } from "../../src/core/errors.js";
-import type { VisitorSession } from "../../src/core/ports.js";
-import { storedForm, type SessionRecord } from "../../src/core/record.js";
-import type { EpochSeconds } from "../../src/core/time.js";
-import { createHostSessions, type HostSession, type HostSessions } from "../../src/sessions/host-session.js";
+import { StoreUnavailableError } from "../../src/errors.js";
+import type { VisitorSession } from "../../src/ports.js";
+import { storedForm, type SessionRecord } from "../../src/record/record.js";
+import type { EpochSeconds } from "../../src/clock.js";
+import { createHostSessions, type HostSession, type HostSessions } from "../../src/sessions/framework-session.js";
 
 type Data = Record<string, unknown>;
 
@@ -229,5 +229,82 @@ describe("the request's copy", () => {
   it("with a stamp that is not older asks the store nothing", () => {
     expect([open().touch(null, false), open().touch(1_000, false)]).toEqual([undefined, undefined]);
     expect(middleware.calls).toEqual([]);
+  });
+});
+
+describe("the application's own keys at a sign-in", () => {
+  const ISSUER = "https://provider.example";
+  const ADA = { iss: ISSUER, sub: "ada" };
+  const record = (over: Partial<SessionRecord> = {}): Data => ({
+    ...storedForm({ credentials: credentials("first"), id_info: ADA, idp_state: { v: 1, issuer: ISSUER }, ...over }, NAMES),
+  });
+  const signInAs =
+    (idInfo: Data) =>
+    (before: SessionRecord): SessionRecord => ({
+      ...before,
+      credentials: credentials("new"),
+      id_info: idInfo,
+      idp_state: { v: 1, issuer: ISSUER },
+    });
+  const { credentials: _none, ...withoutCredentials } = record();
+
+  /** A login and its callback, each in a request of its own. */
+  async function signIn(idInfo: Data): Promise<Data> {
+    const login = middleware.request("ada");
+    await sessions.open(login).begin(withState);
+    const callback = middleware.request(login.id);
+    expect(await sessions.open(callback).regenerate(signInAs(idInfo))).toMatchObject({ id_info: idInfo });
+    expect([...middleware.stored.keys()]).toEqual([callback.id]);
+    return middleware.stored.get(callback.id) ?? {};
+  }
+
+  const cases: [string, Data, boolean][] = [
+    ["nobody was signed in", {}, true],
+    ["a login was pending", { idp_state: { v: 1 } }, true],
+    ["only the pending login of another format was there", { idp_state: { v: 99 } }, true],
+    ["the same user was signed in", record(), true],
+    ["another user was signed in", record({ id_info: { ...ADA, sub: "grace" } }), false],
+    ["the same subject of another issuer was signed in", record({ id_info: { ...ADA, iss: "https://other.example" } }), false],
+    ["a user without an identity was signed in", record({ id_info: {} }), false],
+    ["the same user was signed in for another client", record({ credentials: { ...credentials("first"), client_id: "other" } }), false],
+    ["the same user was signed in at another issuer", record({ idp_state: { v: 1, issuer: "https://before.example" } }), false],
+    ["the record has another format", { ...record(), idp_state: { v: 99 } }, false],
+    ["the record has no private part", { credentials: credentials("first"), id_info: ADA }, false],
+    ["the credentials cannot be read", { ...record(), credentials: "token" }, false],
+    ["the credentials have another name", { ...withoutCredentials, tokens: credentials("first"), idp_state: { v: 99 } }, false],
+    ["only another user's identity is left", { ...withoutCredentials, id_info: { ...ADA, sub: "grace" } }, false],
+    ["only the same user's identity is left", withoutCredentials, true],
+  ];
+  it.each(cases)("%s", async (_name, stored, areKept) => {
+    middleware.stored.set("ada", { cart: "book", ...stored });
+    const after = await signIn(ADA);
+    expect([after["cart"], after["credentials"], after["id_info"]]).toEqual([areKept ? "book" : undefined, credentials("new"), ADA]);
+  });
+
+  it("two logins at once over another client's record bring none of its keys back", async () => {
+    middleware.stored.set("ada", { cart: "book", ...record({ credentials: { ...credentials("first"), client_id: "other" } }) });
+    const requests = [middleware.request("ada"), middleware.request("ada")];
+    await Promise.all(requests.map((request) => sessions.open(request).begin(withState)));
+    for (const data of middleware.stored.values()) expect(data).toEqual({ idp_state: { v: 1 }, oauth_state: "a state" });
+  });
+
+  it("go when only the request's own copy is another user's", async () => {
+    const request = middleware.request("ada");
+    request.data = { cart: "book", ...record({ id_info: { ...ADA, sub: "grace" } }) };
+    middleware.stored.set("ada", { idp_state: { v: 1 } });
+    await sessions.open(request).regenerate(signInAs(ADA));
+    expect(middleware.stored.get(request.id)).not.toHaveProperty("cart");
+  });
+
+  it("a login of a user whose record is readable leaves the session under its id", async () => {
+    middleware.stored.set("ada", { cart: "book", ...record() });
+    await open().begin(withState);
+    expect(middleware.stored.get("ada")).toMatchObject({ cart: "book", id_info: ADA, oauth_state: "a state" });
+  });
+
+  it("what the session gets are ordinary objects", async () => {
+    const request = middleware.request("ada");
+    await sessions.open(request).update(signInAs(ADA));
+    for (const key of ["credentials", "id_info", "idp_state"]) expect(Object.getPrototypeOf(request.data[key])).toBe(Object.prototype);
   });
 });

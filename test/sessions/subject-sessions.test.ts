@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { StoreUnavailableError } from "../../src/core/errors.js";
-import type { Events } from "../../src/core/events.js";
-import { memoryStore } from "../../src/stores/memory.js";
+import { StoreUnavailableError } from "../../src/errors.js";
+import type { Events } from "../../src/events/events.js";
+import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { startApplication, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
 import { SealingStore } from "../support/sealing-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { StoreUnavailableError } from "../../src/core/errors.js";
-import type { Entry, SessionStore } from "../../src/core/ports.js";
-import { EMPTY_RECORD } from "../../src/core/record.js";
-import { memoryStore } from "../../src/stores/memory.js";
+import { StoreUnavailableError } from "../../src/errors.js";
+import type { Entry, SessionStore } from "../../src/ports.js";
+import { EMPTY_RECORD } from "../../src/record/record.js";
+import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { testStore } from "../../src/testing/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 

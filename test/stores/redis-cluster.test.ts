@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { StoreUnavailableError } from "../../src/core/errors.js";
-import type { Entry } from "../../src/core/ports.js";
-import { redisStore } from "../../src/stores/redis.js";
+import { StoreUnavailableError } from "../../src/errors.js";
+import type { Entry } from "../../src/ports.js";
+import { redisStore } from "../../src/stores/redis/redis-store.js";
 import { testStore } from "../../src/testing/index.js";
 import { eventually } from "../support/eventually.js";
 import { CLUSTER_CLIENTS, control, type ConnectedClient } from "../support/redis-clients.js";

@@ -19,9 +19,9 @@ import path from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import Database from "better-sqlite3";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { StoreUnavailableError } from "../../src/core/errors.js";
-import type { Entry, SessionStore } from "../../src/core/ports.js";
-import { sqliteStore, type SqliteDatabase, type SqliteStore } from "../../src/stores/sqlite.js";
+import { StoreUnavailableError } from "../../src/errors.js";
+import type { Entry, SessionStore } from "../../src/ports.js";
+import { sqliteStore, type SqliteDatabase, type SqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
 import { testStore } from "../../src/testing/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
@@ -691,7 +691,7 @@ function application(prepare?: (driver: string) => void): string {
   const modules = path.join(folder, "node_modules");
   cpSync(path.join(ROOT, "dist"), path.join(modules, "idpauth/dist"), { recursive: true });
   cpSync(path.join(ROOT, "package.json"), path.join(modules, "idpauth/package.json"));
-  for (const name of ["jose", "openid-client", "oauth4webapi", ...(prepare ? ["bindings", "file-uri-to-path"] : [])]) {
+  for (const name of ["jose", "oauth4webapi", ...(prepare ? ["bindings", "file-uri-to-path"] : [])]) {
     cpSync(path.join(ROOT, "node_modules", name), path.join(modules, name), { recursive: true });
   }
   if (prepare) {

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import express5 from "express";
 import session, { MemoryStore, type SessionOptions } from "express-session";
-import { idpAuth, type ExpressIdpAuth } from "../../src/hosts/express.js";
+import { idpAuth, type ExpressIdpAuth } from "../../src/adapters/express/express.js";
 import type { IdpAuthOptions, LogEntry } from "../../src/index.js";
 import { CookieBrowser, type CookieBrowserOptions } from "../../src/testing/browser/cookie-browser.js";
 import { startTestProvider, type TestProvider, type TestProviderOptions } from "../../src/testing/provider/test-provider.js";

@@ -1,7 +1,7 @@
 import cookie from "@fastify/cookie";
 import session, { type FastifySessionOptions } from "@fastify/session";
 import fastify, { type FastifyInstance, type FastifyServerOptions } from "fastify";
-import { idpAuth, type FastifyIdpAuth } from "../../src/hosts/fastify.js";
+import { idpAuth, type FastifyIdpAuth } from "../../src/adapters/fastify/fastify.js";
 import type { IdpAuthOptions, LogEntry } from "../../src/index.js";
 import { CookieBrowser, type CookieBrowserOptions } from "../../src/testing/browser/cookie-browser.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";

@@ -1,6 +1,6 @@
 import { Cluster, Redis } from "ioredis";
 import { createClient, createCluster } from "redis";
-import type { RedisClient } from "../../src/stores/redis.js";
+import type { RedisClient } from "../../src/stores/redis/redis-store.js";
 import type { RedisServer } from "./redis-server.js";
 
 /** A client as an application sets it up for the store, connected, and the way to end it. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { Entry, SessionStore, Stored } from "../../src/core/ports.js";
-import type { Clock, EpochSeconds } from "../../src/core/time.js";
-import { memoryStore } from "../../src/stores/memory.js";
+import type { Entry, SessionStore, Stored } from "../../src/ports.js";
+import type { Clock, EpochSeconds } from "../../src/clock.js";
+import { memoryStore } from "../../src/stores/memory/memory-store.js";
 
 export type StoreMethod = "get" | "insert" | "replace" | "touch" | "delete" | "listBySubject";
 

@@ -1,5 +1,5 @@
 import { StoreUnavailableError, type Clock, type SessionStore, type Stored } from "../../src/index.js";
-import { memoryStore } from "../../src/stores/memory.js";
+import { memoryStore } from "../../src/stores/memory/memory-store.js";
 
 /** A memory store that remembers what it was asked, and can be made to fail. Records lie in it as they are. */
 export interface WatchedStore extends SessionStore {

@@ -1,8 +1,8 @@
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from "express";
-import { idpAuth, type ExpressIdpAuth } from "../../src/hosts/express.js";
-import { ConfigurationError, memoryStore, type IdpAuthOptions, type SessionStore, type Stored } from "../../src/index.js";
+import { idpAuth, type ExpressIdpAuth } from "../../src/adapters/express/express.js";
+import { ConfigurationError, memoryStore, type IdpAuthOptions, type Session, type SessionStore, type Stored } from "../../src/index.js";
 import type { HostSetup } from "../../src/testing/index.js";
-import type { ExpressChanges } from "../hosts/applications/express.js";
+import type { ExpressChanges } from "../adapters/applications/express.js";
 
 /** An Express application with one mistake in it, such as people and frameworks make. */
 export interface BrokenHost extends ExpressChanges {
@@ -89,6 +89,71 @@ export const brokenHosts: readonly BrokenHost[] = [
     ...before((_request, response) => {
       const setHeader = response.setHeader.bind(response);
       response.setHeader = (name: string, value: never) => setHeader(name, name === "Vary" ? "Cookie" : value);
+    }),
+  },
+  {
+    name: "sends a login to BASE_URL for ever",
+    breaks: ["login", "that comes back from BASE_URL with another Host"],
+    ...retargeted((target) => target.replace("&idp_hop=1", "")),
+  },
+  {
+    name: "tells caches nothing of a guarded page",
+    breaks: ["guarded responses", "a guarded response is private and is not stored"],
+    ...guarded((guard) => (request, response, next) => {
+      const { writeHead } = response;
+      void guard(request, response, () => {
+        response.removeHeader("Cache-Control");
+        response.writeHead = writeHead;
+        next();
+      });
+    }),
+  },
+  {
+    name: "says the same of every page, guarded or not",
+    breaks: ["guarded responses", "a guarded response is private and is not stored"],
+    ...before((_request, response) => {
+      response.setHeader("Cache-Control", "private, no-store");
+    }),
+  },
+  {
+    name: "has its own Cache-Control replace the application's",
+    breaks: ["guarded responses", "an application's own Cache-Control stays"],
+    ...headerChanged("Cache-Control", () => undefined),
+  },
+  {
+    name: "loses Cookie when the application sets Vary",
+    breaks: ["guarded responses", "Vary is merged with the application's own"],
+    ...guarded((guard) => (request, response, next) => {
+      const { writeHead } = response;
+      void guard(request, response, () => {
+        response.writeHead = writeHead;
+        response.setHeader("Vary", "Cookie");
+        next();
+      });
+    }),
+  },
+  {
+    name: "names Cookie in Vary once more",
+    breaks: ["guarded responses", "Vary is merged with the application's own"],
+    ...guarded((guard) => (request, response, next) => {
+      void guard(request, response, () => {
+        const { writeHead } = response;
+        response.writeHead = ((status: number) => {
+          response.appendHeader("Vary", "Cookie");
+          return writeHead.call(response, status);
+        }) as typeof writeHead;
+        next();
+      });
+    }),
+  },
+  {
+    name: "forgets what earlier middleware put into Vary of a guarded page",
+    breaks: ["guarded responses", "what earlier middleware put into Vary stays"],
+    ...guarded((guard) => (request, response, next) => {
+      void guard(request, response, () => {
+        response.removeHeader("Vary");
+        next();
+      });
     }),
   },
   {
@@ -232,16 +297,31 @@ export const brokenHosts: readonly BrokenHost[] = [
   },
   {
     name: "gives the record itself",
-    breaks: ["accessors", "getSession gives exactly the specified keys"],
-    ...patched((auth) => ({ getSession: async (request) => ({ ...(await auth.getSession(request)), idp_state: {} }) })),
+    breaks: ["accessors", "readSessionRecord gives exactly the specified keys"],
+    ...patched((auth) => ({ readSessionRecord: async (request) => ({ ...(await auth.readSessionRecord(request)), idp_state: {} }) })),
   },
   {
     name: "gives a session that can be changed",
-    breaks: ["accessors", "getSession gives exactly the specified keys"],
+    breaks: ["accessors", "readSessionRecord gives exactly the specified keys"],
+    ...patched((auth) => ({
+      async readSessionRecord(request) {
+        const session = await auth.readSessionRecord(request);
+        return session && { ...session };
+      },
+    })),
+  },
+  {
+    name: "gives the record as the session",
+    breaks: ["accessors", "getSession gives the user, the verified claims"],
+    ...patched((auth) => ({ getSession: async (request) => (await auth.readSessionRecord(request)) as unknown as Session | null })),
+  },
+  {
+    name: "gives the session of a user whom a session limit has signed out",
+    breaks: ["accessors", "when the maximum age is over, each of them says that nobody is signed in"],
     ...patched((auth) => ({
       async getSession(request) {
-        const session = await auth.getSession(request);
-        return session && { ...session };
+        const record = await auth.readSessionRecord(request);
+        return (await auth.getSession(request)) ?? (record && ({ claims: record["id_info"] } as unknown as Session));
       },
     })),
   },

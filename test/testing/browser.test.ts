@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import express from "express";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { idpAuth } from "../../src/hosts/express.js";
+import { idpAuth } from "../../src/adapters/express/express.js";
 import { browser, signedInAs, startTestProvider, type TestProvider } from "../../src/testing/index.js";
 
 let provider: TestProvider;

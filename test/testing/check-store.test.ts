@@ -1,7 +1,7 @@
 import { AssertionError } from "node:assert/strict";
 import { describe, expect, it } from "vitest";
 import type { SessionStore } from "../../src/index.js";
-import { memoryStore } from "../../src/stores/memory.js";
+import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import {
   checkStore,
   formatStoreReport,

@@ -5,7 +5,7 @@ import { MapStore } from "./map-store.js";
 testStore({
   name: "map",
   test: it,
-  // A Map lies in one process, with no server that could be away.
+  // A Map is in one process, and has no server that could fail.
   without: ["another", "outage"],
   create() {
     let now = 1_800_000_000;

@@ -1,6 +1,6 @@
 import type { Clock, Entry, SessionStore, Stored } from "idpauth";
 
-/** Sessions in a Map. Each method does its work in one step, so nobody can come between compare and set. */
+/** Sessions in a Map. Each method does its work in one step, so no other call runs between compare and swap. */
 export class MapStore implements SessionStore {
   readonly name = "map";
   protected readonly entries = new Map<string, Stored>();

@@ -17,12 +17,12 @@ import { startEmbeddedProvider } from "../../demo/embedded-provider.js";
 import { memoryState } from "../../demo/state.js";
 import { IdpAuthModule } from "../../examples/nestjs/idp-auth/idp-auth.module.js";
 import { IdpRequiredGuard } from "../../examples/nestjs/idp-auth/idp-required.guard.js";
-import * as expressHost from "../../src/hosts/express.js";
-import * as fastifyHost from "../../src/hosts/fastify.js";
-import * as fetchHost from "../../src/hosts/fetch.js";
-import * as honoHost from "../../src/hosts/hono.js";
-import * as koaHost from "../../src/hosts/koa.js";
-import * as nodeHost from "../../src/hosts/node.js";
+import * as expressHost from "../../src/adapters/express/express.js";
+import * as fastifyHost from "../../src/adapters/fastify/fastify.js";
+import * as fetchHost from "../../src/adapters/fetch/fetch.js";
+import * as honoHost from "../../src/adapters/hono/hono.js";
+import * as koaHost from "../../src/adapters/koa/koa.js";
+import * as nodeHost from "../../src/adapters/node/node.js";
 import type { IdpAuthOptions } from "../../src/index.js";
 import {
   browser,

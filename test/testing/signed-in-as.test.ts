@@ -1,15 +1,17 @@
+// Before idpauth/next, which needs it.
+import "../adapters/applications/next-installed.js";
 import express from "express";
 import session from "express-session";
 import fastify from "fastify";
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
-import * as expressHost from "../../src/hosts/express.js";
-import * as fastifyHost from "../../src/hosts/fastify.js";
-import * as fetchHost from "../../src/hosts/fetch.js";
-import * as honoHost from "../../src/hosts/hono.js";
-import * as koaHost from "../../src/hosts/koa.js";
-import * as nextHost from "../../src/hosts/next.js";
-import * as nodeHost from "../../src/hosts/node.js";
+import * as expressHost from "../../src/adapters/express/express.js";
+import * as fastifyHost from "../../src/adapters/fastify/fastify.js";
+import * as fetchHost from "../../src/adapters/fetch/fetch.js";
+import * as honoHost from "../../src/adapters/hono/hono.js";
+import * as koaHost from "../../src/adapters/koa/koa.js";
+import * as nextHost from "../../src/adapters/next/next.js";
+import * as nodeHost from "../../src/adapters/node/node.js";
 import { browser, signedInAs, signedInCookie, signIn, startTestProvider, TestClock } from "../../src/testing/index.js";
 
 // No provider runs: whatever asked one would find nobody.
@@ -73,7 +75,7 @@ describe("who is signed in", () => {
   const auth = fetchHost.idpAuth(OPTIONS);
   const subjectOf = async (claims?: Record<string, unknown>) => {
     const request = new Request("http://app.example/", { headers: { cookie: await signedInAs(auth, claims) } });
-    return (await auth.getSession(request))?.["id_info"] as Record<string, unknown>;
+    return (await auth.readSessionRecord(request))?.["id_info"] as Record<string, unknown>;
   };
 
   it("is the test provider's own person where nobody is named", async () => {
@@ -86,7 +88,7 @@ describe("who is signed in", () => {
     const grace = { email: "grace@example.com" };
     const visitor = await signIn((request: Request) => app.fetch(request), grace);
     const request = new Request(visitor.origin, { headers: { cookie: visitor.cookie } });
-    const signedIn = (await app.getSession(request))?.["id_info"] as Record<string, unknown>;
+    const signedIn = (await app.readSessionRecord(request))?.["id_info"] as Record<string, unknown>;
     expect((await subjectOf(grace))["sub"]).toBe(signedIn["sub"]);
     expect((await subjectOf({ sub: "as-it-is" }))["sub"]).toBe("as-it-is");
     await visitor.close();

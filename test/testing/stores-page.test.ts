@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import * as kit from "../../src/testing/index.js";
-import { STORE_METHODS } from "../../src/testing/store/store-under-test.js";
+import { STORE_METHODS } from "../../src/conformance/store/store-under-test.js";
 
-const page = readFileSync(new URL("../../docs/stores.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../docs/how-to/stores.md", import.meta.url), "utf8");
 
-describe("docs/stores.md", () => {
+describe("docs/how-to/stores.md", () => {
   it.each(["map-store.ts", "map-store.test.ts"])("shows %s as it is run here", (file) => {
     expect(page).toContain("`" + file + "`");
     expect(page).toContain("\n```ts\n" + readFileSync(new URL(file, import.meta.url), "utf8") + "```\n");

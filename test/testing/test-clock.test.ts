@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { systemClock, wait } from "../../src/core/time.js";
+import { systemClock, wait } from "../../src/clock.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
 const START = 1_000_000;

@@ -11,10 +11,10 @@ import {
   type HostResult,
   type HostSetup,
 } from "../../src/testing/index.js";
-import { checkHostObligation } from "../../src/testing/host/check-obligation.js";
-import { Stage } from "../../src/testing/host/stage.js";
+import { checkHostObligation } from "../../src/conformance/adapter/check-requirement.js";
+import { Stage } from "../../src/conformance/adapter/stage.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { startExpress } from "../hosts/applications/express.js";
+import { startExpress } from "../adapters/applications/express.js";
 import { brokenHosts, type BrokenHost } from "./broken-hosts.js";
 
 function nameOf({ area, promise }: { area: string; promise: string }): string {

@@ -11,7 +11,7 @@ import {
   type TestProvider,
   type TestProviderOptions,
 } from "../../src/testing/provider/test-provider.js";
-import { idpAuth } from "../../src/hosts/fetch.js";
+import { idpAuth } from "../../src/adapters/fetch/fetch.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
 const REDIRECT_URI = "http://127.0.0.1:1/callback";
@@ -141,7 +141,7 @@ describe("a sign-in by the certified client", () => {
 
 describe("what the provider refuses", () => {
   it.each<[string, (params: URLSearchParams) => void]>([
-    ["another verifier", (params) => params.set("code_verifier", "v".repeat(43))],
+    ["another verifier", (params) => params.set("code_verifier", "another-verifier-".padEnd(43, "w"))],
     ["no verifier", (params) => params.delete("code_verifier")],
     ["another redirect_uri", (params) => params.set("redirect_uri", `${REDIRECT_URI}/`)],
     ["no redirect_uri", (params) => params.delete("redirect_uri")],

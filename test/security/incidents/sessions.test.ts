@@ -8,10 +8,10 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { memoryStore, type SessionStore } from "../../../src/index.js";
-import { postgresStore } from "../../../src/stores/postgres.js";
-import { redisStore } from "../../../src/stores/redis.js";
+import { postgresStore } from "../../../src/stores/postgres/postgres-store.js";
+import { redisStore } from "../../../src/stores/redis/redis-store.js";
 import { newCookieValue, storeKeyOf } from "../../../src/sessions/seal.js";
-import { sqliteStore } from "../../../src/stores/sqlite.js";
+import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { CookieBrowser } from "../../../src/testing/browser/cookie-browser.js";
 import type { PersonClaims } from "../../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../../src/testing/test-clock.js";
@@ -295,20 +295,50 @@ describe("in the host's own session", () => {
   it("CVE-2023-29020 @fastify/passport: the secret against forged requests stayed the same through a sign-in", async () => {
     const app = await startExpress({ session: "host", routes });
     const browser = app.browser();
+    const only = () => {
+      const [[id, data] = ["", {}], ...others] = Object.entries(app.stored());
+      expect(others).toEqual([]);
+      return { id, data, text: JSON.stringify(data) };
+    };
     await browser.get("/keep/the-secret-of-ada");
     const login = await browser.get(LOGIN);
     const query = new URL(login.location ?? "").searchParams;
+    const [state, nonce] = [query.get("state") ?? "", query.get("nonce") ?? ""];
+    const before = only();
+    for (const secret of [state, nonce]) expect(before.text).toContain(secret);
+    expect(state.length).toBeGreaterThan(40);
     const callback = await app.provider.signInCode(login.location ?? "", ADA);
     await browser.get(callback);
-    // What the component itself needed for the login is gone, but for the page to come back to.
-    const record = JSON.stringify(app.stored());
-    expect(record).not.toContain(query.get("state"));
-    expect(record).not.toContain(app.provider.requestsTo("token")[0]?.params.get("code_verifier"));
-    expect(Object.values(app.stored())[0]).toMatchObject({ final_redirect: "/idpauth/", kept: "the-secret-of-ada" });
-    // Another person's sign-in drops what the host kept.
+    const verifier = app.provider.requestsTo("token")[0]?.params.get("code_verifier") ?? "";
+    expect(before.text).toContain(verifier);
+    expect(verifier.length).toBeGreaterThan(42);
+
+    // Under a new id. What the component itself needed for the login is gone, but for the page to come back to.
+    const signedIn = only();
+    expect(signedIn.id).not.toBe(before.id);
+    for (const secret of [state, verifier]) expect(signedIn.text).not.toContain(secret);
+    // The nonce is a claim of the ID token, which a refreshed one is compared with.
+    expect(signedIn.text.split(nonce)).toHaveLength(2);
+    expect(signedIn.data).toMatchObject({ id_info: { nonce } });
+    expect(Object.keys(signedIn.data).sort()).toEqual(
+      ["cookie", "credentials", "final_redirect", "id_info", "idp_login_at", "idp_state", "kept"].sort(),
+    );
+    expect(signedIn.data).toMatchObject({ final_redirect: "/idpauth/", kept: "the-secret-of-ada" });
+    expect(signedIn.data["idp_state"]).not.toHaveProperty("logins");
+
+    // The same person again keeps them, under a new id again; another person's sign-in drops them.
+    app.provider.person = ADA;
+    await browser.follow(LOGIN);
+    const again = only();
+    expect(again.data).toMatchObject({ kept: "the-secret-of-ada" });
+    expect([before.id, signedIn.id]).not.toContain(again.id);
     app.provider.person = GRACE;
     await browser.follow(LOGIN);
-    expect(JSON.stringify(app.stored())).not.toContain("the-secret-of-ada");
+    const other = only();
+    expect(other.data).toMatchObject({ id_info: { sub: GRACE.sub } });
+    expect(other.data).not.toHaveProperty("kept");
+    expect(other.text).not.toMatch(/the-secret-of-ada|ada@/);
+    expect([before.id, signedIn.id, again.id]).not.toContain(other.id);
   });
 
   it("express-session: a request that ends after the logout must not save the session again", async () => {
@@ -568,7 +598,7 @@ describe("200 people at once", () => {
           auth.getUser(request),
           auth.getCredentials(request),
           auth.getAccessToken(request),
-          auth.getSession(request),
+          auth.readSessionRecord(request),
         ]);
         return [
           user?.email,
@@ -642,7 +672,7 @@ it("CVE-2025-26620 Duende AccessTokenManagement: requests for tokens were taken 
   expect([...spent].sort()).toEqual(before.map((credentials) => credentials?.refresh_token).sort());
   const after = await Promise.all(visitors.map((visitor) => application.auth.getCredentials(visitor.request("/"))));
   expect(new Set(after.flatMap((credentials) => [credentials?.token, credentials?.refresh_token])).size).toBe(6);
-  const subs = await Promise.all(visitors.map((visitor) => application.auth.getSession(visitor.request("/"))));
+  const subs = await Promise.all(visitors.map((visitor) => application.auth.readSessionRecord(visitor.request("/"))));
   expect(subs.map((session) => (session?.["id_info"] as { sub: string }).sub)).toEqual([ADA.sub, ADA.sub, twin.sub]);
 });
 
@@ -658,7 +688,7 @@ it("CVE-2022-3916 Keycloak: a refresh token outlived its session's id and served
     claims: grant === "refresh_token" ? { ...claims, ...GRACE } : claims,
   });
   expect((await visitor.get("/idpauth/session")).json()).toEqual(SIGNED_OUT);
-  const session = JSON.stringify(await application.auth.getSession(visitor.request("/")));
+  const session = JSON.stringify(await application.auth.readSessionRecord(visitor.request("/")));
   expect(session).not.toContain("grace");
   // Nor is an id ever used again: everyone who signs in gets one that nobody had.
   provider.mutateIdToken = undefined;
@@ -682,7 +712,7 @@ it("GHSA-f24x-5g9q-753f oauth2-proxy: a sign-in began without the old session be
   // Until the callback it is Ada alone.
   expect((await visitor.get("/idpauth/session")).json().user.email).toBe("ada@example.com");
   await visitor.get(callback);
-  const session = (await auth.getSession(visitor.request("/")))!;
+  const session = (await auth.readSessionRecord(visitor.request("/")))!;
   expect(session["id_info"]).toMatchObject(GRACE);
   expect(session).toMatchObject({ idp_login_at: clock.now() / 1000, idp_last_active: clock.now() / 1000 });
   expect(JSON.stringify(session)).not.toMatch(/ada[@.-]|Ada/);

@@ -1,0 +1,1477 @@
+import { execFile } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { ProviderUnavailableError, StoreUnavailableError } from "../../src/errors.js";
+import type { Events } from "../../src/events/events.js";
+import type { Credentials, SessionRecord } from "../../src/record/record.js";
+import { LEASE_DURATION } from "../../src/access/refresh.js";
+import type { IdpAuth, IdpRequest } from "../../src/index.js";
+import { createBundledSessions } from "../../src/sessions/bundled-sessions.js";
+import { createSealer } from "../../src/sessions/seal.js";
+import { startApplication, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
+import type { Fault, IdTokenDraft, TestProvider } from "../../src/testing/provider/test-provider.js";
+import { SealingStore } from "../support/sealing-store.js";
+import { TestClock } from "../../src/testing/test-clock.js";
+
+const HOUR = 3_600_000;
+const PATIENCE = 5_000;
+const BEYOND_BACK_OFF = 61_000;
+const SECRET = "a secret key of at least 32 bytes";
+const PROBE = "/idpauth/session?details=true";
+
+let app: Application;
+let store: SealingStore;
+let clock: TestClock;
+let provider: TestProvider;
+
+afterEach(() => app.stop());
+
+async function start(options: ApplicationOptions = {}): Promise<void> {
+  clock = new TestClock();
+  store = new SealingStore(clock);
+  app = await startApplication({ store, clock, secretKey: SECRET, ...options });
+  provider = app.provider;
+}
+
+/** Somebody who signed in an hour ago: the ID token has just expired. */
+async function expiredVisitor(options?: ApplicationOptions): Promise<Visitor> {
+  await start(options);
+  const visitor = app.visitor();
+  await visitor.signIn();
+  clock.advance(HOUR);
+  return visitor;
+}
+
+const refreshRequests = () => provider.requestsTo("token", { grant_type: "refresh_token" });
+const issued = (kind: string) => provider.issued.filter((each) => each.kind === kind).map(({ value }) => value);
+const credentialsOf = (visitor: Visitor, auth = app.auth) => auth.getCredentials(visitor.request("/"));
+const reasonOf = async (visitor: Visitor) => (await app.auth.explainIdpAuthentication(visitor.request("/"))).reason;
+
+/** The session as it lies in the store, private key included. */
+function sessionOf(visitor: Visitor) {
+  const [[name, value] = ["", ""]] = visitor.cookies;
+  return createBundledSessions({
+    store,
+    sealer: createSealer(SECRET, []),
+    clock,
+    names: { credentials: "credentials", oauth_state: "oauth_state", final_redirect: "final_redirect" },
+    client: { issuer: provider.issuer, clientId: provider.clientId },
+    cookieName: null,
+    publicPath: "/idpauth/",
+    sessionTtl: 1_209_600,
+    debug: false,
+  }).open(`${name}=${value}`, false);
+}
+
+async function recordOf(visitor: Visitor): Promise<SessionRecord> {
+  const record = await sessionOf(visitor).read();
+  if (record === undefined) throw new Error("the session is gone");
+  return record;
+}
+
+function eventsOf<Name extends keyof Events>(auth: IdpAuth<IdpRequest>, name: Name): Events[Name][] {
+  const events: Events[Name][] = [];
+  auth.on(name, (event) => events.push(event));
+  return events;
+}
+
+/** What happens over sockets takes its own time, which is not the clock's. */
+const eventually = (claim: () => unknown) => vi.waitFor(claim, { interval: 2, timeout: 5_000 });
+
+describe("an expired ID token", () => {
+  it("is refreshed: credentials and id_info are rewritten, exp moves on, idp_login_at does not", async () => {
+    const visitor = await expiredVisitor();
+    const before = await recordOf(visitor);
+    expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: true, user: { email: "ada@example.com" }, expires_in: 3600 });
+    const after = await recordOf(visitor);
+    expect(after.credentials).toEqual({
+      ...before.credentials,
+      token: issued("access_token").at(-1),
+      refresh_token: issued("refresh_token").at(-1),
+    });
+    expect(after.credentials?.token).not.toBe(before.credentials?.token);
+    expect(after.id_info?.exp).toBe((before.id_info?.exp as number) + 3600);
+    expect(after.idp_login_at).toBe(before.idp_login_at);
+    expect(after.idp_state.lease).toBeUndefined();
+    await visitor.get(PROBE);
+    await visitor.get(PROBE);
+    expect(refreshRequests()).toHaveLength(1);
+  });
+
+  it("is refreshed again an hour later, with the rotated refresh token", async () => {
+    const visitor = await expiredVisitor();
+    for (let hour = 0; hour < 5; hour += 1) {
+      expect(await visitor.isSignedIn()).toBe(true);
+      clock.advance(HOUR);
+    }
+    expect(refreshRequests().map(({ params }) => params.get("refresh_token"))).toEqual(issued("refresh_token").slice(0, 5));
+    expect(provider.reuses).toBe(0);
+  });
+
+  it("with a provider that does not rotate keeps its refresh token", async () => {
+    const visitor = await expiredVisitor({ provider: { rotation: false } });
+    const before = (await recordOf(visitor)).credentials?.refresh_token;
+    expect(await visitor.isSignedIn()).toBe(true);
+    expect((await recordOf(visitor)).credentials?.refresh_token).toBe(before);
+  });
+
+  it("without a refresh token ends the session", async () => {
+    const visitor = await expiredVisitor({ provider: { issueRefreshToken: false } });
+    expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: false, user: null, reason: "no_refresh_token" });
+    expect(refreshRequests()).toEqual([]);
+  });
+
+  it("with auto-refresh off ends the session", async () => {
+    const visitor = await expiredVisitor({ sessionAutoRefresh: false });
+    expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "auto_refresh_off" });
+    expect(refreshRequests()).toEqual([]);
+  });
+
+  it("beyond a cap is not refreshed", async () => {
+    const visitor = await expiredVisitor({ sessionMaxAge: 3599 });
+    expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "max_age" });
+    expect(refreshRequests()).toEqual([]);
+  });
+
+  it("looked at by checkIdpAuthentication and explainIdpAuthentication is not refreshed and not written", async () => {
+    const visitor = await expiredVisitor();
+    store.calls.length = 0;
+    expect(await app.auth.checkIdpAuthentication(visitor.request("/"))).toBe(false);
+    expect(await app.auth.explainIdpAuthentication(visitor.request("/"))).toEqual({ authenticated: false, reason: "id_token_expired" });
+    expect(refreshRequests()).toEqual([]);
+    expect(store.calls.every(({ method }) => method === "get")).toBe(true);
+  });
+
+  it("leaves no timer behind", async () => {
+    const visitor = await expiredVisitor();
+    const before = clock.pendingTimers;
+    expect(await visitor.isSignedIn()).toBe(true);
+    // The keys are fetched anew beside it.
+    await eventually(() => expect(clock.pendingTimers).toBe(before));
+  });
+
+  it("sends one `refresh` event with issuer, subject and duration, and no token", async () => {
+    const visitor = await expiredVisitor();
+    const events = eventsOf(app.auth, "refresh");
+    await visitor.isSignedIn();
+    expect(events).toEqual([{ time: clock.now(), issuer: provider.issuer, subject: "ada-1815", duration: 0 }]);
+  });
+});
+
+describe("claims of the refreshed ID token", () => {
+  it("email, name, picture and email_verified that it lacks keep their old values; all other claims are replaced", async () => {
+    await start();
+    provider.person = {
+      sub: "ada",
+      email: "ada@example.com",
+      email_verified: true,
+      name: "Ada",
+      picture: "https://p.example/a.png",
+      hd: "old.example",
+    };
+    const visitor = app.visitor();
+    await visitor.signIn();
+    const before = await recordOf(visitor);
+    provider.mutateIdToken = ({ claims }) => {
+      for (const name of ["email", "email_verified", "name", "picture", "hd"]) Reflect.deleteProperty(claims, name);
+      return { claims: { ...claims, team: "new" } };
+    };
+    clock.advance(HOUR);
+    expect((await visitor.get(PROBE)).json().user).toEqual({ email: "ada@example.com", name: "Ada", picture: "https://p.example/a.png" });
+    const after = (await recordOf(visitor)).id_info;
+    expect(before.id_info?.["hd"]).toBe("old.example");
+    expect(after).toMatchObject({ email_verified: true, team: "new" });
+    expect(after).not.toHaveProperty("hd");
+  });
+
+  it("new values of email, name and picture take the place of the old ones", async () => {
+    const visitor = await expiredVisitor();
+    provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, email: "countess@example.com", name: "Countess", picture: null } });
+    expect((await visitor.get(PROBE)).json().user).toEqual({ email: "countess@example.com", name: "Countess", picture: null });
+  });
+
+  it("another user's sub is refused, and id_info stays as it was", async () => {
+    const visitor = await expiredVisitor();
+    const before = await recordOf(visitor);
+    const eve: Record<string, unknown> = { sub: "eve", email: "eve@example.com" };
+    provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, ...eve } });
+    expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: false, user: null, reason: "refresh_rejected" });
+    const after = await recordOf(visitor);
+    expect(after.id_info).toEqual(before.id_info);
+    expect(after.credentials?.token).toBe(before.credentials?.token);
+    expect(after.credentials).not.toHaveProperty("refresh_token");
+  });
+
+  it("scopes stay as they are where the provider names none", async () => {
+    const visitor = await expiredVisitor();
+    const before = (await recordOf(visitor)).credentials?.scopes;
+    provider.tokenAnswer = ({ scope: _, ...rest }) => rest;
+    expect((await credentialsOf(visitor))?.scopes).toEqual(before);
+    expect(before?.length).toBeGreaterThan(0);
+  });
+
+  it("when the access token expires is stored anew, and forgotten where the provider does not say", async () => {
+    const visitor = await expiredVisitor({ provider: { accessTokenSeconds: 300 } });
+    expect(await visitor.isSignedIn()).toBe(true);
+    expect((await recordOf(visitor)).idp_state.access_token_expires_at).toBe(clock.now() / 1000 + 300);
+    provider.tokenAnswer = ({ expires_in: _, ...rest }) => rest;
+    clock.advance(HOUR);
+    expect(await visitor.isSignedIn()).toBe(true);
+    expect((await recordOf(visitor)).idp_state).not.toHaveProperty("access_token_expires_at");
+  });
+
+  it("scopes that the provider names take the place of the old ones", async () => {
+    const visitor = await expiredVisitor();
+    provider.tokenAnswer = (answer) => ({ ...answer, scope: "openid email" });
+    expect((await credentialsOf(visitor))?.scopes).toEqual(["openid", "email"]);
+  });
+});
+
+describe("many requests on one expired session", () => {
+  it("200 at once: one token request, 200 answers with the same tokens", async () => {
+    const visitor = await expiredVisitor();
+    const all = await Promise.all(Array.from({ length: 200 }, () => credentialsOf(visitor)));
+    expect(refreshRequests()).toHaveLength(1);
+    expect(new Set(all.map((credentials) => credentials?.token))).toEqual(new Set([issued("access_token").at(-1)]));
+    expect(provider.reuses).toBe(0);
+  });
+
+  it("of probe, guard and accessors together: one token request", async () => {
+    const visitor = await expiredVisitor();
+    const request = () => visitor.request("/reports");
+    const [probe, blocked, user, token, credentials] = await Promise.all([
+      visitor.get(PROBE),
+      app.auth.guard(request()),
+      app.auth.getUser(request()),
+      app.auth.getAccessToken(request()),
+      app.auth.getCredentials(request()),
+    ]);
+    expect([probe.json().authenticated, blocked, user?.email]).toEqual([true, undefined, "ada@example.com"]);
+    expect(token).toBe(credentials?.token);
+    expect(refreshRequests()).toHaveLength(1);
+  });
+
+  it("over two processes that share a store: one token request, 200 answers", async () => {
+    const visitor = await expiredVisitor();
+    const [here, there] = [app.auth, app.another()];
+    const token = provider.hold("token");
+    const first = Array.from({ length: 100 }, () => credentialsOf(visitor, here));
+    await token.arrived;
+    const second = Array.from({ length: 100 }, () => credentialsOf(visitor, there));
+    await clock.advanceAsync(1_000);
+    expect(refreshRequests()).toHaveLength(1);
+    token.release();
+    const answers = await Promise.all(first);
+    // The waiters look again within a second and a half.
+    await clock.advanceAsync(2_000);
+    answers.push(...(await Promise.all(second)));
+    expect(refreshRequests()).toHaveLength(1);
+    expect(new Set(answers.map((credentials) => credentials?.token))).toEqual(new Set([issued("access_token").at(-1)]));
+    expect(provider.reuses).toBe(0);
+  });
+
+  it("a late request with an old copy uses the refreshed tokens and spends nothing", async () => {
+    const visitor = await expiredVisitor();
+    const late = visitor.request("/late");
+    expect(await app.auth.checkIdpAuthentication(late)).toBe(false);
+    expect(await visitor.isSignedIn()).toBe(true);
+    const credentials = await app.auth.getCredentials(late);
+    expect(credentials?.token).toBe(issued("access_token").at(-1));
+    expect((await app.auth.readSessionRecord(late))?.["credentials"]).toEqual(credentials);
+    expect(refreshRequests()).toHaveLength(1);
+  });
+
+  it("a request that only waited for another one's refresh sees the refreshed record in readSessionRecord", async () => {
+    const visitor = await expiredVisitor();
+    const requests = Array.from({ length: 5 }, () => visitor.request("/"));
+    await Promise.all(requests.map((request) => app.auth.getCredentials(request)));
+    for (const request of requests) {
+      expect((await app.auth.readSessionRecord(request))?.["credentials"]).toMatchObject({ token: issued("access_token").at(-1) });
+    }
+  });
+
+  it("200 users at once: everybody keeps their own identity and gets their own tokens", async () => {
+    await start();
+    // Whom the provider gave each token to.
+    const owners = new Map<unknown, unknown>();
+    provider.tokenAnswer = (answer) => {
+      const claims = Buffer.from(String(answer["id_token"]).split(".")[1] ?? "", "base64url").toString();
+      for (const name of ["access_token", "refresh_token"]) owners.set(answer[name], (JSON.parse(claims) as { sub: string }).sub);
+      return answer;
+    };
+    const visitors = await Promise.all(
+      Array.from({ length: 200 }, async (_, number) => {
+        const visitor = app.visitor();
+        await visitor.signIn(undefined, { sub: `user-${number}`, email: `user-${number}@example.com`, name: `User ${number}` });
+        return visitor;
+      }),
+    );
+    clock.advance(HOUR);
+    const before = await Promise.all(visitors.map(recordOf));
+    const probes = await Promise.all(visitors.map((visitor) => visitor.get(PROBE)));
+    const after = await Promise.all(visitors.map(recordOf));
+    expect(refreshRequests()).toHaveLength(200);
+    expect(probes.map((probe) => probe.json().user.email)).toEqual(visitors.map((_, number) => `user-${number}@example.com`));
+    expect(after.map((record) => record.id_info?.sub)).toEqual(visitors.map((_, number) => `user-${number}`));
+    expect(new Set([...before, ...after].map((record) => record.credentials?.token)).size).toBe(400);
+    for (const { credentials, id_info: idInfo } of after) {
+      expect([owners.get(credentials?.token), owners.get(credentials?.refresh_token)]).toEqual([idInfo?.sub, idInfo?.sub]);
+    }
+  });
+});
+
+/** Another user's claims. */
+const EVE = { sub: "eve" };
+
+describe("what the provider's answer to a refresh means", () => {
+  type Arrange = () => unknown;
+  const foreignKey = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
+  const idToken = (change: (draft: IdTokenDraft) => ReturnType<NonNullable<TestProvider["mutateIdToken"]>>) => () => {
+    provider.mutateIdToken = change;
+  };
+  const claims = (changed: Record<string, unknown>) => idToken((draft) => ({ claims: { ...draft.claims, ...changed } }));
+  const answered = (fault: Fault) => () => provider.fault("token", fault);
+  const status = (code: number, body?: unknown) => answered({ kind: "status", status: code, body });
+
+  it("200, fresh ID token verified: refreshed", async () => {
+    const visitor = await expiredVisitor();
+    expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: true, reason: null });
+  });
+
+  it.each<[string, Arrange]>([
+    ["200, signature wrong under a known key", idToken(({ sign, header, claims }) => sign(header, claims, foreignKey))],
+    ["200, no signature", idToken(({ sign, claims }) => sign({ alg: "none" }, claims))],
+    ["200, ID token of another issuer", claims({ iss: "https://elsewhere.example" })],
+    ["200, ID token for another client", claims({ aud: "another-client" })],
+    ["200, ID token of another sub", claims({ sub: "eve" })],
+    ["200, ID token expired", claims({ exp: 1_700_000_000 })],
+    ["200, at_hash of another access token", claims({ at_hash: "AAAAAAAAAAAAAAAAAAAAAA" })],
+    ["200, something else than an ID token", idToken(() => "no.id.token")],
+    ["200, an ID token that is no text", () => (provider.tokenAnswer = (answer) => ({ ...answer, id_token: 1 }))],
+    ["200, no access token", () => (provider.tokenAnswer = ({ access_token: _, ...rest }) => rest)],
+    ["200, an empty object", () => (provider.tokenAnswer = () => ({}))],
+    ["400 invalid_grant", status(400, { error: "invalid_grant", error_description: "expired or revoked" })],
+    ["401 invalid_grant", status(401, { error: "invalid_grant" })],
+    ["403 invalid_grant, as Auth0 sends it", status(403, { error: "invalid_grant" })],
+    ["400 invalid_request", status(400, { error: "invalid_request" })],
+    ["400, an error that nobody knows", status(400, { error: "consent_required" })],
+    ["400 without a body", status(400)],
+    ["400 with a web page", status(400, "<html>no</html>")],
+    ["400 with JSON that is no object", status(400, [1])],
+    ["the refresh token revoked at the provider", () => provider.revokeAll()],
+  ])("%s: refused", async (_row, arrange) => {
+    const visitor = await expiredVisitor();
+    const before = await recordOf(visitor);
+    const failures = eventsOf(app.auth, "failure");
+    arrange();
+    for (let probe = 0; probe < 10; probe += 1) {
+      const answer = await visitor.get(PROBE);
+      expect([answer.status, answer.json().authenticated, answer.json().user, answer.json().reason]).toEqual([
+        200,
+        false,
+        null,
+        "refresh_rejected",
+      ]);
+    }
+    expect(refreshRequests()).toHaveLength(1);
+    expect(await credentialsOf(visitor)).toBeNull();
+    expect(await reasonOf(visitor)).toBe("refresh_rejected");
+    expect(failures).toHaveLength(1);
+    const after = await recordOf(visitor);
+    expect(after.credentials).not.toHaveProperty("refresh_token");
+    expect(after.id_info).toEqual(before.id_info);
+    expect(after.idp_state).toMatchObject({ refresh_rejected: true });
+    expect(after.idp_state.lease).toBeUndefined();
+
+    // Nothing but a login helps, and that clears it.
+    provider.clearFaults();
+    provider.mutateIdToken = undefined;
+    provider.tokenAnswer = undefined;
+    clock.advance(BEYOND_BACK_OFF);
+    expect(await visitor.isSignedIn()).toBe(false);
+    expect(refreshRequests()).toHaveLength(1);
+    await visitor.signIn();
+    expect(await reasonOf(visitor)).toBeNull();
+  });
+
+  const operators: readonly [string, Arrange][] = [
+    ["400 invalid_client", status(400, { error: "invalid_client" })],
+    ["400 unauthorized_client", status(400, { error: "unauthorized_client" })],
+    ["400 unsupported_grant_type", status(400, { error: "unsupported_grant_type" })],
+    ["400 invalid_scope", status(400, { error: "invalid_scope" })],
+    ["401 invalid_client", status(401, { error: "invalid_client" })],
+    ["401 without a body", status(401)],
+    ["403", status(403, { error: "access_denied" })],
+    ["404", status(404, "not here")],
+    ["422", status(422)],
+  ];
+  const outages: readonly [string, Arrange][] = [
+    ["408", status(408)],
+    ["429", status(429, { error: "slow_down" })],
+    ["500", status(500, { error: "invalid_grant" })],
+    ["502", status(502, "<html>bad gateway</html>")],
+    ["503", status(503)],
+    ["302", answered({ kind: "redirect", status: 302 })],
+    ["307", answered({ kind: "redirect", status: 307 })],
+    ["200 that is not JSON", answered({ kind: "garbage" })],
+    ["200 with a web page", answered({ kind: "wrong-type", body: "<html>maintenance</html>" })],
+    ["200 larger than 1 MiB", answered({ kind: "oversized" })],
+    ["200 cut short", answered({ kind: "truncated", body: '{"access_token":"at"' })],
+    ["connection reset", answered({ kind: "reset" })],
+    ["connection refused", () => provider.pause()],
+  ];
+
+  it.each([...operators, ...outages])("%s: an outage, nobody is signed out", async (row, arrange) => {
+    const visitor = await expiredVisitor();
+    const before = await recordOf(visitor);
+    await arrange();
+    for (let probe = 0; probe < 10; probe += 1) {
+      const answer = await visitor.get(PROBE);
+      expect([answer.status, answer.json()]).toEqual([503, { authenticated: false, user: null }]);
+      expect(Number(answer.headers["Retry-After"])).toBeGreaterThanOrEqual(1);
+    }
+    expect(refreshRequests().length).toBeLessThanOrEqual(1);
+    await expect(credentialsOf(visitor)).rejects.toBeInstanceOf(ProviderUnavailableError);
+    expect(await app.auth.guard(visitor.request("/reports"))).toMatchObject({ kind: "unavailable", reply: { status: 503 } });
+    expect(await recordOf(visitor)).toEqual(before);
+    if (operators.some(([name]) => name === row)) {
+      expect(app.log.filter(({ level, code }) => level === "error" && code === "provider_misconfigured")).toHaveLength(1);
+    }
+
+    provider.clearFaults();
+    if (row === "connection refused") await provider.resume();
+    clock.advance(BEYOND_BACK_OFF);
+    expect(await visitor.isSignedIn()).toBe(true);
+  });
+
+  it("200, kid unknown after one forced refetch: an outage, and the rotated refresh token is kept", async () => {
+    const visitor = await expiredVisitor();
+    provider.mutateIdToken = (draft) => ({ header: { ...draft.header, kid: "nobody" } });
+    expect((await visitor.get(PROBE)).status).toBe(503);
+    const { credentials, idp_state: state } = await recordOf(visitor);
+    expect(credentials?.refresh_token).toBe(issued("refresh_token").at(-1));
+    expect(state.lease).toBeUndefined();
+    provider.mutateIdToken = undefined;
+    clock.advance(BEYOND_BACK_OFF);
+    expect(await visitor.isSignedIn()).toBe(true);
+    expect(provider.reuses).toBe(0);
+  });
+
+  it("200, JWKS down: the rotated refresh token is stored, and the session recovers with it", async () => {
+    const visitor = await expiredVisitor();
+    const before = await recordOf(visitor);
+    await provider.rotateKeys({ keepOld: false });
+    provider.fault("jwks", { kind: "status", status: 503 });
+    const answer = await visitor.get(PROBE);
+    expect([answer.status, answer.json().authenticated]).toEqual([503, false]);
+    const during = await recordOf(visitor);
+    expect(during.credentials).toEqual({ ...before.credentials, refresh_token: issued("refresh_token").at(-1) });
+    expect(during.id_info).toEqual(before.id_info);
+
+    provider.clearFaults();
+    clock.advance(BEYOND_BACK_OFF);
+    expect(await visitor.isSignedIn()).toBe(true);
+    expect(refreshRequests().map(({ params }) => params.get("refresh_token"))).toEqual(issued("refresh_token").slice(0, 2));
+    expect(provider.reuses).toBe(0);
+  });
+
+  it("no ID token: 20 requests at once are signed in, by one token request and one of userinfo", async () => {
+    const visitor = await expiredVisitor();
+    provider.tokenAnswer = ({ id_token: _none, ...rest }) => rest;
+    const answers = await Promise.all(Array.from({ length: 20 }, () => visitor.get(PROBE)));
+    for (const answer of answers) expect(answer.json()).toMatchObject({ authenticated: true });
+    expect(refreshRequests()).toHaveLength(1);
+    expect(provider.requestsTo("userinfo")).toHaveLength(1);
+    const token = (await recordOf(visitor)).credentials?.token;
+    expect(token).toBe(issued("access_token").at(-1));
+    expect(await app.auth.getAccessToken(visitor.request("/"))).toBe(token);
+  });
+
+  it("userinfo that does not respond: an outage, and the rotated refresh token is kept", async () => {
+    const visitor = await expiredVisitor();
+    provider.tokenAnswer = ({ id_token: _none, ...rest }) => rest;
+    provider.fault("userinfo", { kind: "status", status: 503 });
+    expect((await visitor.get(PROBE)).status).toBe(503);
+    expect((await recordOf(visitor)).credentials?.refresh_token).toBe(issued("refresh_token").at(-1));
+    provider.clearFaults();
+    clock.advance(BEYOND_BACK_OFF);
+    expect(await visitor.isSignedIn()).toBe(true);
+    expect(provider.reuses).toBe(0);
+  });
+
+  describe("a refresh token that is dropped because its response is refused", () => {
+    const isActive = (token: string | undefined) => provider.isActive(token ?? "");
+
+    it("is revoked, and nothing of it stays in the record", async () => {
+      const visitor = await expiredVisitor();
+      provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, ...EVE } });
+      expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: false });
+      await app.auth.idle();
+      expect(isActive(issued("refresh_token").at(-1))).toBe(false);
+      expect((await recordOf(visitor)).idp_state).not.toHaveProperty("dropped_token");
+    });
+
+    it("while it cannot be revoked, the logout tries again and says so", async () => {
+      const visitor = await expiredVisitor();
+      const logouts = eventsOf(app.auth, "logout");
+      provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, ...EVE } });
+      const withdraw = provider.fault("revoke", { kind: "status", status: 400 });
+      await visitor.get(PROBE);
+      await app.auth.idle();
+      const [first, second] = [visitor, visitor.at(app.another())];
+      expect((await recordOf(first)).idp_state.dropped_token).toBe(issued("refresh_token").at(-1));
+      withdraw();
+      await second.get("/idpauth/session");
+      expect((await first.get("/idpauth/logout/?response=json")).json()).toEqual({ status: "logged_out" });
+      await app.auth.idle();
+      expect(logouts.map(({ revoked }) => revoked)).toEqual([true]);
+      expect(isActive(issued("refresh_token").at(-1))).toBe(false);
+    });
+
+    it("that cannot be revoked at the logout either: revoked is false", async () => {
+      const visitor = await expiredVisitor();
+      const logouts = eventsOf(app.auth, "logout");
+      provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, ...EVE } });
+      const token = () => issued("refresh_token").at(-1);
+      provider.fault("revoke", { kind: "status", status: 400, when: ({ params }) => params.get("token") === token() });
+      await visitor.get(PROBE);
+      await visitor.get("/idpauth/logout/");
+      await app.auth.idle();
+      expect(logouts.map(({ revoked }) => revoked)).toEqual([false]);
+    });
+
+    it("is not revoked with IDP_TOKEN_REVOKE_ON_LOGOUT off", async () => {
+      const visitor = await expiredVisitor({ tokenRevokeOnLogout: false });
+      provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, ...EVE } });
+      await visitor.get(PROBE);
+      await app.auth.idle();
+      expect(provider.requestsTo("revoke")).toHaveLength(0);
+      expect((await recordOf(visitor)).idp_state).not.toHaveProperty("dropped_token");
+    });
+  });
+
+  it("an operator's mistake that is repaired: everybody is still signed in", async () => {
+    const visitor = await expiredVisitor();
+    const secret = provider.settings.clientSecret;
+    provider.settings.clientSecret = "another one";
+    expect((await visitor.get(PROBE)).status).toBe(503);
+    provider.settings.clientSecret = secret;
+    clock.advance(BEYOND_BACK_OFF);
+    expect(await visitor.isSignedIn()).toBe(true);
+  });
+
+  it("no answer's own words, no token and no secret reach log or events", async () => {
+    const visitor = await expiredVisitor();
+    const failures = eventsOf(app.auth, "failure");
+    provider.fault("token", { kind: "status", status: 400, body: { error: "invalid_grant", error_description: "hostile words" } });
+    await visitor.get(PROBE);
+    const written = JSON.stringify([app.log, failures]);
+    for (const { value } of provider.issued) expect(written).not.toContain(value);
+    for (const word of ["hostile words", provider.clientSecret, SECRET]) expect(written).not.toContain(word);
+  });
+});
+
+describe("after an outage", () => {
+  it("this process answers at once, without a request, until the back-off is over", async () => {
+    const visitor = await expiredVisitor();
+    const other = app.visitor();
+    await other.signIn();
+    clock.advance(HOUR);
+    provider.fault("token", { kind: "status", status: 503, headers: { "Retry-After": "20" }, times: 1 });
+    expect((await visitor.get(PROBE)).headers["Retry-After"]).toBe("20");
+    clock.advance(19_000);
+    store.calls.length = 0;
+    const answers = await Promise.all([visitor.get(PROBE), other.get(PROBE)]);
+    // The other session's refresh is its own matter.
+    expect(answers.map(({ status, headers }) => [status, headers["Retry-After"]])).toEqual([
+      [503, "1"],
+      [200, undefined],
+    ]);
+    expect(refreshRequests()).toHaveLength(2);
+    clock.advance(1_000);
+    expect([await visitor.isSignedIn(), await other.isSignedIn()]).toEqual([true, true]);
+  });
+
+  it("a session whose ID token is still good does not notice", async () => {
+    const visitor = await expiredVisitor();
+    const fresh = app.visitor();
+    await fresh.signIn();
+    provider.fault("token", { kind: "status", status: 503 });
+    expect((await visitor.get(PROBE)).status).toBe(503);
+    expect(await fresh.isSignedIn()).toBe(true);
+  });
+});
+
+describe("a slow provider", () => {
+  it("a visitor waits at most IDP_HTTP_TIMEOUT, then 503, while the refresh goes on and is stored", async () => {
+    const visitor = await expiredVisitor();
+    const refreshed = eventsOf(app.auth, "refresh");
+    const token = provider.hold("token");
+    const probe = visitor.get(PROBE);
+    const asked = expect(credentialsOf(visitor)).rejects.toMatchObject({ reason: "refresh_pending" });
+    await token.arrived;
+    await clock.advanceAsync(PATIENCE - 1);
+    let answered = false;
+    void probe.then(() => (answered = true));
+    await clock.advanceAsync(0);
+    expect(answered).toBe(false);
+    await clock.advanceAsync(1);
+    expect([(await probe).status, (await probe).json().authenticated]).toEqual([503, false]);
+    await asked;
+
+    await clock.advanceAsync(20_000);
+    expect(refreshed).toEqual([]);
+    token.release();
+    await eventually(() => expect(refreshed).toHaveLength(1));
+    expect((await recordOf(visitor)).credentials?.refresh_token).toBe(issued("refresh_token").at(-1));
+    expect(await visitor.isSignedIn()).toBe(true);
+    expect(refreshRequests()).toHaveLength(1);
+  });
+
+  it("visitors who come while it goes on join it, each with their own patience", async () => {
+    const visitor = await expiredVisitor();
+    const token = provider.hold("token");
+    const first = visitor.get(PROBE);
+    await token.arrived;
+    await clock.advanceAsync(4_000);
+    const second = visitor.get(PROBE);
+    await clock.advanceAsync(1_000);
+    expect((await first).status).toBe(503);
+    token.release();
+    expect((await second).json().authenticated).toBe(true);
+    expect(refreshRequests()).toHaveLength(1);
+  });
+
+  it("the refresh itself ends after 30 s; the lease is given back and the session stays", async () => {
+    const visitor = await expiredVisitor();
+    const failures = eventsOf(app.auth, "failure");
+    provider.fault("token", { kind: "hang" });
+    const probe = visitor.get(PROBE);
+    await eventually(() => expect(refreshRequests()).toHaveLength(1));
+    await clock.advanceAsync(PATIENCE);
+    expect((await probe).status).toBe(503);
+    await clock.advanceAsync(30_000 - PATIENCE - 1);
+    expect(failures).toEqual([]);
+    await clock.advanceAsync(1);
+    await eventually(() => expect(failures).toMatchObject([{ during: "refresh", reason: "timeout", duration: 30_000 }]));
+    await eventually(async () => expect((await recordOf(visitor)).idp_state.lease).toBeUndefined());
+    provider.clearFaults();
+    await clock.advanceAsync(BEYOND_BACK_OFF);
+    expect(await visitor.isSignedIn()).toBe(true);
+  });
+
+  it("the maximum age reached during the refresh: not authenticated", async () => {
+    const visitor = await expiredVisitor({ sessionMaxAge: 3603 });
+    const token = provider.hold("token");
+    const probe = visitor.get(PROBE);
+    await token.arrived;
+    await clock.advanceAsync(4_000);
+    token.release();
+    expect((await probe).json()).toMatchObject({ authenticated: false, user: null, reason: "max_age" });
+    expect(await credentialsOf(visitor)).toBeNull();
+  });
+
+  it("the idle timeout is stamped by the access that refreshed, and never by the refresh alone", async () => {
+    await start({ sessionIdleTimeout: 1800 });
+    const visitor = app.visitor();
+    await visitor.signIn();
+    for (let step = 0; step < 3; step += 1) {
+      clock.advance(1_200_000);
+      expect(await visitor.isSignedIn()).toBe(true);
+    }
+    expect(refreshRequests()).toHaveLength(1);
+    expect((await recordOf(visitor)).idp_last_active).toBe(clock.now() / 1000);
+    clock.advance(1_801_000);
+    expect((await visitor.get(PROBE)).json().reason).toBe("idle");
+  });
+});
+
+describe("a logout during a refresh", () => {
+  it.each<[string, boolean]>([
+    ["before the provider has spent the token", true],
+    ["after the provider has rotated it", false],
+  ])("%s: the session stays gone and the late tokens are revoked", async (_when, before) => {
+    const visitor = await expiredVisitor();
+    const key = store.inserted.at(-1)!;
+    const token = provider.hold("token", { before });
+    const probe = visitor.get(PROBE);
+    await token.arrived;
+    const tab = visitor.at(app.auth);
+    expect((await tab.get("/idpauth/logout/?response=json")).json()).toEqual({ status: "logged_out" });
+    token.release();
+    expect((await probe).json()).toMatchObject({ authenticated: false, user: null, reason: "no_credentials" });
+    expect(await store.peek(key)).toBeUndefined();
+    expect(await visitor.isSignedIn()).toBe(false);
+    await eventually(() => expect(provider.requestsTo("revoke").length).toBeGreaterThanOrEqual(before ? 1 : 2));
+    for (const value of [...issued("access_token"), ...issued("refresh_token")]) expect(provider.isActive(value)).toBe(false);
+  });
+
+  it("a sign-in during a refresh is none: the late tokens are dropped, not revoked, since the new session may share their grant", async () => {
+    const visitor = await expiredVisitor();
+    const tab = visitor.at(app.auth);
+    const callback = await tab.approve();
+    const token = provider.hold("token", { before: false, when: ({ params }) => params.get("grant_type") === "refresh_token" });
+    const probe = visitor.get(PROBE);
+    await token.arrived;
+    expect((await tab.get(callback)).status).toBe(302);
+    token.release();
+    expect((await probe).json().authenticated).toBe(false);
+    expect(await tab.isSignedIn()).toBe(true);
+    expect(provider.requestsTo("revoke")).toEqual([]);
+  });
+
+  it("a log hook that throws loses neither the refusal nor the lease", async () => {
+    const visitor = await expiredVisitor({
+      log: () => {
+        throw new Error("the log is full");
+      },
+    });
+    provider.fault("token", { kind: "status", status: 400 });
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "refresh_rejected" });
+    }
+    expect(refreshRequests()).toHaveLength(1);
+    expect((await recordOf(visitor)).idp_state.lease).toBeUndefined();
+  });
+
+  it("between the rotated token's write and the last one: the same", async () => {
+    const visitor = await expiredVisitor();
+    const key = store.inserted.at(-1)!;
+    const tab = visitor.at(app.auth);
+    await provider.rotateKeys({ keepOld: false });
+    const jwks = provider.hold("jwks");
+    const probe = visitor.get(PROBE);
+    await jwks.arrived;
+    await tab.get("/idpauth/logout/?response=json");
+    jwks.release();
+    expect((await probe).json().authenticated).toBe(false);
+    expect(await store.peek(key)).toBeUndefined();
+    // The rotated token was stored before the logout, which has revoked it.
+    expect(provider.isActive(issued("refresh_token").at(-1)!)).toBe(false);
+  });
+});
+
+describe("a store that fails during a refresh", () => {
+  /** Fails the n-th write from now on, once. */
+  function failWrite(hook: "before" | "after", number: number): void {
+    let writes = 0;
+    store.calls.length = 0;
+    store[hook] = ({ method }) => {
+      if (method !== "replace") return;
+      writes += 1;
+      if (writes === number) throw new Error("connection lost");
+    };
+  }
+
+  // The writes of a refresh: the lease, the rotated refresh token, the verified rest.
+  it.each<[string, "before" | "after", number]>([
+    ["rejects the write of the rotated token", "before", 2],
+    ["loses the answer to the write of the rotated token", "after", 2],
+    ["rejects the last write", "before", 3],
+    ["loses the answer to the last write", "after", 3],
+  ])("%s once: it is tried again, stored, and nothing is revoked", async (_what, hook, number) => {
+    const visitor = await expiredVisitor();
+    failWrite(hook, number);
+    const probe = visitor.get(PROBE);
+    await eventually(() => expect(store.count("replace")).toBe(number));
+    let answered = false;
+    void probe.then(() => (answered = true));
+    await eventually(async () => {
+      await clock.advanceAsync(50);
+      expect(answered).toBe(true);
+    });
+    expect((await probe).json()).toMatchObject({ authenticated: true });
+    expect((await recordOf(visitor)).credentials).toMatchObject({
+      token: issued("access_token").at(-1),
+      refresh_token: issued("refresh_token").at(-1),
+    });
+    expect(refreshRequests()).toHaveLength(1);
+    expect(provider.requestsTo("revoke")).toEqual([]);
+    clock.advance(HOUR);
+    expect(await visitor.isSignedIn()).toBe(true);
+  });
+
+  it("rejects the lease: 503, no token is spent", async () => {
+    const visitor = await expiredVisitor();
+    failWrite("before", 1);
+    expect((await visitor.get(PROBE)).status).toBe(503);
+    expect(refreshRequests()).toEqual([]);
+    expect(await visitor.isSignedIn()).toBe(true);
+  });
+
+  it("is away for the last write and stays away: 503, and the rotated token that it has still works", async () => {
+    const visitor = await expiredVisitor();
+    let writes = 0;
+    store.before = ({ method }) => {
+      if (method === "replace" && (writes += 1) > 2) throw new Error("connection lost");
+    };
+    const failures = eventsOf(app.auth, "failure");
+    const probe = visitor.get(PROBE);
+    await eventually(() => expect(writes).toBeGreaterThan(2));
+    await clock.advanceAsync(PATIENCE);
+    expect((await probe).status).toBe(503);
+    // The last attempt begins while its write would still be over before the lease is.
+    await clock.advanceAsync(34_000 - PATIENCE - 1);
+    expect(failures).toEqual([]);
+    await clock.advanceAsync(1);
+    expect(failures).toMatchObject([{ during: "refresh", reason: "store_unavailable" }]);
+    store.before = undefined;
+    expect((await recordOf(visitor)).credentials?.refresh_token).toBe(issued("refresh_token").at(-1));
+    // The lease could not be given back; it runs out.
+    const later = visitor.get(PROBE);
+    await clock.advanceAsync(PATIENCE);
+    expect((await later).status).toBe(503);
+    await clock.advanceAsync(LEASE_DURATION);
+    await eventually(() => expect(refreshRequests()).toHaveLength(2));
+    await eventually(async () => expect(await visitor.isSignedIn()).toBe(true));
+    expect(provider.reuses).toBe(0);
+  });
+
+  it("a read that fails is an outage, never signed out", async () => {
+    const visitor = await expiredVisitor();
+    store.before = () => {
+      throw new Error("connection lost");
+    };
+    const answer = await visitor.get(PROBE);
+    expect([answer.status, answer.setCookies ?? []]).toEqual([503, []]);
+    await expect(credentialsOf(visitor)).rejects.toBeInstanceOf(StoreUnavailableError);
+  });
+});
+
+describe("the lease", () => {
+  const lease =
+    (nonce: string) =>
+    (record: SessionRecord): SessionRecord => ({
+      ...record,
+      idp_state: { ...record.idp_state, lease: { nonce, taken_at: clock.now() / 1000 } },
+    });
+
+  it("left by a dead process is taken over after its whole duration of 40 s, and not before", async () => {
+    const visitor = await expiredVisitor();
+    // 30 s at the provider, four store operations of 2 s, and 2 s more.
+    expect(LEASE_DURATION).toBe(40_000);
+    await sessionOf(visitor).update(lease("dead"));
+    const probe = visitor.get(PROBE);
+    await clock.advanceAsync(PATIENCE);
+    expect((await probe).status).toBe(503);
+    await clock.advanceAsync(LEASE_DURATION - PATIENCE - 1);
+    expect(refreshRequests()).toEqual([]);
+    // The longest wait between two looks.
+    await clock.advanceAsync(1_501);
+    await eventually(() => expect(refreshRequests()).toHaveLength(1));
+    await eventually(async () => expect((await recordOf(visitor)).idp_state.lease).toBeUndefined());
+    expect(await visitor.isSignedIn()).toBe(true);
+    expect(refreshRequests()).toHaveLength(1);
+  });
+
+  it("is judged by the monotonic clock: a step of the wall clock takes nothing over", async () => {
+    const visitor = await expiredVisitor();
+    await sessionOf(visitor).update(lease("alive"));
+    const probe = visitor.get(PROBE);
+    await clock.advanceAsync(1_000);
+    clock.setNow(clock.now() + 24 * HOUR);
+    await clock.advanceAsync(PATIENCE);
+    expect((await probe).status).toBe(503);
+    expect(refreshRequests()).toEqual([]);
+    await clock.advanceAsync(LEASE_DURATION + 1_500);
+    await eventually(() => expect(refreshRequests()).toHaveLength(1));
+    await eventually(async () => expect((await recordOf(visitor)).idp_state.lease).toBeUndefined());
+  });
+
+  it("that changes hands is watched anew: a living holder is never robbed", async () => {
+    const visitor = await expiredVisitor();
+    await sessionOf(visitor).update(lease("first"));
+    const probe = visitor.get(PROBE);
+    await clock.advanceAsync(LEASE_DURATION - 2_000);
+    expect((await probe).status).toBe(503);
+    await sessionOf(visitor).update(lease("second"));
+    await clock.advanceAsync(LEASE_DURATION - 2_000);
+    expect(refreshRequests()).toEqual([]);
+    await clock.advanceAsync(5_000);
+    await eventually(() => expect(refreshRequests()).toHaveLength(1));
+    await eventually(async () => expect((await recordOf(visitor)).idp_state.lease).toBeUndefined());
+  });
+
+  it("that changes hands in its last moment is watched anew", async () => {
+    const visitor = await expiredVisitor();
+    await sessionOf(visitor).update(lease("first"));
+    const probe = visitor.get(PROBE);
+    await clock.advanceAsync(LEASE_DURATION - 1);
+    expect((await probe).status).toBe(503);
+    await sessionOf(visitor).update(lease("second"));
+    await clock.advanceAsync(1_501);
+    expect(refreshRequests()).toEqual([]);
+    expect((await recordOf(visitor)).idp_state.lease?.nonce).toBe("second");
+    await sessionOf(visitor).destroy();
+    await clock.advanceAsync(1_500);
+  });
+
+  it("given back by its holder is taken at once", async () => {
+    const visitor = await expiredVisitor();
+    await sessionOf(visitor).update(lease("other"));
+    const probe = visitor.get(PROBE);
+    await clock.advanceAsync(500);
+    await sessionOf(visitor).update(({ idp_state: { lease: _given, ...state }, ...record }) => ({ ...record, idp_state: state }));
+    await clock.advanceAsync(1_500);
+    expect((await probe).json().authenticated).toBe(true);
+    expect(refreshRequests()).toHaveLength(1);
+  });
+
+  it("taken over meanwhile: the old holder writes nothing, drops what it got and uses the new holder's tokens", async () => {
+    const visitor = await expiredVisitor();
+    const token = provider.hold("token", { before: false });
+    const probe = visitor.get(PROBE);
+    await token.arrived;
+    const theirs: Credentials = { ...(await recordOf(visitor)).credentials!, token: "at_theirs", refresh_token: "rt_theirs" };
+    await sessionOf(visitor).update((record) => ({
+      ...lease("theirs")(record),
+      credentials: theirs,
+      id_info: { ...record.id_info, exp: clock.now() / 1000 + 3600 },
+    }));
+    const before = await recordOf(visitor);
+    token.release();
+    expect((await probe).json().authenticated).toBe(true);
+    expect(await credentialsOf(visitor)).toEqual(theirs);
+    expect(await recordOf(visitor)).toEqual(before);
+    // Revoked, it could take the whole grant with it, the new holder's tokens included.
+    await app.auth.idle();
+    expect(provider.requestsTo("revoke")).toEqual([]);
+  });
+
+  it.each<[string, () => unknown]>([
+    ["its own answer came", () => undefined],
+    ["its own answer was a refusal", () => provider.fault("token", { kind: "status", status: 400, before: false })],
+  ])("taken over by a holder that is not done when %s: 503, never the expired identity", async (_what, arrange) => {
+    const visitor = await expiredVisitor();
+    arrange();
+    const token = provider.hold("token", { before: false });
+    const probe = visitor.get(PROBE);
+    await token.arrived;
+    const asked = expect(credentialsOf(visitor)).rejects.toMatchObject({ reason: "refresh_pending" });
+    await sessionOf(visitor).update(lease("theirs"));
+    const before = await recordOf(visitor);
+    token.release();
+    await asked;
+    const answer = await probe;
+    expect([answer.status, answer.json()]).toEqual([503, { authenticated: false, user: null }]);
+    expect(await recordOf(visitor)).toEqual(before);
+  });
+
+  /** Does something just before this refresh asks for the lease, its first write. */
+  function beforeTheLease(work: () => Promise<unknown>): void {
+    let writes = 0;
+    store.before = async ({ method }) => {
+      if (method === "replace" && (writes += 1) === 1) await work();
+    };
+  }
+
+  it("is not taken when another process has refreshed the session since the look", async () => {
+    const visitor = await expiredVisitor();
+    const exp = clock.now() / 1000 + 3600;
+    beforeTheLease(() => sessionOf(visitor).update((record) => ({ ...record, id_info: { ...record.id_info, exp } })));
+    expect(await visitor.isSignedIn()).toBe(true);
+    expect(refreshRequests()).toEqual([]);
+    expect((await recordOf(visitor)).idp_state.lease).toBeUndefined();
+  });
+
+  it("is not taken from another process that took it since the look", async () => {
+    const visitor = await expiredVisitor();
+    beforeTheLease(() => sessionOf(visitor).update(lease("theirs")));
+    const probe = visitor.get(PROBE);
+    await clock.advanceAsync(PATIENCE);
+    expect((await probe).status).toBe(503);
+    expect(refreshRequests()).toEqual([]);
+    expect((await recordOf(visitor)).idp_state.lease?.nonce).toBe("theirs");
+  });
+
+  it("is not taken when the session has ended since the look: signed out, no token is spent", async () => {
+    const visitor = await expiredVisitor();
+    beforeTheLease(() => sessionOf(visitor).destroy());
+    expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: false, user: null, reason: "no_credentials" });
+    expect(refreshRequests()).toEqual([]);
+  });
+
+  it("of another process is watched no longer when the session ends: signed out", async () => {
+    const visitor = await expiredVisitor();
+    await sessionOf(visitor).update(lease("other"));
+    const probe = visitor.get(PROBE);
+    await clock.advanceAsync(100);
+    await sessionOf(visitor).destroy();
+    await clock.advanceAsync(1_500);
+    expect((await probe).json()).toMatchObject({ authenticated: false, user: null, reason: "no_credentials" });
+    expect(refreshRequests()).toEqual([]);
+  });
+
+  it.each([
+    [0, [0, 25, 75, 175, 375, 775, 1_275, 1_775, 2_275, 2_775]],
+    [0.5, [0, 50, 150, 350, 750, 1_550, 2_550]],
+  ])("of another process is looked at more and more rarely, at least every 1.5 s, spread by chance (%d)", async (chance, looks) => {
+    const visitor = await expiredVisitor();
+    await sessionOf(visitor).update(lease("other"));
+    const since = clock.monotonic();
+    const seen: number[] = [];
+    store.before = ({ method }) => {
+      if (method === "get") seen.push(clock.monotonic() - since);
+    };
+    const random = vi.spyOn(Math, "random").mockReturnValue(chance);
+    try {
+      const probe = visitor.get(PROBE);
+      await clock.advanceAsync(3_000);
+      expect(seen).toEqual(looks);
+      await sessionOf(visitor).destroy();
+      await clock.advanceAsync(1_500);
+      await probe;
+    } finally {
+      random.mockRestore();
+    }
+  });
+
+  it.each<[string, () => unknown, boolean]>([
+    ["another process, and the answer is good", () => undefined, false],
+    ["somebody who left the lease, and the answer is good", () => undefined, true],
+    [
+      "somebody who left the lease, and the answer is a refusal",
+      () => provider.fault("token", { kind: "status", status: 400, before: false }),
+      true,
+    ],
+  ])("and credentials taken out of the record by %s: signed out", async (_what, arrange, keepsLease) => {
+    const visitor = await expiredVisitor();
+    arrange();
+    const token = provider.hold("token", { before: false });
+    const probe = visitor.get(PROBE);
+    await token.arrived;
+    await sessionOf(visitor).update(({ idp_state: { lease: held, ...state } }) => ({
+      idp_state: { ...state, ...(keepsLease && held !== undefined && { lease: held }) },
+    }));
+    token.release();
+    expect((await probe).json()).toMatchObject({ authenticated: false, user: null, reason: "no_credentials" });
+    expect((await recordOf(visitor)).credentials).toBeUndefined();
+    expect((await recordOf(visitor)).idp_state.lease).toBeUndefined();
+  });
+
+  it("lost to a writer that came between the look and the write: the tokens are dropped, not taken for stored", async () => {
+    const visitor = await expiredVisitor();
+    let writes = 0;
+    store.before = async ({ method }) => {
+      if (method !== "replace" || (writes += 1) !== 3) return;
+      await sessionOf(visitor).update(lease("theirs"));
+    };
+    const refreshed = eventsOf(app.auth, "refresh");
+    const answer = await visitor.get(PROBE);
+    expect(answer.status).toBe(503);
+    expect(refreshed).toEqual([]);
+    expect((await recordOf(visitor)).idp_state.lease?.nonce).toBe("theirs");
+    expect(provider.requestsTo("revoke")).toEqual([]);
+  });
+});
+
+describe("getAccessToken", () => {
+  /** The access token lives five minutes, the ID token an hour. */
+  async function visitorWithToken(secondsLeft: number, options: ApplicationOptions = {}): Promise<Visitor> {
+    await start({ ...options, provider: { accessTokenSeconds: 300, ...options.provider } });
+    const visitor = app.visitor();
+    await visitor.signIn();
+    clock.advance((300 - secondsLeft) * 1000);
+    return visitor;
+  }
+  const accessToken = (visitor: Visitor, minValidity?: number) =>
+    app.auth.getAccessToken(visitor.request("/"), minValidity === undefined ? undefined : { minValidity });
+
+  it.each<[secondsLeft: number, minValidity: number | undefined, refreshes: number]>([
+    [300, undefined, 0],
+    [31, undefined, 0],
+    [30, undefined, 0],
+    [29, undefined, 1],
+    [29, 10, 0],
+    [10, 10, 0],
+    [9, 10, 1],
+    [1, 0, 0],
+    [0, 0, 1],
+    [-10, 0, 1],
+    [-10, undefined, 1],
+    [200, 250, 1],
+  ])("good for %i s more, wanted for %s s: %i refreshes", async (secondsLeft, minValidity, refreshes) => {
+    const visitor = await visitorWithToken(secondsLeft);
+    expect(await accessToken(visitor, minValidity)).toBe(issued("access_token")[refreshes]);
+    expect(refreshRequests()).toHaveLength(refreshes);
+    expect((await recordOf(visitor)).credentials?.token).toBe(issued("access_token")[refreshes]);
+  });
+
+  it.each([
+    [300, 0],
+    [151, 0],
+    [149, 1],
+  ])(
+    "wanted for longer than the provider's tokens ever live, with %i s of 300 left: %i refreshes, not one a call",
+    async (left, refreshes) => {
+      const visitor = await visitorWithToken(left);
+      for (let call = 0; call < 5; call++) expect(await accessToken(visitor, 10_000)).toBe(issued("access_token")[refreshes]);
+      expect(refreshRequests()).toHaveLength(refreshes);
+    },
+  );
+
+  it("50 at once: one token request", async () => {
+    const visitor = await visitorWithToken(5);
+    const tokens = await Promise.all(Array.from({ length: 50 }, () => accessToken(visitor)));
+    expect(new Set(tokens)).toEqual(new Set([issued("access_token")[1]]));
+    expect(refreshRequests()).toHaveLength(1);
+  });
+
+  it("signed out: null", async () => {
+    await start();
+    expect(await accessToken(app.visitor())).toBeNull();
+  });
+
+  it("a provider that does not say when it expires: the token as it is", async () => {
+    await start({ provider: {} });
+    provider.tokenAnswer = ({ expires_in: _, ...rest }) => rest;
+    const visitor = app.visitor();
+    await visitor.signIn();
+    clock.advance(HOUR - 1000);
+    expect(await accessToken(visitor)).toBe(issued("access_token")[0]);
+    expect(refreshRequests()).toEqual([]);
+  });
+
+  it.each<[string, ApplicationOptions]>([
+    ["no refresh token", { provider: { issueRefreshToken: false } }],
+    ["auto-refresh off", { sessionAutoRefresh: false }],
+  ])("%s: the token while it lives, then null, and the session goes on", async (_what, options) => {
+    const visitor = await visitorWithToken(5, options);
+    expect(await accessToken(visitor)).toBe(issued("access_token")[0]);
+    clock.advance(5_000);
+    expect(await accessToken(visitor)).toBeNull();
+    expect(await visitor.isSignedIn()).toBe(true);
+    expect(refreshRequests()).toEqual([]);
+  });
+
+  it("an outage takes nothing away that still works", async () => {
+    const visitor = await visitorWithToken(5);
+    provider.fault("token", { kind: "status", status: 503 });
+    expect(await accessToken(visitor)).toBe(issued("access_token")[0]);
+    clock.advance(5_000);
+    await expect(accessToken(visitor)).rejects.toBeInstanceOf(ProviderUnavailableError);
+    expect(await visitor.isSignedIn()).toBe(true);
+  });
+
+  it("a refusal: the token while it lives, then null; not asked again, and the session lasts as long as its ID token", async () => {
+    const visitor = await visitorWithToken(5);
+    provider.revokeAll();
+    expect(await accessToken(visitor)).toBe(issued("access_token")[0]);
+    expect(await accessToken(visitor)).toBe(issued("access_token")[0]);
+    clock.advance(5_000);
+    expect(await accessToken(visitor)).toBeNull();
+    expect(await visitor.isSignedIn()).toBe(true);
+    expect(refreshRequests()).toHaveLength(1);
+    clock.advance(HOUR);
+    expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "refresh_rejected" });
+  });
+
+  it("beyond a cap: null, whatever the token's life", async () => {
+    const visitor = await visitorWithToken(200, { sessionMaxAge: 60 });
+    expect(await accessToken(visitor)).toBeNull();
+  });
+
+  it("getCredentials does not look at the access token's own expiry", async () => {
+    const visitor = await visitorWithToken(-10);
+    expect((await credentialsOf(visitor))?.token).toBe(issued("access_token")[0]);
+    expect(refreshRequests()).toEqual([]);
+  });
+});
+
+describe("many sessions that expire at once", () => {
+  it("no more than IDP_REFRESH_CONCURRENCY are at the provider at a time, and each is refreshed", async () => {
+    await start({ refreshConcurrency: 3 });
+    const visitors = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const visitor = app.visitor();
+        await visitor.signIn();
+        return visitor;
+      }),
+    );
+    clock.advance(HOUR);
+    const hold = provider.hold("token", { count: 3 });
+    const probes = visitors.map((visitor) => visitor.isSignedIn());
+    await hold.arrived;
+    // Everything that could reach the provider has had its chance.
+    for (let round = 0; round < 50; round += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(hold.held).toBe(3);
+    hold.release();
+    expect(await Promise.all(probes)).toEqual(visitors.map(() => true));
+    expect(refreshRequests()).toHaveLength(20);
+  });
+
+  it("beyond the queue the answer is 503 with Retry-After; the session stays, and the next request refreshes it", async () => {
+    await start({ refreshConcurrency: 1 });
+    const visitors = [];
+    for (let count = 0; count < 52; count += 1) {
+      const visitor = app.visitor();
+      await visitor.signIn();
+      visitors.push(visitor);
+    }
+    clock.advance(HOUR);
+    const hold = provider.hold("token");
+    const answers = Promise.all(visitors.map((visitor) => visitor.get(PROBE)));
+    await hold.arrived;
+    hold.release();
+    const [turnedAway, ...others] = (await answers).filter(({ status }) => status === 503);
+    expect(others).toEqual([]);
+    expect(["1", "2"]).toContain(turnedAway?.headers["Retry-After"]);
+    expect(turnedAway?.setCookies ?? []).toEqual([]);
+    expect(await Promise.all(visitors.map((visitor) => visitor.isSignedIn()))).toEqual(visitors.map(() => true));
+    expect(refreshRequests()).toHaveLength(52);
+  });
+
+  it("while the provider is away, those that wait for their turn do not ask it one after the other", async () => {
+    await start({ refreshConcurrency: 1 });
+    const visitors = [];
+    for (let count = 0; count < 10; count += 1) {
+      const visitor = app.visitor();
+      await visitor.signIn();
+      visitors.push(visitor);
+    }
+    clock.advance(HOUR);
+    provider.fault("token", { kind: "status", status: 503 });
+    const statuses = await Promise.all(visitors.map(async (visitor) => (await visitor.get(PROBE)).status));
+    expect(statuses).toEqual(visitors.map(() => 503));
+    // The second session's 503 shows that it is the provider's trouble.
+    expect(refreshRequests()).toHaveLength(2);
+    provider.clearFaults();
+    clock.advance(BEYOND_BACK_OFF);
+    expect(await Promise.all(visitors.map((visitor) => visitor.isSignedIn()))).toEqual(visitors.map(() => true));
+  });
+
+  it("whoever watches another process's lease holds no slot", async () => {
+    const visitor = await expiredVisitor({ refreshConcurrency: 1 });
+    const second = app.visitor();
+    const hold = provider.hold("token", { times: 1 });
+    const elsewhere = app.another();
+    const first = visitor.at(elsewhere).isSignedIn();
+    await hold.arrived;
+    const watching = visitor.isSignedIn();
+    await second.signIn();
+    clock.advance(HOUR);
+    expect(await second.isSignedIn()).toBe(true);
+    hold.release();
+    await first.catch(() => undefined);
+    await clock.advanceAsync(2_000);
+    await watching.catch(() => undefined);
+  });
+});
+
+describe("a store that loses the answer to taking the lease", () => {
+  it("is asked to take it back: the next request need not wait until the lease is over", async () => {
+    const visitor = await expiredVisitor();
+    store.after = ({ method }) => {
+      if (method !== "replace") return;
+      store.after = undefined;
+      throw new Error("the answer was lost");
+    };
+    expect((await visitor.get(PROBE)).status).toBe(503);
+    await eventually(async () => {
+      expect((await recordOf(visitor)).idp_state.lease).toBeUndefined();
+    });
+    expect(await visitor.isSignedIn()).toBe(true);
+    expect(refreshRequests()).toHaveLength(1);
+  });
+});
+
+describe("an orderly exit", () => {
+  it("idle() waits for a refresh whose visitor has left, and for nothing when there is none", async () => {
+    const visitor = await expiredVisitor();
+    await app.auth.idle();
+    const hold = provider.hold("token");
+    const probe = visitor.get(PROBE);
+    await hold.arrived;
+    let isIdle = false;
+    const idle = app.auth.idle().then(() => (isIdle = true));
+    await clock.advanceAsync(PATIENCE);
+    expect((await probe).status).toBe(503);
+    expect(isIdle).toBe(false);
+    hold.release();
+    await idle;
+    expect((await recordOf(visitor)).credentials?.token).toBe(issued("access_token").at(-1));
+    expect((await recordOf(visitor)).idp_state.lease).toBeUndefined();
+  });
+
+  it("idle() waits until the tokens of a refresh that a logout overtook are given back", async () => {
+    const visitor = await expiredVisitor();
+    const hold = provider.hold("token", { before: false });
+    const probe = visitor.get(PROBE);
+    await hold.arrived;
+    await visitor.get("/idpauth/logout/");
+    const revoked = provider.requestsTo("revoke").length;
+    hold.release();
+    await probe;
+    await app.auth.idle();
+    expect(provider.requestsTo("revoke").length).toBe(revoked + 1);
+  });
+
+  it("idle() waits for a refresh, and for tokens of another one that are being given back", async () => {
+    const visitor = await expiredVisitor();
+    const other = app.visitor();
+    await other.signIn();
+    clock.advance(HOUR);
+    const spent = provider.hold("token", { before: false });
+    const probe = visitor.get(PROBE);
+    await spent.arrived;
+    await visitor.get("/idpauth/logout/");
+    const revocation = provider.hold("revoke");
+    spent.release();
+    await probe;
+    await revocation.arrived;
+    const token = provider.hold("token");
+    const answer = other.isSignedIn();
+    await token.arrived;
+    let isIdle = false;
+    const idle = app.auth.idle().then(() => (isIdle = true));
+    await clock.advanceAsync(0);
+    expect(isIdle).toBe(false);
+    token.release();
+    expect(await answer).toBe(true);
+    await clock.advanceAsync(0);
+    expect(isIdle).toBe(false);
+    revocation.release();
+    await idle;
+  });
+});
+
+describe("a refresh that something overtook", () => {
+  it("IDP_TOKEN_REVOKE_ON_LOGOUT off: late tokens are dropped, as a logout leaves its own", async () => {
+    const visitor = await expiredVisitor({ tokenRevokeOnLogout: false });
+    const hold = provider.hold("token", { before: false });
+    const probe = visitor.get(PROBE);
+    await hold.arrived;
+    await visitor.get("/idpauth/logout/");
+    hold.release();
+    await probe;
+    await app.auth.idle();
+    expect(provider.requestsTo("revoke")).toEqual([]);
+  });
+
+  it.each([
+    ["a rotated refresh token, with which its access tokens go", true, "refresh_token"],
+    ["the access token, where no new refresh token came", false, "access_token"],
+  ])("by a logout gives back %s, and sends no `refresh` event", async (_what, rotation, kind) => {
+    const visitor = await expiredVisitor({ provider: { rotation } });
+    const refreshed = eventsOf(app.auth, "refresh");
+    const hold = provider.hold("token", { before: false });
+    const probe = visitor.get(PROBE);
+    await hold.arrived;
+    await visitor.get("/idpauth/logout/");
+    const before = provider.requestsTo("revoke").length;
+    hold.release();
+    await probe;
+    await app.auth.idle();
+    const late = provider.requestsTo("revoke").slice(before);
+    expect(late.map(({ params }) => [params.get("token"), params.get("token_type_hint")])).toEqual([[issued(kind).at(-1), kind]]);
+    expect(refreshed).toEqual([]);
+  });
+
+  it("a record that cannot be read any more is no logout: nothing is revoked", async () => {
+    const visitor = await expiredVisitor();
+    const hold = provider.hold("token", { before: false });
+    const probe = visitor.get(PROBE);
+    await hold.arrived;
+    // As another process would that seals in a later format, or with a key that this one lacks.
+    await store.tamper(store.inserted.at(-1) ?? "", (data) => data.fill(2, 0, 1));
+    hold.release();
+    await probe;
+    await app.auth.idle();
+    expect(provider.requestsTo("revoke")).toEqual([]);
+  });
+
+  it.each([20_000, 40_000, 250_000])("a store that is away for %i ms after the token was spent signs nobody out", async (outage) => {
+    const visitor = await expiredVisitor();
+    const hold = provider.hold("token", { before: false });
+    const probe = visitor.get(PROBE);
+    await hold.arrived;
+    let refused = 0;
+    store.before = () => {
+      refused += 1;
+      throw new Error("connection lost");
+    };
+    hold.release();
+    await eventually(() => {
+      expect(refused).toBeGreaterThan(0);
+    });
+    await clock.advanceAsync(PATIENCE);
+    expect((await probe).status).toBe(503);
+    await clock.advanceAsync(outage - PATIENCE);
+    store.before = undefined;
+    await clock.advanceAsync(1_000);
+    await app.auth.idle();
+    await clock.advanceAsync(BEYOND_BACK_OFF);
+    expect(await visitor.isSignedIn()).toBe(true);
+    expect(provider.reuses).toBe(0);
+  });
+
+  it.each([30_000, 60_000])(
+    "a process that slept for as long as it may take, or longer, does not spend the token: %i ms",
+    async (slept) => {
+      const visitor = await expiredVisitor();
+      const failures = eventsOf(app.auth, "failure");
+      store.after = ({ method }) => {
+        if (method !== "replace") return;
+        store.after = undefined;
+        // The answer to taking the lease is read when it wakes up; no timer has run yet.
+        clock.advance(slept);
+      };
+      expect((await visitor.get(PROBE)).status).toBe(503);
+      await app.auth.idle();
+      expect(refreshRequests()).toEqual([]);
+      expect(failures).toMatchObject([{ during: "refresh", reason: "timeout" }]);
+      expect(await visitor.isSignedIn()).toBe(true);
+    },
+  );
+
+  it("a lease that cannot be taken is told by an event", async () => {
+    const visitor = await expiredVisitor();
+    const failures = eventsOf(app.auth, "failure");
+    store.before = ({ method }) => {
+      if (method === "replace") throw new Error("read only");
+    };
+    expect((await visitor.get(PROBE)).status).toBe(503);
+    expect(failures).toMatchObject([{ during: "refresh", reason: "store_unavailable" }]);
+    store.before = undefined;
+    await clock.advanceAsync(1_000);
+  });
+});
+
+describe("idle()", () => {
+  it("keeps the process alive until a rotated token that a store refused once is stored", async () => {
+    // With the system's clock, whose timers keep no process alive, and a store that holds nothing open.
+    const program = `
+      import { createRefresher } from "./build/access/refresh.js";
+      import { systemClock } from "./build/clock.js";
+      import { Background } from "./build/access/background-work.js";
+      import { EventHub } from "./build/events/event-hub.js";
+      import { StoreUnavailableError } from "./build/errors.js";
+      let record = { credentials: { token: "a", refresh_token: "old" }, id_info: {}, idp_state: { v: 1 } };
+      let writes = 0;
+      const session = {
+        key: "k",
+        read: async () => record,
+        update: async (change) => {
+          const next = change(record);
+          if (next !== record && ++writes === 2) throw new StoreUnavailableError();
+          return (record = next);
+        },
+      };
+      const provider = {
+        assertReadyToRefresh() {},
+        refresh: async () => ({ accessToken: "b", refreshToken: "new" }),
+        verifyRefreshed: async () => ({ idInfo: {}, userinfoClaims: [] }),
+      };
+      const none = () => {};
+      const refresher = createRefresher({ provider, clock: systemClock, events: new EventHub(none, systemClock), lateTokens: {}, background: new Background(), visitorPatience: 5000, concurrency: 20 });
+      void refresher.refresh(session, ({ credentials }) => credentials.token === "a");
+      await refresher.idle();
+      console.log(record.credentials.refresh_token, writes);`;
+    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], {
+      cwd: path.resolve(import.meta.dirname, "../.."),
+    });
+    expect(stdout).toBe("new 4\n");
+  });
+});

@@ -1,0 +1,79 @@
+import { createRequire } from "node:module";
+import express5 from "express";
+import session, { MemoryStore } from "express-session";
+import { idpAuth, type ExpressIdpAuth, type GuardAnswers } from "../../../src/adapters/express/express.js";
+import type { HostSetup, RouteGuard, RunningHost } from "../../../src/testing/index.js";
+import { listen } from "./listen.js";
+
+/** Both releases are used alike; the newer one's types serve for both. */
+export const EXPRESS: Readonly<Record<4 | 5, typeof express5>> = {
+  4: createRequire(import.meta.url)("express4") as typeof express5,
+  5: express5,
+};
+
+export const OWN_ANSWERS: GuardAnswers = {
+  navigation: (_request, response, { reason, loginUrl }) => void response.status(418).json({ reason, loginUrl }),
+  unauthenticated: (_request, response, { reason, loginUrl }) => void response.status(419).json({ reason, loginUrl }),
+  unavailable: (_request, response, { error }) => void response.status(520).json({ code: error.code }),
+};
+
+const noAnswer = () => {
+  throw new Error("no answer");
+};
+
+/** One that throws, and others that reject. */
+export const FAILING_ANSWERS: GuardAnswers = {
+  navigation: noAnswer,
+  unauthenticated: () => Promise.reject(new Error("no answer")),
+  unavailable: () => Promise.reject(new Error("no answer")),
+};
+
+/** Where a test puts something else than people would. */
+export interface ExpressChanges {
+  readonly idpAuth?: typeof idpAuth;
+  /** Runs before everything. */
+  readonly first?: express5.RequestHandler;
+}
+
+/** The suite's application as people write it with Express. */
+export async function startExpress(version: 4 | 5, setup: HostSetup, changes: ExpressChanges = {}): Promise<RunningHost> {
+  const express = EXPRESS[version];
+  const app = express();
+  if (changes.first) app.use(changes.first);
+  if (setup.trustsProxy) app.set("trust proxy", true);
+  app.use((_request, response, next) => {
+    for (const [name, value] of setup.earlier) response.append(name, value);
+    next();
+  });
+  if (setup.session === "host") {
+    app.use(session({ secret: "the host's secret", resave: false, saveUninitialized: false, store: new MemoryStore() }));
+  }
+  const auths = setup.mounts.map((options) => (changes.idpAuth ?? idpAuth)(options));
+  const router = setup.basePath === "" ? app : express.Router();
+  for (const auth of auths) auth.mount(router);
+  for (const route of setup.routes) {
+    const guarding = auths[route.guard?.mount ?? -1];
+    const guards = guarding ? [guardOf(guarding, route.guard)] : [];
+    router[route.method === "GET" ? "get" : "post"](route.path, ...guards, (request, response, next) => {
+      if (route.kind === "echo") {
+        request.pipe(response);
+        return;
+      }
+      if (route.headers) response.set(route.headers);
+      Promise.resolve()
+        .then(() => route.answer(auths, request))
+        .then((body) => response.json(body), next);
+    });
+  }
+  if (setup.basePath !== "") app.use(setup.basePath, router);
+  app.use(((error: Error & { status?: number }, _request, response, _next) => {
+    setup.caught(error);
+    response.status(error.status ?? 500).json({ caught: error.message });
+  }) satisfies express5.ErrorRequestHandler);
+  return { auths, ...(await listen(app)) };
+}
+
+function guardOf(auth: ExpressIdpAuth, guard: RouteGuard | undefined): express5.RequestHandler {
+  if (guard?.ownAnswers === undefined || guard.ownAnswers === false) return auth.idpRequired;
+  return auth.idpRequiredWith(guard.ownAnswers === "failing" ? FAILING_ANSWERS : OWN_ANSWERS);
+}

@@ -1,0 +1,78 @@
+import type { FetchIdpAuth, Guard, GuardAnswers, idpAuth as createFetchIdpAuth } from "../../../src/adapters/fetch/fetch.js";
+import type { HostRoute, HostSetup, RouteGuard, RunningHost } from "../../../src/testing/index.js";
+
+/** A server of the Fetch standard's style on a free port of 127.0.0.1: that of Node, Bun or Deno. */
+export type Serve = (
+  fetch: (request: Request, env?: unknown) => Response | Promise<Response>,
+) => Promise<{ readonly port: number; stop(): Promise<void> }>;
+
+const OWN_ANSWERS: GuardAnswers = {
+  navigation: (_request, { reason, loginUrl }) => Response.json({ reason, loginUrl }, { status: 418 }),
+  unauthenticated: (_request, { reason, loginUrl }) => Response.json({ reason, loginUrl }, { status: 419 }),
+  unavailable: (_request, { error }) => Response.json({ code: error.code }, { status: 520 }),
+};
+
+const noAnswer = () => {
+  throw new Error("no answer");
+};
+
+/** One that throws, and others that reject. */
+const FAILING_ANSWERS: GuardAnswers = {
+  navigation: noAnswer,
+  unauthenticated: () => Promise.reject(new Error("no answer")),
+  unavailable: () => Promise.reject(new Error("no answer")),
+};
+
+/**
+ * The suite's application as people write it without a framework. Only types are imported, so that Bun and Deno run this file
+ * over the built package.
+ */
+export async function startFetch(idpAuth: typeof createFetchIdpAuth, serve: Serve, setup: HostSetup): Promise<RunningHost> {
+  const auths = setup.mounts.map((options) => idpAuth(options));
+  for (const auth of auths) auth.check();
+
+  const handlers = new Map<string, (request: Request) => Response | Promise<Response>>();
+  for (const route of setup.routes) {
+    const guarding = auths[route.guard?.mount ?? -1];
+    const handler = handlerOf(route, auths);
+    handlers.set(`${route.method} ${setup.basePath}${route.path}`, guarding ? guardOf(guarding, route.guard)(handler) : handler);
+  }
+
+  async function answer(request: Request): Promise<Response> {
+    for (const auth of auths) {
+      const own = await auth.fetch(request);
+      if (own !== undefined) return own;
+    }
+    const method = request.method === "HEAD" ? "GET" : request.method;
+    const response = await handlers.get(`${method} ${new URL(request.url).pathname}`)?.(request);
+    if (response === undefined) return new Response("not found", { status: 404 });
+    return request.method === "HEAD" ? new Response(null, response) : response;
+  }
+
+  const server = await serve(async (request) => {
+    // Some servers read headers when they are first asked for, and keep them on the request.
+    request.headers.get("accept");
+    let response: Response;
+    try {
+      response = await answer(request);
+    } catch (error) {
+      setup.caught(error);
+      const { message, status = 500 } = error as Error & { status?: number };
+      response = Response.json({ caught: message }, { status });
+    }
+    for (const [name, value] of setup.earlier) response.headers.append(name, value);
+    return response;
+  });
+  return { auths, ...server };
+}
+
+function handlerOf(route: HostRoute, auths: readonly FetchIdpAuth[]): (request: Request) => Response | Promise<Response> {
+  if (route.kind === "echo") return (request) => new Response(request.body);
+  const { headers = {} } = route;
+  return async (request) => Response.json((await route.answer(auths, request)) ?? null, { headers });
+}
+
+function guardOf(auth: FetchIdpAuth, guard: RouteGuard | undefined): Guard {
+  if (guard?.ownAnswers === undefined || guard.ownAnswers === false) return auth.idpRequired;
+  return auth.idpRequiredWith(guard.ownAnswers === "failing" ? FAILING_ANSWERS : OWN_ANSWERS);
+}

@@ -1,0 +1,67 @@
+import { Hono, type Context, type MiddlewareHandler } from "hono";
+import type { GuardAnswers, HonoIdpAuth, idpAuth as createHonoIdpAuth } from "../../../src/adapters/hono/hono.js";
+import type { HostSetup, RouteGuard, RunningHost } from "../../../src/testing/index.js";
+import type { Serve } from "./fetch.js";
+
+const OWN_ANSWERS: GuardAnswers = {
+  navigation: (c, { reason, loginUrl }) => c.json({ reason, loginUrl }, 418),
+  unauthenticated: (c, { reason, loginUrl }) => c.json({ reason, loginUrl }, 419 as 418),
+  unavailable: (c, { error }) => c.json({ code: error.code }, 520 as 500),
+};
+
+const noAnswer = () => {
+  throw new Error("no answer");
+};
+
+/** One that throws, and others that reject. */
+const FAILING_ANSWERS: GuardAnswers = {
+  navigation: noAnswer,
+  unauthenticated: () => Promise.reject(new Error("no answer")),
+  unavailable: () => Promise.reject(new Error("no answer")),
+};
+
+export interface HonoChoices {
+  /** `auth.middleware` instead of `auth.routes`. */
+  readonly asMiddleware?: boolean;
+}
+
+/** The suite's application as people write it with Hono. As for `startFetch`, idpauth and the server are handed in. */
+export async function startHono(
+  idpAuth: typeof createHonoIdpAuth,
+  serve: Serve,
+  setup: HostSetup,
+  { asMiddleware = false }: HonoChoices = {},
+): Promise<RunningHost> {
+  const app = new Hono();
+  app.use(async (c, next) => {
+    for (const [name, value] of setup.earlier) c.header(name, value, { append: true });
+    await next();
+  });
+  const auths = setup.mounts.map((options) => idpAuth(options));
+  const area = new Hono();
+  for (const auth of auths) {
+    if (asMiddleware) area.use(auth.middleware);
+    else area.route("/", auth.routes);
+  }
+  for (const route of setup.routes) {
+    const guarding = auths[route.guard?.mount ?? -1];
+    const handler = async (c: Context): Promise<Response> => {
+      if (route.kind === "echo") return c.newResponse(c.req.raw.body);
+      for (const [name, value] of Object.entries(route.headers ?? {})) c.header(name, value);
+      return c.json((await route.answer(auths, c)) ?? null);
+    };
+    if (guarding !== undefined) area.on(route.method, route.path, guardOf(guarding, route.guard));
+    area.on(route.method, route.path, handler);
+  }
+  app.route(setup.basePath, area);
+  app.onError((error: Error & { status?: number }, c) => {
+    setup.caught(error);
+    return c.json({ caught: error.message }, (error.status ?? 500) as 500);
+  });
+  return { auths, ...(await serve(app.fetch)) };
+}
+
+function guardOf(auth: HonoIdpAuth, guard: RouteGuard | undefined): MiddlewareHandler {
+  if (guard?.ownAnswers === undefined || guard.ownAnswers === false) return auth.idpRequired;
+  return auth.idpRequiredWith(guard.ownAnswers === "failing" ? FAILING_ANSWERS : OWN_ANSWERS);
+}

@@ -1,0 +1,67 @@
+import Router from "@koa/router";
+import Koa, { type Middleware, type ParameterizedContext } from "koa";
+import { idpAuth, type GuardAnswers, type KoaIdpAuth } from "../../../src/adapters/koa/koa.js";
+import type { HostSetup, RouteGuard, RunningHost } from "../../../src/testing/index.js";
+import { listen } from "./listen.js";
+
+const OWN_ANSWERS: GuardAnswers = {
+  navigation: (ctx, { reason, loginUrl }) => answer(ctx, 418, { reason, loginUrl }),
+  unauthenticated: (ctx, { reason, loginUrl }) => answer(ctx, 419, { reason, loginUrl }),
+  unavailable: (ctx, { error }) => answer(ctx, 520, { code: error.code }),
+};
+
+/** One that throws, and others that reject. */
+const FAILING_ANSWERS: GuardAnswers = {
+  navigation: () => {
+    throw new Error("no answer");
+  },
+  unauthenticated: () => Promise.reject(new Error("no answer")),
+  unavailable: () => Promise.reject(new Error("no answer")),
+};
+
+/** The suite's application as people write it with Koa. */
+export async function startKoa(setup: HostSetup): Promise<RunningHost> {
+  const app = new Koa({ proxy: setup.trustsProxy });
+  app.use(async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      setup.caught(error);
+      const { message, status = 500 } = error as Error & { status?: number };
+      answer(ctx, status, { caught: message });
+    }
+  });
+  app.use(async (ctx, next) => {
+    for (const [name, value] of setup.earlier) ctx.append(name, value);
+    await next();
+  });
+  const auths = setup.mounts.map((options) => idpAuth(options));
+  for (const auth of auths) app.use(auth.routes);
+  const router = new Router(setup.basePath === "" ? {} : { prefix: setup.basePath });
+  for (const route of setup.routes) {
+    const guarding = auths[route.guard?.mount ?? -1];
+    const guards = guarding ? [guardOf(guarding, route.guard)] : [];
+    router[route.method === "GET" ? "get" : "post"](route.path, ...guards, async (ctx) => {
+      if (route.kind === "echo") {
+        ctx.status = 200;
+        ctx.body = ctx.req;
+        return;
+      }
+      ctx.set(route.headers ?? {});
+      ctx.body = JSON.stringify(await route.answer(auths, ctx));
+    });
+  }
+  app.use(router.routes());
+  const listener = app.callback();
+  return { auths, ...(await listen((request, response) => void listener(request, response))) };
+}
+
+function guardOf(auth: KoaIdpAuth, guard: RouteGuard | undefined): Middleware {
+  if (guard?.ownAnswers === undefined || guard.ownAnswers === false) return auth.idpRequired;
+  return auth.idpRequiredWith(guard.ownAnswers === "failing" ? FAILING_ANSWERS : OWN_ANSWERS);
+}
+
+function answer(ctx: ParameterizedContext, status: number, body: object): void {
+  ctx.status = status;
+  ctx.body = body;
+}

@@ -1,0 +1,132 @@
+import "reflect-metadata";
+import {
+  Catch,
+  Controller,
+  Get,
+  HttpCode,
+  HttpException,
+  Inject,
+  Module,
+  Post,
+  Req,
+  Res,
+  UseGuards,
+  type ArgumentsHost,
+  type Type,
+} from "@nestjs/common";
+import { BaseExceptionFilter, NestFactory } from "@nestjs/core";
+import type { NestExpressApplication } from "@nestjs/platform-express";
+import type { Request, RequestHandler, Response } from "express";
+import session, { MemoryStore } from "express-session";
+import { IDP_AUTH, IdpAuthModule } from "../../../examples/nestjs/idp-auth/idp-auth.module.js";
+import { IdpRequiredGuard } from "../../../examples/nestjs/idp-auth/idp-required.guard.js";
+import type { ExpressIdpAuth } from "../../../src/adapters/express/express.js";
+import type { IdpAuthOptions } from "../../../src/index.js";
+import type { HostRoute, HostSetup, RouteGuard, RunningHost } from "../../../src/testing/index.js";
+import { FAILING_ANSWERS, OWN_ANSWERS } from "./express.js";
+import { listen } from "./listen.js";
+
+class OwnAnswersGuard extends IdpRequiredGuard {
+  #own: RequestHandler | undefined;
+
+  protected override get guard(): RequestHandler {
+    return (this.#own ??= this.auth.idpRequiredWith(OWN_ANSWERS));
+  }
+}
+
+class FailingAnswersGuard extends IdpRequiredGuard {
+  #own: RequestHandler | undefined;
+
+  protected override get guard(): RequestHandler {
+    return (this.#own ??= this.auth.idpRequiredWith(FAILING_ANSWERS));
+  }
+}
+
+/** The suite's application as people write it with NestJS, over the recipe: a module for each mount, with its controllers. */
+export async function startNest(setup: HostSetup): Promise<RunningHost> {
+  const auths: ExpressIdpAuth[] = [];
+  const areas = setup.mounts.map((options, mount) => {
+    const routes = setup.routes.filter((route) => (route.guard?.mount ?? 0) === mount);
+    // Wildcards last.
+    const ordered = [...routes.filter(({ path }) => !isWildcard(path)), ...routes.filter(({ path }) => isWildcard(path))];
+    return areaOf(
+      options,
+      ordered.map((route) => controllerOf(route, auths)),
+    );
+  });
+
+  @Module({ imports: areas })
+  class AppModule {}
+
+  @Catch()
+  class CaughtFilter extends BaseExceptionFilter {
+    override catch(error: Error & { status?: number }, host: ArgumentsHost): void {
+      if (error instanceof HttpException) {
+        super.catch(error, host);
+        return;
+      }
+      setup.caught(error);
+      host
+        .switchToHttp()
+        .getResponse<Response>()
+        .status(error.status ?? 500)
+        .json({ caught: error.message });
+    }
+  }
+
+  // Nest's own parser would read bodies, and refuse malformed ones, before idpauth sees a request.
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- Nest declares these options as a class
+  const app = await NestFactory.create<NestExpressApplication>(AppModule, { logger: false, abortOnError: false, bodyParser: false });
+  if (setup.trustsProxy) app.set("trust proxy", true);
+  app.use((_request: Request, response: Response, next: () => void) => {
+    for (const [name, value] of setup.earlier) response.append(name, value);
+    next();
+  });
+  if (setup.session === "host") {
+    app.use(session({ secret: "the host's secret", resave: false, saveUninitialized: false, store: new MemoryStore() }));
+  }
+  if (setup.basePath !== "") app.setGlobalPrefix(setup.basePath);
+  app.useGlobalFilters(new CaughtFilter(app.getHttpAdapter()));
+  auths.push(...areas.map((area) => app.get<{ auth: ExpressIdpAuth }>(area).auth));
+  await app.init();
+  return { auths, ...(await listen(app.getHttpAdapter().getInstance())) };
+}
+
+/** A part of the application with an idpauth of its own. */
+function areaOf(options: IdpAuthOptions, controllers: Type[]): Type<{ auth: ExpressIdpAuth }> {
+  @Module({ imports: [IdpAuthModule.forRoot(options)], controllers })
+  class Area {
+    @Inject(IDP_AUTH) readonly auth!: ExpressIdpAuth;
+  }
+  return Area;
+}
+
+/** Nest makes one slash of several; a path with more of them is met by a wildcard only. */
+function isWildcard(path: string): boolean {
+  return path.includes("//");
+}
+
+function controllerOf(route: HostRoute, auths: readonly ExpressIdpAuth[]): Type {
+  const path = isWildcard(route.path) ? "{*rest}" : route.path;
+
+  @Controller()
+  class RouteController {
+    @((route.method === "GET" ? Get : Post)(path))
+    @HttpCode(200)
+    @UseGuards(...guardsOf(route.guard))
+    async handle(@Req() request: Request, @Res() response: Response): Promise<void> {
+      if (route.kind === "echo") {
+        request.pipe(response);
+        return;
+      }
+      response.set(route.headers ?? {}).json(await route.answer(auths, request));
+    }
+  }
+  return RouteController;
+}
+
+function guardsOf(guard: RouteGuard | undefined): Type<IdpRequiredGuard>[] {
+  if (guard === undefined) return [];
+  if (guard.ownAnswers === "failing") return [FailingAnswersGuard];
+  return [guard.ownAnswers === true ? OwnAnswersGuard : IdpRequiredGuard];
+}

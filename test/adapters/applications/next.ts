@@ -1,0 +1,50 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { HostAuth, HostSetup, RunningHost } from "../../../src/testing/index.js";
+import type { Harness } from "../next-application/lib/setup.js";
+import { listen } from "./listen.js";
+import { builtNextApplication, QUIET } from "./next-build.js";
+import { requireOfNext } from "./next-installed.js";
+
+// As `next` does before it loads anything; a test file that imports idpauth/next loads parts of Next.js by itself.
+Object.assign(globalThis, { AsyncLocalStorage });
+
+/** What is used of it. Its own types would make NODE_ENV a duty of every environment in this project. */
+interface NextApplication {
+  prepare(): Promise<void>;
+  getRequestHandler(): (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  close(): Promise<void>;
+}
+const next = requireOfNext("next") as (options: Readonly<Record<string, unknown>>) => NextApplication;
+
+export interface NextServer {
+  readonly start: (setup: HostSetup) => Promise<RunningHost>;
+  close(): Promise<void>;
+}
+
+/**
+ * The production build, served by Next.js in this process. All setups share it, each on a socket of its own; what a request
+ * is asked of which setup goes with it through AsyncLocalStorage.
+ */
+export async function serveNext(): Promise<NextServer> {
+  const setups = new AsyncLocalStorage<HostSetup>();
+  const harness: Harness = { setups };
+  Object.assign(globalThis, { [Symbol.for("idpauth.test.next")]: harness });
+  Object.assign(process.env, QUIET);
+  // The port only shows in `request.url`, which nobody here believes.
+  const app = next({ dev: false, dir: await builtNextApplication(), hostname: "localhost", port: 3000, quiet: true });
+  await app.prepare();
+  const handle = app.getRequestHandler();
+  return {
+    async start(setup) {
+      const auths = harness.start?.(setup) as readonly HostAuth[];
+      const server = await listen((request, response) => {
+        // For the matcher of proxy.ts, which is fixed at build time.
+        if (setup.earlier.length > 0) request.headers["x-test-earlier"] = "yes";
+        void setups.run(setup, () => handle(request, response));
+      });
+      return { auths, ...server };
+    },
+    close: () => app.close(),
+  };
+}

@@ -1,0 +1,74 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { idpAuth, type GuardAnswers, type Handler, type NodeIdpAuth } from "../../../src/adapters/node/node.js";
+import type { HostRoute, HostSetup, RouteGuard, RunningHost } from "../../../src/testing/index.js";
+import { listen } from "./listen.js";
+
+type Listener = Handler<IncomingMessage, ServerResponse>;
+
+const OWN_ANSWERS: GuardAnswers = {
+  navigation: (_request, response, { reason, loginUrl }) => answer(response, 418, { reason, loginUrl }),
+  unauthenticated: (_request, response, { reason, loginUrl }) => answer(response, 419, { reason, loginUrl }),
+  unavailable: (_request, response, { error }) => answer(response, 520, { code: error.code }),
+};
+
+/** One that throws, and others that reject. */
+const FAILING_ANSWERS: GuardAnswers = {
+  navigation: () => {
+    throw new Error("no answer");
+  },
+  unauthenticated: () => Promise.reject(new Error("no answer")),
+  unavailable: () => Promise.reject(new Error("no answer")),
+};
+
+/** The suite's application as people write it without any framework. */
+export async function startNode(setup: HostSetup): Promise<RunningHost> {
+  const auths = setup.mounts.map((options) => idpAuth(options));
+  const routes = new Map(
+    setup.routes.map((route) => [`${route.method} ${setup.basePath}${route.path}`, guarded(auths, route, handlerOf(route, auths))]),
+  );
+
+  const application: Listener = (request, response) => {
+    const { method, url = "/" } = request;
+    const path = url.startsWith("/") ? url.split("?", 1)[0] : URL.canParse(url) ? new URL(url).pathname : url;
+    const handler = routes.get(`${method === "HEAD" ? "GET" : String(method)} ${String(path)}`);
+    if (handler !== undefined) return handler(request, response);
+    answer(response, 404, { error: "there is nothing here" });
+    return undefined;
+  };
+
+  const onError = (error: unknown, _request: IncomingMessage, response: ServerResponse): void => {
+    setup.caught(error);
+    const { message, status = 500 } = error as Error & { status?: number };
+    answer(response, status, { caught: message });
+  };
+  // Each mount's listener leaves to the next one what is not its own.
+  const listener = auths.reduceRight<Listener>((next, auth) => auth.listener(next, { onError }), application);
+  return {
+    auths,
+    ...(await listen((request, response) => {
+      for (const [name, value] of setup.earlier) response.appendHeader(name, value);
+      listener(request, response);
+    })),
+  };
+}
+
+function handlerOf(route: HostRoute, auths: readonly NodeIdpAuth[]): Listener {
+  if (route.kind === "echo") return (request, response) => request.pipe(response);
+  return async (request, response) => {
+    for (const [name, value] of Object.entries(route.headers ?? {})) response.setHeader(name, value);
+    answer(response, 200, await route.answer(auths, request));
+  };
+}
+
+function guarded(auths: readonly NodeIdpAuth[], { guard }: { readonly guard?: RouteGuard }, handler: Listener): Listener {
+  const auth = auths[guard?.mount ?? -1];
+  if (auth === undefined) return handler;
+  if (guard?.ownAnswers === undefined || guard.ownAnswers === false) return auth.idpRequired(handler);
+  return auth.idpRequiredWith(guard.ownAnswers === "failing" ? FAILING_ANSWERS : OWN_ANSWERS)(handler);
+}
+
+function answer(response: ServerResponse, status: number, body: unknown): void {
+  response.statusCode = status;
+  response.setHeader("Content-Type", "application/json; charset=utf-8");
+  response.end(JSON.stringify(body));
+}

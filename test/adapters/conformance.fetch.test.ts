@@ -1,0 +1,12 @@
+import { it } from "vitest";
+import { idpAuth } from "../../src/adapters/fetch/fetch.js";
+import { testHost } from "../../src/testing/index.js";
+import { startFetch } from "./applications/fetch.js";
+import { serveOnNode } from "./applications/serve-fetch.js";
+
+testHost({
+  name: "fetch",
+  start: (setup) => startFetch(idpAuth, serveOnNode, setup),
+  lacks: ["host sessions", "own trust-proxy setting", "raw targets"],
+  test: it,
+});

@@ -1,0 +1,27 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { followQuickStart, MARK, PAGE } from "../../scripts/provider-quick-start.mjs";
+import { readProviderUsage } from "../../src/cli/provider/usage.js";
+import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
+
+// Takes the packed package out of a built dist/ (`npm test` builds it first; for this file alone it takes `node scripts/build.mjs`).
+
+const page = readFileSync(PAGE, "utf8");
+
+describe("docs/reference/provider.md", () => {
+  it("shows the README's quick start in an empty folder; if not, run `npm run build && node scripts/provider-transcript.mjs`", async () => {
+    const [, transcript = ""] = page.split(MARK);
+    expect(await followQuickStart(CookieBrowser)).toBe(transcript.trimStart());
+    // The user is signed in three times: at first, after the provider's restart, and after both restarts.
+    expect(transcript.match(/^200 .*"Ada Lovelace"/gm)).toHaveLength(3);
+  }, 240_000);
+
+  it("names options that the command accepts, with the defaults that it has", () => {
+    const options = [...page.matchAll(/^\| `(--[^`]+)`/gm)].map(([, option = ""]) =>
+      option.replaceAll('"', "").replace("=URI", "=http://localhost/"),
+    );
+    expect(options).toHaveLength(6);
+    for (const option of options) expect(readProviderUsage([option])).not.toHaveProperty("mistake");
+    expect(readProviderUsage([])).toMatchObject({ port: 9400, tokenSeconds: 3600, writeEnv: undefined });
+  });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+import { completedByUserinfo, confirmedByUserinfo, lacksIdentity, refreshedClaims } from "../../src/provider/identity.js";
+
+describe("identity claims of a refreshed ID token", () => {
+  it("keep their old values where the new token lacks them; all other claims are replaced", () => {
+    const previous = { sub: "s", exp: 1, email: "a@example.com", name: "A", picture: "p", email_verified: true, hd: "x" };
+    expect(refreshedClaims({ sub: "s", exp: 2, name: "B" }, previous, [])).toStrictEqual({
+      idInfo: { sub: "s", exp: 2, name: "B", email: "a@example.com", email_verified: true, picture: "p" },
+      userinfoClaims: [],
+    });
+  });
+
+  it.each([
+    ["a new address without a flag", { email: "b@example.com" }, { email: "b@example.com" }],
+    ["the same address without a flag", { email: "a@example.com" }, { email: "a@example.com", email_verified: true }],
+    ["a flag without an address", { email_verified: false }, { email: "a@example.com", email_verified: true }],
+    ["neither", {}, { email: "a@example.com", email_verified: true }],
+    ["both", { email: "b@example.com", email_verified: false }, { email: "b@example.com", email_verified: false }],
+  ])("email and email_verified come from one document: the new token has %s", (_name, claims, expected) => {
+    expect(refreshedClaims(claims, { email: "a@example.com", email_verified: true }, []).idInfo).toStrictEqual(expected);
+  });
+
+  it("a flag of the old token is not attached to an address that only the new one has", () => {
+    expect(refreshedClaims({ email: "b@example.com" }, { email_verified: true }, []).idInfo).toStrictEqual({ email: "b@example.com" });
+  });
+
+  it("that neither token has stay absent", () => {
+    expect(refreshedClaims({ sub: "s" }, {}, []).idInfo).toStrictEqual({ sub: "s" });
+  });
+
+  it("remember which of the kept ones userinfo gave", () => {
+    const previous = { email: "a@example.com", name: "A", picture: "p" };
+    expect(refreshedClaims({ name: "B" }, previous, ["email", "name"]).userinfoClaims).toEqual(["email"]);
+  });
+
+  it.each(["auth_time", "acr", "amr"])("%s stays that of the sign-in", (name) => {
+    expect(refreshedClaims({ [name]: "newer" }, { [name]: "older" }, []).idInfo).toStrictEqual({ [name]: "older" });
+    expect(refreshedClaims({ [name]: "newer" }, {}, []).idInfo).toStrictEqual({});
+    expect(refreshedClaims({}, { [name]: "older" }, []).idInfo).toStrictEqual({ [name]: "older" });
+  });
+});
+
+describe("an ID token that userinfo completes", () => {
+  it.each(["email", "name", "picture"])("%s alone is an identity", (name) => {
+    expect([lacksIdentity({ sub: "s" }), lacksIdentity({ sub: "s", [name]: "x" })]).toEqual([true, false]);
+  });
+
+  it("wins over userinfo, which gives only identity claims", () => {
+    const userinfo = { sub: "t", iss: "evil", exp: 9, name: "Other", email: "a@example.com", email_verified: false, acr: "high" };
+    expect(completedByUserinfo({ sub: "s", name: "A" }, userinfo)).toStrictEqual({
+      idInfo: { sub: "s", name: "A", email: "a@example.com", email_verified: false },
+      userinfoClaims: ["email", "email_verified"],
+    });
+  });
+
+  it("its email_verified is not attached to userinfo's address", () => {
+    expect(completedByUserinfo({ sub: "s", email_verified: true }, { sub: "s", email: "a@example.com" })).toStrictEqual({
+      idInfo: { sub: "s", email: "a@example.com" },
+      userinfoClaims: ["email"],
+    });
+  });
+});
+
+describe("a refresh that userinfo has confirmed", () => {
+  it("replaces what userinfo gave before, removes what it gives no more, and keeps all other claims", () => {
+    const previous = { sub: "s", exp: 1, iat: 0, auth_time: 0, name: "A", email: "a@example.com", email_verified: true, picture: "p" };
+    const userinfo = { sub: "s", email: "b@example.com", name: "Other", iss: "evil", exp: 9 };
+    expect(confirmedByUserinfo(previous, ["email", "email_verified", "picture"], userinfo, 100)).toStrictEqual({
+      idInfo: { sub: "s", exp: 100, iat: 0, auth_time: 0, name: "A", email: "b@example.com" },
+      userinfoClaims: ["email", "email_verified", "picture"],
+    });
+  });
+
+  it("takes the flag with the address", () => {
+    const userinfo = { sub: "s", email: "b@example.com", email_verified: true };
+    expect(confirmedByUserinfo({ email: "a@example.com" }, ["email"], userinfo, 1).idInfo).toStrictEqual({
+      email: "b@example.com",
+      email_verified: true,
+      exp: 1,
+    });
+  });
+});

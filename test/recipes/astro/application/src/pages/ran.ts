@@ -1,0 +1,3 @@
+import { ran } from "../ran";
+
+export const GET = () => Response.json(ran);

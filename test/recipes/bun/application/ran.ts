@@ -1,0 +1,2 @@
+/** What was run for a member, for the test to see. */
+export const ran: string[] = [];

@@ -1,0 +1,3 @@
+import { defineEventHandler, readBody } from "h3";
+
+export default defineEventHandler((event) => readBody(event));

@@ -1,0 +1,3 @@
+import { ran } from "../ran.server";
+
+export const loader = () => Response.json(ran);

@@ -1,0 +1,4 @@
+import { json } from "@sveltejs/kit";
+import { ran } from "../../ran";
+
+export const GET = () => json(ran);

@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Fault } from "../../src/testing/provider/test-provider.js";
+import { startApplication, type Application, type Visitor } from "../support/application.js";
+
+/**
+ * Guarantee 7: one user's or one stranger's bad token never delays another user. Each response strikes one token only; other
+ * users refresh and sign in in the same second, for the clock stands still.
+ */
+
+let app: Application;
+beforeAll(async () => {
+  app = await startApplication({ sessionTtl: 10 * 365 * 86_400 });
+});
+afterAll(() => app.stop());
+beforeEach(() => {
+  app.provider.clearFaults();
+  // Beyond every back-off.
+  app.clock.advance(120_000);
+});
+
+type Kind = "refused" | "outage" | "misconfigured";
+
+interface Row {
+  readonly status: number;
+  readonly error: string | undefined;
+  /** What the struck session, or the stranger, gets. */
+  readonly refresh: Kind;
+  readonly exchange: Kind;
+}
+
+const ERRORS = ["invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope", "blocked_by_rule", undefined];
+const OPERATORS = ["unauthorized_client", "unsupported_grant_type", "invalid_scope"];
+
+const ROWS: readonly Row[] = [400, 401, 403, 404, 408, 422, 429, 500, 502, 503].flatMap((status) =>
+  ERRORS.map((error): Row => {
+    if (status >= 500) return { status, error, refresh: "outage", exchange: "outage" };
+    if (error === "invalid_grant") return { status, error, refresh: "refused", exchange: "refused" };
+    if (status === 408 || status === 429) return { status, error, refresh: "outage", exchange: "outage" };
+    const isRefused = status === 400 && !OPERATORS.includes(error ?? "");
+    return { status, error, refresh: isRefused ? "refused" : "misconfigured", exchange: "refused" };
+  }),
+);
+
+const nameOf = ({ status, error }: Row) => `${String(status)} ${error ?? "without an error code"}`;
+
+function responseOf({ status, error }: Row): Extract<Fault, { kind: "status" }> {
+  return { kind: "status", status, ...(error !== undefined && { body: { error } }), headers: { "retry-after": "60" } };
+}
+
+async function signedIn(name: string): Promise<Visitor> {
+  const visitor = app.visitor();
+  await visitor.signIn("/idpauth/login/", { sub: name, email: `${name}@example.com` });
+  return visitor;
+}
+
+/** Another user's refresh and another user's sign-in, now. */
+async function expectOthersGood(expired: Visitor): Promise<void> {
+  expect(await expired.isSignedIn()).toBe(true);
+  const fresh = await signedIn("carol");
+  expect(await fresh.isSignedIn()).toBe(true);
+}
+
+async function kindOf(answer: Awaited<ReturnType<Visitor["get"]>>, ok: number): Promise<Kind | "good"> {
+  if (answer.status === 503) return (answer.body ?? "").includes("misconfigured") ? "misconfigured" : "outage";
+  return answer.status === ok ? "refused" : "good";
+}
+
+describe("one session whose refresh token gets a bad response", () => {
+  it.each(ROWS.map((row) => [nameOf(row), row] as const))("%s: other users refresh and sign in", async (_name, row) => {
+    const bad = await signedIn("ada");
+    const good = await signedIn("bob");
+    const [badToken] = [(await app.auth.getCredentials(bad.request("/")))?.refresh_token];
+    app.clock.advance(3_700_000);
+    app.provider.fault("token", { ...responseOf(row), when: ({ params }) => params.get("refresh_token") === badToken });
+    for (let poll = 0; poll < 3; poll += 1) {
+      const probe = await bad.get("/idpauth/session");
+      expect(probe.status).toBe(row.refresh === "refused" ? 200 : 503);
+    }
+    const refreshes = app.provider.requestsTo("token").filter(({ params }) => params.get("refresh_token") === badToken);
+    expect(refreshes, "the endpoint is not asked again for this session").toHaveLength(1);
+    await expectOthersGood(good);
+    // A refusal ends the session; after anything else it goes on.
+    app.provider.clearFaults();
+    app.clock.advance(61_000);
+    expect(await bad.isSignedIn()).toBe(row.refresh !== "refused");
+  });
+
+  it("two sessions whose tokens always get 403 delay no other user", async () => {
+    const bad = [await signedIn("ada"), await signedIn("dan")];
+    const good = await signedIn("bob");
+    const tokens = await Promise.all(bad.map(async (visitor) => (await app.auth.getCredentials(visitor.request("/")))?.refresh_token));
+    app.clock.advance(3_700_000);
+    app.provider.fault("token", { kind: "status", status: 403, when: ({ params }) => tokens.includes(params.get("refresh_token") ?? "") });
+    for (const visitor of [...bad, ...bad]) expect((await visitor.get("/idpauth/session")).status).toBe(503);
+    await expectOthersGood(good);
+  });
+});
+
+describe("a stranger's code that gets a bad response", () => {
+  it.each(ROWS.map((row) => [nameOf(row), row] as const))("%s: other users refresh and sign in", async (_name, row) => {
+    const good = await signedIn("bob");
+    app.clock.advance(3_700_000);
+    app.provider.fault("token", { ...responseOf(row), when: ({ params }) => params.get("code") === "made-up" });
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      const stranger = app.visitor();
+      const login = await stranger.get("/idpauth/login/");
+      const state = new URL(login.location).searchParams.get("state") ?? "";
+      const answer = await stranger.get(
+        `/idpauth/login-callback?code=made-up&state=${state}&iss=${encodeURIComponent(app.provider.issuer)}`,
+      );
+      expect(await kindOf(answer, 400)).toBe(row.exchange);
+    }
+    await expectOthersGood(good);
+  });
+});
+
+describe("a real outage", () => {
+  const OUTAGES: readonly (readonly [string, Fault])[] = [
+    ["500", { kind: "status", status: 500 }],
+    ["429", { kind: "status", status: 429 }],
+    ["503 with Retry-After", { kind: "status", status: 503, headers: { "retry-after": "30" } }],
+    ["a reset connection", { kind: "reset" }],
+    ["a wrong client secret", { kind: "status", status: 401, body: { error: "invalid_client" } }],
+  ];
+  it.each(OUTAGES)("%s: every user gets 503, few requests reach the provider, and all are good again afterwards", async (_name, fault) => {
+    const users = await Promise.all(["ada", "bob", "carol", "dan"].map(signedIn));
+    app.clock.advance(3_700_000);
+    app.provider.requests.length = 0;
+    app.provider.fault("token", fault);
+    for (const user of [...users, ...users]) expect((await user.get("/idpauth/session")).status).toBe(503);
+    expect(app.provider.requestsTo("token").length).toBeLessThanOrEqual(2);
+    const callback = await users[0]?.approve();
+    expect((await users[0]?.get(callback ?? ""))?.status).toBe(503);
+    app.provider.clearFaults();
+    app.clock.advance(61_000);
+    for (const user of users) expect(await user.isSignedIn()).toBe(true);
+    await expectOthersGood(users[1] ?? app.visitor());
+  });
+});
+
+describe("code exchanges", () => {
+  it("at most 50 at once reach the provider; one more waits 2 s, then gets 503, and its sign-in can still succeed", async () => {
+    const hold = app.provider.hold("token", { count: 50 });
+    const callbacks = await Promise.all(
+      Array.from({ length: 51 }, async (_, index) => {
+        const visitor = app.visitor();
+        return { visitor, target: await visitor.approve("/idpauth/login/", { sub: `user-${String(index)}` }) };
+      }),
+    );
+    app.provider.requests.length = 0;
+    const first = callbacks.slice(0, 50).map(({ visitor, target }) => visitor.get(target));
+    await hold.arrived;
+    const [late] = callbacks.slice(50);
+    const waiting = late?.visitor.get(late.target);
+    // Nothing that could be waited for happens when a request waits for a slot.
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(app.provider.requestsTo("token")).toHaveLength(50);
+    app.clock.advance(2_000);
+    const answer = await waiting;
+    expect([answer?.status, answer?.headers["Retry-After"]]).toEqual([503, expect.stringMatching(/^[12]$/)]);
+    hold.release();
+    for (const each of await Promise.all(first)) expect(each.status).toBe(302);
+    expect((await late?.visitor.get(late.target))?.status).toBe(302);
+    expect(await late?.visitor.isSignedIn()).toBe(true);
+  });
+});
