@@ -9,7 +9,7 @@ import { cpus, loadavg } from "node:os";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { guard } from "./cases/guard.mjs";
-import { hosts } from "./cases/hosts.mjs";
+import { hosts } from "./cases/frameworks.mjs";
 import { imports } from "./cases/imports.mjs";
 import { loop } from "./cases/loop.mjs";
 import { probe } from "./cases/probe.mjs";

@@ -6,21 +6,21 @@ import { STYLE } from "./style.js";
 import { fetchUserinfo } from "./userinfo.js";
 
 /** The accessors of any host, whatever its requests look like. */
-export interface Accessors<HostRequest> {
-  getUser(request: HostRequest): Promise<UserPayload | null>;
-  getCredentials(request: HostRequest): Promise<Credentials | null>;
+export interface Accessors<FrameworkRequest> {
+  getUser(request: FrameworkRequest): Promise<UserPayload | null>;
+  getCredentials(request: FrameworkRequest): Promise<Credentials | null>;
 }
 
 /** One GET route of the demo; a host puts its own guard before those that are guarded. */
-export interface DemoRoute<HostRequest> {
+export interface DemoRoute<FrameworkRequest> {
   readonly path: string;
   readonly isGuarded: boolean;
   /** What it rejects with belongs to the host's error handler. */
-  answer(request: HostRequest): DemoAnswer | Promise<DemoAnswer>;
+  answer(request: FrameworkRequest): DemoAnswer | Promise<DemoAnswer>;
 }
 
 /** THE table: what the demo answers, on whichever host. */
-export function demoRoutes<HostRequest>(env: Environment, auth: Accessors<HostRequest>): readonly DemoRoute<HostRequest>[] {
+export function demoRoutes<FrameworkRequest>(env: Environment, auth: Accessors<FrameworkRequest>): readonly DemoRoute<FrameworkRequest>[] {
   const mounted = mountPath(env);
   return [
     {

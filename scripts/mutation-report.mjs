@@ -15,7 +15,7 @@ export const DECIDING_FILES = {
   "src/http/redirects.ts": ["test/http/redirects.test.ts"],
   "src/record/record.ts": ["test/record/record.test.ts"],
   "src/record/pending-logins.ts": ["test/record/pending-logins.test.ts"],
-  "src/access/refresh.ts": ["test/access/refresh.test.ts", "test/access/refresh-host-session.test.ts"],
+  "src/access/refresh.ts": ["test/access/refresh.test.ts", "test/access/refresh-framework-session.test.ts"],
   "src/sessions/seal.ts": ["test/sessions/seal.test.ts"],
   "src/provider/id-token.ts": ["test/provider/id-token.test.ts"],
 };

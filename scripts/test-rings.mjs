@@ -37,7 +37,7 @@ export const UNIT = [
   "test/security/static.test.ts",
   "test/sessions/bundled.test.ts",
   "test/sessions/cookie.test.ts",
-  "test/sessions/host-session.test.ts",
+  "test/sessions/framework-session.test.ts",
   "test/sessions/seal.test.ts",
   "test/testing/map-store.test.ts",
   "test/testing/test-clock.test.ts",
@@ -75,7 +75,7 @@ export const MATRIX = [
   // The published test kit against broken stores and applications, in child processes too.
   "test/testing/check-store.test.ts",
   "test/testing/node-test.test.ts",
-  "test/testing/test-host.test.ts",
+  "test/testing/test-adapter.test.ts",
   // Every state of every page, in a browser.
   "test/pages/pages.browser.test.ts",
   "test/pages/provider-pages.browser.test.ts",

@@ -12,7 +12,7 @@ import { EVERY, faults as faultsOf } from "./faults.mjs";
 import { graph } from "./graph.mjs";
 import { startRedis } from "./redis.mjs";
 import { judge } from "./verdict.mjs";
-import { createVisitor, seeded } from "./visitors.mjs";
+import { createVisitor, seeded } from "./users.mjs";
 
 const { values: flags } = parseArgs({
   options: {

@@ -1,5 +1,5 @@
 import { Background } from "./access/background-work.js";
-import { runChecks, type HostFacts as CheckedFacts } from "./config/startup-checks.js";
+import { runChecks, type FrameworkFacts as CheckedFacts } from "./config/startup-checks.js";
 import { ConfigurationError, isOutage, SessionMissingError, type Finding } from "./errors.js";
 import { publishingLines, publishToChannels } from "./events/diagnostics-channels.js";
 import { EventHub } from "./events/event-hub.js";
@@ -8,7 +8,7 @@ import type { IdpRequest, Reply } from "./http/request-reply.js";
 import { isValidIdpUrl } from "./config/document-hosts.js";
 import { sampled } from "./events/log-sampling.js";
 import { PerRequest } from "./http/per-request.js";
-import type { Log, LogEntry, SessionStore, VisitorSession } from "./ports.js";
+import type { Log, LogEntry, SessionStore, UserSession } from "./ports.js";
 import { givenCredentials, specifiedKeys, userPayload, type Credentials, type KeyNames, type UserPayload } from "./record/record.js";
 import { isSecure, ownOrigin, seenHost } from "./http/own-origin.js";
 import type { Origin } from "./http/redirects.js";
@@ -27,14 +27,14 @@ import { createRouter, type Router } from "./endpoints/router.js";
 import { loadedWhenNeeded } from "./provider/lazy-provider.js";
 import type { Provider } from "./ports.js";
 import { createBundledSessions } from "./sessions/bundled-sessions.js";
-import { createHostSessions, type HostSession } from "./sessions/framework-session.js";
+import { createFrameworkSessions, type FrameworkSession } from "./sessions/framework-session.js";
 import { createSealer } from "./sessions/seal.js";
 import { createSessionForTests, SESSION_FOR_TESTS, type SessionForTests } from "./sessions/session-for-tests.js";
 import { createSubjectSessions, type ListedSession, type Subject, type SubjectSessions } from "./sessions/subject-sessions.js";
 import { labelOf } from "./sessions/device-summary.js";
 import { memoryStore } from "./stores/memory/memory-store.js";
 
-export type { Blocked, BlockedByOutage, BlockedVisitor } from "./endpoints/guard.js";
+export type { Blocked, BlockedByOutage, BlockedUser } from "./endpoints/guard.js";
 
 /** Settings in code, each overriding its environment variable, and what touches the world. */
 export interface IdpAuthOptions extends SettingOptions {
@@ -58,23 +58,23 @@ export interface IdpAuthOptions extends SettingOptions {
 }
 
 /**
- * How a host's requests are read. A host file implements it over its framework. `HostRequest` is the one object that guards and
+ * How a host's requests are read. A host file implements it over its framework. `FrameworkRequest` is the one object that guards and
  * accessors of a request are all given: what is remembered of the request belongs to that object, in a private field that
  * nobody else can see.
  */
-export interface HostAdapter<HostRequest extends object> {
+export interface FrameworkAdapter<FrameworkRequest extends object> {
   /** For messages: `Express`, … */
   readonly name: string;
-  request(raw: HostRequest): IdpRequest;
+  request(raw: FrameworkRequest): IdpRequest;
   /** The session of the host's own middleware on this request; undefined when there is none. */
-  session?(raw: HostRequest): HostSession | undefined;
+  session?(raw: FrameworkRequest): FrameworkSession | undefined;
 }
 
 /** Whether the host's own session middleware is installed; see the check E002. */
 export type SessionMiddleware = CheckedFacts["sessionMiddleware"];
 
 /** What a host can tell about itself when it starts. */
-export interface HostFacts {
+export interface FrameworkFacts {
   /** Whether the host's own session middleware is installed, decided the host's own way. */
   readonly sessionMiddleware: SessionMiddleware;
   /** How to install it, for the remedy of E002. */
@@ -87,19 +87,19 @@ export interface AccessTokenOptions {
 }
 
 /** The component, as host files build on it. Applications use a host's own form, such as `idpauth/express`. */
-export interface IdpAuth<HostRequest extends object> {
+export interface IdpAuth<FrameworkRequest extends object> {
   /**
    * Runs the startup checks. Warnings go to the log and come back.
    *
    * @throws ConfigurationError with every finding at once
    */
-  start(facts?: HostFacts): readonly Finding[];
+  start(facts?: FrameworkFacts): readonly Finding[];
   /** The path that all endpoints begin with, such as `/idpauth/`. For hosts whose router wants to know. */
   mountPath(): string;
   /** Answers a request for one of the component's own endpoints; undefined: the path is not ours. */
-  handle(raw: HostRequest): Promise<Reply> | undefined;
+  handle(raw: FrameworkRequest): Promise<Reply> | undefined;
   /** Undefined: the visitor may pass. The protected handler must not run otherwise. */
-  guard(raw: HostRequest): Promise<Blocked | undefined>;
+  guard(raw: FrameworkRequest): Promise<Blocked | undefined>;
 
   /**
    * The user's credentials, refreshed when the ID token has expired; null when signed out. It does not look at the expiry of the
@@ -107,35 +107,35 @@ export interface IdpAuth<HostRequest extends object> {
    *
    * @throws ProviderUnavailableError | StoreUnavailableError an outage (503); the user may still be signed in
    */
-  getCredentials(raw: HostRequest): Promise<Credentials | null>;
+  getCredentials(raw: FrameworkRequest): Promise<Credentials | null>;
   /** The user's email, name and picture, after the same gate as `getCredentials`; null when signed out. */
-  getUser(raw: HostRequest): Promise<UserPayload | null>;
+  getUser(raw: FrameworkRequest): Promise<UserPayload | null>;
   /**
    * The session of a signed-in user: user, verified claims and times, read-only. It applies the same gate as `getCredentials`.
    *
    * @returns null when signed out
    * @throws ProviderUnavailableError | StoreUnavailableError an outage (503); the user may still be signed in
    */
-  getSession(raw: HostRequest): Promise<Session | null>;
+  getSession(raw: FrameworkRequest): Promise<Session | null>;
   /**
    * The record's specified keys as stored, under their configured names, for debugging. It applies no gate: an ended session has a
    * record too, so never authorize by it; use `getSession`.
    *
    * @returns null without a session
    */
-  readSessionRecord(raw: HostRequest): Promise<Readonly<Record<string, unknown>> | null>;
+  readSessionRecord(raw: FrameworkRequest): Promise<Readonly<Record<string, unknown>> | null>;
   /** As `getCredentials`, but also looks at the access token's own expiry. */
-  getAccessToken(raw: HostRequest, options?: AccessTokenOptions): Promise<string | null>;
+  getAccessToken(raw: FrameworkRequest, options?: AccessTokenOptions): Promise<string | null>;
   /**
    * Whether the session is valid at this moment without a refresh. No side effects. It is false for a signed-in user whose ID token
    * has just expired, until a refresh renews the token. To learn whether a user is signed in, use `getUser` or `getSession`.
    */
-  checkIdpAuthentication(raw: HostRequest): Promise<boolean>;
+  checkIdpAuthentication(raw: FrameworkRequest): Promise<boolean>;
   /**
    * As `checkIdpAuthentication`, with the reason; `id_token_expired` means that the next `getUser`, `getSession` or
    * `getCredentials` refreshes. No side effects.
    */
-  explainIdpAuthentication(raw: HostRequest): Promise<Explanation>;
+  explainIdpAuthentication(raw: FrameworkRequest): Promise<Explanation>;
   /**
    * A person's sessions, the newest sign-in first, for a device list. Bundled sessions only, as the two below.
    *
@@ -143,7 +143,7 @@ export interface IdpAuth<HostRequest extends object> {
    * @param current the request that asks, so that its own session can be told
    * @throws StoreUnavailableError
    */
-  listSessions(subject: Subject, current?: HostRequest): Promise<readonly ListedSession[]>;
+  listSessions(subject: Subject, current?: FrameworkRequest): Promise<readonly ListedSession[]>;
   /**
    * Ends one session of a person. The tokens in it cannot be revoked at the provider: without the visitor's cookie nobody
    * can open them.
@@ -160,7 +160,7 @@ export interface IdpAuth<HostRequest extends object> {
    * @returns how many sessions were ended
    * @throws StoreUnavailableError some may have been ended; ask again
    */
-  endAllSessions(subject: Subject, options?: { readonly except?: HostRequest }): Promise<number>;
+  endAllSessions(subject: Subject, options?: { readonly except?: FrameworkRequest }): Promise<number>;
   /** Posts a token to the provider's revocation endpoint (RFC 7009). Resolves to whether that worked; never rejects. */
   revokeIdpToken(token: string, hint?: "refresh_token" | "access_token"): Promise<boolean>;
   /** Whether a URL is one of the provider's documents: https, no port, no user info, exactly a document host. */
@@ -195,7 +195,7 @@ interface Running {
   sessionForTests(asked: SessionForTests): Promise<readonly string[]>;
   /** Undefined: with the host's own sessions. */
   readonly subjectSessions: SubjectSessions | undefined;
-  sessionOf(raw: object, request: IdpRequest): VisitorSession;
+  sessionOf(raw: object, request: IdpRequest): UserSession;
 }
 
 /**
@@ -210,12 +210,12 @@ const EXCHANGES = { limit: 50, patience: 2_000 };
 /** One request with its session. A class, not a literal with a getter: this is made for every request. */
 class OpenVisit implements Visit {
   readonly request: IdpRequest;
-  readonly session: VisitorSession;
+  readonly session: UserSession;
   /** The clock's `monotonic()`. */
   readonly openedAt: number;
   readonly #settings: Settings;
 
-  constructor(request: IdpRequest, session: VisitorSession, openedAt: number, settings: Settings) {
+  constructor(request: IdpRequest, session: UserSession, openedAt: number, settings: Settings) {
     this.request = request;
     this.session = session;
     this.openedAt = openedAt;
@@ -237,10 +237,10 @@ class OpenVisit implements Visit {
 const OTHER_OPTIONS = ["env", "store", "session", "sessionLabel", "log", "clock", "fetch"];
 
 /** Builds the component for one host. Reads no clock, no file and no network until it is started or asked. */
-export function createIdpAuth<HostRequest extends object>(
+export function createIdpAuth<FrameworkRequest extends object>(
   options: IdpAuthOptions,
-  adapter: HostAdapter<HostRequest>,
-): IdpAuth<HostRequest> {
+  adapter: FrameworkAdapter<FrameworkRequest>,
+): IdpAuth<FrameworkRequest> {
   return createIdpAuthOver(options, adapter, loadedWhenNeeded);
 }
 
@@ -254,11 +254,11 @@ export interface ProviderParts {
 }
 
 /** As `createIdpAuth`, over a provider of one's own: for tests that schedule every step. Not exported by the package. */
-export function createIdpAuthOver<HostRequest extends object>(
+export function createIdpAuthOver<FrameworkRequest extends object>(
   options: IdpAuthOptions,
-  adapter: HostAdapter<HostRequest>,
+  adapter: FrameworkAdapter<FrameworkRequest>,
   createProvider: (parts: ProviderParts) => Provider,
-): IdpAuth<HostRequest> {
+): IdpAuth<FrameworkRequest> {
   const { env, store, session = "bundled", sessionLabel, log: logOption, clock = systemClock, fetch, ...settingOptions } = options;
   const everyLine = publishingLines(harmless(logOption === false ? () => undefined : (logOption ?? logToStderr)));
   const log = sampled(everyLine, clock);
@@ -266,13 +266,13 @@ export function createIdpAuthOver<HostRequest extends object>(
   let running: Running | undefined;
 
   function start(
-    facts: HostFacts = { sessionMiddleware: adapter.session === undefined ? "not-applicable" : "unknown" },
+    facts: FrameworkFacts = { sessionMiddleware: adapter.session === undefined ? "not-applicable" : "unknown" },
   ): readonly Finding[] {
     const read = readSettings(settingOptions, env ?? process.env, OTHER_OPTIONS);
     const mistake = store === undefined ? undefined : storeMistake(store);
     const findings = runChecks(read, {
       ...facts,
-      hostName: adapter.name,
+      frameworkName: adapter.name,
       sessionKind: session,
       storeGiven: store !== undefined,
       ...(mistake === undefined ? store?.problems && { storeProblems: store.problems } : { storeMistake: mistake }),
@@ -318,7 +318,7 @@ export function createIdpAuthOver<HostRequest extends object>(
       events,
       lateTokens,
       background,
-      visitorPatience: settings.httpTimeout * 1000,
+      userPatience: settings.httpTimeout * 1000,
       concurrency: settings.refreshConcurrency,
     });
     const sessions = createSessionAccess({ policy: settings, refresher, clock, events });
@@ -331,7 +331,7 @@ export function createIdpAuthOver<HostRequest extends object>(
       debug: settings.debug,
       ...(sessionLabel && { labelOf: (request) => labelFor(request, sessionLabel, log) }),
     });
-    const hosted = createHostSessions({
+    const hosted = createFrameworkSessions({
       names,
       client,
       debug: settings.debug,
@@ -370,12 +370,12 @@ export function createIdpAuthOver<HostRequest extends object>(
       router: createRouter(context),
       sessionOf(raw, request) {
         if (session === "bundled") return bundled.open(request.header("cookie"), isSecure(request, settings), request);
-        const hostSession = adapter.session?.(raw as HostRequest);
-        if (hostSession === undefined) {
+        const frameworkSession = adapter.session?.(raw as FrameworkRequest);
+        if (frameworkSession === undefined) {
           events.emit("outage", { side: "session", reason: "session_missing" });
           throw new SessionMissingError();
         }
-        return hosted.open(hostSession);
+        return hosted.open(frameworkSession);
       },
     };
   }
@@ -386,13 +386,13 @@ export function createIdpAuthOver<HostRequest extends object>(
     return running as Running;
   };
 
-  function open(raw: HostRequest, request: IdpRequest): OpenVisit {
+  function open(raw: FrameworkRequest, request: IdpRequest): OpenVisit {
     const { settings, sessionOf } = ready();
     return new OpenVisit(request, sessionOf(raw, request), clock.monotonic(), settings);
   }
 
   const visits = new PerRequest<OpenVisit>();
-  function visitOf(raw: HostRequest): OpenVisit {
+  function visitOf(raw: FrameworkRequest): OpenVisit {
     const known = visits.get(raw);
     if (known !== undefined && clock.monotonic() - known.openedAt < SHARED_READ) return known;
     const visit = open(raw, adapter.request(raw));
@@ -400,7 +400,7 @@ export function createIdpAuthOver<HostRequest extends object>(
     return visit;
   }
   // Async, so that what opening a session throws is a rejection like any other.
-  const access = async (raw: HostRequest): Promise<Access> => ready().sessions.access(visitOf(raw).session);
+  const access = async (raw: FrameworkRequest): Promise<Access> => ready().sessions.access(visitOf(raw).session);
 
   function sessionsOf({ iss, sub }: Subject): SubjectSessions {
     if (typeof iss !== "string" || typeof sub !== "string" || iss === "" || sub === "") {
@@ -411,14 +411,14 @@ export function createIdpAuthOver<HostRequest extends object>(
     throw new TypeError('With `session: "host"` nobody but the host\'s session store knows its sessions; list and end them there.');
   }
 
-  async function keyOf(raw: HostRequest | undefined): Promise<string | undefined> {
+  async function keyOf(raw: FrameworkRequest | undefined): Promise<string | undefined> {
     if (raw === undefined) return undefined;
     const visit = visitOf(raw);
     await visit.session.read();
     return visit.session.key;
   }
 
-  async function guard(raw: HostRequest): Promise<Blocked | undefined> {
+  async function guard(raw: FrameworkRequest): Promise<Blocked | undefined> {
     const { settings } = ready();
     try {
       const visit = visitOf(raw);

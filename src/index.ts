@@ -4,15 +4,15 @@ export {
   type AccessTokenOptions,
   type Blocked,
   type BlockedByOutage,
-  type BlockedVisitor,
-  type HostAdapter,
-  type HostFacts,
+  type BlockedUser,
+  type FrameworkAdapter,
+  type FrameworkFacts,
   type IdpAuth,
   type IdpAuthOptions,
   type SessionMiddleware,
 } from "./compose.js";
 export { SESSION_FOR_TESTS, type SessionForTests } from "./sessions/session-for-tests.js";
-export type { HostSession } from "./sessions/framework-session.js";
+export type { FrameworkSession } from "./sessions/framework-session.js";
 export type { ListedSession, Subject } from "./sessions/subject-sessions.js";
 export type { Explanation } from "./access/session-access.js";
 export type { IdpRequest, Reply } from "./http/request-reply.js";
@@ -36,7 +36,7 @@ export {
   type ErrorCode,
   type Finding,
 } from "./errors.js";
-export { assertGuardAnswers, assertHandler, guardCalledError } from "./http/guard-usage.js";
+export { assertGuardResponses, assertHandler, guardCalledError } from "./http/guard-usage.js";
 export { GUARDED_CACHE_CONTROL, varyByCookie } from "./http/guarded-response.js";
 export { credentialsToDict } from "./record/record.js";
 export { hasEpochTimePassed, systemClock } from "./clock.js";

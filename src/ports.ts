@@ -16,7 +16,7 @@ export type Change = (record: SessionRecord) => SessionRecord;
  *
  * Every method rejects with `StoreUnavailableError` when the store cannot answer; that is never "no session".
  */
-export interface VisitorSession {
+export interface UserSession {
   /** False for a host's own get/set session: best effort, no race is promised. */
   readonly atomic: boolean;
   /**

@@ -13,7 +13,7 @@ import { root } from "../run.mjs";
  * @property {string} next where the browser goes in the next step
  *
  * @typedef {import("../../src/testing/browser/cookie-browser.js").CookieBrowser} Browser
- * @typedef {import("../../src/testing/browser/cookie-browser.js").BrowserAnswer} Answer
+ * @typedef {import("../../src/testing/browser/cookie-browser.js").BrowserResponse} Answer
  */
 
 const USER = { email: "ada@example.com", name: "The user ada" };

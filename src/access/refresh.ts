@@ -4,7 +4,7 @@ import { Slots, type Release } from "./slots.js";
 import { ProviderRefusedError, ProviderUnavailableError, StoreUnavailableError } from "../errors.js";
 import type { EventHub } from "../events/event-hub.js";
 import { identityOf } from "../events/events.js";
-import type { Change, Provider, RefreshRequest, SpentRefresh, VerifiedRefresh, VisitorSession } from "../ports.js";
+import type { Change, Provider, RefreshRequest, SpentRefresh, VerifiedRefresh, UserSession } from "../ports.js";
 import type { IdInfo, SessionRecord } from "../record/record.js";
 import { epochSeconds, wait, type Clock, type EpochSeconds } from "../clock.js";
 import type { LateTokenRule } from "./late-tokens.js";
@@ -42,7 +42,7 @@ export interface RefresherOptions {
   /** Where best effort goes that no visitor waits for. */
   readonly background: Background;
   /** Milliseconds that a visitor waits for a refresh; it goes on without them. */
-  readonly visitorPatience: number;
+  readonly userPatience: number;
   /** How many refreshes may be at the provider at a time. */
   readonly concurrency: number;
 }
@@ -57,7 +57,7 @@ export interface Refresher {
    * @throws ProviderUnavailableError an outage, too many refreshes at once, or the visitor's patience is over; the session stays
    * @throws StoreUnavailableError
    */
-  refresh(session: VisitorSession, isNeeded: (record: SessionRecord) => boolean): Promise<SessionRecord | undefined>;
+  refresh(session: UserSession, isNeeded: (record: SessionRecord) => boolean): Promise<SessionRecord | undefined>;
   /**
    * Resolves once no refresh is under way any more, those included whose visitors have left, and the background is quiet.
    * Keeps the process alive until then. Never rejects.
@@ -109,9 +109,9 @@ export function createRefresher(options: RefresherOptions): Refresher {
   };
 }
 
-function withPatience(flight: Promise<Outcome>, { clock, visitorPatience }: RefresherOptions): Promise<Outcome> {
+function withPatience(flight: Promise<Outcome>, { clock, userPatience }: RefresherOptions): Promise<Outcome> {
   return new Promise((resolve, reject) => {
-    const cancel = clock.timer(visitorPatience, () => {
+    const cancel = clock.timer(userPatience, () => {
       reject(new ProviderUnavailableError("refresh_pending"));
     });
     flight.then(resolve, reject).finally(cancel);
@@ -122,7 +122,7 @@ function withPatience(flight: Promise<Outcome>, { clock, visitorPatience }: Refr
 class Refresh {
   readonly #options: RefresherOptions;
   readonly #slots: Slots;
-  readonly #session: VisitorSession;
+  readonly #session: UserSession;
   readonly #isNeeded: (record: SessionRecord) => boolean;
   readonly #nonce = randomBytes(16).toString("base64url");
   /** When the lease was asked for, on the clock's `monotonic()`. */
@@ -133,7 +133,7 @@ class Refresh {
   /** A refresh token that still works and must not be used: its response could not be accepted. */
   #dropped: string | undefined;
 
-  constructor(options: RefresherOptions, slots: Slots, session: VisitorSession, isNeeded: (record: SessionRecord) => boolean) {
+  constructor(options: RefresherOptions, slots: Slots, session: UserSession, isNeeded: (record: SessionRecord) => boolean) {
     this.#options = options;
     this.#slots = slots;
     this.#session = session;

@@ -2,7 +2,7 @@ import { isOutage } from "../errors.js";
 import type { EventHub } from "../events/event-hub.js";
 import { identityOf } from "../events/events.js";
 import { judge, type EndReason, type PolicySettings, type Verdict } from "../record/policy.js";
-import type { VisitorSession } from "../ports.js";
+import type { UserSession } from "../ports.js";
 import type { Credentials, SessionRecord } from "../record/record.js";
 import { epochSeconds, type Clock } from "../clock.js";
 import type { Refresher } from "./refresh.js";
@@ -34,14 +34,14 @@ export interface SessionAccess {
    * @param options `slide` (default true): move the idle stamp; `renew` (default false): the answer can carry the cookie
    * @throws ProviderUnavailableError | StoreUnavailableError an outage, which is no verdict
    */
-  access(session: VisitorSession, options?: AccessOptions): Promise<Access>;
+  access(session: UserSession, options?: AccessOptions): Promise<Access>;
   /** The gate alone: reads, and does nothing else. */
-  explain(session: VisitorSession): Promise<Explanation>;
+  explain(session: UserSession): Promise<Explanation>;
   /**
    * The access token, good for at least `minValidity` seconds more if the provider can be made to give one; null when
    * signed out, or when it has expired and nothing newer is to be had.
    */
-  accessToken(session: VisitorSession, minValidity: number): Promise<string | null>;
+  accessToken(session: UserSession, minValidity: number): Promise<string | null>;
 }
 
 export interface SessionAccessOptions {
@@ -55,7 +55,7 @@ export function createSessionAccess({ policy, refresher, clock, events }: Sessio
   const now = () => epochSeconds(clock);
   const isExpired = (record: SessionRecord) => judge(record, policy, now()).kind === "refresh";
 
-  async function access(session: VisitorSession, { slide = true, renew = false }: AccessOptions = NO_OPTIONS): Promise<Access> {
+  async function access(session: UserSession, { slide = true, renew = false }: AccessOptions = NO_OPTIONS): Promise<Access> {
     let record: SessionRecord | undefined;
     try {
       record = await session.read();
@@ -81,7 +81,7 @@ export function createSessionAccess({ policy, refresher, clock, events }: Sessio
   }
 
   /** Once per session and reason, whoever sees it first; only the one whose write succeeds says it. */
-  async function announceEnd(session: VisitorSession, record: SessionRecord, reason: EndReason): Promise<void> {
+  async function announceEnd(session: UserSession, record: SessionRecord, reason: EndReason): Promise<void> {
     if (record.idp_state.ended === reason) return;
     let isFirst = false as boolean;
     const remember = (fresh: SessionRecord): SessionRecord => {

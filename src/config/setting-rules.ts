@@ -110,7 +110,7 @@ function scopeFindings(values: Values, unset: ReadonlySet<SettingName>): Finding
 }
 
 /** What the session objects of hosts have of their own; a key of that name would break the session, or be lost. */
-const HOST_SESSION_MEMBERS = [
+const FRAMEWORK_SESSION_MEMBERS = [
   "cookie",
   "destroy",
   "encryptedSessionId",
@@ -145,5 +145,5 @@ function keyNameFindings(values: Values): Finding[] {
 
 function isTaken(key: string): boolean {
   // `in`: what every object inherits, such as __proto__ and constructor.
-  return (FIXED_KEYS as readonly string[]).includes(key) || HOST_SESSION_MEMBERS.includes(key) || key in {};
+  return (FIXED_KEYS as readonly string[]).includes(key) || FRAMEWORK_SESSION_MEMBERS.includes(key) || key in {};
 }

@@ -7,7 +7,7 @@ import type { SettingsResult } from "./read-settings.js";
 export { check, CHECK_GROUPS, CHECKS, type CheckCode, type CheckGroup };
 
 /** What only a host knows; the settings cannot tell. */
-export interface HostFacts {
+export interface FrameworkFacts {
   /**
    * What the host finds of its own session middleware. `cookie-only`: one that keeps the whole session in the browser.
    * `not-applicable`: the host has none, or was not asked because its sessions are not wanted.
@@ -23,13 +23,13 @@ export interface HostFacts {
   /** Option `session` is given. */
   readonly sessionGiven: boolean;
   /** As people write it: `Express`. */
-  readonly hostName: string;
+  readonly frameworkName: string;
   /** How this host's session middleware is installed, for E002. */
   readonly middlewareRemedy?: string;
 }
 
 /** All startup checks: what the settings show and what the host knows, in the order of a report. Pure. */
-export function runChecks(result: SettingsResult, facts: HostFacts): readonly Finding[] {
+export function runChecks(result: SettingsResult, facts: FrameworkFacts): readonly Finding[] {
   return inReportOrder([...result.findings, ...sessionFindings(result, facts)]);
 }
 
@@ -47,32 +47,32 @@ function rank(finding: Finding): number {
   return (finding.severity === "error" ? 0 : CHECK_GROUPS.length) + CHECK_GROUPS.indexOf(groupOf(finding));
 }
 
-function sessionFindings(result: SettingsResult, facts: HostFacts): Finding[] {
-  return facts.sessionKind === "host" ? hostSessionFindings(facts) : bundledSessionFindings(result, facts);
+function sessionFindings(result: SettingsResult, facts: FrameworkFacts): Finding[] {
+  return facts.sessionKind === "host" ? frameworkSessionFindings(facts) : bundledSessionFindings(result, facts);
 }
 
-function hostSessionFindings(facts: HostFacts): Finding[] {
+function frameworkSessionFindings(facts: FrameworkFacts): Finding[] {
   const findings: Finding[] = [];
   const asked = '`session: "host"` asks for the host\'s own sessions, but';
   const remedy = facts.middlewareRemedy;
   switch (facts.sessionMiddleware) {
     case "absent":
-      findings.push(check("E002", `${asked} no session middleware of ${facts.hostName} is installed before idpauth.`, remedy));
+      findings.push(check("E002", `${asked} no session middleware of ${facts.frameworkName} is installed before idpauth.`, remedy));
       break;
     case "cookie-only":
       findings.push(
         check(
           "E002",
-          `${asked} the one found at ${facts.hostName} is cookie-only: it would keep the record, tokens included, in the browser instead of server-side.`,
+          `${asked} the one found at ${facts.frameworkName} is cookie-only: it would keep the record, tokens included, in the browser instead of server-side.`,
           remedy,
         ),
       );
       break;
     case "not-applicable":
-      findings.push(check("E002", `${asked} ${facts.hostName} has no sessions that idpauth could use.`, remedy));
+      findings.push(check("E002", `${asked} ${facts.frameworkName} has no sessions that idpauth could use.`, remedy));
       break;
     case "unknown":
-      findings.push(check("W008", `${facts.hostName} cannot tell whether its session middleware is installed.`));
+      findings.push(check("W008", `${facts.frameworkName} cannot tell whether its session middleware is installed.`));
       break;
     case "present":
       break;
@@ -82,7 +82,7 @@ function hostSessionFindings(facts: HostFacts): Finding[] {
   return findings;
 }
 
-function bundledSessionFindings({ settings }: SettingsResult, facts: HostFacts): Finding[] {
+function bundledSessionFindings({ settings }: SettingsResult, facts: FrameworkFacts): Finding[] {
   const { storeMistake } = facts;
   if (storeMistake !== undefined) return [check("E014", storeMistake.message, storeMistake.remedy)];
   const findings: Finding[] = (facts.storeProblems ?? []).map(({ message, remedy }) => check("E012", message, remedy));
@@ -92,7 +92,7 @@ function bundledSessionFindings({ settings }: SettingsResult, facts: HostFacts):
     findings.push(
       check(
         "W007",
-        `${facts.hostName} has a session middleware, but neither \`store\` nor \`session\` is given, so idpauth keeps sessions of its own beside it.`,
+        `${facts.frameworkName} has a session middleware, but neither \`store\` nor \`session\` is given, so idpauth keeps sessions of its own beside it.`,
       ),
     );
   }

@@ -2,7 +2,7 @@ import type { Background } from "../access/background-work.js";
 import type { EventHub } from "../events/event-hub.js";
 import type { IdpRequest } from "../http/request-reply.js";
 import type { Finding } from "../errors.js";
-import type { Log, Provider, VisitorSession } from "../ports.js";
+import type { Log, Provider, UserSession } from "../ports.js";
 import type { KeyNames } from "../record/record.js";
 import type { Origin } from "../http/redirects.js";
 import type { Settings } from "../config/read-settings.js";
@@ -33,7 +33,7 @@ export interface EndpointContext {
 export interface Visit {
   readonly request: IdpRequest;
   /** The session that the request's cookie leads to, if any. */
-  readonly session: VisitorSession;
+  readonly session: UserSession;
   /** Our own origin as the visitor sees it; undefined when neither BASE_URL nor a usable Host header tells. */
   readonly origin: Origin | undefined;
   /** Host and port as the visitor used them, whatever BASE_URL says. */

@@ -5,7 +5,7 @@ import { MAX_ORIGIN_URL_LENGTH } from "../http/redirects.js";
 import type { Visit } from "./context.js";
 
 /** The guard turned a visitor away who is not signed in. */
-export interface BlockedVisitor<Kind extends "navigation" | "unauthenticated"> {
+export interface BlockedUser<Kind extends "navigation" | "unauthenticated"> {
   /** `navigation`: a browser asked for a page. `unauthenticated`: anything else. */
   readonly kind: Kind;
   readonly reply: Reply;
@@ -22,7 +22,7 @@ export interface BlockedByOutage {
 }
 
 /** Why the guard turned a request away, and the answer it proposes. */
-export type Blocked = BlockedVisitor<"navigation"> | BlockedVisitor<"unauthenticated"> | BlockedByOutage;
+export type Blocked = BlockedUser<"navigation"> | BlockedUser<"unauthenticated"> | BlockedByOutage;
 
 interface GuardSettings {
   readonly publicPath: string;

@@ -30,7 +30,7 @@ export function assertHandler(handler: unknown, example: string): void {
  *
  * @throws TypeError it is no object of functions, or has another key
  */
-export function assertGuardAnswers(answers: unknown): void {
+export function assertGuardResponses(answers: unknown): void {
   if (typeof answers === "object" && answers !== null) {
     const wrong = Object.entries(answers).find(
       ([name, answer]) => !ANSWERS.includes(name) || (answer !== undefined && typeof answer !== "function"),

@@ -32,7 +32,7 @@ const NO_REFRESH_TOKEN = ended("no_refresh_token");
 export function judge(record: SessionRecord | undefined, settings: PolicySettings, now: EpochSeconds): Verdict {
   if (record?.credentials === undefined) return NO_CREDENTIALS;
   // 1. and 2. The caps.
-  const cap = capReached(record, settings, now);
+  const cap = limitReached(record, settings, now);
   if (cap !== undefined) return cap;
   // 3. The ID token is still good. No id_info, or none with a usable `exp`, counts as expired.
   if (!hasEpochTimePassed(record.id_info?.exp as number, now)) return VALID;
@@ -46,7 +46,7 @@ export function judge(record: SessionRecord | undefined, settings: PolicySetting
 type Stamps = Pick<SessionRecord, "idp_login_at" | "idp_last_active">;
 
 /** The first cap that has ended a session with these stamps. */
-function capReached(stamps: Stamps, { sessionMaxAge, sessionIdleTimeout }: PolicySettings, now: EpochSeconds): Verdict | undefined {
+function limitReached(stamps: Stamps, { sessionMaxAge, sessionIdleTimeout }: PolicySettings, now: EpochSeconds): Verdict | undefined {
   // Anchored to the login; a refresh never moves it.
   if (sessionMaxAge !== null && isBeyond(stamps.idp_login_at, sessionMaxAge, now)) return MAX_AGE;
   if (sessionIdleTimeout !== null && isBeyond(stamps.idp_last_active, sessionIdleTimeout, now)) return IDLE;
@@ -54,8 +54,8 @@ function capReached(stamps: Stamps, { sessionMaxAge, sessionIdleTimeout }: Polic
 }
 
 /** Whether neither cap has ended a session with these stamps, as far as they tell. Pure. */
-export function isWithinCaps(stamps: Stamps, settings: PolicySettings, now: EpochSeconds): boolean {
-  return capReached(stamps, settings, now) === undefined;
+export function isWithinLimits(stamps: Stamps, settings: PolicySettings, now: EpochSeconds): boolean {
+  return limitReached(stamps, settings, now) === undefined;
 }
 
 /** Whether more than `limit` seconds lie between the stamp and now. A missing stamp is within, a broken one beyond. */

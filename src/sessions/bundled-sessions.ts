@@ -1,6 +1,6 @@
 import { asStoreUnavailable, StoreUnavailableError } from "../errors.js";
 import type { IdpRequest } from "../http/request-reply.js";
-import type { Change, Entry, SessionStore, Stored, VisitorSession } from "../ports.js";
+import type { Change, Entry, SessionStore, Stored, UserSession } from "../ports.js";
 import {
   deepFreeze,
   EMPTY_RECORD,
@@ -55,7 +55,7 @@ export interface BundledSessions {
    * @param secure whether the visitor reaches us over https
    * @param request asked for a label when it signs somebody in
    */
-  open(cookieHeader: string | undefined, secure: boolean, request?: IdpRequest): VisitorSession;
+  open(cookieHeader: string | undefined, secure: boolean, request?: IdpRequest): UserSession;
 }
 
 export function createBundledSessions(options: BundledSessionsOptions): BundledSessions {
@@ -81,7 +81,7 @@ interface Handle {
 
 const NO_COOKIES: readonly string[] = [];
 
-class BundledSession implements VisitorSession {
+class BundledSession implements UserSession {
   readonly atomic = true;
   setCookies: readonly string[] = NO_COOKIES;
   readonly #options: BundledSessionsOptions;

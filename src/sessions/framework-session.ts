@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { StoreUnavailableError } from "../errors.js";
-import type { Change, VisitorSession } from "../ports.js";
+import type { Change, UserSession } from "../ports.js";
 import {
   EMPTY_RECORD,
   isObject,
@@ -16,7 +16,7 @@ import {
 import type { EpochSeconds } from "../clock.js";
 
 /** What a host's own session middleware is asked for; a host file implements it over its framework. */
-export interface HostSession {
+export interface FrameworkSession {
   /** Names the session within this process. */
   readonly id: string;
   /** The copy of the session's data that this request carries. */
@@ -29,12 +29,12 @@ export interface HostSession {
    */
   save(keys: Readonly<Record<string, unknown>>): Promise<void>;
   /** Gives the session a new id with these keys, and destroys the old one. When it fails, the old session is untouched. */
-  regenerate(keys: Readonly<Record<string, unknown>>, keepHostKeys: boolean): Promise<void>;
+  regenerate(keys: Readonly<Record<string, unknown>>, keepApplicationKeys: boolean): Promise<void>;
   /** Removes the session with everything in it, and gives the visitor a new id. When it fails, nothing has changed. */
   destroy(): Promise<void>;
 }
 
-export interface HostSessionsOptions {
+export interface FrameworkSessionsOptions {
   readonly names: KeyNames;
   readonly client: ClientIdentity;
   /** Outside debug mode a record's `debug` key is dropped. */
@@ -48,13 +48,13 @@ export interface HostSessionsOptions {
  * compare-and-set. Within this process the changes of one session take turns; what other processes, and the host itself,
  * write between a load and a save is lost: best effort, as `atomic` says.
  */
-export interface HostSessions {
-  open(host: HostSession): VisitorSession;
+export interface FrameworkSessions {
+  open(host: FrameworkSession): UserSession;
 }
 
-export function createHostSessions(options: HostSessionsOptions): HostSessions {
+export function createFrameworkSessions(options: FrameworkSessionsOptions): FrameworkSessions {
   const turns = new Turns();
-  return { open: (host) => new SessionInHost(host, options, turns) };
+  return { open: (host) => new SessionInFramework(host, options, turns) };
 }
 
 /** Lets the changes of one session happen one after the other. */
@@ -77,17 +77,17 @@ class Turns {
   }
 }
 
-class SessionInHost implements VisitorSession {
+class SessionInFramework implements UserSession {
   readonly atomic = false;
   readonly setCookies: readonly string[] = [];
-  readonly #host: HostSession;
+  readonly #host: FrameworkSession;
   readonly #names: KeyNames;
   readonly #client: ClientIdentity;
   readonly #debug: boolean;
   readonly #turns: Turns;
-  readonly #onStoreFailure: HostSessionsOptions["onStoreFailure"];
+  readonly #onStoreFailure: FrameworkSessionsOptions["onStoreFailure"];
 
-  constructor(host: HostSession, { names, client, debug, onStoreFailure }: HostSessionsOptions, turns: Turns) {
+  constructor(host: FrameworkSession, { names, client, debug, onStoreFailure }: FrameworkSessionsOptions, turns: Turns) {
     this.#host = host;
     this.#names = names;
     this.#client = client;
@@ -133,10 +133,10 @@ class SessionInHost implements VisitorSession {
       if (before === undefined) return undefined;
       const next = after(change, before);
       // The middleware takes the application's keys from the request's copy, which may differ from what is stored.
-      const keepHostKeys = [stored, this.#host.data].every(
+      const keepApplicationKeys = [stored, this.#host.data].every(
         (data) => !this.#holdsIdentity(data) || isSamePerson(this.#parse(data)?.id_info, next.id_info),
       );
-      await this.#ask(() => this.#host.regenerate(this.#keys(next), keepHostKeys));
+      await this.#ask(() => this.#host.regenerate(this.#keys(next), keepApplicationKeys));
       replaced?.();
       return next;
     });

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { asStoreUnavailable, StoreUnavailableError } from "../errors.js";
-import { isWithinCaps, type PolicySettings } from "../record/policy.js";
+import { isWithinLimits, type PolicySettings } from "../record/policy.js";
 import type { SessionStore, Stored } from "../ports.js";
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
 import type { StoreFailureListener } from "./bundled-sessions.js";
@@ -98,7 +98,7 @@ export function createSubjectSessions(options: SubjectSessionsOptions): SubjectS
     const loginAt = summary?.loginAt ?? null;
     const stamps = { ...(loginAt !== null && { idp_login_at: loginAt }), idp_last_active: stored.lastActive };
     const now = epochSeconds(clock);
-    if (!isWithinCaps(stamps, policy, now)) return undefined;
+    if (!isWithinLimits(stamps, policy, now)) return undefined;
     return {
       id: publicId(key),
       loginAt,

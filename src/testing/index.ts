@@ -26,10 +26,10 @@ export { TestClock } from "./test-clock.js";
 export {
   CookieBrowser,
   CookieJar,
-  type BrowserAnswer,
+  type BrowserResponse,
   type BrowserRequestOptions,
   type CookieBrowserOptions,
-  type FollowedAnswer,
+  type FollowedResponse,
   type KeptCookie,
   type PrefixProxy,
 } from "./browser/cookie-browser.js";
@@ -47,7 +47,7 @@ export {
 } from "../conformance/store/check-store.js";
 export { formatStoreReport } from "../conformance/store/format-store-report.js";
 export type { StoreResult } from "../conformance/store/check-requirement.js";
-export { StoreObligationError } from "../conformance/store/check-requirement.js";
+export { StoreRequirementError } from "../conformance/store/check-requirement.js";
 export {
   GUARANTEES,
   OTHER_PROMISES,
@@ -56,27 +56,27 @@ export {
   type OtherPromise,
   type StoreNeed,
 } from "../conformance/store/guarantees.js";
-export { storeObligations } from "../conformance/store/requirements/index.js";
-export type { StoreObligation } from "../conformance/store/requirements/requirement.js";
+export { storeRequirements } from "../conformance/store/requirements/index.js";
+export type { StoreRequirement } from "../conformance/store/requirements/requirement.js";
 export type { StoreFactory, StoreOutage, StoreUnderTest } from "../conformance/store/store-under-test.js";
 export { testStore, type RegisterTest, type StoreTestOptions, type TestContext } from "../conformance/store/test-store.js";
-export { checkHost, type HostCheckOptions, type HostReport } from "../conformance/adapter/check-adapter.js";
-export { formatHostReport, formatHostTable } from "../conformance/adapter/format-adapter-report.js";
-export { HostObligationError, type HostResult } from "../conformance/adapter/check-requirement.js";
+export { checkAdapter, type AdapterCheckOptions, type AdapterReport } from "../conformance/adapter/check-adapter.js";
+export { formatAdapterReport, formatAdapterTable } from "../conformance/adapter/format-adapter-report.js";
+export { AdapterRequirementError, type AdapterResult } from "../conformance/adapter/check-requirement.js";
 export {
-  HOST_FEATURES,
+  ADAPTER_FEATURES,
   type EchoRoute,
-  type HostAuth,
-  type HostFactory,
-  type HostFeature,
-  type HostRoute,
-  type HostSetup,
-  type HostUnderTest,
+  type ApplicationAuth,
+  type AdapterFactory,
+  type AdapterFeature,
+  type ApplicationRoute,
+  type AdapterSetup,
+  type AdapterUnderTest,
   type JsonRoute,
   type RouteGuard,
-  type RunningHost,
+  type RunningApplication,
 } from "../conformance/adapter/adapter-under-test.js";
-export { hostObligations } from "../conformance/adapter/requirements/index.js";
-export type { HostObligation } from "../conformance/adapter/requirements/requirement.js";
-export { testHost, type HostTestOptions } from "../conformance/adapter/test-adapter.js";
+export { adapterRequirements } from "../conformance/adapter/requirements/index.js";
+export type { AdapterRequirement } from "../conformance/adapter/requirements/requirement.js";
+export { testAdapter, type AdapterTestOptions } from "../conformance/adapter/test-adapter.js";
 export { redirectCorpus, type RedirectCase } from "../conformance/adapter/redirect-corpus.js";

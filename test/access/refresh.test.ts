@@ -1465,7 +1465,7 @@ describe("idle()", () => {
         verifyRefreshed: async () => ({ idInfo: {}, userinfoClaims: [] }),
       };
       const none = () => {};
-      const refresher = createRefresher({ provider, clock: systemClock, events: new EventHub(none, systemClock), lateTokens: {}, background: new Background(), visitorPatience: 5000, concurrency: 20 });
+      const refresher = createRefresher({ provider, clock: systemClock, events: new EventHub(none, systemClock), lateTokens: {}, background: new Background(), userPatience: 5000, concurrency: 20 });
       void refresher.refresh(session, ({ credentials }) => credentials.token === "a");
       await refresher.idle();
       console.log(record.credentials.refresh_token, writes);`;

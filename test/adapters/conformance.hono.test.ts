@@ -1,11 +1,11 @@
 import { it } from "vitest";
 import { idpAuth } from "../../src/adapters/hono/hono.js";
-import { testHost } from "../../src/testing/index.js";
+import { testAdapter } from "../../src/testing/index.js";
 import { startHono } from "./applications/hono.js";
 import { serveOnNode } from "./applications/serve-fetch.js";
 
 for (const asMiddleware of [false, true]) {
-  testHost({
+  testAdapter({
     name: asMiddleware ? "Hono 4 (middleware)" : "Hono 4",
     start: (setup) => startHono(idpAuth, serveOnNode, setup, { asMiddleware }),
     lacks: ["host sessions", "own trust-proxy setting"],

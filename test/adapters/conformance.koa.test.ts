@@ -1,5 +1,5 @@
 import { it } from "vitest";
-import { testHost } from "../../src/testing/index.js";
+import { testAdapter } from "../../src/testing/index.js";
 import { startKoa } from "./applications/koa.js";
 
-testHost({ name: "Koa 3", start: startKoa, lacks: ["host sessions"], test: it });
+testAdapter({ name: "Koa 3", start: startKoa, lacks: ["host sessions"], test: it });

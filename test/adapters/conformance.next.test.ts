@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, it } from "vitest";
-import { testHost } from "../../src/testing/index.js";
+import { testAdapter } from "../../src/testing/index.js";
 import { serveNext, type NextServer } from "./applications/next.js";
 
 let server: NextServer;
@@ -8,7 +8,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => server.close());
 
-testHost({
+testAdapter({
   name: "Next.js 16",
   // Its router corrects repeated slashes, backslashes and absolute targets with a 308, fails at bad percent-encoding and TRACE
   // with a 500, and writes queries anew. That none of this reaches an endpoint is in next.test.ts.

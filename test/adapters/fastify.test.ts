@@ -12,13 +12,7 @@ import fastify, {
 } from "fastify";
 import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
 import { idpAuth, type FastifyIdpAuth } from "../../src/adapters/fastify/fastify.js";
-import {
-  ConfigurationError,
-  ProviderUnavailableError,
-  type BlockedVisitor,
-  type Credentials,
-  type IdpAuthOptions,
-} from "../../src/index.js";
+import { ConfigurationError, ProviderUnavailableError, type BlockedUser, type Credentials, type IdpAuthOptions } from "../../src/index.js";
 import type { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { rawRequest } from "../../src/testing/browser/raw-request.js";
 import {
@@ -119,7 +113,7 @@ describe("types", () => {
       navigation(request, reply, blocked) {
         expectTypeOf(request).toEqualTypeOf<FastifyRequest>();
         expectTypeOf(reply).toEqualTypeOf<FastifyReply>();
-        expectTypeOf(blocked).toEqualTypeOf<BlockedVisitor<"navigation">>();
+        expectTypeOf(blocked).toEqualTypeOf<BlockedUser<"navigation">>();
         return reply.redirect(blocked.loginUrl);
       },
     });
@@ -509,7 +503,7 @@ describe("the life of a request", () => {
   it("an answer of the application's own may be sent or returned, at once or later", async () => {
     const answers = {
       "/redirect": (_request: FastifyRequest, reply: FastifyReply) => reply.redirect("/welcome"),
-      "/returned": (_request: FastifyRequest, reply: FastifyReply, { reason }: BlockedVisitor<"unauthenticated">) => {
+      "/returned": (_request: FastifyRequest, reply: FastifyReply, { reason }: BlockedUser<"unauthenticated">) => {
         reply.code(418);
         return { reason };
       },

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
-import { idpAuth, toResponse, WebRequest, type GuardAnswers } from "../../src/adapters/fetch/fetch.js";
-import { ConfigurationError, type BlockedByOutage, type BlockedVisitor, type Credentials, type IdpAuthOptions } from "../../src/index.js";
+import { idpAuth, toResponse, WebRequest, type GuardResponses } from "../../src/adapters/fetch/fetch.js";
+import { ConfigurationError, type BlockedByOutage, type BlockedUser, type Credentials, type IdpAuthOptions } from "../../src/index.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 
 const SETTINGS: IdpAuthOptions = {
@@ -40,7 +40,7 @@ describe("types", () => {
     auth.idpRequiredWith({
       unauthenticated(request, blocked) {
         expectTypeOf(request).toEqualTypeOf<Request>();
-        expectTypeOf(blocked).toEqualTypeOf<BlockedVisitor<"unauthenticated">>();
+        expectTypeOf(blocked).toEqualTypeOf<BlockedUser<"unauthenticated">>();
         return Response.json({});
       },
       unavailable(_request, blocked) {
@@ -110,7 +110,7 @@ describe("the guard", () => {
 
   it("as a call and as a wrapper lets nobody in for an answer that gives nothing", async () => {
     const auth = idpAuth(SETTINGS);
-    const answers = { navigation: () => undefined, unauthenticated: () => Promise.resolve(undefined) } as unknown as GuardAnswers;
+    const answers = { navigation: () => undefined, unauthenticated: () => Promise.resolve(undefined) } as unknown as GuardResponses;
     let ran = 0;
     const guarded = auth.idpRequiredWith(answers)(() => new Response(String((ran += 1))));
     for (const request of [page(), call()]) {

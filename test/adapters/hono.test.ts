@@ -2,8 +2,8 @@ import { Hono, type Context } from "hono";
 import { testClient } from "hono/testing";
 import { serveStatic } from "@hono/node-server/serve-static";
 import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
-import { idpAuth, type GuardAnswers } from "../../src/adapters/hono/hono.js";
-import { ConfigurationError, type BlockedByOutage, type BlockedVisitor, type Credentials, type IdpAuthOptions } from "../../src/index.js";
+import { idpAuth, type GuardResponses } from "../../src/adapters/hono/hono.js";
+import { ConfigurationError, type BlockedByOutage, type BlockedUser, type Credentials, type IdpAuthOptions } from "../../src/index.js";
 import { Stage } from "../../src/conformance/adapter/stage.js";
 import { startHono } from "./applications/hono.js";
 import { serveOnNode } from "./applications/serve-fetch.js";
@@ -44,7 +44,7 @@ describe("types", () => {
     auth.idpRequiredWith({
       navigation(c, blocked) {
         expectTypeOf(c).toEqualTypeOf<Context>();
-        expectTypeOf(blocked).toEqualTypeOf<BlockedVisitor<"navigation">>();
+        expectTypeOf(blocked).toEqualTypeOf<BlockedUser<"navigation">>();
         return c.redirect(blocked.loginUrl);
       },
       unavailable(c, blocked) {
@@ -156,7 +156,7 @@ describe("answers", () => {
   });
 
   it("of the application's own that give nothing let nobody in", async () => {
-    const answers = { navigation: () => undefined, unauthenticated: () => undefined } as unknown as GuardAnswers;
+    const answers = { navigation: () => undefined, unauthenticated: () => undefined } as unknown as GuardResponses;
     const app = new Hono();
     let ran = 0;
     app.get("/reports", idpAuth(SETTINGS).idpRequiredWith(answers), (c) => c.text(String((ran += 1))));

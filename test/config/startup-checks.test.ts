@@ -7,7 +7,7 @@ import {
   inReportOrder,
   runChecks,
   type CheckCode,
-  type HostFacts,
+  type FrameworkFacts,
 } from "../../src/config/startup-checks.js";
 import { readSettings } from "../../src/config/read-settings.js";
 
@@ -25,15 +25,15 @@ const DEBUG_ELSEWHERE = readSettings({ debug: true, baseUrl: "https://app.exampl
 const DEBUG_ANYWHERE = readSettings({ debug: true, baseUrl: null }, COMPLETE);
 const BROKEN = readSettings({}, { ...COMPLETE, SECRET_KEY: "" });
 
-const FACTS: HostFacts = {
+const FACTS: FrameworkFacts = {
   sessionMiddleware: "not-applicable",
   sessionKind: "bundled",
   storeGiven: true,
   sessionGiven: false,
-  hostName: "Express",
+  frameworkName: "Express",
 };
 
-function codes(result: ReturnType<typeof readSettings>, facts: Partial<HostFacts>): string[] {
+function codes(result: ReturnType<typeof readSettings>, facts: Partial<FrameworkFacts>): string[] {
   return runChecks(result, { ...FACTS, ...facts }).map((finding) => finding.code);
 }
 
@@ -91,7 +91,7 @@ describe("bundled sessions", () => {
     expect(codes(result, { storeGiven: false })).toEqual(expected);
   });
 
-  it.each<[Partial<HostFacts>, string[]]>([
+  it.each<[Partial<FrameworkFacts>, string[]]>([
     [{ sessionMiddleware: "present", storeGiven: false, sessionGiven: false }, ["W007"]],
     [{ sessionMiddleware: "present", storeGiven: true, sessionGiven: false }, []],
     [{ sessionMiddleware: "present", storeGiven: false, sessionGiven: true }, []],
@@ -112,7 +112,7 @@ describe("bundled sessions", () => {
 describe('session: "host"', () => {
   const HOST = { sessionKind: "host", sessionGiven: true, storeGiven: false } as const;
 
-  it.each<[HostFacts["sessionMiddleware"], string[]]>([
+  it.each<[FrameworkFacts["sessionMiddleware"], string[]]>([
     ["present", ["W006"]],
     ["absent", ["E002", "W006"]],
     ["cookie-only", ["E002", "W006"]],

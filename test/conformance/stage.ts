@@ -1,7 +1,7 @@
 import { createServer, request as httpRequest } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "vitest";
-import type { BrowserAnswer, CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
+import type { BrowserResponse, CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import type { MutatedIdToken, IdTokenDraft, TestProvider, TestProviderOptions } from "../../src/testing/provider/test-provider.js";
 import { startExpressApplication, type ExpressApplication, type ExpressApplicationOptions } from "../support/express-application.js";
 
@@ -30,7 +30,7 @@ const HOUR = 3_600_000;
 /** A sign-in through a browser, up to the answer to the callback. */
 export interface Attempt {
   readonly browser: CookieBrowser;
-  readonly callback: BrowserAnswer;
+  readonly callback: BrowserResponse;
 }
 
 export interface StageOptions extends Omit<ExpressApplicationOptions, "provider"> {

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
-import type { BrowserAnswer } from "../../src/testing/browser/cookie-browser.js";
+import type { BrowserResponse } from "../../src/testing/browser/cookie-browser.js";
 import { startTestProvider } from "../../src/testing/provider/test-provider.js";
 import { eventually } from "../support/eventually.js";
 import { freePort } from "../support/free-port.js";
@@ -153,7 +153,7 @@ describe("the demo on each host", () => {
   });
 
   /** Whatever a visitor can see; what differs from one moment or one connection to the next is left out. */
-  function seenOf({ status, headers, text }: BrowserAnswer): object {
+  function seenOf({ status, headers, text }: BrowserResponse): object {
     const { date: _date, connection: _connection, "keep-alive": _alive, "content-length": _length, ...rest } = headers;
     const { "transfer-encoding": _encoding, "set-cookie": _cookies, ...same } = rest;
     return { status, headers: same, text };

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser } from "playwright-core";
 import { expectUsable, PEOPLE, Visitor } from "../browser/visitor.js";
 import { chromiumForTests, launchChromium } from "../support/chromium.js";
-import { CookieBrowser, type BrowserAnswer } from "../../src/testing/browser/cookie-browser.js";
+import { CookieBrowser, type BrowserResponse } from "../../src/testing/browser/cookie-browser.js";
 import { ensureProgram } from "../support/debian-package.js";
 import { eventually } from "../support/eventually.js";
 import { redisForTests } from "../support/redis-server.js";
@@ -237,6 +237,6 @@ async function ask(browser: CookieBrowser, times: number): Promise<string[]> {
   return names;
 }
 
-function answering({ text }: BrowserAnswer): string {
+function answering({ text }: BrowserResponse): string {
   return /data-name="([^"]*)"/.exec(text)?.[1] ?? "nobody";
 }

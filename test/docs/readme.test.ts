@@ -294,7 +294,7 @@ function readPackage(folder: string): object {
 const CONSUMER = `
 import express, { type Request } from "express";
 import { credentialsToDict, hasEpochTimePassed, isOutage, isValidIdpUrl, memoryStore, type Credentials, type Session, type SessionStore } from "idpauth";
-import { idpAuth, type ExpressIdpAuth, type GuardAnswers } from "idpauth/express";
+import { idpAuth, type ExpressIdpAuth, type GuardResponses } from "idpauth/express";
 
 type IsAny<T> = 0 extends 1 & T ? true : false;
 const isNotAny = <T>(_value: T, no: IsAny<T> extends true ? never : "typed"): "typed" => no;
@@ -306,7 +306,7 @@ auth.mount(app);
 const router = express.Router();
 auth.mount(router);
 
-const answers: GuardAnswers = {
+const answers: GuardResponses = {
   navigation: (_request, response, blocked) => response.redirect(blocked.loginUrl),
   unavailable: (_request, response, blocked) => void response.status(503).json({ code: blocked.error.code }),
 };

@@ -40,14 +40,14 @@ const GIVEN: Readonly<Record<string, string>> = {
 export { redisStore } from "idpauth/redis";
 import type { Express, RequestHandler } from "express";
 import type { NextIdpAuth } from "idpauth/next";
-import type { HostFactory } from "idpauth/testing";
+import type { AdapterFactory } from "idpauth/testing";
 export declare const auth: NextIdpAuth;
 export declare const app: Express;
 export declare const handler: RequestHandler;
 export declare const clientId: string;
 export declare const clientSecret: string;
 export declare const client: Parameters<typeof import("idpauth/redis").redisStore>[0];
-export declare const startMyApplication: HostFactory;
+export declare const startMyApplication: AdapterFactory;
 `,
   "docs/how-to/nestjs.md": `export { Injectable } from "@nestjs/common";
 export { Module } from "@nestjs/common";

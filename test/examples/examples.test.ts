@@ -2,7 +2,7 @@ import "../adapters/applications/next-installed.js";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { BrowserAnswer, CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
+import type { BrowserResponse, CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { eventually } from "../support/eventually.js";
 import { ExampleProcess, installed, installExample, manifestOf, PackedPackage } from "./example-process.js";
@@ -161,7 +161,7 @@ describe.each(folders)("examples/%s", (name) => {
 });
 
 /** Where a page's link below that path leads. */
-function linkTo({ text }: BrowserAnswer, below: string): string | undefined {
+function linkTo({ text }: BrowserResponse, below: string): string | undefined {
   return [...text.matchAll(/href="([^"]*)"/g)].map(([, target = ""]) => target).find((target) => target.startsWith(below));
 }
 

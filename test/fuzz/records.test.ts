@@ -4,7 +4,7 @@ import { IdpAuthError } from "../../src/errors.js";
 import { parseRecord, storedForm } from "../../src/record/record.js";
 import { createIdpAuth, type IdpRequest, type LogEntry, type SessionStore } from "../../src/index.js";
 import { createSealer, newCookieValue, storeKeyOf } from "../../src/sessions/seal.js";
-import type { HostSession } from "../../src/sessions/framework-session.js";
+import type { FrameworkSession } from "../../src/sessions/framework-session.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { Visitor } from "../support/application.js";
@@ -228,7 +228,7 @@ fuzz(
 );
 
 /** Sessions of a host's own, as middleware keeps them: plain data that others may have written to, stored as JSON. */
-class FuzzedSession implements HostSession {
+class FuzzedSession implements FrameworkSession {
   id = "the-session";
   data: Record<string, unknown>;
   /** The names of all keys that were ever written, and how often the session was emptied. */
@@ -249,9 +249,9 @@ class FuzzedSession implements HostSession {
     return Promise.resolve();
   }
 
-  regenerate(keys: Readonly<Record<string, unknown>>, keepHostKeys: boolean): Promise<void> {
+  regenerate(keys: Readonly<Record<string, unknown>>, keepApplicationKeys: boolean): Promise<void> {
     this.id += "+";
-    if (!keepHostKeys) this.data = {};
+    if (!keepApplicationKeys) this.data = {};
     return this.save(keys);
   }
 

@@ -1,14 +1,14 @@
 import { isOutage } from "../../src/errors.js";
 import type { IdpRequest, Reply } from "../../src/http/request-reply.js";
 import { epochSeconds } from "../../src/clock.js";
-import { createIdpAuthOver, type HostAdapter, type IdpAuth } from "../../src/compose.js";
+import { createIdpAuthOver, type FrameworkAdapter, type IdpAuth } from "../../src/compose.js";
 import { Ledger, SECRET_KEY, type Session, type Violation } from "./ledger.js";
 import { ISSUER, ModelProvider, partsOf } from "./model-provider.js";
 import { Random, seedTheWorld } from "./random.js";
 import { ScheduledStore } from "./scheduled-store.js";
 import { Scheduler, turn, type Actor, type Owner, type Process } from "./scheduler.js";
 
-const PLAIN_HOST: HostAdapter<IdpRequest> = { name: "plain", request: (raw) => raw };
+const PLAIN_HOST: FrameworkAdapter<IdpRequest> = { name: "plain", request: (raw) => raw };
 const COOKIE = "idpauth";
 /** An interleaving that takes more steps than this goes round in circles. */
 const MOST_STEPS = 6_000;

@@ -12,7 +12,7 @@ import {
 } from "../../src/record/record.js";
 import { epochSeconds } from "../../src/clock.js";
 import { createBundledSessions } from "../../src/sessions/bundled-sessions.js";
-import { createHostSessions, type HostSession } from "../../src/sessions/framework-session.js";
+import { createFrameworkSessions, type FrameworkSession } from "../../src/sessions/framework-session.js";
 import { createSealer } from "../../src/sessions/seal.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
@@ -139,7 +139,7 @@ function verdicts(record: SessionRecord | undefined): unknown {
 }
 
 let data: Record<string, unknown>;
-const host: HostSession = {
+const host: FrameworkSession = {
   id: "one",
   get data() {
     return data;
@@ -152,8 +152,8 @@ const host: HostSession = {
     }
     return Promise.resolve();
   },
-  regenerate(keys, keepHostKeys) {
-    if (!keepHostKeys) data = {};
+  regenerate(keys, keepApplicationKeys) {
+    if (!keepApplicationKeys) data = {};
     return host.save(keys);
   },
   destroy: () => Promise.resolve(),
@@ -188,7 +188,7 @@ const OPENERS: [string, () => ReturnType<typeof bundledOver>][] = [
   [
     "the sessions of the framework",
     () => {
-      const sessions = createHostSessions({ names: NAMES, client: CLIENT, debug: false });
+      const sessions = createFrameworkSessions({ names: NAMES, client: CLIENT, debug: false });
       return () => ({ session: sessions.open(host), keepCookie: () => undefined });
     },
   ],

@@ -4,13 +4,13 @@
 //   bun test/runtimes/fetch-suite.mjs [fetch|hono]
 //   deno run --allow-all test/runtimes/fetch-suite.mjs [fetch|hono]
 //
-// Prints the report, and in the last line how many obligations hold, as JSON for run.mjs.
+// Prints the report, and in the last line how many requirements hold, as JSON for run.mjs.
 import { idpAuth as fetchAuth } from "idpauth/fetch";
 import { idpAuth as honoAuth } from "idpauth/hono";
-import { checkHost, formatHostReport } from "idpauth/testing";
+import { checkAdapter, formatAdapterReport } from "idpauth/testing";
 
 /** @typedef {import("../adapters/applications/fetch.js").Serve} Serve */
-/** @typedef {import("idpauth/testing").HostFeature} HostFeature */
+/** @typedef {import("idpauth/testing").AdapterFeature} AdapterFeature */
 
 // Types are only stripped here, never checked; the names are computed, since compilers want them without .ts.
 /** @type {typeof import("../adapters/applications/fetch.js")} */
@@ -45,7 +45,7 @@ async function serve(fetch) {
 const client = Deno?.createHttpClient({ poolMaxIdlePerHost: 0 });
 const once = Deno && { fetch: (/** @type {any} */ url, /** @type {any} */ init) => fetch(url, { ...init, client }) };
 
-/** @type {HostFeature[]} */
+/** @type {AdapterFeature[]} */
 const lacks = ["host sessions", "own trust-proxy setting", "raw targets"];
 const asked = process.argv[2] ?? "fetch";
 const host =
@@ -53,8 +53,8 @@ const host =
     ? { name: "Hono 4", start: startHono.bind(undefined, (options) => honoAuth({ ...once, ...options }), serve) }
     : { name: "fetch", start: startFetch.bind(undefined, (options) => fetchAuth({ ...once, ...options }), serve) };
 
-const report = await checkHost({ ...host, lacks });
-console.log(formatHostReport(report));
+const report = await checkAdapter({ ...host, lacks });
+console.log(formatAdapterReport(report));
 
 const owed = report.results.filter(({ notChecked }) => notChecked === undefined);
 const total = owed.length;

@@ -2,7 +2,7 @@ import { createServer, request as httpRequest, type IncomingHttpHeaders } from "
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { storeKeyOf } from "../../src/sessions/seal.js";
-import { CookieBrowser, rawRequest, type BrowserAnswer } from "../../src/testing/browser/cookie-browser.js";
+import { CookieBrowser, rawRequest, type BrowserResponse } from "../../src/testing/browser/cookie-browser.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { startExpressApplication, type ExpressApplication, type ExpressApplicationOptions } from "../support/express-application.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
@@ -25,7 +25,7 @@ async function start(options: ExpressApplicationOptions = {}): Promise<CookieBro
   return application.browser();
 }
 
-async function signIn(browser: CookieBrowser): Promise<BrowserAnswer> {
+async function signIn(browser: CookieBrowser): Promise<BrowserResponse> {
   const login = await browser.navigate("/idpauth/login/");
   return browser.navigate(await application.provider.signInCode(login.location ?? ""));
 }
@@ -99,7 +99,7 @@ describe("every Set-Cookie", () => {
       const { provider, clock } = application;
       const browser = new CookieBrowser({ origin, proxied: { [origin]: application.port }, now: () => clock.now() });
       const lines: [string, readonly string[]][] = [];
-      const note = (what: string, { setCookies }: BrowserAnswer) => lines.push([what, setCookies]);
+      const note = (what: string, { setCookies }: BrowserResponse) => lines.push([what, setCookies]);
       note("login", await browser.navigate("/idpauth/login/"));
       const login = await browser.navigate("/idpauth/login/");
       note("further login", login);

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { StoreUnavailableError } from "../../src/errors.js";
-import type { SessionStore, VisitorSession } from "../../src/ports.js";
+import type { SessionStore, UserSession } from "../../src/ports.js";
 import { EMPTY_RECORD, type Credentials, type KeyNames, type PendingLogin, type SessionRecord } from "../../src/record/record.js";
 import { epochSeconds } from "../../src/clock.js";
 import { createBundledSessions, type BundledSessions, type BundledSessionsOptions } from "../../src/sessions/bundled-sessions.js";
@@ -84,11 +84,11 @@ function build(options: Partial<BundledSessionsOptions> = {}): BundledSessions {
 }
 
 /** One request of the browser. */
-function request(header = cookie, from = sessions): VisitorSession {
+function request(header = cookie, from = sessions): UserSession {
   return from.open(header, false);
 }
 
-function keepCookie(session: VisitorSession): string {
+function keepCookie(session: UserSession): string {
   expect(session.setCookies).toHaveLength(1);
   cookie = session.setCookies[0]!.split(";")[0]!;
   return cookie;
@@ -700,7 +700,7 @@ describe("touch", () => {
 });
 
 describe("a store that cannot answer", () => {
-  type Use = (session: VisitorSession) => Promise<unknown>;
+  type Use = (session: UserSession) => Promise<unknown>;
   const uses: readonly (readonly [string, string, Use])[] = [
     ["read", "get", (session) => session.read()],
     ["update", "replace", (session) => session.update(withToken("x"))],

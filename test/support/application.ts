@@ -1,6 +1,6 @@
 import {
   createIdpAuth,
-  type HostAdapter,
+  type FrameworkAdapter,
   type IdpAuth,
   type IdpAuthOptions,
   type IdpRequest,
@@ -16,7 +16,7 @@ import {
 import { TestClock } from "../../src/testing/test-clock.js";
 
 /** The simplest host there is: its requests are the component's own plain values. */
-const PLAIN_HOST: HostAdapter<IdpRequest> = { name: "plain", request: (raw) => raw };
+const PLAIN_HOST: FrameworkAdapter<IdpRequest> = { name: "plain", request: (raw) => raw };
 
 /** Where the application under test is reached, unless a request says otherwise. */
 export const OWN_ORIGIN = "http://app.example";

@@ -1,7 +1,7 @@
 // What a user does on the page of `npx idpauth provider`.
 
 /** @typedef {import("../../src/testing/browser/cookie-browser.js").CookieBrowser} CookieBrowser */
-/** @typedef {import("../../src/testing/browser/cookie-browser.js").BrowserAnswer} BrowserAnswer */
+/** @typedef {import("../../src/testing/browser/cookie-browser.js").BrowserResponse} BrowserResponse */
 
 /**
  * The buttons of the page, in their order.
@@ -29,7 +29,7 @@ export function buttonsIn(html) {
  * Presses the first button whose text contains these words, and follows the redirects.
  *
  * @param {CookieBrowser} browser
- * @param {BrowserAnswer} page
+ * @param {BrowserResponse} page
  * @param {string} words
  */
 export async function choose(browser, page, words) {
@@ -42,7 +42,7 @@ export async function choose(browser, page, words) {
 /**
  * The request that the button sends.
  *
- * @param {BrowserAnswer} page
+ * @param {BrowserResponse} page
  * @param {string} words
  */
 export function submission(page, words) {

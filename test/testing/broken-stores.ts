@@ -34,7 +34,7 @@ function withBytes<One extends Entry>(entry: One, change: (bytes: Bytes) => Byte
 export interface BrokenStore {
   /** What is wrong with it. */
   readonly name: string;
-  /** One of the obligations that it must be found to break: method, and the beginning of the promise. */
+  /** One of the requirements that it must be found to break: method, and the beginning of the promise. */
   readonly breaks: readonly [method: string, promise: string];
   /** All guarantees and promises that cannot be given over it. */
   readonly loses: readonly (GuaranteeNumber | OtherPromise)[];

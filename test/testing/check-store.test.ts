@@ -7,8 +7,8 @@ import {
   formatStoreReport,
   GUARANTEES,
   OTHER_PROMISES,
-  storeObligations,
-  StoreObligationError,
+  storeRequirements,
+  StoreRequirementError,
   type StoreReport,
   type StoreResult,
   type StoreUnderTest,
@@ -49,7 +49,7 @@ function brokenStore(name: string): () => StoreUnderTest {
   return found.create;
 }
 
-/** Obligations that some broken store has been found to break. */
+/** Requirements that some broken store has been found to break. */
 const bitten = new Set<string>();
 
 describe("checkStore: a store that", () => {
@@ -62,8 +62,8 @@ describe("checkStore: a store that", () => {
     expect(verdicts(report, false)).toEqual(loses);
   });
 
-  it("each obligation is broken by at least one of them, or nothing would show that it can fail", () => {
-    expect(storeObligations.map(nameOf).filter((name) => !bitten.has(name))).toEqual([]);
+  it("each requirement is broken by at least one of them, or nothing would show that it can fail", () => {
+    expect(storeRequirements.map(nameOf).filter((name) => !bitten.has(name))).toEqual([]);
   });
 });
 
@@ -74,7 +74,7 @@ describe("checkStore: what it says of", () => {
     expect(report.results.filter(({ passed }) => !passed)).toEqual([]);
     expect(verdicts(report, true)).toEqual([1, 2, 3, 4, 5, 6, 7, ...Object.keys(OTHER_PROMISES)]);
     expect(seen).toEqual(report.results);
-    expect(report.results.map(nameOf)).toEqual(storeObligations.map(nameOf));
+    expect(report.results.map(nameOf)).toEqual(storeRequirements.map(nameOf));
   });
 
   it("a store without powers: what takes them is not checked, and nothing that hangs on it is given", async () => {
@@ -101,10 +101,10 @@ describe("checkStore: what it says of", () => {
   it("a broken store: which guarantee it cannot give and why, with what was seen as the cause", async () => {
     const { results } = await checkStore({ name: "racing", create: brokenStore("compares, then sets after a moment") });
     const error = results.find(({ method, promise }) => method === "replace" && promise.startsWith("of many"))?.error;
-    expect(error).toBeInstanceOf(StoreObligationError);
+    expect(error).toBeInstanceOf(StoreRequirementError);
     expect(error?.cause).toBeInstanceOf(AssertionError);
     expect(error).toMatchObject({ method: "replace", guarantees: [1, 2, 4, 5], others: [] });
-    expect(error?.message).toMatch(/^The racing store breaks an obligation\. replace: of many at once with one version/);
+    expect(error?.message).toMatch(/^The racing store breaks an requirement\. replace: of many at once with one version/);
     expect(error?.message).toContain("\nTwo would both take the lease and both spend the refresh token");
     for (const number of [1, 2, 4, 5]) expect(error?.message).toContain(`guarantee ${number}: ${GUARANTEES[number - 1]?.title}`);
     expect(error?.message).toContain("Seen: of 20 writers, not exactly one was told that it won");
@@ -123,7 +123,7 @@ describe("checkStore: its surroundings", () => {
   });
 
   it("a store with the real time only: a life of two seconds is enough, and nothing takes it for granted that time stands still", async () => {
-    const lives = storeObligations.filter(({ method }) => method === "expiry");
+    const lives = storeRequirements.filter(({ method }) => method === "expiry");
     const results = await Promise.all(
       lives.map(async ({ check }) => {
         const now = () => Math.floor(Date.now() / 1000);
@@ -183,7 +183,7 @@ describe("checkStore: its surroundings", () => {
 });
 
 describe("formatStoreReport", () => {
-  it("has a line for each obligation under its method, and a verdict for each promise", async () => {
+  it("has a line for each requirement under its method, and a verdict for each promise", async () => {
     const report = await checkStore({ name: "memory", create: memory });
     const text = formatStoreReport(report);
     for (const { method, promise, passed, notChecked } of report.results) {
@@ -197,10 +197,10 @@ describe("formatStoreReport", () => {
     expect(lines[two + 1]).toBe("               - no other process can reach a store in this process");
   });
 
-  it("names under each guarantee that is not given the obligations that are broken, and then what was seen", async () => {
+  it("names under each guarantee that is not given the requirements that are broken, and then what was seen", async () => {
     const report = await checkStore({ name: "broken", create: brokenStore("touch reads the entry and writes it back whole") });
     const text = formatStoreReport(report);
-    expect(text).toMatch(/^The broken store: of \d+ obligations \d+ hold, 3 are broken, 14 were not checked\.\n/);
+    expect(text).toMatch(/^The broken store: of \d+ requirements \d+ hold, 3 are broken, 14 were not checked\.\n/);
     expect(text).toContain("  BROKEN       against replace at the same time: what was replaced stays replaced\n");
     expect(text).toContain(
       "  NOT GIVEN    5. No write of an old copy ever overwrites newer tokens.\n" +

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import path from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { storeObligations } from "../../src/testing/index.js";
+import { storeRequirements } from "../../src/testing/index.js";
 
 // As a stranger's project runs it: Node's own test runner in a process of its own, over the built package (`npm test` builds
 // it first; for this file alone it takes `npm run build`).
@@ -15,10 +15,10 @@ it("testStore runs under node:test: what holds passes, what cannot be checked is
   const { NODE_TEST_CONTEXT: _outer, ...env } = process.env;
   const { stdout } = await run(process.execPath, ["--test", "--test-reporter=tap", example], { env });
   const count = (what: string) => Number(new RegExp(`^# ${what} (\\d+)$`, "m").exec(stdout)?.[1]);
-  const needs = storeObligations.filter((obligation) => obligation.needs !== undefined).length;
-  expect(count("tests")).toBe(storeObligations.length);
+  const needs = storeRequirements.filter((requirement) => requirement.needs !== undefined).length;
+  expect(count("tests")).toBe(storeRequirements.length);
   expect(count("skipped")).toBe(needs);
-  expect(count("pass")).toBe(storeObligations.length - needs);
+  expect(count("pass")).toBe(storeRequirements.length - needs);
   expect(count("fail")).toBe(0);
   expect(stdout).toContain("# SKIP not checked: no other process can reach a store in this process");
 });

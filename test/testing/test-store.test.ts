@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { storeObligations, StoreObligationError, testStore, type StoreUnderTest, type TestContext } from "../../src/testing/index.js";
+import { storeRequirements, StoreRequirementError, testStore, type StoreUnderTest, type TestContext } from "../../src/testing/index.js";
 import { brokenStores, StoppedClock } from "./broken-stores.js";
 import { MapStore } from "./map-store.js";
 
@@ -21,8 +21,8 @@ const NEEDS_ANOTHER = "map store, processes: a stamp by one is there for the oth
 const MISSING = { get: "map store, get: gives undefined for a key that was never inserted" };
 
 describe("testStore", () => {
-  it("registers one test for each obligation, each under a name of its own", () => {
-    expect([...registered().keys()]).toEqual(storeObligations.map(({ method, promise }) => `map store, ${method}: ${promise}`));
+  it("registers one test for each requirement, each under a name of its own", () => {
+    expect([...registered().keys()]).toEqual(storeRequirements.map(({ method, promise }) => `map store, ${method}: ${promise}`));
   });
 
   it("registers functions without parameters: of others Mocha and Jest think that they take a callback", () => {
@@ -33,14 +33,14 @@ describe("testStore", () => {
     const never = () => {
       throw new Error("too early");
     };
-    expect(registered({ create: never }).size).toBe(storeObligations.length);
+    expect(registered({ create: never }).size).toBe(storeRequirements.length);
   });
 
   it("what holds passes, and what is broken rejects with the guarantees that are lost", async () => {
     await registered().get(MISSING.get)?.();
     const broken = brokenStores.find(({ name }) => name === "gives null for what is not there");
     const tests = registered({ create: broken!.create });
-    await expect(tests.get(MISSING.get)?.()).rejects.toThrow(StoreObligationError);
+    await expect(tests.get(MISSING.get)?.()).rejects.toThrow(StoreRequirementError);
     await expect(tests.get(MISSING.get)?.()).rejects.toThrow("separation: No visitor is given another visitor's session.");
   });
 
@@ -56,7 +56,7 @@ describe("testStore", () => {
 
   it("`without` leaves out what takes the powers that it names, and nothing else", () => {
     const tests = registered({ without: ["another", "outage"] });
-    const left = storeObligations.filter(({ needs }) => needs === undefined || needs === "bytes");
+    const left = storeRequirements.filter(({ needs }) => needs === undefined || needs === "bytes");
     expect([...tests.keys()]).toEqual(left.map(({ method, promise }) => `map store, ${method}: ${promise}`));
   });
 

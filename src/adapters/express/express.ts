@@ -1,30 +1,30 @@
 import type { Application, NextFunction, Request, RequestHandler, Response, Router } from "express";
 import {
-  assertGuardAnswers,
+  assertGuardResponses,
   createIdpAuth,
   guardCalledError,
   type Blocked,
   type BlockedByOutage,
-  type BlockedVisitor,
+  type BlockedUser,
   type Finding,
   type IdpAuth,
   type IdpAuthOptions,
 } from "../../index.js";
 import { keepPrivate, NodeRequest, writeReply } from "../node/node.js";
-import { hostSessionOf } from "./session.js";
+import { frameworkSessionOf } from "./session.js";
 import { sessionMiddlewareOf } from "./middleware.js";
 
 /** Answers one kind of blocked request. Ends the response, or passes it on; the protected handler does not run by itself. */
-export type GuardAnswer<Blocked> = (request: Request, response: Response, blocked: Blocked, next: NextFunction) => unknown;
+export type GuardResponse<Blocked> = (request: Request, response: Response, blocked: Blocked, next: NextFunction) => unknown;
 
 /** Answers in place of the guard's own ones. */
-export interface GuardAnswers {
+export interface GuardResponses {
   /** A page was asked for; default 302 to the login, which comes back to that page. */
-  readonly navigation?: GuardAnswer<BlockedVisitor<"navigation">>;
+  readonly navigation?: GuardResponse<BlockedUser<"navigation">>;
   /** Anything else was asked for; default 401 as JSON. */
-  readonly unauthenticated?: GuardAnswer<BlockedVisitor<"unauthenticated">>;
+  readonly unauthenticated?: GuardResponse<BlockedUser<"unauthenticated">>;
   /** Provider or store is away; default 503 with Retry-After. */
-  readonly unavailable?: GuardAnswer<BlockedByOutage>;
+  readonly unavailable?: GuardResponse<BlockedByOutage>;
 }
 
 /** idpauth, at home in Express 4 and 5. */
@@ -41,7 +41,7 @@ export interface ExpressIdpAuth extends Omit<IdpAuth<Request>, "start" | "handle
   /** Lets only visitors through who are signed in within policy. */
   readonly idpRequired: RequestHandler;
   /** As `idpRequired`, with answers of the application's own. */
-  idpRequiredWith(answers: GuardAnswers): RequestHandler;
+  idpRequiredWith(answers: GuardResponses): RequestHandler;
 }
 
 /**
@@ -56,7 +56,7 @@ export function idpAuth(options: IdpAuthOptions = {}): ExpressIdpAuth {
   const { start, handle, guard, ...accessors } = createIdpAuth<Request>(options, {
     name: "Express",
     request: (raw) => new ExpressRequest(raw),
-    session: hostSessionOf,
+    session: frameworkSessionOf,
   });
 
   const routes: RequestHandler = function idpauth(request, response, next) {
@@ -72,8 +72,8 @@ export function idpAuth(options: IdpAuthOptions = {}): ExpressIdpAuth {
       .catch(next);
   };
 
-  function idpRequiredWith(answers: GuardAnswers): RequestHandler {
-    assertGuardAnswers(answers);
+  function idpRequiredWith(answers: GuardResponses): RequestHandler {
+    assertGuardResponses(answers);
 
     async function turnAway(request: Request, response: Response, blocked: Blocked, next: NextFunction): Promise<void> {
       if (blocked.kind === "navigation" && answers.navigation) await answers.navigation(request, response, blocked, next);

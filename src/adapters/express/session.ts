@@ -1,5 +1,5 @@
 import type { Request } from "express";
-import type { HostSession } from "../../index.js";
+import type { FrameworkSession } from "../../index.js";
 
 /** What is used of express-session; its types are the application's own, optional dependency. */
 interface Session {
@@ -25,13 +25,13 @@ interface SessionRequest {
 }
 
 /** The session of express-session on this request. A session without a store lies in a cookie, and is none for us. */
-export function hostSessionOf(raw: Request): HostSession | undefined {
+export function frameworkSessionOf(raw: Request): FrameworkSession | undefined {
   const request = raw as unknown as SessionRequest;
   if (request.session === undefined || typeof request.sessionStore?.generate !== "function") return undefined;
   return new ExpressSession(request);
 }
 
-class ExpressSession implements HostSession {
+class ExpressSession implements FrameworkSession {
   readonly #request: SessionRequest;
 
   constructor(request: SessionRequest) {
@@ -71,10 +71,10 @@ class ExpressSession implements HostSession {
     });
   }
 
-  async regenerate(keys: Readonly<Record<string, unknown>>, keepHostKeys: boolean): Promise<void> {
+  async regenerate(keys: Readonly<Record<string, unknown>>, keepApplicationKeys: boolean): Promise<void> {
     const old = { id: this.id, session: this.#session };
     const next = this.#generated();
-    put(next.session, { ...(keepHostKeys && hostKeysOf(old.session)), ...keys });
+    put(next.session, { ...(keepApplicationKeys && applicationKeysOf(old.session)), ...keys });
     try {
       // The middleware's own `regenerate` destroys first: a store that then fails would have signed the visitor out.
       await promised((done) => next.session.save(done));
@@ -90,7 +90,7 @@ class ExpressSession implements HostSession {
   async destroy(): Promise<void> {
     if ((await this.load()) === undefined) {
       // A visitor who never had a session gets none by signing out.
-      for (const key of Object.keys(hostKeysOf(this.#session))) Reflect.deleteProperty(this.#session, key);
+      for (const key of Object.keys(applicationKeysOf(this.#session))) Reflect.deleteProperty(this.#session, key);
       return;
     }
     await this.#destroyStored(this.id);
@@ -127,7 +127,7 @@ class ExpressSession implements HostSession {
 }
 
 /** Everything in the session that is not the middleware's own. */
-function hostKeysOf(session: Session): Record<string, unknown> {
+function applicationKeysOf(session: Session): Record<string, unknown> {
   const { cookie: _cookie, ...keys } = session;
   return keys;
 }

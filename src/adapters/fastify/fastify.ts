@@ -9,12 +9,12 @@ import type {
   RawServerBase,
 } from "fastify";
 import {
-  assertGuardAnswers,
+  assertGuardResponses,
   createIdpAuth,
   guardCalledError,
   type Blocked,
   type BlockedByOutage,
-  type BlockedVisitor,
+  type BlockedUser,
   type IdpAuth,
   type IdpAuthOptions,
 } from "../../index.js";
@@ -28,16 +28,16 @@ export type { AnyFastifyReply, AnyFastifyRequest } from "./message.js";
  * Answers one kind of blocked request: through `reply`, or by what it returns, as a handler does. The protected handler does
  * not run.
  */
-export type GuardAnswer<Blocked> = (request: FastifyRequest, reply: FastifyReply, blocked: Blocked) => unknown;
+export type GuardResponse<Blocked> = (request: FastifyRequest, reply: FastifyReply, blocked: Blocked) => unknown;
 
 /** Answers in place of the guard's own ones. */
-export interface GuardAnswers {
+export interface GuardResponses {
   /** A page was asked for; default 302 to the login, which comes back to that page. */
-  readonly navigation?: GuardAnswer<BlockedVisitor<"navigation">>;
+  readonly navigation?: GuardResponse<BlockedUser<"navigation">>;
   /** Anything else was asked for; default 401 as JSON. */
-  readonly unauthenticated?: GuardAnswer<BlockedVisitor<"unauthenticated">>;
+  readonly unauthenticated?: GuardResponse<BlockedUser<"unauthenticated">>;
   /** Provider or store is away; default 503 with Retry-After. */
-  readonly unavailable?: GuardAnswer<BlockedByOutage>;
+  readonly unavailable?: GuardResponse<BlockedByOutage>;
 }
 
 /** A hook for `onRequest`, `preValidation` and `preHandler`, of a route or of a whole scope. */
@@ -67,7 +67,7 @@ export interface FastifyIdpAuth extends Omit<IdpAuth<AnyFastifyRequest>, "start"
   /** Lets only visitors through who are signed in within policy: `{ preHandler: auth.idpRequired }`. */
   readonly idpRequired: GuardHook;
   /** As `idpRequired`, with answers of the application's own. */
-  idpRequiredWith(answers: GuardAnswers): GuardHook;
+  idpRequiredWith(answers: GuardResponses): GuardHook;
 }
 
 /**
@@ -117,8 +117,8 @@ export function idpAuth(options: IdpAuthOptions = {}): FastifyIdpAuth {
     }
   };
 
-  function idpRequiredWith(answers: GuardAnswers): GuardHook {
-    assertGuardAnswers(answers);
+  function idpRequiredWith(answers: GuardResponses): GuardHook {
+    assertGuardResponses(answers);
 
     async function turnAway(request: FastifyRequest, reply: FastifyReply, blocked: Blocked): Promise<void> {
       let answered: unknown;

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { HostSession, SessionMiddleware } from "../../index.js";
+import type { FrameworkSession, SessionMiddleware } from "../../index.js";
 import type { AnyFastifyReply } from "./message.js";
 import { OwnWrites, put, savedByPlugin, type Done, type Session } from "./own-writes.js";
 
@@ -31,7 +31,7 @@ export class FastifySessions {
   readonly #replies = new WeakMap<object, AnyFastifyReply>();
 
   /** The session of this request. Anything else that is called `session` has no store, and is none for us. */
-  of(raw: object): HostSession | undefined {
+  of(raw: object): FrameworkSession | undefined {
     this.#watch(raw);
     const request = raw as SessionRequest;
     return sessionOf(request) && new SessionOfFastify(request, () => this.#replies.get(raw)?.sent === true, this.#writes);
@@ -63,7 +63,7 @@ function sessionOf({ session, sessionStore }: SessionRequest): Session | undefin
   return isSession && typeof sessionStore?.destroy === "function" ? (session as Session) : undefined;
 }
 
-class SessionOfFastify implements HostSession {
+class SessionOfFastify implements FrameworkSession {
   readonly #request: SessionRequest;
   readonly #isOver: () => boolean;
   readonly #writes: OwnWrites;
@@ -119,11 +119,11 @@ class SessionOfFastify implements HostSession {
     this.#writes.note(session.sessionId, keys);
   }
 
-  async regenerate(keys: Readonly<Record<string, unknown>>, keepHostKeys: boolean): Promise<void> {
+  async regenerate(keys: Readonly<Record<string, unknown>>, keepApplicationKeys: boolean): Promise<void> {
     const old = this.#session;
     const oldId = this.id;
     const next = this.#generated();
-    put(next, { ...(keepHostKeys && hostKeysOf(old)), ...keys });
+    put(next, { ...(keepApplicationKeys && applicationKeysOf(old)), ...keys });
     try {
       // The plugin's own `regenerate` destroys first: a store that then fails would have signed the visitor out.
       await promised((done) => savedByPlugin(next, done));
@@ -141,7 +141,7 @@ class SessionOfFastify implements HostSession {
   async destroy(): Promise<void> {
     if ((await this.load()) === undefined) {
       // A visitor who never had a session gets none by signing out.
-      for (const key of Object.keys(hostKeysOf(this.#session))) Reflect.deleteProperty(this.#session, key);
+      for (const key of Object.keys(applicationKeysOf(this.#session))) Reflect.deleteProperty(this.#session, key);
       return;
     }
     const next = this.#generated();
@@ -181,7 +181,7 @@ class SessionOfFastify implements HostSession {
 }
 
 /** Everything in the session that is not the plugin's own. */
-function hostKeysOf(session: Session): Record<string, unknown> {
+function applicationKeysOf(session: Session): Record<string, unknown> {
   return Object.fromEntries(Object.entries(session).filter(([key]) => key !== "cookie"));
 }
 

@@ -1,10 +1,10 @@
 import {
-  assertGuardAnswers,
+  assertGuardResponses,
   assertHandler,
   createIdpAuth,
   type Blocked,
   type BlockedByOutage,
-  type BlockedVisitor,
+  type BlockedUser,
   type Finding,
   type IdpAuth,
   type IdpAuthOptions,
@@ -22,16 +22,16 @@ export type Handler<Rest extends readonly unknown[]> = (request: Request, ...res
 export type Guard = <Rest extends readonly unknown[]>(handler: Handler<Rest>) => (request: Request, ...rest: Rest) => Promise<Response>;
 
 /** Answers one kind of blocked request. The protected handler does not run. */
-export type GuardAnswer<Blocked> = (request: Request, blocked: Blocked) => Response | Promise<Response>;
+export type GuardResponse<Blocked> = (request: Request, blocked: Blocked) => Response | Promise<Response>;
 
 /** Answers in place of the guard's own ones. */
-export interface GuardAnswers {
+export interface GuardResponses {
   /** A page was asked for; default 302 to the login, which comes back to that page. */
-  readonly navigation?: GuardAnswer<BlockedVisitor<"navigation">>;
+  readonly navigation?: GuardResponse<BlockedUser<"navigation">>;
   /** Anything else was asked for; default 401 as JSON. */
-  readonly unauthenticated?: GuardAnswer<BlockedVisitor<"unauthenticated">>;
+  readonly unauthenticated?: GuardResponse<BlockedUser<"unauthenticated">>;
   /** Provider or store is away; default 503 with Retry-After. */
-  readonly unavailable?: GuardAnswer<BlockedByOutage>;
+  readonly unavailable?: GuardResponse<BlockedByOutage>;
 }
 
 /** idpauth, at home wherever a `Request` of the Fetch standard becomes a `Response`. */
@@ -53,12 +53,12 @@ export interface FetchIdpAuth extends Omit<IdpAuth<Request>, "start" | "handle" 
   /** Lets only visitors through to the handler who are signed in within policy. */
   readonly idpRequired: Guard;
   /** As `idpRequired`, with answers of the application's own. */
-  idpRequiredWith(answers: GuardAnswers): Guard;
+  idpRequiredWith(answers: GuardResponses): Guard;
   /**
    * The guard for hooks, loaders and middleware: the response for a user who must not pass; undefined: the user may pass. Give
    * your own response to `keepPrivate` then, so that no cache stores it: `return keepPrivate(await resolve(event))`.
    */
-  guard(request: Request, answers?: GuardAnswers): Promise<Response | undefined>;
+  guard(request: Request, answers?: GuardResponses): Promise<Response | undefined>;
 }
 
 /**
@@ -74,13 +74,13 @@ export function idpAuth(options: IdpAuthOptions = {}): FetchIdpAuth {
   const host = { name: "a fetch-style server", request: (raw: Request) => new WebRequest(raw) };
   const { start, handle, guard: judge, ...accessors } = createIdpAuth<Request>(options, host);
 
-  async function guard(request: Request, answers: GuardAnswers = {}): Promise<Response | undefined> {
+  async function guard(request: Request, answers: GuardResponses = {}): Promise<Response | undefined> {
     const blocked = await judge(request);
     return blocked === undefined ? undefined : turnAway(request, blocked, answers);
   }
 
-  function idpRequiredWith(answers: GuardAnswers): Guard {
-    assertGuardAnswers(answers);
+  function idpRequiredWith(answers: GuardResponses): Guard {
+    assertGuardResponses(answers);
     return (handler) => {
       assertHandler(handler, "const reports = auth.idpRequired((request) => Response.json({ … }))");
       return async (request, ...rest) => {
@@ -100,14 +100,14 @@ export function idpAuth(options: IdpAuthOptions = {}): FetchIdpAuth {
   };
 }
 
-async function turnAway(request: Request, blocked: Blocked, answers: GuardAnswers): Promise<Response> {
-  const answer = (await ownAnswer(request, blocked, answers)) as Response | undefined;
+async function turnAway(request: Request, blocked: Blocked, answers: GuardResponses): Promise<Response> {
+  const answer = (await ownResponse(request, blocked, answers)) as Response | undefined;
   // Nothing, which is what a forgotten return gives, would read as "may pass" to whoever asked.
   if (answer === undefined) throw new TypeError(`The answer \`${blocked.kind}\` gave no Response.`);
   return answer;
 }
 
-function ownAnswer(request: Request, blocked: Blocked, answers: GuardAnswers): Response | Promise<Response> {
+function ownResponse(request: Request, blocked: Blocked, answers: GuardResponses): Response | Promise<Response> {
   if (blocked.kind === "navigation" && answers.navigation) return answers.navigation(request, blocked);
   if (blocked.kind === "unauthenticated" && answers.unauthenticated) return answers.unauthenticated(request, blocked);
   if (blocked.kind === "unavailable" && answers.unavailable) return answers.unavailable(request, blocked);

@@ -1,11 +1,11 @@
 import { Hono, type Context, type MiddlewareHandler, type Next } from "hono";
 import {
-  assertGuardAnswers,
+  assertGuardResponses,
   createIdpAuth,
   guardCalledError,
   type Blocked,
   type BlockedByOutage,
-  type BlockedVisitor,
+  type BlockedUser,
   type IdpAuth,
   type IdpAuthOptions,
 } from "../../index.js";
@@ -14,16 +14,16 @@ import { requestOf } from "./request.js";
 import { respond } from "./response.js";
 
 /** Answers one kind of blocked request. The protected handler does not run. */
-export type GuardAnswer<Blocked> = (c: Context, blocked: Blocked) => Response | Promise<Response>;
+export type GuardResponse<Blocked> = (c: Context, blocked: Blocked) => Response | Promise<Response>;
 
 /** Answers in place of the guard's own ones. */
-export interface GuardAnswers {
+export interface GuardResponses {
   /** A page was asked for; default 302 to the login, which comes back to that page. */
-  readonly navigation?: GuardAnswer<BlockedVisitor<"navigation">>;
+  readonly navigation?: GuardResponse<BlockedUser<"navigation">>;
   /** Anything else was asked for; default 401 as JSON. */
-  readonly unauthenticated?: GuardAnswer<BlockedVisitor<"unauthenticated">>;
+  readonly unauthenticated?: GuardResponse<BlockedUser<"unauthenticated">>;
   /** Provider or store is away; default 503 with Retry-After. */
-  readonly unavailable?: GuardAnswer<BlockedByOutage>;
+  readonly unavailable?: GuardResponse<BlockedByOutage>;
 }
 
 /** idpauth, at home in Hono 4. */
@@ -44,7 +44,7 @@ export interface HonoIdpAuth extends Omit<IdpAuth<Context>, "start" | "handle" |
   /** Lets only visitors through who are signed in within policy. */
   readonly idpRequired: MiddlewareHandler;
   /** As `idpRequired`, with answers of the application's own. */
-  idpRequiredWith(answers: GuardAnswers): MiddlewareHandler;
+  idpRequiredWith(answers: GuardResponses): MiddlewareHandler;
 }
 
 /**
@@ -72,8 +72,8 @@ export function idpAuth(options: IdpAuthOptions = {}): HonoIdpAuth {
     return routes;
   }
 
-  function idpRequiredWith(answers: GuardAnswers): MiddlewareHandler {
-    assertGuardAnswers(answers);
+  function idpRequiredWith(answers: GuardResponses): MiddlewareHandler {
+    assertGuardResponses(answers);
 
     function turnAway(c: Context, blocked: Blocked): Response | Promise<Response> {
       if (blocked.kind === "navigation" && answers.navigation) return answers.navigation(c, blocked);

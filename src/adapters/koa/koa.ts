@@ -1,11 +1,11 @@
 import type { DefaultContext, DefaultState, ExtendableContext, Next, ParameterizedContext } from "koa";
 import {
-  assertGuardAnswers,
+  assertGuardResponses,
   createIdpAuth,
   guardCalledError,
   type Blocked,
   type BlockedByOutage,
-  type BlockedVisitor,
+  type BlockedUser,
   type IdpAuth,
   type IdpAuthOptions,
 } from "../../index.js";
@@ -22,20 +22,20 @@ export type KoaMiddleware = <StateT = DefaultState, ContextT = DefaultContext>(
 ) => Promise<unknown>;
 
 /** Answers one kind of blocked request through `ctx`. The protected handler runs only if this calls `next`. */
-export type GuardAnswer<Blocked, StateT = DefaultState, ContextT = DefaultContext> = (
+export type GuardResponse<Blocked, StateT = DefaultState, ContextT = DefaultContext> = (
   ctx: ParameterizedContext<StateT, ContextT>,
   blocked: Blocked,
   next: Next,
 ) => unknown;
 
 /** Answers in place of the guard's own ones. */
-export interface GuardAnswers<StateT = DefaultState, ContextT = DefaultContext> {
+export interface GuardResponses<StateT = DefaultState, ContextT = DefaultContext> {
   /** A page was asked for; default 302 to the login, which comes back to that page. */
-  readonly navigation?: GuardAnswer<BlockedVisitor<"navigation">, StateT, ContextT>;
+  readonly navigation?: GuardResponse<BlockedUser<"navigation">, StateT, ContextT>;
   /** Anything else was asked for; default 401 as JSON. */
-  readonly unauthenticated?: GuardAnswer<BlockedVisitor<"unauthenticated">, StateT, ContextT>;
+  readonly unauthenticated?: GuardResponse<BlockedUser<"unauthenticated">, StateT, ContextT>;
   /** Provider or store is away; default 503 with Retry-After. */
-  readonly unavailable?: GuardAnswer<BlockedByOutage, StateT, ContextT>;
+  readonly unavailable?: GuardResponse<BlockedByOutage, StateT, ContextT>;
 }
 
 /** idpauth, at home in Koa 3. */
@@ -51,7 +51,7 @@ export interface KoaIdpAuth extends Omit<IdpAuth<AnyContext>, "start" | "handle"
   readonly idpRequired: KoaMiddleware;
   /** As `idpRequired`, with answers of the application's own. */
   idpRequiredWith<StateT = DefaultState, ContextT = DefaultContext>(
-    answers: GuardAnswers<StateT, ContextT>,
+    answers: GuardResponses<StateT, ContextT>,
   ): (ctx: ParameterizedContext<StateT, ContextT>, next: Next) => Promise<unknown>;
 }
 
@@ -79,9 +79,9 @@ export function idpAuth(options: IdpAuthOptions = {}): KoaIdpAuth {
     });
   };
 
-  function idpRequiredWith<StateT, ContextT>(answers: GuardAnswers<StateT, ContextT>) {
+  function idpRequiredWith<StateT, ContextT>(answers: GuardResponses<StateT, ContextT>) {
     type Context = ParameterizedContext<StateT, ContextT>;
-    assertGuardAnswers(answers);
+    assertGuardResponses(answers);
 
     async function turnAway(ctx: Context, blocked: Blocked, next: Next): Promise<void> {
       if (blocked.kind === "navigation" && answers.navigation) await answers.navigation(ctx, blocked, next);

@@ -1,4 +1,4 @@
-import type { BlockedVisitor } from "../../index.js";
+import type { BlockedUser } from "../../index.js";
 import { ComponentRequest, type Incoming } from "./request.js";
 
 /**
@@ -8,7 +8,7 @@ import { ComponentRequest, type Incoming } from "./request.js";
  * @param returnTo path and query to come back to, instead of the address that the request itself names
  */
 export function pageLoginUrl(
-  blocked: BlockedVisitor<"navigation"> | BlockedVisitor<"unauthenticated">,
+  blocked: BlockedUser<"navigation"> | BlockedUser<"unauthenticated">,
   raw: Incoming,
   returnTo: string | undefined,
 ): string {
@@ -20,12 +20,12 @@ export function pageLoginUrl(
 }
 
 /** @param fallback a URL whose origin is used where our own is unknown, which a login will then say */
-export function absoluteLoginUrl(blocked: BlockedVisitor<"navigation">, fallback: string): string {
+export function absoluteLoginUrl(blocked: BlockedUser<"navigation">, fallback: string): string {
   return new URL(blocked.loginUrl, partsOf(blocked).origin || fallback).href;
 }
 
 /** The address of the login, and our own origin as far as it is known: the one of the page to come back to. */
-function partsOf({ loginUrl }: BlockedVisitor<"navigation">) {
+function partsOf({ loginUrl }: BlockedUser<"navigation">) {
   const [path = "", text] = loginUrl.split("?");
   const query = new URLSearchParams(text);
   const page = query.get("origin_url") ?? "";

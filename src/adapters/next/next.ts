@@ -1,14 +1,14 @@
 import { headers } from "next/headers.js";
 import { NextResponse, type NextRequest } from "next/server.js";
 import {
-  assertGuardAnswers,
+  assertGuardResponses,
   assertHandler,
   ERRORS,
   SESSION_FOR_TESTS,
   type AccessTokenOptions,
   type Blocked,
   type BlockedByOutage,
-  type BlockedVisitor,
+  type BlockedUser,
   type Credentials,
   type Explanation,
   type Finding,
@@ -37,16 +37,16 @@ type Context = readonly unknown[];
 export type NextHandler<More extends Context, Result> = (request: NextRequest, ...context: More) => Result | Promise<Result>;
 
 /** Answers one kind of blocked request. `context` is what Next.js hands over beside the request. */
-export type GuardAnswer<Blocked> = (request: NextRequest, context: unknown, blocked: Blocked) => Response | Promise<Response>;
+export type GuardResponse<Blocked> = (request: NextRequest, context: unknown, blocked: Blocked) => Response | Promise<Response>;
 
 /** Answers in place of the guard's own ones. */
-export interface GuardAnswers {
+export interface GuardResponses {
   /** A page was asked for; default 302 to the login, which comes back to that page. */
-  readonly navigation?: GuardAnswer<BlockedVisitor<"navigation">>;
+  readonly navigation?: GuardResponse<BlockedUser<"navigation">>;
   /** Anything else was asked for; default 401 as JSON. */
-  readonly unauthenticated?: GuardAnswer<BlockedVisitor<"unauthenticated">>;
+  readonly unauthenticated?: GuardResponse<BlockedUser<"unauthenticated">>;
   /** Provider or store is away; default 503 with Retry-After. */
-  readonly unavailable?: GuardAnswer<BlockedByOutage>;
+  readonly unavailable?: GuardResponse<BlockedByOutage>;
 }
 
 /** Puts the guard before a route handler, or before a proxy's own work. A handler that is blocked does not run. */
@@ -77,7 +77,7 @@ export interface NextIdpAuth extends Pick<
   readonly proxy: (request: NextRequest, event: ProxyEvent) => Promise<Response>;
   readonly idpRequired: RouteGuard;
   /** As `idpRequired`, with answers of the application's own. */
-  idpRequiredWith(answers: GuardAnswers): RouteGuard;
+  idpRequiredWith(answers: GuardResponses): RouteGuard;
   /**
    * The visitor of a server component or server action. Somebody who is not signed in is redirected to the login.
    *
@@ -166,10 +166,10 @@ export function idpAuth(options: NextIdpAuthOptions = {}): NextIdpAuth {
     return reply === undefined ? new Response(null, { status: 404 }) : toResponse(reply, request.method);
   }
 
-  function idpRequiredWith(answers: GuardAnswers): RouteGuard {
-    assertGuardAnswers(answers);
+  function idpRequiredWith(answers: GuardResponses): RouteGuard {
+    assertGuardResponses(answers);
 
-    function ownAnswer(request: NextRequest, more: unknown, blocked: Blocked): (() => Response | Promise<Response>) | undefined {
+    function ownResponse(request: NextRequest, more: unknown, blocked: Blocked): (() => Response | Promise<Response>) | undefined {
       const { navigation, unauthenticated, unavailable } = answers;
       if (blocked.kind === "navigation" && navigation) return () => navigation(request, more, blocked);
       if (blocked.kind === "unauthenticated" && unauthenticated) return () => unauthenticated(request, more, blocked);
@@ -179,7 +179,7 @@ export function idpAuth(options: NextIdpAuthOptions = {}): NextIdpAuth {
 
     async function turnAway(request: NextRequest, context: Context, blocked: Blocked): Promise<Response> {
       const [more] = context;
-      const own = ownAnswer(request, more, blocked);
+      const own = ownResponse(request, more, blocked);
       if (own !== undefined) {
         const answer = (await own()) as Response | undefined;
         // Nothing would read as "may pass" to the proxy's router.

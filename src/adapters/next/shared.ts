@@ -1,4 +1,4 @@
-import { createIdpAuth, type HostAdapter, type IdpAuth, type IdpAuthOptions, type SessionStore } from "../../index.js";
+import { createIdpAuth, type FrameworkAdapter, type IdpAuth, type IdpAuthOptions, type SessionStore } from "../../index.js";
 import type { Incoming } from "./request.js";
 
 /** Options of idpauth on Next.js. */
@@ -25,7 +25,7 @@ interface Shared {
 const KEY = Symbol.for("idpauth.next");
 
 /** The component of this process for these options; built when it is first used, which `next build` never does. */
-export function sharedComponent(options: NextIdpAuthOptions, adapter: HostAdapter<Incoming>): () => Component {
+export function sharedComponent(options: NextIdpAuthOptions, adapter: FrameworkAdapter<Incoming>): () => Component {
   return () => {
     const known = ((globalThis as unknown as Record<symbol, Shared[] | undefined>)[KEY] ??= []);
     let shared = known.find((each) => each.options === options) ?? known.find((each) => isSame(each.options, options));
@@ -34,7 +34,7 @@ export function sharedComponent(options: NextIdpAuthOptions, adapter: HostAdapte
   };
 }
 
-function create({ store, ...options }: NextIdpAuthOptions, adapter: HostAdapter<Incoming>): Component {
+function create({ store, ...options }: NextIdpAuthOptions, adapter: FrameworkAdapter<Incoming>): Component {
   if (store === undefined) return createIdpAuth<Incoming>(options, adapter);
   // A function that returns nothing must not mean sessions in memory; null makes the startup check E014 say so.
   const opened = typeof store === "function" ? ((store() as SessionStore | undefined) ?? (null as unknown as SessionStore)) : store;

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
-  assertGuardAnswers,
+  assertGuardResponses,
   assertHandler,
   createIdpAuth,
   type Blocked,
   type BlockedByOutage,
-  type BlockedVisitor,
+  type BlockedUser,
   type Finding,
   type IdpAuth,
   type IdpAuthOptions,
@@ -18,20 +18,20 @@ export { keepHeadPrivate, keepPrivate } from "./guarded.js";
 export { NodeRequest, soleHost, writeReply, type AnyRequest, type AnyResponse } from "./message.js";
 
 /** Answers one kind of blocked request. Ends the response; the protected handler does not run by itself. */
-export type GuardAnswer<Blocked, Request = IncomingMessage, Response = ServerResponse> = (
+export type GuardResponse<Blocked, Request = IncomingMessage, Response = ServerResponse> = (
   request: Request,
   response: Response,
   blocked: Blocked,
 ) => unknown;
 
 /** Answers in place of the guard's own ones. */
-export interface GuardAnswers<Request = IncomingMessage, Response = ServerResponse> {
+export interface GuardResponses<Request = IncomingMessage, Response = ServerResponse> {
   /** A page was asked for; default 302 to the login, which comes back to that page. */
-  readonly navigation?: GuardAnswer<BlockedVisitor<"navigation">, Request, Response>;
+  readonly navigation?: GuardResponse<BlockedUser<"navigation">, Request, Response>;
   /** Anything else was asked for; default 401 as JSON. */
-  readonly unauthenticated?: GuardAnswer<BlockedVisitor<"unauthenticated">, Request, Response>;
+  readonly unauthenticated?: GuardResponse<BlockedUser<"unauthenticated">, Request, Response>;
   /** Provider or store is away; default 503 with Retry-After. */
-  readonly unavailable?: GuardAnswer<BlockedByOutage, Request, Response>;
+  readonly unavailable?: GuardResponse<BlockedByOutage, Request, Response>;
 }
 
 /** A request listener, perhaps with arguments of a router's own after the two; a promise is waited for. */
@@ -90,7 +90,7 @@ export interface NodeIdpAuth extends Omit<IdpAuth<AnyRequest>, "handle" | "guard
   ): Guarded<Request, Response, Rest>;
   /** As `idpRequired`, with answers of the application's own: `auth.idpRequiredWith({ … })(handler)`. */
   idpRequiredWith<Request extends AnyRequest = IncomingMessage, Response extends AnyResponse = ServerResponse>(
-    answers: GuardAnswers<Request, Response>,
+    answers: GuardResponses<Request, Response>,
   ): <Rest extends readonly unknown[] = []>(handler: Handler<Request, Response, Rest>) => Guarded<Request, Response, Rest>;
 }
 
@@ -121,8 +121,8 @@ export function idpAuth(options: IdpAuthOptions = {}): NodeIdpAuth {
     });
   }
 
-  function idpRequiredWith<Request extends AnyRequest, Response extends AnyResponse>(answers: GuardAnswers<Request, Response>) {
-    assertGuardAnswers(answers);
+  function idpRequiredWith<Request extends AnyRequest, Response extends AnyResponse>(answers: GuardResponses<Request, Response>) {
+    assertGuardResponses(answers);
 
     async function turnAway(request: Request, response: Response, blocked: Blocked): Promise<void> {
       if (blocked.kind === "navigation" && answers.navigation) await answers.navigation(request, response, blocked);

@@ -1,7 +1,7 @@
 import type { Credentials, EventName, Explanation, IdpAuthOptions, Listener, Session, UserPayload } from "../../index.js";
 
-/** What a host may have or not; an obligation that takes it is skipped where it is missing, with this reason. */
-export const HOST_FEATURES = {
+/** What a host may have or not; an requirement that takes it is skipped where it is missing, with this reason. */
+export const ADAPTER_FEATURES = {
   "host sessions": "the host has no server-side sessions of its own",
   "own trust-proxy setting": "the host has no trust-proxy setting of its own; idpauth's `trustProxy` stands in",
   "earlier headers": "nothing that runs before idpauth can put headers on its answers",
@@ -11,10 +11,10 @@ export const HOST_FEATURES = {
   "aborted requests": "the runtime's server cannot tell that a visitor has left",
 } as const;
 
-export type HostFeature = keyof typeof HOST_FEATURES;
+export type AdapterFeature = keyof typeof ADAPTER_FEATURES;
 
 /** What every host gives for asking about a request, whatever it calls the rest. `raw`: the host's own request object. */
-export interface HostAuth {
+export interface ApplicationAuth {
   getCredentials(raw: object): Promise<Credentials | null>;
   getUser(raw: object): Promise<UserPayload | null>;
   getSession(raw: object): Promise<Session | null>;
@@ -35,7 +35,7 @@ export interface RouteGuard {
    * `{ reason, loginUrl }`, and 520 with `{ code }` in an outage. `"failing"`: `idpRequiredWith`, whose answers throw, or
    * reject, with an Error `no answer` each.
    */
-  readonly ownAnswers?: boolean | "failing";
+  readonly ownResponses?: boolean | "failing";
 }
 
 /**
@@ -51,7 +51,7 @@ export interface JsonRoute {
   /** Headers that the handler sets before it answers, in the framework's usual way: each replaces what stands under its name. */
   readonly headers?: Readonly<Record<string, string>>;
   /** @param raw the request object that the host's accessors take */
-  answer(auths: readonly HostAuth[], raw: object): unknown;
+  answer(auths: readonly ApplicationAuth[], raw: object): unknown;
 }
 
 /** A route that answers 200 with the request's body, byte for byte, as it streams in. */
@@ -62,10 +62,10 @@ export interface EchoRoute {
   readonly guard?: RouteGuard;
 }
 
-export type HostRoute = JsonRoute | EchoRoute;
+export type ApplicationRoute = JsonRoute | EchoRoute;
 
-/** The application that an obligation asks for. */
-export interface HostSetup {
+/** The application that an requirement asks for. */
+export interface AdapterSetup {
   /** One `idpAuth()` each, with these options as they are, mounted in this order. */
   readonly mounts: readonly IdpAuthOptions[];
   /**
@@ -82,7 +82,7 @@ export interface HostSetup {
   readonly trustsProxy: boolean;
   /** Header lines that something before idpauth puts on every answer. */
   readonly earlier: readonly (readonly [name: string, value: string])[];
-  readonly routes: readonly HostRoute[];
+  readonly routes: readonly ApplicationRoute[];
   /**
    * The application's own error handler calls it with the very error, and answers with the error's `status` (else 500) and
    * `{ "caught": message }` as JSON.
@@ -91,11 +91,11 @@ export interface HostSetup {
 }
 
 /** An application on a socket. */
-export interface RunningHost {
+export interface RunningApplication {
   /** On 127.0.0.1. */
   readonly port: number;
   /** In the order of the setup's mounts. */
-  readonly auths: readonly HostAuth[];
+  readonly auths: readonly ApplicationAuth[];
   /** Ends the server and every connection. */
   stop(): Promise<void>;
 }
@@ -107,13 +107,13 @@ export interface RunningHost {
  * form (`GET http://app.example/reports HTTP/1.1`), by its path; a host whose server does not hand such a target on has
  * `lacks: ["raw targets"]`. Nothing but the host's session middleware sets a cookie, beside `earlier`.
  */
-export type HostFactory = (setup: HostSetup) => Promise<RunningHost>;
+export type AdapterFactory = (setup: AdapterSetup) => Promise<RunningApplication>;
 
 /** A host, as its author describes it to the suite. */
-export interface HostUnderTest {
+export interface AdapterUnderTest {
   /** For the names of the tests: `Express 5`, … */
   readonly name: string;
-  readonly start: HostFactory;
+  readonly start: AdapterFactory;
   /** What the host, or the server below it, does not have. */
-  readonly lacks?: readonly HostFeature[];
+  readonly lacks?: readonly AdapterFeature[];
 }

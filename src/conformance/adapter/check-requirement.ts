@@ -1,22 +1,24 @@
-import { HOST_FEATURES, type HostUnderTest } from "./adapter-under-test.js";
-import type { HostObligation } from "./requirements/requirement.js";
+import { ADAPTER_FEATURES, type AdapterUnderTest } from "./adapter-under-test.js";
+import type { AdapterRequirement } from "./requirements/requirement.js";
 import { Stage } from "./stage.js";
 
-/** A host breaks an obligation. `cause` is what was seen. */
-export class HostObligationError extends Error {
-  override readonly name = "HostObligationError";
+/** A host breaks an requirement. `cause` is what was seen. */
+export class AdapterRequirementError extends Error {
+  override readonly name = "AdapterRequirementError";
   readonly area: string;
   readonly promise: string;
 
-  constructor(name: string, { area, promise }: HostObligation, cause: unknown) {
-    super(`${name} breaks an obligation. ${area}: ${promise}.\nSeen: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  constructor(name: string, { area, promise }: AdapterRequirement, cause: unknown) {
+    super(`${name} breaks an requirement. ${area}: ${promise}.\nSeen: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
     this.area = area;
     this.promise = promise;
   }
 }
 
-/** What became of one obligation. */
-export interface HostResult {
+/** What became of one requirement. */
+export interface AdapterResult {
   readonly area: string;
   readonly promise: string;
   /** True only when it was checked and holds. */
@@ -24,26 +26,26 @@ export interface HostResult {
   /** Why it was not checked. */
   readonly notChecked?: string;
   /** Why it does not hold. */
-  readonly error?: HostObligationError;
+  readonly error?: AdapterRequirementError;
 }
 
-/** Holds an application of its own to one obligation. */
-export async function checkHostObligation(
-  host: HostUnderTest,
+/** Holds an application of its own to one requirement. */
+export async function checkAdapterRequirement(
+  host: AdapterUnderTest,
   session: "bundled" | "host",
-  obligation: HostObligation,
-): Promise<HostResult> {
-  const { area, promise, needs } = obligation;
+  requirement: AdapterRequirement,
+): Promise<AdapterResult> {
+  const { area, promise, needs } = requirement;
   const stage = new Stage(host, session);
-  if (needs !== undefined && !stage.has(needs)) return { area, promise, passed: false, notChecked: HOST_FEATURES[needs] };
+  if (needs !== undefined && !stage.has(needs)) return { area, promise, passed: false, notChecked: ADAPTER_FEATURES[needs] };
   try {
     try {
-      await obligation.check(stage);
+      await requirement.check(stage);
     } finally {
       await stage.stop();
     }
     return { area, promise, passed: true };
   } catch (error) {
-    return { area, promise, passed: false, error: new HostObligationError(host.name, obligation, error) };
+    return { area, promise, passed: false, error: new AdapterRequirementError(host.name, requirement, error) };
   }
 }

@@ -1,13 +1,13 @@
-import type { HostReport } from "./check-adapter.js";
-import type { HostResult } from "./check-requirement.js";
+import type { AdapterReport } from "./check-adapter.js";
+import type { AdapterResult } from "./check-requirement.js";
 
 const MARKS = { holds: "holds      ", broken: "BROKEN     ", open: "not checked" } as const;
 const CELLS = { holds: "yes", broken: "**no**", open: "n/a" } as const;
 
 /** The report as text for people: area by area what holds, and what was seen where it does not. Ends with a line break. */
-export function formatHostReport({ name, session, results }: HostReport): string {
+export function formatAdapterReport({ name, session, results }: AdapterReport): string {
   const count = (state: keyof typeof MARKS) => results.filter((result) => stateOf(result) === state).length;
-  const head = `${name} with ${sessions(session)}: of ${results.length} obligations ${count("holds")} hold, ${count("broken")} are broken, ${count("open")} were not checked.`;
+  const head = `${name} with ${sessions(session)}: of ${results.length} requirements ${count("holds")} hold, ${count("broken")} are broken, ${count("open")} were not checked.`;
   const errors = results.flatMap(({ error }) => error ?? []);
   return [
     head,
@@ -18,7 +18,7 @@ export function formatHostReport({ name, session, results }: HostReport): string
   ].join("\n");
 }
 
-function section(area: string, results: readonly HostResult[]): string[] {
+function section(area: string, results: readonly AdapterResult[]): string[] {
   return [
     area,
     ...results
@@ -28,10 +28,10 @@ function section(area: string, results: readonly HostResult[]): string[] {
 }
 
 /**
- * Cases by hosts, as a Markdown table: a row for each obligation, a column for each report. `n/a` is said to be why below the
+ * Cases by hosts, as a Markdown table: a row for each requirement, a column for each report. `n/a` is said to be why below the
  * table; an empty cell is owed with the other kind of sessions only. Ends with a line break.
  */
-export function formatHostTable(reports: readonly HostReport[]): string {
+export function formatAdapterTable(reports: readonly AdapterReport[]): string {
   const titles = reports.map(({ name, session }) => (session === "host" ? `${name}, its own sessions` : name));
   const columns = reports.map(({ results }) => new Map(results.map((result) => [nameOf(result), result])));
   const rows = unique(reports.flatMap(({ results }) => results.map(nameOf)));
@@ -39,7 +39,7 @@ export function formatHostTable(reports: readonly HostReport[]): string {
     unique(results.flatMap(({ notChecked }) => notChecked ?? [])).map((why) => `- n/a, ${titles[index] ?? ""}: ${why}`),
   );
   return [
-    line(["Obligation", ...titles]),
+    line(["Requirement", ...titles]),
     line(["---", ...titles.map(() => ":-:")]),
     ...grouped(rows, reports).map((row) => {
       const cells = columns.map((column) => column.get(row)).map((result) => (result === undefined ? "" : CELLS[stateOf(result)]));
@@ -54,8 +54,8 @@ export function formatHostTable(reports: readonly HostReport[]): string {
   ].join("\n");
 }
 
-/** In the order of areas, then of the reports: obligations of one kind of sessions stand with the others of their area. */
-function grouped(rows: readonly string[], reports: readonly HostReport[]): string[] {
+/** In the order of areas, then of the reports: requirements of one kind of sessions stand with the others of their area. */
+function grouped(rows: readonly string[], reports: readonly AdapterReport[]): string[] {
   const areas = unique(reports.flatMap(({ results }) => results.map(({ area }) => area)));
   return areas.flatMap((area) => rows.filter((row) => row.startsWith(`${area}: `)));
 }
@@ -64,16 +64,16 @@ function line(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
 }
 
-function nameOf({ area, promise }: HostResult): string {
+function nameOf({ area, promise }: AdapterResult): string {
   return `${area}: ${promise}`;
 }
 
-function stateOf({ passed, error }: HostResult): keyof typeof MARKS {
+function stateOf({ passed, error }: AdapterResult): keyof typeof MARKS {
   if (passed) return "holds";
   return error === undefined ? "open" : "broken";
 }
 
-function sessions(kind: HostReport["session"]): string {
+function sessions(kind: AdapterReport["session"]): string {
   return kind === "host" ? "its own sessions" : "bundled sessions";
 }
 

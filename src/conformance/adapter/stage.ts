@@ -8,24 +8,31 @@ import {
   type TestProviderOptions,
 } from "../../testing/provider/test-provider.js";
 import { TestClock } from "../../testing/test-clock.js";
-import type { HostAuth, HostFeature, HostRoute, HostSetup, HostUnderTest, RunningHost } from "./adapter-under-test.js";
+import type {
+  ApplicationAuth,
+  AdapterFeature,
+  ApplicationRoute,
+  AdapterSetup,
+  AdapterUnderTest,
+  RunningApplication,
+} from "./adapter-under-test.js";
 
-/** What an obligation may change of the usual application. */
+/** What an requirement may change of the usual application. */
 export interface StageOptions {
   /** Options of idpauth beside the usual ones; several: one mount each. The provider is the same unless they name another. */
   readonly options?: IdpAuthOptions | readonly IdpAuthOptions[];
   /** Default: {@link USUAL_ROUTES}. */
-  readonly routes?: readonly HostRoute[];
+  readonly routes?: readonly ApplicationRoute[];
   readonly basePath?: string;
   readonly trustsProxy?: boolean;
-  readonly earlier?: HostSetup["earlier"];
+  readonly earlier?: AdapterSetup["earlier"];
   readonly provider?: TestProviderOptions;
   /** Default: one of its own. For what has to know the time before the application starts: a store, a further provider. */
   readonly clock?: TestClock;
 }
 
 /** A running application with a provider of its own; one clock for both, which stands still. */
-export interface StartedHost {
+export interface StartedApplication {
   readonly provider: TestProvider;
   readonly clock: TestClock;
   /** Of all mounts. */
@@ -35,8 +42,8 @@ export interface StartedHost {
   readonly origin: string;
   readonly port: number;
   /** Of the first mount. */
-  readonly auth: HostAuth;
-  readonly auths: readonly HostAuth[];
+  readonly auth: ApplicationAuth;
+  readonly auths: readonly ApplicationAuth[];
   /** How often a route's `answer` ran, by path. */
   readonly ran: ReadonlyMap<string, number>;
   /** A new browser, which keeps cookies by the application's clock. */
@@ -57,18 +64,18 @@ export interface StartedHost {
   newest(kind: Issued["kind"]): string;
 }
 
-/** Where an obligation is checked. */
-export interface HostStage {
+/** Where an requirement is checked. */
+export interface AdapterStage {
   /** Which sessions the host is checked with. */
   readonly session: "bundled" | "host";
-  has(feature: HostFeature): boolean;
-  start(options?: StageOptions): Promise<StartedHost>;
-  /** A further provider, for obligations with several. */
+  has(feature: AdapterFeature): boolean;
+  start(options?: StageOptions): Promise<StartedApplication>;
+  /** A further provider, for requirements with several. */
   startProvider(clock: TestClock, options?: TestProviderOptions): Promise<TestProvider>;
 }
 
 /** One page for everybody, one that is guarded, and an echo of each kind. */
-export const USUAL_ROUTES: readonly HostRoute[] = [
+export const USUAL_ROUTES: readonly ApplicationRoute[] = [
   { kind: "json", method: "GET", path: "/public", answer: () => ({ for: "everybody" }) },
   {
     kind: "json",
@@ -97,18 +104,18 @@ export function optionsFor(provider: TestProvider): IdpAuthOptions {
   };
 }
 
-/** Starts what obligations ask for, and stops all of it. */
-export class Stage implements HostStage {
+/** Starts what requirements ask for, and stops all of it. */
+export class Stage implements AdapterStage {
   readonly session: "bundled" | "host";
-  readonly #host: HostUnderTest;
+  readonly #host: AdapterUnderTest;
   readonly #running: { stop(): Promise<unknown> }[] = [];
 
-  constructor(host: HostUnderTest, session: "bundled" | "host") {
+  constructor(host: AdapterUnderTest, session: "bundled" | "host") {
     this.#host = host;
     this.session = session;
   }
 
-  has(feature: HostFeature): boolean {
+  has(feature: AdapterFeature): boolean {
     return this.#host.lacks?.includes(feature) !== true;
   }
 
@@ -124,7 +131,7 @@ export class Stage implements HostStage {
     provider: providerOptions,
     clock = new TestClock(),
     ...rest
-  }: StageOptions = {}): Promise<StartedHost> {
+  }: StageOptions = {}): Promise<StartedApplication> {
     const provider = await this.startProvider(clock, providerOptions);
     const log: LogEntry[] = [];
     const caught: unknown[] = [];
@@ -137,7 +144,7 @@ export class Stage implements HostStage {
       log: (entry: LogEntry) => void log.push(entry),
       ...own,
     }));
-    const app: RunningHost = await this.#host.start({
+    const app: RunningApplication = await this.#host.start({
       mounts,
       session: this.session,
       basePath: rest.basePath ?? "",
@@ -198,7 +205,7 @@ export class Stage implements HostStage {
   }
 }
 
-function counted(route: Extract<HostRoute, { kind: "json" }>, ran: Map<string, number>): HostRoute {
+function counted(route: Extract<ApplicationRoute, { kind: "json" }>, ran: Map<string, number>): ApplicationRoute {
   return {
     ...route,
     answer(auths, raw) {

@@ -1,9 +1,9 @@
 import type { RegisterTest } from "../store/test-store.js";
-import { checkHostObligation } from "./check-requirement.js";
-import type { HostUnderTest } from "./adapter-under-test.js";
-import { hostObligations } from "./requirements/index.js";
+import { checkAdapterRequirement } from "./check-requirement.js";
+import type { AdapterUnderTest } from "./adapter-under-test.js";
+import { adapterRequirements } from "./requirements/index.js";
 
-export interface HostTestOptions extends HostUnderTest {
+export interface AdapterTestOptions extends AdapterUnderTest {
   /** Registers a test with any runner: `it` of vitest, `test` of node:test, … */
   readonly test: RegisterTest;
   /** Which sessions the host is tested with. Default `bundled`. */
@@ -11,15 +11,15 @@ export interface HostTestOptions extends HostUnderTest {
 }
 
 /**
- * Holds a host to the whole behaviour that a visitor can see: one test per obligation, each on an application and a provider
+ * Holds a host to the whole behaviour that a visitor can see: one test per requirement, each on an application and a provider
  * of its own, over real sockets. No test is registered for what the host says it lacks.
  */
-export function testHost({ test, session = "bundled", ...host }: HostTestOptions): void {
-  for (const obligation of hostObligations) {
-    if ((obligation.session ?? session) !== session) continue;
-    if (obligation.needs !== undefined && host.lacks?.includes(obligation.needs) === true) continue;
-    test(`${host.name}, ${session} sessions, ${obligation.area}: ${obligation.promise}`, async () => {
-      const { error } = await checkHostObligation(host, session, obligation);
+export function testAdapter({ test, session = "bundled", ...host }: AdapterTestOptions): void {
+  for (const requirement of adapterRequirements) {
+    if ((requirement.session ?? session) !== session) continue;
+    if (requirement.needs !== undefined && host.lacks?.includes(requirement.needs) === true) continue;
+    test(`${host.name}, ${session} sessions, ${requirement.area}: ${requirement.promise}`, async () => {
+      const { error } = await checkAdapterRequirement(host, session, requirement);
       if (error !== undefined) throw error;
     });
   }

@@ -7,7 +7,7 @@ import type { SessionStore } from "../../index.js";
  *
  * @param limit milliseconds for one call
  */
-export function withAnswersChecked(store: SessionStore, limit: number): SessionStore {
+export function withResponsesChecked(store: SessionStore, limit: number): SessionStore {
   return {
     name: store.name,
     ...(store.inProcess !== undefined && { inProcess: store.inProcess }),

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import type { SessionStore } from "../../index.js";
-import { withAnswersChecked } from "./answers.js";
+import { withResponsesChecked } from "./answers.js";
 import { GUARANTEES, OTHER_PROMISES, type GuaranteeNumber, type OtherPromise } from "./guarantees.js";
-import type { StoreObligation } from "./requirements/requirement.js";
+import type { StoreRequirement } from "./requirements/requirement.js";
 import {
   answerLimit,
   assertStore,
@@ -12,9 +12,9 @@ import {
   type StoreUnderTest,
 } from "./store-under-test.js";
 
-/** A store breaks an obligation. The message says what it can therefore not promise, and why; `cause` is what was seen. */
-export class StoreObligationError extends Error {
-  override readonly name = "StoreObligationError";
+/** A store breaks an requirement. The message says what it can therefore not promise, and why; `cause` is what was seen. */
+export class StoreRequirementError extends Error {
+  override readonly name = "StoreRequirementError";
   readonly method: string;
   readonly promise: string;
   /** The guarantees that the store cannot give. */
@@ -22,13 +22,13 @@ export class StoreObligationError extends Error {
   /** The other promises that it cannot keep. */
   readonly others: readonly OtherPromise[];
 
-  constructor(name: string, { method, promise, guarantees, others, why }: StoreObligation, cause: unknown) {
+  constructor(name: string, { method, promise, guarantees, others, why }: StoreRequirement, cause: unknown) {
     const lost = [
       ...guarantees.map((number) => `  guarantee ${number}: ${GUARANTEES.find((one) => one.number === number)?.title ?? ""}`),
       ...others.map((other) => `  ${other}: ${OTHER_PROMISES[other]}`),
     ];
     const seen = cause instanceof Error ? cause.message : String(cause);
-    super(`The ${name} store breaks an obligation. ${method}: ${promise}.\n${why}\nSo it cannot give\n${lost.join("\n")}\nSeen: ${seen}`, {
+    super(`The ${name} store breaks an requirement. ${method}: ${promise}.\n${why}\nSo it cannot give\n${lost.join("\n")}\nSeen: ${seen}`, {
       cause,
     });
     this.method = method;
@@ -38,7 +38,7 @@ export class StoreObligationError extends Error {
   }
 }
 
-/** What became of one obligation. */
+/** What became of one requirement. */
 export interface StoreResult {
   readonly method: string;
   readonly promise: string;
@@ -51,34 +51,34 @@ export interface StoreResult {
   /** Why it could not be checked. */
   readonly notChecked?: string;
   /** Why it does not hold. */
-  readonly error?: StoreObligationError;
+  readonly error?: StoreRequirementError;
 }
 
 /**
- * Holds a store of its own to one obligation.
+ * Holds a store of its own to one requirement.
  *
  * @throws TypeError what `create` gave is no store under test; and whatever `create` itself rejects with
  */
-export async function checkObligation(name: string, obligation: StoreObligation, create: StoreFactory): Promise<StoreResult> {
+export async function checkRequirement(name: string, requirement: StoreRequirement, create: StoreFactory): Promise<StoreResult> {
   const under = await create();
   assertStoreUnderTest(name, under);
   try {
-    return await resultOf(name, obligation, under);
+    return await resultOf(name, requirement, under);
   } finally {
     await under.close?.();
   }
 }
 
-async function resultOf(name: string, obligation: StoreObligation, under: StoreUnderTest): Promise<StoreResult> {
-  const { method, promise, guarantees, others, needs } = obligation;
+async function resultOf(name: string, requirement: StoreRequirement, under: StoreUnderTest): Promise<StoreResult> {
+  const { method, promise, guarantees, others, needs } = requirement;
   const about = { method, promise, guarantees, others };
   const notChecked = whyNotChecked(under, needs);
   if (notChecked !== undefined) return { ...about, passed: false, notChecked };
   try {
-    await obligation.check(asked(under));
+    await requirement.check(asked(under));
     return { ...about, passed: true };
   } catch (error) {
-    return { ...about, passed: false, error: new StoreObligationError(name, obligation, error) };
+    return { ...about, passed: false, error: new StoreRequirementError(name, requirement, error) };
   }
 }
 
@@ -86,7 +86,7 @@ async function resultOf(name: string, obligation: StoreObligation, under: StoreU
 function asked(under: StoreUnderTest): StoreUnderTest {
   const { life, timeLimit, outage } = under;
   return {
-    store: withAnswersChecked(under.store, answerLimit(under)),
+    store: withResponsesChecked(under.store, answerLimit(under)),
     now: () => under.now(),
     advance: (seconds) => under.advance(seconds),
     ...(life !== undefined && { life }),
@@ -100,5 +100,5 @@ async function anotherOf(under: StoreUnderTest): Promise<SessionStore> {
   const other: unknown = await under.another?.();
   assertStore("second", other);
   assert.notEqual(other, under.store, "another() gave the very same store: it must open a second one over the same data");
-  return withAnswersChecked(other, answerLimit(under));
+  return withResponsesChecked(other, answerLimit(under));
 }

@@ -1,12 +1,12 @@
-import { checkObligation, type StoreResult } from "./check-requirement.js";
+import { checkRequirement, type StoreResult } from "./check-requirement.js";
 import { GUARANTEES, OTHER_PROMISES, type GuaranteeNumber, type OtherPromise, type StoreNeed } from "./guarantees.js";
-import { storeObligations } from "./requirements/index.js";
+import { storeRequirements } from "./requirements/index.js";
 import type { StoreFactory } from "./store-under-test.js";
 
 export interface StoreCheckOptions {
   /** For the report. */
   readonly name: string;
-  /** Called for each obligation; what it gives is closed after it. */
+  /** Called for each requirement; what it gives is closed after it. */
   readonly create: StoreFactory;
   /** Called with each result as it comes, for a run that takes its time. */
   readonly report?: (result: StoreResult) => void;
@@ -15,7 +15,7 @@ export interface StoreCheckOptions {
 /** What can be promised over the store. */
 export interface StoreReport {
   readonly name: string;
-  /** One for each obligation, in the order of the table. */
+  /** One for each requirement, in the order of the table. */
   readonly results: readonly StoreResult[];
   /** The seven, in their order. */
   readonly guarantees: readonly GuaranteeVerdict[];
@@ -25,7 +25,7 @@ export interface StoreReport {
 export interface GuaranteeVerdict {
   readonly number: GuaranteeNumber;
   readonly title: string;
-  /** False: an obligation that it hangs on is broken. Undefined: none is, but not all could be checked. */
+  /** False: an requirement that it hangs on is broken. Undefined: none is, but not all could be checked. */
   readonly given: boolean | undefined;
 }
 
@@ -37,8 +37,8 @@ export interface OtherVerdict {
 }
 
 /**
- * Holds a store to the port, without any test runner: all obligations one after the other, each on a store of its own.
- * A broken obligation does not reject; it is in the report.
+ * Holds a store to the port, without any test runner: all requirements one after the other, each on a store of its own.
+ * A broken requirement does not reject; it is in the report.
  *
  * @throws TypeError what `create` gave is no store under test; and whatever `create` itself rejects with
  */
@@ -50,9 +50,9 @@ export async function checkStore({ name, create, report }: StoreCheckOptions): P
     isInProcess = (under as { store?: { inProcess?: boolean } } | undefined)?.store?.inProcess === true;
     return under;
   };
-  for (const obligation of storeObligations) {
-    const result = await checkObligation(name, obligation, noted);
-    checked.push({ result, needs: obligation.needs });
+  for (const requirement of storeRequirements) {
+    const result = await checkRequirement(name, requirement, noted);
+    checked.push({ result, needs: requirement.needs });
     report?.(result);
   }
   const verdict = (isConcerned: (result: StoreResult) => boolean, needs?: StoreNeed) =>

@@ -6,13 +6,13 @@ const VERDICTS = { true: "given      ", false: "NOT GIVEN  ", undefined: "not ch
 
 /**
  * The report as text for people: what was checked, method by method; for each guarantee and each other promise whether it is
- * given, and if not, the obligations that are broken; and what was seen of each of those. Ends with a line break.
+ * given, and if not, the requirements that are broken; and what was seen of each of those. Ends with a line break.
  */
 export function formatStoreReport(report: StoreReport): string {
   const { name, results, guarantees, others } = report;
   const count = (isCounted: (result: StoreResult) => boolean) => results.filter(isCounted).length;
   const broken = results.filter(({ error }) => error !== undefined);
-  const head = `The ${name} store: of ${results.length} obligations ${count(({ passed }) => passed)} hold, ${broken.length} are broken, ${count(isOpen)} were not checked.`;
+  const head = `The ${name} store: of ${results.length} requirements ${count(({ passed }) => passed)} hold, ${broken.length} are broken, ${count(isOpen)} were not checked.`;
   return [
     head,
     ...methodsOf(results).flatMap((method) => ["", ...section(method, results)]),
@@ -42,7 +42,7 @@ export function formatStoreReport(report: StoreReport): string {
   ].join("\n");
 }
 
-/** A method's obligations. Why they were not checked is said once, where it is the same for all of them. */
+/** A method's requirements. Why they were not checked is said once, where it is the same for all of them. */
 function section(method: string, results: readonly StoreResult[]): string[] {
   const own = results.filter((result) => result.method === method);
   const shared = new Set(own.map(({ notChecked }) => notChecked)).size === 1 ? own[0]?.notChecked : undefined;
@@ -56,7 +56,7 @@ function section(method: string, results: readonly StoreResult[]): string[] {
   ];
 }
 
-/** Under a verdict: the obligations that are broken, or else why some could not be checked. */
+/** Under a verdict: the requirements that are broken, or else why some could not be checked. */
 function reasons(given: boolean | undefined, concerned: readonly StoreResult[]): string[] {
   if (given === true) return [];
   const broken = concerned.filter(({ error }) => error !== undefined).map(({ method, promise }) => `${method}: ${promise}`);

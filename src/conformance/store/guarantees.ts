@@ -1,10 +1,10 @@
 /**
- * What only some stores under test have, and some obligations take: `bytes`, a store outside the process, which is handed
+ * What only some stores under test have, and some requirements take: `bytes`, a store outside the process, which is handed
  * sealed bytes; `another` and `outage`, the powers of that name in `StoreUnderTest`.
  */
 export type StoreNeed = "bytes" | "another" | "outage";
 
-/** One of the seven guarantees that the component gives over a store that meets its obligations. */
+/** One of the seven guarantees that the component gives over a store that meets its requirements. */
 export interface Guarantee {
   readonly number: GuaranteeNumber;
   /** One short sentence. */

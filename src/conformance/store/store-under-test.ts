@@ -1,18 +1,18 @@
 import type { EpochSeconds, SessionStore } from "../../index.js";
 import type { StoreNeed } from "./guarantees.js";
 
-/** A store under test, with the powers over its surroundings that the obligations need. */
+/** A store under test, with the powers over its surroundings that the requirements need. */
 export interface StoreUnderTest {
   readonly store: SessionStore;
   /** What the store takes for now. */
   now(): EpochSeconds;
   /** Lets this many seconds pass for the store. One that knows the real time only waits. */
   advance(seconds: number): Promise<void>;
-  /** Called once at the end, also when the obligation was not met. Ends what `another` opened as well. */
+  /** Called once at the end, also when the requirement was not met. Ends what `another` opened as well. */
   close?(): Promise<void>;
   /**
-   * Seconds that an entry lives in the obligations that wait for its end; a whole number from 2. Default 600, for a store whose clock
-   * the test moves. A store that knows the real time only takes 2, and each of these obligations then takes two or three seconds.
+   * Seconds that an entry lives in the requirements that wait for its end; a whole number from 2. Default 600, for a store whose clock
+   * the test moves. A store that knows the real time only takes 2, and each of these requirements then takes two or three seconds.
    */
   readonly life?: number;
   /** Milliseconds that the store allows itself for one call. Default 2000. Half as much again, and an
@@ -38,7 +38,7 @@ export interface StoreOutage {
   end(): Promise<void>;
 }
 
-/** Gives a fresh view of the store for each obligation. Data of earlier ones may still be there: keys never repeat. */
+/** Gives a fresh view of the store for each requirement. Data of earlier ones may still be there: keys never repeat. */
 export type StoreFactory = () => StoreUnderTest | Promise<StoreUnderTest>;
 
 /** Milliseconds for one call unless the store under test says otherwise; what every bundled store allows itself. */

@@ -1,6 +1,6 @@
-import { checkObligation } from "./check-requirement.js";
+import { checkRequirement } from "./check-requirement.js";
 import type { StoreNeed } from "./guarantees.js";
-import { storeObligations } from "./requirements/index.js";
+import { storeRequirements } from "./requirements/index.js";
 import type { StoreFactory } from "./store-under-test.js";
 
 /** What the runner hands to a running test, as far as it is used: vitest and node:test both have `skip`. */
@@ -25,16 +25,16 @@ export interface StoreTestOptions {
 }
 
 /**
- * Holds a store to the port: one test per obligation, each on a store of its own. An obligation that takes what the store
+ * Holds a store to the port: one test per requirement, each on a store of its own. An requirement that takes what the store
  * under test lacks is skipped, with the reason; it never passes.
  */
 export function testStore({ name, create, test, without = [] }: StoreTestOptions): void {
-  for (const obligation of storeObligations) {
-    const { method, promise, needs } = obligation;
+  for (const requirement of storeRequirements) {
+    const { method, promise, needs } = requirement;
     if (needs !== undefined && without.includes(needs)) continue;
     // The default keeps the function's length 0: of a longer one some runners think that it takes a callback.
     test(`${name} store, ${method}: ${promise}`, async (context = {}) => {
-      const { error, notChecked } = await checkObligation(name, obligation, create);
+      const { error, notChecked } = await checkRequirement(name, requirement, create);
       if (error !== undefined) throw error;
       if (notChecked === undefined) return;
       if (context.skip === undefined) {

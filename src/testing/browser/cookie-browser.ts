@@ -3,7 +3,7 @@ import { isLoopback } from "../loopback.js";
 import { CookieJar } from "./cookie-jar.js";
 
 export { CookieJar, type KeptCookie } from "./cookie-jar.js";
-export { rawRequest, type RawAnswer } from "./raw-request.js";
+export { rawRequest, type RawResponse } from "./raw-request.js";
 
 export interface CookieBrowserOptions {
   /** Where a path without an origin leads. */
@@ -39,7 +39,7 @@ export interface BrowserRequestOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface BrowserAnswer {
+export interface BrowserResponse {
   /** What was asked for. */
   readonly url: URL;
   readonly status: number;
@@ -55,9 +55,9 @@ export interface BrowserAnswer {
 }
 
 /** The end of a chain of redirects, and the way there. */
-export interface FollowedAnswer extends BrowserAnswer {
+export interface FollowedResponse extends BrowserResponse {
   /** Every answer from the first to this one. */
-  readonly trail: readonly BrowserAnswer[];
+  readonly trail: readonly BrowserResponse[];
 }
 
 /** What a browser sends along when somebody clicks a link. */
@@ -92,7 +92,7 @@ export class CookieBrowser {
    *
    * @param target a URL, or a path of the browser's origin, which goes over the wire as it is written
    */
-  async get(target: string | URL, options: BrowserRequestOptions = {}): Promise<BrowserAnswer> {
+  async get(target: string | URL, options: BrowserRequestOptions = {}): Promise<BrowserResponse> {
     const { url, path } = this.#resolve(target);
     const proxy = this.#proxied[url.origin];
     if (proxy === undefined && url.protocol !== "http:") {
@@ -131,13 +131,13 @@ export class CookieBrowser {
   }
 
   /** One request with the headers of a click. */
-  navigate(target: string | URL, options: BrowserRequestOptions = {}): Promise<BrowserAnswer> {
+  navigate(target: string | URL, options: BrowserRequestOptions = {}): Promise<BrowserResponse> {
     return this.get(target, { ...options, headers: { ...NAVIGATION, ...lowerCased(options.headers) } });
   }
 
   /** Clicks, and follows redirects, across origins too, to the answer that is none. */
-  async follow(target: string | URL, options: BrowserRequestOptions = {}): Promise<FollowedAnswer> {
-    const trail: BrowserAnswer[] = [];
+  async follow(target: string | URL, options: BrowserRequestOptions = {}): Promise<FollowedResponse> {
+    const trail: BrowserResponse[] = [];
     const first = this.#resolve(target).url.origin;
     const { cookie, ...others } = lowerCased(options.headers);
     const given = new GivenCookies(cookie);

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 
 /** An answer as it came over the wire. */
-export interface RawAnswer {
+export interface RawResponse {
   /** 0 when the connection ended without an answer. */
   readonly status: number;
   /** Names as they were written. */
@@ -15,12 +15,12 @@ export interface RawAnswer {
 }
 
 /** Sends exactly these bytes (text: as Latin-1) to a port of 127.0.0.1, whatever they are, and reads one answer. */
-export function rawRequest(port: number, bytes: string | Uint8Array): Promise<RawAnswer> {
+export function rawRequest(port: number, bytes: string | Uint8Array): Promise<RawResponse> {
   const sent = typeof bytes === "string" ? Buffer.from(bytes, "latin1") : Buffer.from(bytes);
   const bodyless = sent.subarray(0, 5).toString("latin1") === "HEAD ";
   return new Promise((resolve, reject) => {
     let raw = "";
-    let answer: RawAnswer | undefined;
+    let answer: RawResponse | undefined;
     const socket = connect(port, "127.0.0.1", () => socket.write(sent));
     socket.setEncoding("latin1");
     socket.on("data", (chunk: string) => {
@@ -38,7 +38,7 @@ export function rawRequest(port: number, bytes: string | Uint8Array): Promise<Ra
   });
 }
 
-function completeAnswer(raw: string, bodyless: boolean, ended: boolean): RawAnswer | undefined {
+function completeAnswer(raw: string, bodyless: boolean, ended: boolean): RawResponse | undefined {
   const headEnd = raw.indexOf("\r\n\r\n");
   if (headEnd < 0) return undefined;
   const [statusLine = "", ...lines] = raw.slice(0, headEnd).split("\r\n");

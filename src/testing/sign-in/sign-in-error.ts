@@ -1,5 +1,5 @@
 import { ConfigurationError, ERRORS, type ErrorCode } from "../../index.js";
-import type { BrowserAnswer } from "../browser/cookie-browser.js";
+import type { BrowserResponse } from "../browser/cookie-browser.js";
 
 /** A part of the way: the application's login, the provider's answer, the application's callback, its session afterwards. */
 export type SignInStep = "login" | "provider" | "callback" | "session";
@@ -41,7 +41,7 @@ const HINTS: Partial<Record<string, string>> = {
  *
  * @param latest what the application's function threw last, in whatever request; only a 500 can come of that
  */
-export function deadEnd(step: SignInStep, answer: BrowserAnswer, latest: unknown): SignInError {
+export function deadEnd(step: SignInStep, answer: BrowserResponse, latest: unknown): SignInError {
   const { status } = answer;
   const failure = status === 500 ? latest : undefined;
   const code = codeIn(answer);
@@ -69,7 +69,7 @@ function explained(code: string): string {
 }
 
 /** The code of a problem document (RFC 9457) or of an OAuth error answer, if it looks like one. */
-export function codeIn(answer: BrowserAnswer): string | undefined {
+export function codeIn(answer: BrowserResponse): string | undefined {
   if (!/\bjson\b/i.test(answer.headers["content-type"] ?? "")) return undefined;
   try {
     const { code, error } = answer.json() as { code?: unknown; error?: unknown };

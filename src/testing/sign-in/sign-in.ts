@@ -1,4 +1,4 @@
-import { BodyTooLargeError, type BrowserAnswer, type BrowserRequestOptions } from "../browser/cookie-browser.js";
+import { BodyTooLargeError, type BrowserResponse, type BrowserRequestOptions } from "../browser/cookie-browser.js";
 import { isLoopback } from "../loopback.js";
 import { PERSON_HEADER } from "../provider/endpoints.js";
 import { assertClaims, type PersonClaims } from "../provider/people.js";
@@ -160,7 +160,7 @@ class Trip {
     return leadingTo(step, answer, target);
   }
 
-  async #askProvider(target: URL, options: BrowserRequestOptions & { readonly signal: AbortSignal }): Promise<BrowserAnswer> {
+  async #askProvider(target: URL, options: BrowserRequestOptions & { readonly signal: AbortSignal }): Promise<BrowserResponse> {
     try {
       return await this.visitor.get(target, options);
     } catch (cause) {
@@ -176,7 +176,7 @@ class Trip {
     }
   }
 
-  async #ask(step: SignInStep, target: URL, options: BrowserRequestOptions): Promise<BrowserAnswer> {
+  async #ask(step: SignInStep, target: URL, options: BrowserRequestOptions): Promise<BrowserResponse> {
     try {
       return await this.visitor.get(target, options);
     } catch (cause) {
@@ -190,14 +190,14 @@ function nobodyAt(step: SignInStep, target: URL, cause: unknown): SignInError {
 }
 
 /** What is thrown for an address that is none repeats the one before it, with state and code. */
-function leadingTo(step: SignInStep, { location = "", status }: BrowserAnswer, from: URL): URL {
+function leadingTo(step: SignInStep, { location = "", status }: BrowserResponse, from: URL): URL {
   if (!URL.canParse(location, from.href)) {
     throw new SignInError(step, `${placeOf(from)} answered ${status}, and redirects to what is no address.`, { status });
   }
   return new URL(location, from);
 }
 
-function probed(answer: BrowserAnswer): { authenticated?: unknown; reason?: unknown } {
+function probed(answer: BrowserResponse): { authenticated?: unknown; reason?: unknown } {
   try {
     return Object(answer.json()) as { authenticated?: unknown; reason?: unknown };
   } catch {
@@ -210,12 +210,12 @@ function probed(answer: BrowserAnswer): { authenticated?: unknown; reason?: unkn
   }
 }
 
-function isRedirect({ status }: BrowserAnswer): boolean {
+function isRedirect({ status }: BrowserResponse): boolean {
   return [301, 302, 303, 307, 308].includes(status);
 }
 
 /** The provider answered, and not by a redirect. Its code means what the provider says, whatever the application's own of that name mean. */
-function noWayOn(answer: BrowserAnswer, isTestProvider: boolean): SignInError {
+function noWayOn(answer: BrowserResponse, isTestProvider: boolean): SignInError {
   const { status, url } = answer;
   const code = codeIn(answer);
   const hint = !isTestProvider

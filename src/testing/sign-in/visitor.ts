@@ -1,5 +1,5 @@
 import type { Clock } from "../../index.js";
-import { CookieBrowser, type BrowserAnswer, type BrowserRequestOptions } from "../browser/cookie-browser.js";
+import { CookieBrowser, type BrowserResponse, type BrowserRequestOptions } from "../browser/cookie-browser.js";
 import { serve, type Served, type TestedApplication } from "./serve.js";
 
 export interface BrowserOptions {
@@ -35,7 +35,7 @@ export class Visitor extends CookieBrowser {
   }
 
   /** @param data sent as a form when it is `URLSearchParams`, as it is when it is text, else as JSON */
-  post(target: string | URL, data?: unknown, options: BrowserRequestOptions = {}): Promise<BrowserAnswer> {
+  post(target: string | URL, data?: unknown, options: BrowserRequestOptions = {}): Promise<BrowserResponse> {
     const [type, body] =
       data === undefined
         ? []

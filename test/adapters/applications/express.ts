@@ -1,8 +1,8 @@
 import { createRequire } from "node:module";
 import express5 from "express";
 import session, { MemoryStore } from "express-session";
-import { idpAuth, type ExpressIdpAuth, type GuardAnswers } from "../../../src/adapters/express/express.js";
-import type { HostSetup, RouteGuard, RunningHost } from "../../../src/testing/index.js";
+import { idpAuth, type ExpressIdpAuth, type GuardResponses } from "../../../src/adapters/express/express.js";
+import type { AdapterSetup, RouteGuard, RunningApplication } from "../../../src/testing/index.js";
 import { listen } from "./listen.js";
 
 /** Both releases are used alike; the newer one's types serve for both. */
@@ -11,7 +11,7 @@ export const EXPRESS: Readonly<Record<4 | 5, typeof express5>> = {
   5: express5,
 };
 
-export const OWN_ANSWERS: GuardAnswers = {
+export const OWN_ANSWERS: GuardResponses = {
   navigation: (_request, response, { reason, loginUrl }) => void response.status(418).json({ reason, loginUrl }),
   unauthenticated: (_request, response, { reason, loginUrl }) => void response.status(419).json({ reason, loginUrl }),
   unavailable: (_request, response, { error }) => void response.status(520).json({ code: error.code }),
@@ -22,7 +22,7 @@ const noAnswer = () => {
 };
 
 /** One that throws, and others that reject. */
-export const FAILING_ANSWERS: GuardAnswers = {
+export const FAILING_ANSWERS: GuardResponses = {
   navigation: noAnswer,
   unauthenticated: () => Promise.reject(new Error("no answer")),
   unavailable: () => Promise.reject(new Error("no answer")),
@@ -36,7 +36,7 @@ export interface ExpressChanges {
 }
 
 /** The suite's application as people write it with Express. */
-export async function startExpress(version: 4 | 5, setup: HostSetup, changes: ExpressChanges = {}): Promise<RunningHost> {
+export async function startExpress(version: 4 | 5, setup: AdapterSetup, changes: ExpressChanges = {}): Promise<RunningApplication> {
   const express = EXPRESS[version];
   const app = express();
   if (changes.first) app.use(changes.first);
@@ -74,6 +74,6 @@ export async function startExpress(version: 4 | 5, setup: HostSetup, changes: Ex
 }
 
 function guardOf(auth: ExpressIdpAuth, guard: RouteGuard | undefined): express5.RequestHandler {
-  if (guard?.ownAnswers === undefined || guard.ownAnswers === false) return auth.idpRequired;
-  return auth.idpRequiredWith(guard.ownAnswers === "failing" ? FAILING_ANSWERS : OWN_ANSWERS);
+  if (guard?.ownResponses === undefined || guard.ownResponses === false) return auth.idpRequired;
+  return auth.idpRequiredWith(guard.ownResponses === "failing" ? FAILING_ANSWERS : OWN_ANSWERS);
 }

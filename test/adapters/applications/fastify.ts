@@ -1,10 +1,10 @@
 import cookie from "@fastify/cookie";
 import session, { type FastifySessionOptions } from "@fastify/session";
 import fastify, { type FastifyInstance, type FastifyServerOptions } from "fastify";
-import { idpAuth, type FastifyIdpAuth, type GuardAnswers, type GuardHook } from "../../../src/adapters/fastify/fastify.js";
-import type { HostSetup, RouteGuard, RunningHost } from "../../../src/testing/index.js";
+import { idpAuth, type FastifyIdpAuth, type GuardResponses, type GuardHook } from "../../../src/adapters/fastify/fastify.js";
+import type { AdapterSetup, RouteGuard, RunningApplication } from "../../../src/testing/index.js";
 
-const OWN_ANSWERS: GuardAnswers = {
+const OWN_ANSWERS: GuardResponses = {
   navigation: (_request, reply, { reason, loginUrl }) => reply.code(418).send({ reason, loginUrl }),
   // An answer may also be what a handler would return.
   unauthenticated(_request, reply, { reason, loginUrl }) {
@@ -19,14 +19,14 @@ const noAnswer = () => {
 };
 
 /** One that throws, and others that reject. */
-const FAILING_ANSWERS: GuardAnswers = {
+const FAILING_ANSWERS: GuardResponses = {
   navigation: noAnswer,
   unauthenticated: () => Promise.reject(new Error("no answer")),
   unavailable: () => Promise.reject(new Error("no answer")),
 };
 
 /** The suite's application as people write it with Fastify. */
-export async function startFastify(setup: HostSetup, sessionOptions: Partial<FastifySessionOptions> = {}): Promise<RunningHost> {
+export async function startFastify(setup: AdapterSetup, sessionOptions: Partial<FastifySessionOptions> = {}): Promise<RunningApplication> {
   const options: FastifyServerOptions = { trustProxy: setup.trustsProxy, forceCloseConnections: true };
   // @fastify/session gives no session to a request target in absolute form.
   if (setup.session === "host") options.rewriteUrl = ({ url = "/" }) => originForm(url);
@@ -90,6 +90,6 @@ function originForm(target: string): string {
 }
 
 function guardOf(auth: FastifyIdpAuth | undefined, guard: RouteGuard | undefined): GuardHook | undefined {
-  if (auth === undefined || guard?.ownAnswers === undefined || guard.ownAnswers === false) return auth?.idpRequired;
-  return auth.idpRequiredWith(guard.ownAnswers === "failing" ? FAILING_ANSWERS : OWN_ANSWERS);
+  if (auth === undefined || guard?.ownResponses === undefined || guard.ownResponses === false) return auth?.idpRequired;
+  return auth.idpRequiredWith(guard.ownResponses === "failing" ? FAILING_ANSWERS : OWN_ANSWERS);
 }

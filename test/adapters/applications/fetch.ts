@@ -1,12 +1,12 @@
-import type { FetchIdpAuth, Guard, GuardAnswers, idpAuth as createFetchIdpAuth } from "../../../src/adapters/fetch/fetch.js";
-import type { HostRoute, HostSetup, RouteGuard, RunningHost } from "../../../src/testing/index.js";
+import type { FetchIdpAuth, Guard, GuardResponses, idpAuth as createFetchIdpAuth } from "../../../src/adapters/fetch/fetch.js";
+import type { ApplicationRoute, AdapterSetup, RouteGuard, RunningApplication } from "../../../src/testing/index.js";
 
 /** A server of the Fetch standard's style on a free port of 127.0.0.1: that of Node, Bun or Deno. */
 export type Serve = (
   fetch: (request: Request, env?: unknown) => Response | Promise<Response>,
 ) => Promise<{ readonly port: number; stop(): Promise<void> }>;
 
-const OWN_ANSWERS: GuardAnswers = {
+const OWN_ANSWERS: GuardResponses = {
   navigation: (_request, { reason, loginUrl }) => Response.json({ reason, loginUrl }, { status: 418 }),
   unauthenticated: (_request, { reason, loginUrl }) => Response.json({ reason, loginUrl }, { status: 419 }),
   unavailable: (_request, { error }) => Response.json({ code: error.code }, { status: 520 }),
@@ -17,7 +17,7 @@ const noAnswer = () => {
 };
 
 /** One that throws, and others that reject. */
-const FAILING_ANSWERS: GuardAnswers = {
+const FAILING_ANSWERS: GuardResponses = {
   navigation: noAnswer,
   unauthenticated: () => Promise.reject(new Error("no answer")),
   unavailable: () => Promise.reject(new Error("no answer")),
@@ -27,7 +27,7 @@ const FAILING_ANSWERS: GuardAnswers = {
  * The suite's application as people write it without a framework. Only types are imported, so that Bun and Deno run this file
  * over the built package.
  */
-export async function startFetch(idpAuth: typeof createFetchIdpAuth, serve: Serve, setup: HostSetup): Promise<RunningHost> {
+export async function startFetch(idpAuth: typeof createFetchIdpAuth, serve: Serve, setup: AdapterSetup): Promise<RunningApplication> {
   const auths = setup.mounts.map((options) => idpAuth(options));
   for (const auth of auths) auth.check();
 
@@ -66,13 +66,13 @@ export async function startFetch(idpAuth: typeof createFetchIdpAuth, serve: Serv
   return { auths, ...server };
 }
 
-function handlerOf(route: HostRoute, auths: readonly FetchIdpAuth[]): (request: Request) => Response | Promise<Response> {
+function handlerOf(route: ApplicationRoute, auths: readonly FetchIdpAuth[]): (request: Request) => Response | Promise<Response> {
   if (route.kind === "echo") return (request) => new Response(request.body);
   const { headers = {} } = route;
   return async (request) => Response.json((await route.answer(auths, request)) ?? null, { headers });
 }
 
 function guardOf(auth: FetchIdpAuth, guard: RouteGuard | undefined): Guard {
-  if (guard?.ownAnswers === undefined || guard.ownAnswers === false) return auth.idpRequired;
-  return auth.idpRequiredWith(guard.ownAnswers === "failing" ? FAILING_ANSWERS : OWN_ANSWERS);
+  if (guard?.ownResponses === undefined || guard.ownResponses === false) return auth.idpRequired;
+  return auth.idpRequiredWith(guard.ownResponses === "failing" ? FAILING_ANSWERS : OWN_ANSWERS);
 }

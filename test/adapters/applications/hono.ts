@@ -1,9 +1,9 @@
 import { Hono, type Context, type MiddlewareHandler } from "hono";
-import type { GuardAnswers, HonoIdpAuth, idpAuth as createHonoIdpAuth } from "../../../src/adapters/hono/hono.js";
-import type { HostSetup, RouteGuard, RunningHost } from "../../../src/testing/index.js";
+import type { GuardResponses, HonoIdpAuth, idpAuth as createHonoIdpAuth } from "../../../src/adapters/hono/hono.js";
+import type { AdapterSetup, RouteGuard, RunningApplication } from "../../../src/testing/index.js";
 import type { Serve } from "./fetch.js";
 
-const OWN_ANSWERS: GuardAnswers = {
+const OWN_ANSWERS: GuardResponses = {
   navigation: (c, { reason, loginUrl }) => c.json({ reason, loginUrl }, 418),
   unauthenticated: (c, { reason, loginUrl }) => c.json({ reason, loginUrl }, 419 as 418),
   unavailable: (c, { error }) => c.json({ code: error.code }, 520 as 500),
@@ -14,7 +14,7 @@ const noAnswer = () => {
 };
 
 /** One that throws, and others that reject. */
-const FAILING_ANSWERS: GuardAnswers = {
+const FAILING_ANSWERS: GuardResponses = {
   navigation: noAnswer,
   unauthenticated: () => Promise.reject(new Error("no answer")),
   unavailable: () => Promise.reject(new Error("no answer")),
@@ -29,9 +29,9 @@ export interface HonoChoices {
 export async function startHono(
   idpAuth: typeof createHonoIdpAuth,
   serve: Serve,
-  setup: HostSetup,
+  setup: AdapterSetup,
   { asMiddleware = false }: HonoChoices = {},
-): Promise<RunningHost> {
+): Promise<RunningApplication> {
   const app = new Hono();
   app.use(async (c, next) => {
     for (const [name, value] of setup.earlier) c.header(name, value, { append: true });
@@ -62,6 +62,6 @@ export async function startHono(
 }
 
 function guardOf(auth: HonoIdpAuth, guard: RouteGuard | undefined): MiddlewareHandler {
-  if (guard?.ownAnswers === undefined || guard.ownAnswers === false) return auth.idpRequired;
-  return auth.idpRequiredWith(guard.ownAnswers === "failing" ? FAILING_ANSWERS : OWN_ANSWERS);
+  if (guard?.ownResponses === undefined || guard.ownResponses === false) return auth.idpRequired;
+  return auth.idpRequiredWith(guard.ownResponses === "failing" ? FAILING_ANSWERS : OWN_ANSWERS);
 }

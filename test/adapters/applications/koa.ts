@@ -1,17 +1,17 @@
 import Router from "@koa/router";
 import Koa, { type Middleware, type ParameterizedContext } from "koa";
-import { idpAuth, type GuardAnswers, type KoaIdpAuth } from "../../../src/adapters/koa/koa.js";
-import type { HostSetup, RouteGuard, RunningHost } from "../../../src/testing/index.js";
+import { idpAuth, type GuardResponses, type KoaIdpAuth } from "../../../src/adapters/koa/koa.js";
+import type { AdapterSetup, RouteGuard, RunningApplication } from "../../../src/testing/index.js";
 import { listen } from "./listen.js";
 
-const OWN_ANSWERS: GuardAnswers = {
+const OWN_ANSWERS: GuardResponses = {
   navigation: (ctx, { reason, loginUrl }) => answer(ctx, 418, { reason, loginUrl }),
   unauthenticated: (ctx, { reason, loginUrl }) => answer(ctx, 419, { reason, loginUrl }),
   unavailable: (ctx, { error }) => answer(ctx, 520, { code: error.code }),
 };
 
 /** One that throws, and others that reject. */
-const FAILING_ANSWERS: GuardAnswers = {
+const FAILING_ANSWERS: GuardResponses = {
   navigation: () => {
     throw new Error("no answer");
   },
@@ -20,7 +20,7 @@ const FAILING_ANSWERS: GuardAnswers = {
 };
 
 /** The suite's application as people write it with Koa. */
-export async function startKoa(setup: HostSetup): Promise<RunningHost> {
+export async function startKoa(setup: AdapterSetup): Promise<RunningApplication> {
   const app = new Koa({ proxy: setup.trustsProxy });
   app.use(async (ctx, next) => {
     try {
@@ -57,8 +57,8 @@ export async function startKoa(setup: HostSetup): Promise<RunningHost> {
 }
 
 function guardOf(auth: KoaIdpAuth, guard: RouteGuard | undefined): Middleware {
-  if (guard?.ownAnswers === undefined || guard.ownAnswers === false) return auth.idpRequired;
-  return auth.idpRequiredWith(guard.ownAnswers === "failing" ? FAILING_ANSWERS : OWN_ANSWERS);
+  if (guard?.ownResponses === undefined || guard.ownResponses === false) return auth.idpRequired;
+  return auth.idpRequiredWith(guard.ownResponses === "failing" ? FAILING_ANSWERS : OWN_ANSWERS);
 }
 
 function answer(ctx: ParameterizedContext, status: number, body: object): void {

@@ -22,7 +22,7 @@ import { IDP_AUTH, IdpAuthModule } from "../../../examples/nestjs/idp-auth/idp-a
 import { IdpRequiredGuard } from "../../../examples/nestjs/idp-auth/idp-required.guard.js";
 import type { ExpressIdpAuth } from "../../../src/adapters/express/express.js";
 import type { IdpAuthOptions } from "../../../src/index.js";
-import type { HostRoute, HostSetup, RouteGuard, RunningHost } from "../../../src/testing/index.js";
+import type { ApplicationRoute, AdapterSetup, RouteGuard, RunningApplication } from "../../../src/testing/index.js";
 import { FAILING_ANSWERS, OWN_ANSWERS } from "./express.js";
 import { listen } from "./listen.js";
 
@@ -43,7 +43,7 @@ class FailingAnswersGuard extends IdpRequiredGuard {
 }
 
 /** The suite's application as people write it with NestJS, over the recipe: a module for each mount, with its controllers. */
-export async function startNest(setup: HostSetup): Promise<RunningHost> {
+export async function startNest(setup: AdapterSetup): Promise<RunningApplication> {
   const auths: ExpressIdpAuth[] = [];
   const areas = setup.mounts.map((options, mount) => {
     const routes = setup.routes.filter((route) => (route.guard?.mount ?? 0) === mount);
@@ -106,7 +106,7 @@ function isWildcard(path: string): boolean {
   return path.includes("//");
 }
 
-function controllerOf(route: HostRoute, auths: readonly ExpressIdpAuth[]): Type {
+function controllerOf(route: ApplicationRoute, auths: readonly ExpressIdpAuth[]): Type {
   const path = isWildcard(route.path) ? "{*rest}" : route.path;
 
   @Controller()
@@ -127,6 +127,6 @@ function controllerOf(route: HostRoute, auths: readonly ExpressIdpAuth[]): Type 
 
 function guardsOf(guard: RouteGuard | undefined): Type<IdpRequiredGuard>[] {
   if (guard === undefined) return [];
-  if (guard.ownAnswers === "failing") return [FailingAnswersGuard];
-  return [guard.ownAnswers === true ? OwnAnswersGuard : IdpRequiredGuard];
+  if (guard.ownResponses === "failing") return [FailingAnswersGuard];
+  return [guard.ownResponses === true ? OwnAnswersGuard : IdpRequiredGuard];
 }

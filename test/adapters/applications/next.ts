@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { HostAuth, HostSetup, RunningHost } from "../../../src/testing/index.js";
+import type { ApplicationAuth, AdapterSetup, RunningApplication } from "../../../src/testing/index.js";
 import type { Harness } from "../next-application/lib/setup.js";
 import { listen } from "./listen.js";
 import { builtNextApplication, QUIET } from "./next-build.js";
@@ -18,7 +18,7 @@ interface NextApplication {
 const next = requireOfNext("next") as (options: Readonly<Record<string, unknown>>) => NextApplication;
 
 export interface NextServer {
-  readonly start: (setup: HostSetup) => Promise<RunningHost>;
+  readonly start: (setup: AdapterSetup) => Promise<RunningApplication>;
   close(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export interface NextServer {
  * is asked of which setup goes with it through AsyncLocalStorage.
  */
 export async function serveNext(): Promise<NextServer> {
-  const setups = new AsyncLocalStorage<HostSetup>();
+  const setups = new AsyncLocalStorage<AdapterSetup>();
   const harness: Harness = { setups };
   Object.assign(globalThis, { [Symbol.for("idpauth.test.next")]: harness });
   Object.assign(process.env, QUIET);
@@ -37,7 +37,7 @@ export async function serveNext(): Promise<NextServer> {
   const handle = app.getRequestHandler();
   return {
     async start(setup) {
-      const auths = harness.start?.(setup) as readonly HostAuth[];
+      const auths = harness.start?.(setup) as readonly ApplicationAuth[];
       const server = await listen((request, response) => {
         // For the matcher of proxy.ts, which is fixed at build time.
         if (setup.earlier.length > 0) request.headers["x-test-earlier"] = "yes";

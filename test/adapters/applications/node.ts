@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { idpAuth, type GuardAnswers, type Handler, type NodeIdpAuth } from "../../../src/adapters/node/node.js";
-import type { HostRoute, HostSetup, RouteGuard, RunningHost } from "../../../src/testing/index.js";
+import { idpAuth, type GuardResponses, type Handler, type NodeIdpAuth } from "../../../src/adapters/node/node.js";
+import type { ApplicationRoute, AdapterSetup, RouteGuard, RunningApplication } from "../../../src/testing/index.js";
 import { listen } from "./listen.js";
 
 type Listener = Handler<IncomingMessage, ServerResponse>;
 
-const OWN_ANSWERS: GuardAnswers = {
+const OWN_ANSWERS: GuardResponses = {
   navigation: (_request, response, { reason, loginUrl }) => answer(response, 418, { reason, loginUrl }),
   unauthenticated: (_request, response, { reason, loginUrl }) => answer(response, 419, { reason, loginUrl }),
   unavailable: (_request, response, { error }) => answer(response, 520, { code: error.code }),
 };
 
 /** One that throws, and others that reject. */
-const FAILING_ANSWERS: GuardAnswers = {
+const FAILING_ANSWERS: GuardResponses = {
   navigation: () => {
     throw new Error("no answer");
   },
@@ -21,7 +21,7 @@ const FAILING_ANSWERS: GuardAnswers = {
 };
 
 /** The suite's application as people write it without any framework. */
-export async function startNode(setup: HostSetup): Promise<RunningHost> {
+export async function startNode(setup: AdapterSetup): Promise<RunningApplication> {
   const auths = setup.mounts.map((options) => idpAuth(options));
   const routes = new Map(
     setup.routes.map((route) => [`${route.method} ${setup.basePath}${route.path}`, guarded(auths, route, handlerOf(route, auths))]),
@@ -52,7 +52,7 @@ export async function startNode(setup: HostSetup): Promise<RunningHost> {
   };
 }
 
-function handlerOf(route: HostRoute, auths: readonly NodeIdpAuth[]): Listener {
+function handlerOf(route: ApplicationRoute, auths: readonly NodeIdpAuth[]): Listener {
   if (route.kind === "echo") return (request, response) => request.pipe(response);
   return async (request, response) => {
     for (const [name, value] of Object.entries(route.headers ?? {})) response.setHeader(name, value);
@@ -63,8 +63,8 @@ function handlerOf(route: HostRoute, auths: readonly NodeIdpAuth[]): Listener {
 function guarded(auths: readonly NodeIdpAuth[], { guard }: { readonly guard?: RouteGuard }, handler: Listener): Listener {
   const auth = auths[guard?.mount ?? -1];
   if (auth === undefined) return handler;
-  if (guard?.ownAnswers === undefined || guard.ownAnswers === false) return auth.idpRequired(handler);
-  return auth.idpRequiredWith(guard.ownAnswers === "failing" ? FAILING_ANSWERS : OWN_ANSWERS)(handler);
+  if (guard?.ownResponses === undefined || guard.ownResponses === false) return auth.idpRequired(handler);
+  return auth.idpRequiredWith(guard.ownResponses === "failing" ? FAILING_ANSWERS : OWN_ANSWERS)(handler);
 }
 
 function answer(response: ServerResponse, status: number, body: unknown): void {

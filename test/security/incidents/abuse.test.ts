@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { LogEntry } from "../../../src/index.js";
 import { cookieValues } from "../../../src/sessions/cookie.js";
-import { rawRequest, type CookieBrowser, type RawAnswer } from "../../../src/testing/browser/cookie-browser.js";
+import { rawRequest, type CookieBrowser, type RawResponse } from "../../../src/testing/browser/cookie-browser.js";
 import { TestClock } from "../../../src/testing/test-clock.js";
 import { tagsOf } from "../../pages/tags.js";
 import { OWN_ORIGIN, startApplication, type Answer, type Application, type ApplicationOptions } from "../../support/application.js";
@@ -189,7 +189,7 @@ describe("over a socket", () => {
     run = 0;
   });
 
-  const ask = (method: string, target: string, headers: readonly string[] = [], body = ""): Promise<RawAnswer> =>
+  const ask = (method: string, target: string, headers: readonly string[] = [], body = ""): Promise<RawResponse> =>
     rawRequest(
       app.port,
       [`${method} ${target} HTTP/1.1`, `Host: 127.0.0.1:${String(app.port)}`, "Connection: close", ...headers, "", body].join("\r\n"),

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sameOriginUrl } from "../../../src/http/redirects.js";
 import type { CookieBrowser } from "../../../src/testing/browser/cookie-browser.js";
-import { rawRequest, type RawAnswer } from "../../../src/testing/browser/cookie-browser.js";
+import { rawRequest, type RawResponse } from "../../../src/testing/browser/cookie-browser.js";
 import { OWN_ORIGIN, startApplication, type Application, type CallOptions, type Visitor } from "../../support/application.js";
 import { startExpressApplication, type ExpressApplication } from "../../support/express-application.js";
 
@@ -266,7 +266,7 @@ describe("over a socket", () => {
   });
   afterAll(() => app.stop());
 
-  const ask = (target: string, headers: Readonly<Record<string, string>> = {}, method = "GET"): Promise<RawAnswer> =>
+  const ask = (target: string, headers: Readonly<Record<string, string>> = {}, method = "GET"): Promise<RawResponse> =>
     rawRequest(
       app.port,
       [
@@ -278,7 +278,7 @@ describe("over a socket", () => {
     );
 
   /** From an answer of ours to where the sign-in ends. */
-  async function endOf(browser: CookieBrowser, start: string): Promise<RawAnswer> {
+  async function endOf(browser: CookieBrowser, start: string): Promise<RawResponse> {
     const login = await browser.get(start);
     const callback = await app.provider.signInCode(login.location ?? "");
     return ask(callback.slice(app.origin.length), { Cookie: browser.cookies.header(new URL(app.origin)) ?? "" });

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import process from "node:process";
 import type { EventName } from "../../../index.js";
-import type { HostObligation } from "./requirement.js";
-import type { StartedHost } from "../stage.js";
+import type { AdapterRequirement } from "./requirement.js";
+import type { StartedApplication } from "../stage.js";
 import { probe, SIGNED_IN, SIGNED_OUT } from "./answers.js";
 import { soon } from "./soon.js";
 
@@ -16,7 +16,7 @@ const MOMENTS = [
   ["when the provider has done its part", false],
 ] as const;
 
-export const abortObligations: readonly HostObligation[] = MOMENTS.flatMap(([when, before]): HostObligation[] => [
+export const abortRequirements: readonly AdapterRequirement[] = MOMENTS.flatMap(([when, before]): AdapterRequirement[] => [
   {
     area,
     promise: `a visitor who leaves during the callback, ${when}, leaves a session complete or none, and the code is spent once`,
@@ -78,7 +78,7 @@ export const abortObligations: readonly HostObligation[] = MOMENTS.flatMap(([whe
 
 /** Leaves while the token request is on its way, and waits until what was begun has ended with that event. */
 async function leaveDuring(
-  app: StartedHost,
+  app: StartedApplication,
   event: EventName,
   before: boolean,
   visit: (signal: AbortSignal) => Promise<unknown>,

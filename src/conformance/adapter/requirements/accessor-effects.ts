@@ -1,23 +1,23 @@
 import assert from "node:assert/strict";
 import { ProviderUnavailableError, StoreUnavailableError } from "../../../index.js";
 import { TestClock } from "../../../testing/test-clock.js";
-import type { HostAuth, HostRoute } from "../adapter-under-test.js";
-import type { HostStage, StartedHost } from "../stage.js";
+import type { ApplicationAuth, ApplicationRoute } from "../adapter-under-test.js";
+import type { AdapterStage, StartedApplication } from "../stage.js";
 import { WatchedStore } from "../watched-store.js";
 import { ACCEPTS_JSON, ADA } from "./answers.js";
 import { askAll, ASKS_ALL, type Said } from "./asking.js";
-import type { HostObligation } from "./requirement.js";
+import type { AdapterRequirement } from "./requirement.js";
 
 const area = "accessors";
 const HOUR = 3_600_000;
 
 /** What they do, and what they leave alone. */
-export const accessorEffectObligations: readonly HostObligation[] = [
+export const accessorEffectRequirements: readonly AdapterRequirement[] = [
   {
     area,
     promise: "checkIdpAuthentication and explainIdpAuthentication renew nothing, stamp nothing and tell nobody",
     async check(stage) {
-      const routes: readonly HostRoute[] = [
+      const routes: readonly ApplicationRoute[] = [
         {
           kind: "json",
           method: "GET",
@@ -89,7 +89,7 @@ export const accessorEffectObligations: readonly HostObligation[] = [
     promise: "the guard and all of them share one read of the session per request, and write nothing",
     session: "bundled",
     async check(stage) {
-      const guarded: HostRoute = { ...ASKS_ALL, path: "/guarded", guard: { mount: 0 } };
+      const guarded: ApplicationRoute = { ...ASKS_ALL, path: "/guarded", guard: { mount: 0 } };
       const { app, store } = await watched(stage, [guarded, ASKS_ALL]);
       const browser = await app.signedIn();
       for (const path of ["/guarded", "/all"]) {
@@ -133,18 +133,18 @@ export const accessorEffectObligations: readonly HostObligation[] = [
     promise: "neither the guard nor any of them adds a property to the request",
     async check(stage) {
       const keys = new Map<string, readonly PropertyKey[]>();
-      const looked = (path: string, rest: Partial<HostRoute>, ask: boolean) =>
+      const looked = (path: string, rest: Partial<ApplicationRoute>, ask: boolean) =>
         ({
           kind: "json",
           method: "GET",
           path,
           ...rest,
-          async answer([auth]: readonly HostAuth[], raw: object) {
-            if (ask) await askAll(auth as HostAuth, raw);
+          async answer([auth]: readonly ApplicationAuth[], raw: object) {
+            if (ask) await askAll(auth as ApplicationAuth, raw);
             keys.set(path, Reflect.ownKeys(raw));
             return {};
           },
-        }) as HostRoute;
+        }) as ApplicationRoute;
       const app = await stage.start({
         routes: [looked("/plain", {}, false), looked("/asked", {}, true), looked("/guarded", { guard: { mount: 0 } }, true)],
       });
@@ -182,7 +182,7 @@ export const accessorEffectObligations: readonly HostObligation[] = [
     area,
     promise: "what follows an accessor in the application gets its own answers, outage or not",
     async check(stage) {
-      const routes: readonly HostRoute[] = [
+      const routes: readonly ApplicationRoute[] = [
         {
           kind: "json",
           method: "GET",
@@ -203,11 +203,14 @@ export const accessorEffectObligations: readonly HostObligation[] = [
 
 const ASKING = ["getCredentials", "getUser", "getSession", "getAccessToken"] as const;
 
-function routeOf(name: Exclude<keyof HostAuth, "on" | "idle">): HostRoute {
+function routeOf(name: Exclude<keyof ApplicationAuth, "on" | "idle">): ApplicationRoute {
   return { kind: "json", method: "GET", path: `/${name}`, answer: ([auth], raw) => auth?.[name](raw) };
 }
 
-async function watched(stage: HostStage, routes: readonly HostRoute[]): Promise<{ app: StartedHost; store: WatchedStore }> {
+async function watched(
+  stage: AdapterStage,
+  routes: readonly ApplicationRoute[],
+): Promise<{ app: StartedApplication; store: WatchedStore }> {
   const clock = new TestClock();
   const store = new WatchedStore(clock);
   return { store, app: await stage.start({ clock, routes, options: { store } }) };

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import type { IdpAuthOptions, Session } from "../../../index.js";
 import type { TestProviderOptions } from "../../../testing/provider/test-provider.js";
-import type { HostRoute } from "../adapter-under-test.js";
-import type { StartedHost } from "../stage.js";
+import type { ApplicationRoute } from "../adapter-under-test.js";
+import type { StartedApplication } from "../stage.js";
 import { ADA } from "./answers.js";
 import { ASKS_ALL, type Said } from "./asking.js";
-import type { HostObligation } from "./requirement.js";
+import type { AdapterRequirement } from "./requirement.js";
 
 const area = "accessors";
 const HOUR = 3_600_000;
@@ -17,7 +17,7 @@ interface Ended {
   readonly options?: IdpAuthOptions;
   readonly provider?: TestProviderOptions;
   /** How the state is reached by whoever has signed in. */
-  end(app: StartedHost): void;
+  end(app: StartedApplication): void;
 }
 
 const ENDED: readonly Ended[] = [
@@ -38,7 +38,7 @@ const ENDED: readonly Ended[] = [
 ];
 
 /** What each of them says, in each state of the session. */
-export const accessorObligations: readonly HostObligation[] = [
+export const accessorRequirements: readonly AdapterRequirement[] = [
   {
     area,
     promise: "when nobody is signed in, each of them says so",
@@ -95,7 +95,7 @@ export const accessorObligations: readonly HostObligation[] = [
       assert.equal(app.provider.requestsTo("token", { grant_type: "refresh_token" }).length, 1);
     },
   },
-  ...ENDED.map(({ when, reason, end, ...start }): HostObligation => ({
+  ...ENDED.map(({ when, reason, end, ...start }): AdapterRequirement => ({
     area,
     promise: `when ${when}, each of them says that nobody is signed in, and the reason is ${reason}`,
     async check(stage) {
@@ -143,7 +143,7 @@ export const accessorObligations: readonly HostObligation[] = [
     promise: "readSessionRecord gives exactly the specified keys of the record, frozen, under their configured names",
     async check(stage) {
       const seen: (Readonly<Record<string, unknown>> | null | undefined)[] = [];
-      const routes: readonly HostRoute[] = [
+      const routes: readonly ApplicationRoute[] = [
         {
           kind: "json",
           method: "GET",
@@ -179,7 +179,7 @@ export const accessorObligations: readonly HostObligation[] = [
     promise: "getSession gives the user, the verified claims and the times of the session, frozen",
     async check(stage) {
       const seen: (Session | null | undefined)[] = [];
-      const routes: readonly HostRoute[] = [
+      const routes: readonly ApplicationRoute[] = [
         {
           kind: "json",
           method: "GET",
@@ -212,7 +212,7 @@ export const accessorObligations: readonly HostObligation[] = [
     async check(stage) {
       const tokens: (string | null | undefined)[] = [];
       const path = "/token";
-      const routes = [0, 30, 120].map((minValidity): HostRoute => ({
+      const routes = [0, 30, 120].map((minValidity): ApplicationRoute => ({
         kind: "json",
         method: "GET",
         path: `${path}/${String(minValidity)}`,
@@ -249,7 +249,7 @@ function sessionOf(
 }
 
 /** The six fields, as the newest tokens make them. */
-function credentialsOf(app: StartedHost): object {
+function credentialsOf(app: StartedApplication): object {
   return {
     token: app.newest("access_token"),
     refresh_token: app.newest("refresh_token"),

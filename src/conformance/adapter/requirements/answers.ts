@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { BrowserAnswer, CookieBrowser } from "../../../testing/browser/cookie-browser.js";
+import type { BrowserResponse, CookieBrowser } from "../../../testing/browser/cookie-browser.js";
 
 export const PROBE = "/idpauth/session";
 export const ACCEPTS_HTML = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
@@ -20,12 +20,12 @@ export async function probe(browser: CookieBrowser, query = ""): Promise<Record<
   return answer.json() as Record<string, unknown>;
 }
 
-export function assertRedirect(answer: BrowserAnswer, location: string): void {
+export function assertRedirect(answer: BrowserResponse, location: string): void {
   assert.deepEqual([answer.status, answer.location, answer.text], [302, location, ""]);
 }
 
 /** A problem document (RFC 9457) with this code. */
-export function assertProblem(answer: BrowserAnswer, status: number, code: string): void {
+export function assertProblem(answer: BrowserResponse, status: number, code: string): void {
   assert.deepEqual([answer.status, mediaType(answer)], [status, "application/problem+json"], answer.text);
   const { type, title, status: inBody, code: itsCode, detail } = answer.json() as Record<string, unknown>;
   assert.deepEqual([type, inBody, itsCode], ["about:blank", status, code]);
@@ -33,29 +33,29 @@ export function assertProblem(answer: BrowserAnswer, status: number, code: strin
 }
 
 /** A page with this code in it. */
-export function assertPage(answer: BrowserAnswer, status: number, ...parts: readonly string[]): void {
+export function assertPage(answer: BrowserResponse, status: number, ...parts: readonly string[]): void {
   assert.deepEqual([answer.status, mediaType(answer)], [status, "text/html"], answer.text);
   for (const part of parts) assert.ok(answer.text.includes(part), `the page does not say ${part}: ${answer.text}`);
 }
 
 /** 503 that says when to come again. */
-export function assertRetryAfter(answer: BrowserAnswer): void {
+export function assertRetryAfter(answer: BrowserResponse): void {
   assert.equal(answer.status, 503, answer.text);
   assert.match(String(answer.headers["retry-after"]), /^[1-9]\d*$/);
 }
 
-export function mediaType({ headers }: BrowserAnswer): string | undefined {
+export function mediaType({ headers }: BrowserResponse): string | undefined {
   return headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase();
 }
 
 /** The page for a callback that cannot be used. It offers to start again, and sets no cookie. */
-export function assertLinkInvalid(answer: BrowserAnswer): void {
+export function assertLinkInvalid(answer: BrowserResponse): void {
   assertPage(answer, 400, "This sign-in link is no longer valid", "login_link_invalid", 'href="/idpauth/login/"');
   assert.deepEqual(ownCookies(answer), []);
 }
 
 /** The page for a sign-in that the provider, or the check of its answer, refused. */
-export function assertRefused(answer: BrowserAnswer): void {
+export function assertRefused(answer: BrowserResponse): void {
   assertPage(answer, 400, "sign_in_refused", 'href="/idpauth/login/"');
   assert.deepEqual(ownCookies(answer), []);
 }
@@ -71,7 +71,7 @@ export function withQuery(url: string, changes: Readonly<Record<string, string |
 }
 
 /** What a person reads on the page. */
-export function readable({ text }: BrowserAnswer): string {
+export function readable({ text }: BrowserResponse): string {
   return text
     .replace(/<style[\s\S]*?<\/style>/g, "")
     .replace(/<[^>]*>/g, " ")
@@ -80,7 +80,7 @@ export function readable({ text }: BrowserAnswer): string {
 }
 
 /** What every answer carries, and what pages, JSON and redirects carry beside it. `row`: for the message. */
-export function assertHeaders(answer: BrowserAnswer, row: string): void {
+export function assertHeaders(answer: BrowserResponse, row: string): void {
   const { headers, text } = answer;
   const { "cache-control": caching, "x-content-type-options": sniffing, "referrer-policy": referrer } = headers;
   assert.deepEqual([caching, sniffing, referrer], ["no-store", "nosniff", "no-referrer"], row);
@@ -100,6 +100,6 @@ export function assertHeaders(answer: BrowserAnswer, row: string): void {
 }
 
 /** Of our own, the cookies that an answer sets. A host's own session middleware may set what it likes. */
-export function ownCookies({ setCookies }: BrowserAnswer): readonly string[] {
+export function ownCookies({ setCookies }: BrowserResponse): readonly string[] {
   return setCookies.filter((line) => /^(?:__Host-)?idpauth/.test(line));
 }

@@ -1,5 +1,5 @@
 import type { Session } from "../../../index.js";
-import type { HostAuth, HostRoute } from "../adapter-under-test.js";
+import type { ApplicationAuth, ApplicationRoute } from "../adapter-under-test.js";
 
 /** What all of them say of one request, those without side effects first. */
 export interface Said {
@@ -12,7 +12,7 @@ export interface Said {
   readonly accessToken: string | null;
 }
 
-export async function askAll(auth: HostAuth, raw: object): Promise<Said> {
+export async function askAll(auth: ApplicationAuth, raw: object): Promise<Said> {
   return {
     isAuthenticated: await auth.checkIdpAuthentication(raw),
     explanation: await auth.explainIdpAuthentication(raw),
@@ -25,4 +25,9 @@ export async function askAll(auth: HostAuth, raw: object): Promise<Said> {
 }
 
 /** Answers with {@link Said}. */
-export const ASKS_ALL: HostRoute = { kind: "json", method: "GET", path: "/all", answer: ([auth], raw) => askAll(auth as HostAuth, raw) };
+export const ASKS_ALL: ApplicationRoute = {
+  kind: "json",
+  method: "GET",
+  path: "/all",
+  answer: ([auth], raw) => askAll(auth as ApplicationAuth, raw),
+};

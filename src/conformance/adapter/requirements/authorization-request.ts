@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import type { StageOptions } from "../stage.js";
 import { probe, SIGNED_IN } from "./answers.js";
-import type { HostObligation } from "./requirement.js";
+import type { AdapterRequirement } from "./requirement.js";
 
 const LOGIN = "/idpauth/login/";
 
 const login = (parameters: Readonly<Record<string, string>>) => `${LOGIN}?${new URLSearchParams(parameters).toString()}`;
 
 /** What the provider is sent, of the login and of the exchange that ends it. */
-export const authorizationRequestObligations: readonly HostObligation[] = [
+export const authorizationRequestRequirements: readonly AdapterRequirement[] = [
   {
     area: "authorization request",
     promise:

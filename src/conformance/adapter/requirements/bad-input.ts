@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { rawRequest, type RawAnswer } from "../../../testing/browser/raw-request.js";
-import type { HostStage, StartedHost } from "../stage.js";
-import type { HostObligation } from "./requirement.js";
+import { rawRequest, type RawResponse } from "../../../testing/browser/raw-request.js";
+import type { AdapterStage, StartedApplication } from "../stage.js";
+import type { AdapterRequirement } from "./requirement.js";
 import { soon } from "./soon.js";
 import {
   GUARDED_SPELLINGS,
@@ -20,7 +20,7 @@ const area = "bad input";
 /** What an answer to anybody must not show. */
 const INSIDES = /node_modules|file:\/\/|\bat [^\n]*:\d+:\d+|[\\/](?:src|dist)[\\/][\w.-]+\.[cm]?[jt]s/;
 
-export const badInputObligations: readonly HostObligation[] = [
+export const badInputRequirements: readonly AdapterRequirement[] = [
   {
     area,
     promise: "an endpoint is reached by its own path only: no other slashes, letter case, encoding, dots or backslashes",
@@ -38,7 +38,7 @@ export const badInputObligations: readonly HostObligation[] = [
       for (const path of ["/debug", "/debug/", "/DEBUG", "/%64ebug", "//debug", "/./debug", "/debug?x=/", "/x/../debug", "/debug;"]) {
         for (const method of ["GET", "POST", "DELETE", "OPTIONS"]) {
           const answer = await send(app, `${method} /idpauth${path}`, `Cookie: ${cookie}\r\n`);
-          assertOutcome(answer, `${method} /idpauth${path}`, [404, ...ownAnswers(stage)]);
+          assertOutcome(answer, `${method} /idpauth${path}`, [404, ...ownResponses(stage)]);
         }
       }
       const head = await browser.get("/idpauth/debug", { method: "HEAD" });
@@ -53,7 +53,7 @@ export const badInputObligations: readonly HostObligation[] = [
       for (const line of GUARDED_SPELLINGS) {
         for (const accept of ["text/html", "application/json"]) {
           const answer = await send(app, `GET ${line}`, `Accept: ${accept}\r\n`);
-          assertOutcome(answer, line, [...REFUSED, ...ownAnswers(stage)]);
+          assertOutcome(answer, line, [...REFUSED, ...ownResponses(stage)]);
         }
       }
       assert.deepEqual([...app.ran], [], "the protected handler ran");
@@ -140,12 +140,12 @@ export const badInputObligations: readonly HostObligation[] = [
 const REFUSED: readonly number[] = [302, 400, 401, 404];
 
 /** What a framework's own router may answer before anybody is asked: a corrected address, or that it is none. */
-function ownAnswers(stage: HostStage): readonly number[] {
+function ownResponses(stage: AdapterStage): readonly number[] {
   return stage.has("untouched requests") ? [] : [308, 400, 405, 500];
 }
 
 /** Sends each with a signed-in visitor's cookies, on an application in debug mode; in the end they still are signed in. */
-async function sameOutcomes(stage: HostStage, requests: readonly HostileRequest[]): Promise<void> {
+async function sameOutcomes(stage: AdapterStage, requests: readonly HostileRequest[]): Promise<void> {
   const app = await stage.start({ options: { debug: true } });
   const browser = await app.signedIn();
   const cookies = browser.cookies.header(new URL(app.origin)) ?? "";
@@ -153,7 +153,7 @@ async function sameOutcomes(stage: HostStage, requests: readonly HostileRequest[
     const written = line.replaceAll("PORT", String(app.port));
     const answer = await send(app, written, headers.replaceAll("COOKIES", cookies));
     const row = `${shortened(written)} ${shortened(headers)}`;
-    assertOutcome(answer, row, [...[stage.has("raw targets") ? outcome : parsed].flat(), ...ownAnswers(stage)]);
+    assertOutcome(answer, row, [...[stage.has("raw targets") ? outcome : parsed].flat(), ...ownResponses(stage)]);
     if (answer.status >= 400) assert.ok(!answer.body.includes('"authenticated"'), `${row}: an endpoint has answered ${answer.body}`);
     if (says !== undefined && answer.status === 200) assert.ok(answer.body.includes(says), `${row}: ${answer.body}`);
   }
@@ -161,21 +161,21 @@ async function sameOutcomes(stage: HostStage, requests: readonly HostileRequest[
   assertNoFailures(app);
 }
 
-function send(app: StartedHost, line: string, headers: string): Promise<RawAnswer> {
+function send(app: StartedApplication, line: string, headers: string): Promise<RawResponse> {
   return sendRaw(app, `${line} HTTP/1.1\r\nHost: 127.0.0.1:${app.port}\r\n${headers}\r\n`);
 }
 
-function sendRaw({ port }: StartedHost, bytes: string): Promise<RawAnswer> {
+function sendRaw({ port }: StartedApplication, bytes: string): Promise<RawResponse> {
   return soon(rawRequest(port, bytes), `no answer to ${shortened(bytes)}`);
 }
 
-function assertOutcome(answer: RawAnswer, row: string, outcome: Outcome): void {
+function assertOutcome(answer: RawResponse, row: string, outcome: Outcome): void {
   assert.ok([outcome].flat().includes(answer.status), `${row}: ${answer.status}, not ${String(outcome)}: ${shortened(answer.body)}`);
   assert.ok(!INSIDES.test(answer.raw), `${row}: ${answer.raw}`);
 }
 
 /** The application's own error handler may be told of a bad request, never of a failure. */
-function assertNoFailures({ caught }: StartedHost): void {
+function assertNoFailures({ caught }: StartedApplication): void {
   const failures = caught.filter((error) => ((error as { status?: number } | undefined)?.status ?? 500) >= 500);
   assert.deepEqual(failures, []);
 }

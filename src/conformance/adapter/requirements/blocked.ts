@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { BrowserAnswer } from "../../../testing/browser/cookie-browser.js";
+import type { BrowserResponse } from "../../../testing/browser/cookie-browser.js";
 
 /** The query of a login that comes back to this page. */
 export function backTo(page: string): string {
@@ -7,7 +7,7 @@ export function backTo(page: string): string {
 }
 
 /** What is on every answer of the guard's own. */
-export function assertBlockedHeaders({ headers }: BrowserAnswer): void {
+export function assertBlockedHeaders({ headers }: BrowserResponse): void {
   assert.equal(headers["cache-control"], "no-store");
   assert.equal(headers["x-content-type-options"], "nosniff");
   assert.equal(headers["referrer-policy"], "no-referrer");

@@ -3,9 +3,9 @@ import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
 import type { CookieBrowser } from "../../../testing/browser/cookie-browser.js";
-import { rawRequest, type RawAnswer } from "../../../testing/browser/raw-request.js";
-import type { StartedHost } from "../stage.js";
-import type { HostObligation } from "./requirement.js";
+import { rawRequest, type RawResponse } from "../../../testing/browser/raw-request.js";
+import type { StartedApplication } from "../stage.js";
+import type { AdapterRequirement } from "./requirement.js";
 import { soon } from "./soon.js";
 
 const area = "bodies";
@@ -29,7 +29,7 @@ const TYPED: readonly (readonly [type: string, body: string])[] = [
   ["multipart/form-data; boundary=x", '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--x--\r\n'],
 ];
 
-export const bodyObligations: readonly HostObligation[] = [
+export const bodyRequirements: readonly AdapterRequirement[] = [
   {
     area,
     promise: "a large body comes through to the handler byte for byte, guarded or not",
@@ -142,7 +142,7 @@ const UNFINISHED = [
   `Transfer-Encoding: chunked\r\n\r\n17\r\nthe first of many bytes\r\n`,
 ] as const;
 
-function beginning({ port }: StartedHost, line: string, rest: string): Promise<RawAnswer> {
+function beginning({ port }: StartedApplication, line: string, rest: string): Promise<RawResponse> {
   const request = `${line} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAccept: application/json\r\nContent-Type: ${BYTES}\r\n${rest}`;
   return soon(rawRequest(port, request), `${line} is not answered before its body has ended`);
 }
@@ -154,7 +154,7 @@ interface Echoed {
 
 /** @param body several parts are sent as chunks, one after the other */
 async function post(
-  app: StartedHost,
+  app: StartedApplication,
   browser: CookieBrowser,
   path: string,
   body: Buffer | readonly Buffer[],
@@ -175,7 +175,7 @@ async function post(
   return { status: message.statusCode, bytes: await bytesOf(message) };
 }
 
-function begin({ port, origin }: StartedHost, browser: CookieBrowser, path: string, headers: Record<string, string>): ClientRequest {
+function begin({ port, origin }: StartedApplication, browser: CookieBrowser, path: string, headers: Record<string, string>): ClientRequest {
   const cookie = browser.cookies.header(new URL(origin)) ?? "";
   return httpRequest({
     port,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { CookieBrowser } from "../../../testing/browser/cookie-browser.js";
 import type { Fault, IdTokenDraft, MutatedIdToken } from "../../../testing/provider/test-provider.js";
-import type { StartedHost } from "../stage.js";
+import type { StartedApplication } from "../stage.js";
 import {
   ACCEPTS_JSON,
   assertLinkInvalid,
@@ -17,12 +17,12 @@ import {
   SIGNED_OUT,
   withQuery,
 } from "./answers.js";
-import type { HostObligation } from "./requirement.js";
+import type { AdapterRequirement } from "./requirement.js";
 
 const INDEX = "/idpauth/";
 const EVIL = "https://evil.example";
 
-const tokenRequests = (app: StartedHost) => app.provider.requestsTo("token").length;
+const tokenRequests = (app: StartedApplication) => app.provider.requestsTo("token").length;
 
 /** ID tokens that must not sign anybody in. */
 const BAD_ID_TOKENS: readonly ((draft: IdTokenDraft) => MutatedIdToken)[] = [
@@ -55,14 +55,14 @@ function codeOf(fault: Fault): string {
 }
 
 /** Somebody new, and somebody who is signed in and about to sign in as somebody else. */
-async function visitors(app: StartedHost): Promise<readonly (readonly [browser: CookieBrowser, before: object])[]> {
+async function visitors(app: StartedApplication): Promise<readonly (readonly [browser: CookieBrowser, before: object])[]> {
   return [
     [app.browser(), SIGNED_OUT],
     [await app.signedIn(), SIGNED_IN],
   ];
 }
 
-export const callbackFailureObligations: readonly HostObligation[] = [
+export const callbackFailureRequirements: readonly AdapterRequirement[] = [
   {
     area: "callback",
     promise: "the iss of the answer is compared when it is there, demanded when the provider announces it, on errors too (RFC 9207)",

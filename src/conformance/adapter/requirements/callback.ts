@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { StartedHost } from "../stage.js";
+import type { StartedApplication } from "../stage.js";
 import {
   ACCEPTS_JSON,
   assertLinkInvalid,
@@ -14,17 +14,17 @@ import {
   SIGNED_OUT,
   withQuery,
 } from "./answers.js";
-import type { HostObligation } from "./requirement.js";
+import type { AdapterRequirement } from "./requirement.js";
 
 const INDEX = "/idpauth/";
 const CALLBACK = "/idpauth/login-callback";
 const UNKNOWN_STATE = "A".repeat(43);
 
-const pageOf = (app: StartedHost) => `${app.origin}/reports?year=2024#q3`;
-const fromPage = (app: StartedHost) =>
+const pageOf = (app: StartedApplication) => `${app.origin}/reports?year=2024#q3`;
+const fromPage = (app: StartedApplication) =>
   `/idpauth/login/?${new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: pageOf(app) }).toString()}`;
 const stateOf = (callback: string) => new URL(callback).searchParams.get("state") ?? "";
-const tokenRequests = (app: StartedHost) => app.provider.requestsTo("token").length;
+const tokenRequests = (app: StartedApplication) => app.provider.requestsTo("token").length;
 
 /** Callbacks whose state is of no use, each made from a good one. */
 const BAD_STATES: readonly ((callback: string) => string)[] = [
@@ -47,7 +47,7 @@ const PROVIDER_ERRORS: readonly (readonly [error: string, code: string])[] = [
   ["ACCESS_DENIED", "provider_error"],
 ];
 
-export const callbackObligations: readonly HostObligation[] = [
+export const callbackRequirements: readonly AdapterRequirement[] = [
   {
     area: "callback",
     promise: "answers 302 without a body to that login's page, and signs in whoever agreed at the provider",

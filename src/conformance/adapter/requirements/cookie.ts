@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { TestClock } from "../../../testing/test-clock.js";
-import type { HostStage, StageOptions } from "../stage.js";
+import type { AdapterStage, StageOptions } from "../stage.js";
 import { WatchedStore } from "../watched-store.js";
 import { assertPage, assertRedirect, ownCookies, probe, SIGNED_IN, SIGNED_OUT } from "./answers.js";
-import type { HostObligation } from "./requirement.js";
+import type { AdapterRequirement } from "./requirement.js";
 
 const HTTPS = "https://app.example";
 const LIFE = 14 * 86_400;
@@ -19,7 +19,7 @@ const attributes = (maxAge: number, secure: boolean) =>
 
 /** Signs in, probes and signs out at `origin`, and holds every cookie on the way to these attributes. */
 async function checkCookie(
-  stage: HostStage,
+  stage: AdapterStage,
   { start = {}, origin, name, maxAge = LIFE }: { start?: StageOptions; origin?: string; name: string; maxAge?: number },
 ): Promise<void> {
   const app = await stage.start(start);
@@ -39,7 +39,7 @@ async function checkCookie(
   assert.deepEqual(browser.cookies.all(), []);
 }
 
-export const cookieObligations: readonly HostObligation[] = [
+export const cookieRequirements: readonly AdapterRequirement[] = [
   {
     area: "cookie",
     promise: "over http is idpauth: HttpOnly, SameSite=Lax, Path=/, Max-Age; a logout clears it with the same attributes",

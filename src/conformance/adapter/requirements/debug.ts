@@ -1,19 +1,24 @@
 import assert from "node:assert/strict";
-import type { HostRoute } from "../adapter-under-test.js";
+import type { ApplicationRoute } from "../adapter-under-test.js";
 import { assertProblem, assertRedirect, mediaType, probe, PROBE, SIGNED_IN } from "./answers.js";
-import type { HostObligation } from "./requirement.js";
+import type { AdapterRequirement } from "./requirement.js";
 import { leaksIn, secretsOf } from "./secrets.js";
 
 const DEBUG = "/idpauth/debug";
 const HOUR = 3600;
 
 /** Gives the record's specified keys as they are. */
-const RECORD: HostRoute = { kind: "json", method: "GET", path: "/record", answer: ([auth], raw) => auth?.readSessionRecord(raw) ?? null };
+const RECORD: ApplicationRoute = {
+  kind: "json",
+  method: "GET",
+  path: "/record",
+  answer: ([auth], raw) => auth?.readSessionRecord(raw) ?? null,
+};
 
 const loginFrom = (originUrl: string) =>
   `/idpauth/login/?${new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: originUrl }).toString()}`;
 
-export const debugObligations: readonly HostObligation[] = [
+export const debugRequirements: readonly AdapterRequirement[] = [
   {
     area: "debug",
     promise: "outside debug mode every method and spelling is 404, like a path that was never there",

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { ConfigurationError, SessionMissingError } from "../../../index.js";
-import type { HostRoute } from "../adapter-under-test.js";
-import type { HostStage, StageOptions } from "../stage.js";
+import type { ApplicationRoute } from "../adapter-under-test.js";
+import type { AdapterStage, StageOptions } from "../stage.js";
 import { ACCEPTS_JSON, assertProblem, assertRetryAfter } from "./answers.js";
-import type { HostObligation } from "./requirement.js";
+import type { AdapterRequirement } from "./requirement.js";
 
 const area = "errors";
 
@@ -35,13 +35,13 @@ const FAILURES: readonly (readonly [path: string, guarded: boolean, fail: (error
   ],
 ];
 
-export const errorObligations: readonly HostObligation[] = [
+export const errorRequirements: readonly AdapterRequirement[] = [
   {
     area,
     promise: "what a handler throws, or rejects with, reaches the application's own error handler, the very object and once",
     async check(stage) {
       const errors = FAILURES.map(([path], index) => Object.assign(new Error(`failed at ${path}`), index % 2 === 0 ? { status: 422 } : {}));
-      const routes = FAILURES.map(([path, guarded, fail], index): HostRoute => ({
+      const routes = FAILURES.map(([path, guarded, fail], index): ApplicationRoute => ({
         kind: "json",
         method: "GET",
         path,
@@ -115,7 +115,7 @@ export const errorObligations: readonly HostObligation[] = [
         assert.ok(codesOf(outcome).includes("E002"), codesOf(outcome).join());
         return;
       }
-      const app = outcome as Awaited<ReturnType<HostStage["start"]>>;
+      const app = outcome as Awaited<ReturnType<AdapterStage["start"]>>;
       assert.ok(
         app.log.some(({ code }) => code === "W008"),
         "neither E002 nor W008 is told",
@@ -158,7 +158,7 @@ export const errorObligations: readonly HostObligation[] = [
 ];
 
 /** The codes of the findings that the application does not start for. */
-async function refusal(stage: HostStage, options: StageOptions): Promise<readonly string[]> {
+async function refusal(stage: AdapterStage, options: StageOptions): Promise<readonly string[]> {
   const error: unknown = await stage.start(options).then(
     () => undefined,
     (reason: unknown) => reason,

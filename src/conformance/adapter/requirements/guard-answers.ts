@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import type { BrowserAnswer } from "../../../testing/browser/cookie-browser.js";
+import type { BrowserResponse } from "../../../testing/browser/cookie-browser.js";
 import { TestClock } from "../../../testing/test-clock.js";
-import type { HostRoute } from "../adapter-under-test.js";
-import type { StartedHost } from "../stage.js";
+import type { ApplicationRoute } from "../adapter-under-test.js";
+import type { StartedApplication } from "../stage.js";
 import { WatchedStore } from "../watched-store.js";
 import { ACCEPTS_HTML, ACCEPTS_JSON, assertPage, assertProblem, assertRetryAfter, ownCookies } from "./answers.js";
 import { assertBlockedHeaders, backTo } from "./blocked.js";
-import type { HostObligation } from "./requirement.js";
+import type { AdapterRequirement } from "./requirement.js";
 
 const area = "guard";
 const HOUR = 3_600_000;
@@ -14,7 +14,7 @@ const LOGIN = "/idpauth/login/";
 const NO_ANSWER = JSON.stringify({ caught: "no answer" });
 
 /** What the guard answers in an outage, in the application's own way, and beside what others put on the answer. */
-export const guardAnswerObligations: readonly HostObligation[] = [
+export const guardResponseRequirements: readonly AdapterRequirement[] = [
   {
     area,
     promise: "while the provider is away it answers 503 with Retry-After, runs no handler, and nobody is signed out",
@@ -57,11 +57,11 @@ export const guardAnswerObligations: readonly HostObligation[] = [
     area,
     promise: "an application gives answers of its own to a navigation, to a script and in an outage, and the handler does not run",
     async check(stage) {
-      const routes: readonly HostRoute[] = (["GET", "POST"] as const).map((method) => ({
+      const routes: readonly ApplicationRoute[] = (["GET", "POST"] as const).map((method) => ({
         kind: "json",
         method,
         path: "/own",
-        guard: { mount: 0, ownAnswers: true },
+        guard: { mount: 0, ownResponses: true },
         answer: () => ({ own: true }),
       }));
       const app = await stage.start({ routes });
@@ -88,7 +88,7 @@ export const guardAnswerObligations: readonly HostObligation[] = [
     area,
     promise: "an answer of the application's own that fails reaches the application's error handler, not the process",
     async check(stage) {
-      const guard = { mount: 0, ownAnswers: "failing" } as const;
+      const guard = { mount: 0, ownResponses: "failing" } as const;
       const app = await stage.start({ routes: [{ kind: "json", method: "GET", path: "/own", guard, answer: () => ({ own: true }) }] });
       const browser = app.browser();
       for (const headers of [ACCEPTS_HTML, ACCEPTS_JSON]) {
@@ -154,7 +154,7 @@ export const guardAnswerObligations: readonly HostObligation[] = [
   },
 ];
 
-async function assertOutage(app: StartedHost, ask: () => Promise<BrowserAnswer>, code: string): Promise<void> {
+async function assertOutage(app: StartedApplication, ask: () => Promise<BrowserResponse>, code: string): Promise<void> {
   const answer = await ask();
   assertProblem(answer, 503, code);
   assertRetryAfter(answer);

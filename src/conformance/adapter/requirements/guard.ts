@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { rawRequest } from "../../../testing/browser/raw-request.js";
-import type { HostRoute } from "../adapter-under-test.js";
+import type { ApplicationRoute } from "../adapter-under-test.js";
 import { ACCEPTS_HTML, ACCEPTS_JSON, assertRedirect, mediaType } from "./answers.js";
 import { assertBlockedHeaders, backTo } from "./blocked.js";
-import type { HostObligation } from "./requirement.js";
+import type { AdapterRequirement } from "./requirement.js";
 
 const area = "guard";
 const HOUR = 3_600_000;
@@ -36,7 +36,7 @@ const ASKED: readonly (readonly [method: string, headers: Readonly<Record<string
 const MISLEADING = ["//evil.example/x", "/@evil.example"] as const;
 
 /** Whom the guard lets in, and how it sends the others away. */
-export const guardObligations: readonly HostObligation[] = [
+export const guardRequirements: readonly AdapterRequirement[] = [
   {
     area,
     promise: "a navigation is sent to sign in and back to the very page, with its query",
@@ -69,7 +69,7 @@ export const guardObligations: readonly HostObligation[] = [
     promise: "a page whose path looks like another address leads back to our own origin",
     needs: "untouched requests",
     async check(stage) {
-      const routes = MISLEADING.map((path): HostRoute => ({
+      const routes = MISLEADING.map((path): ApplicationRoute => ({
         kind: "json",
         method: "GET",
         path,

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
-import type { BrowserAnswer } from "../../../testing/browser/cookie-browser.js";
-import type { HostRoute } from "../adapter-under-test.js";
-import type { HostStage, StartedHost } from "../stage.js";
-import type { HostObligation } from "./requirement.js";
+import type { BrowserResponse } from "../../../testing/browser/cookie-browser.js";
+import type { ApplicationRoute } from "../adapter-under-test.js";
+import type { AdapterStage, StartedApplication } from "../stage.js";
+import type { AdapterRequirement } from "./requirement.js";
 
 const area = "guarded responses";
 const GUARDED = "private, no-store";
 
 /** What caches are told of the pages that the guard lets a user see. */
-export const guardedResponseObligations: readonly HostObligation[] = [
+export const guardedResponseRequirements: readonly AdapterRequirement[] = [
   {
     area,
     promise: "a guarded response is private and is not stored; a response without a guard is the application's alone",
@@ -68,9 +68,9 @@ export const guardedResponseObligations: readonly HostObligation[] = [
 ];
 
 /** An application with one guarded route that sets these headers, and a user who is signed in. */
-async function startWith(stage: HostStage, headers: Readonly<Record<string, string>>) {
-  const own: HostRoute = { kind: "json", method: "GET", path: "/own", guard: { mount: 0 }, headers, answer: () => ({ own: true }) };
-  const app: StartedHost = await stage.start({ routes: [own] });
+async function startWith(stage: AdapterStage, headers: Readonly<Record<string, string>>) {
+  const own: ApplicationRoute = { kind: "json", method: "GET", path: "/own", guard: { mount: 0 }, headers, answer: () => ({ own: true }) };
+  const app: StartedApplication = await stage.start({ routes: [own] });
   return { browser: await app.signedIn() };
 }
 
@@ -82,6 +82,6 @@ function names(vary: string | undefined): string[] {
 }
 
 /** Each time that Vary names Cookie. */
-function cookiesIn({ headers }: BrowserAnswer): string[] {
+function cookiesIn({ headers }: BrowserResponse): string[] {
   return names(headers.vary).filter((name) => name === "cookie");
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ACCEPTS_HTML, ACCEPTS_JSON, assertHeaders, assertPage, assertProblem, ownCookies, probe, SIGNED_IN } from "./answers.js";
-import type { HostObligation } from "./requirement.js";
+import type { AdapterRequirement } from "./requirement.js";
 
 const LOGIN = "/idpauth/login/";
 const LOGOUT = "/idpauth/logout/";
@@ -26,7 +26,7 @@ const ANSWERS: readonly (readonly [target: string, headers: Readonly<Record<stri
   ["/idpauth/logout/", {}, 302],
 ];
 
-export const httpObligations: readonly HostObligation[] = [
+export const httpRequirements: readonly AdapterRequirement[] = [
   {
     area: "http",
     promise:

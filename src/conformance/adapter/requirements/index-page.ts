@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { StageOptions } from "../stage.js";
 import { assertPage, mediaType, probe, readable, SIGNED_IN } from "./answers.js";
-import type { HostObligation } from "./requirement.js";
+import type { AdapterRequirement } from "./requirement.js";
 import { leaksIn, secretsOf } from "./secrets.js";
 
 const INDEX = "/idpauth/";
@@ -15,7 +15,7 @@ const ENDS: readonly (readonly [start: StageOptions, seconds: number, parts: rea
   [{ provider: { issueRefreshToken: false } }, HOUR, [/gave no refresh token/]],
 ];
 
-export const indexPageObligations: readonly HostObligation[] = [
+export const indexPageRequirements: readonly AdapterRequirement[] = [
   {
     area: "index page",
     promise: "signed out, or only signing in, says so and offers to sign in",

@@ -1,65 +1,65 @@
-import { abortObligations } from "./aborts.js";
-import { accessorEffectObligations } from "./accessor-effects.js";
-import { accessorObligations } from "./accessors.js";
-import { authorizationRequestObligations } from "./authorization-request.js";
-import { badInputObligations } from "./bad-input.js";
-import { bodyObligations } from "./bodies.js";
-import { callbackFailureObligations } from "./callback-failures.js";
-import { callbackObligations } from "./callback.js";
-import { cookieObligations } from "./cookie.js";
-import { debugObligations } from "./debug.js";
-import { errorObligations } from "./errors.js";
-import { guardAnswerObligations } from "./guard-answers.js";
-import { guardObligations } from "./guard.js";
-import { guardedResponseObligations } from "./guarded-responses.js";
-import { httpObligations } from "./http.js";
-import { indexPageObligations } from "./index-page.js";
-import { loginObligations } from "./login.js";
-import { logoutObligations } from "./logout.js";
-import { methodObligations } from "./methods.js";
-import { mountObligations } from "./mounts.js";
-import type { HostObligation } from "./requirement.js";
-import { originObligations } from "./origins.js";
-import { pathPrefixObligations } from "./path-prefix.js";
-import { pendingLoginObligations } from "./pending-logins.js";
-import { probeObligations } from "./probe.js";
-import { proxyObligations } from "./proxy.js";
-import { redirectCorpusObligations } from "./redirect-corpus.js";
-import { refreshObligations } from "./refresh.js";
-import { storeOutageObligations } from "./store-outage.js";
-import { subPathObligations } from "./sub-path.js";
-import { tripObligations } from "./trip.js";
+import { abortRequirements } from "./aborts.js";
+import { accessorEffectRequirements } from "./accessor-effects.js";
+import { accessorRequirements } from "./accessors.js";
+import { authorizationRequestRequirements } from "./authorization-request.js";
+import { badInputRequirements } from "./bad-input.js";
+import { bodyRequirements } from "./bodies.js";
+import { callbackFailureRequirements } from "./callback-failures.js";
+import { callbackRequirements } from "./callback.js";
+import { cookieRequirements } from "./cookie.js";
+import { debugRequirements } from "./debug.js";
+import { errorRequirements } from "./errors.js";
+import { guardResponseRequirements } from "./guard-answers.js";
+import { guardRequirements } from "./guard.js";
+import { guardedResponseRequirements } from "./guarded-responses.js";
+import { httpRequirements } from "./http.js";
+import { indexPageRequirements } from "./index-page.js";
+import { loginRequirements } from "./login.js";
+import { logoutRequirements } from "./logout.js";
+import { methodRequirements } from "./methods.js";
+import { mountRequirements } from "./mounts.js";
+import type { AdapterRequirement } from "./requirement.js";
+import { originRequirements } from "./origins.js";
+import { pathPrefixRequirements } from "./path-prefix.js";
+import { pendingLoginRequirements } from "./pending-logins.js";
+import { probeRequirements } from "./probe.js";
+import { proxyRequirements } from "./proxy.js";
+import { redirectCorpusRequirements } from "./redirect-corpus.js";
+import { refreshRequirements } from "./refresh.js";
+import { storeOutageRequirements } from "./store-outage.js";
+import { subPathRequirements } from "./sub-path.js";
+import { tripRequirements } from "./trip.js";
 
 /** THE table: everything that a host owes, in the order of a report. */
-export const hostObligations: readonly HostObligation[] = [
-  ...tripObligations,
-  ...loginObligations,
-  ...authorizationRequestObligations,
-  ...originObligations,
-  ...redirectCorpusObligations,
-  ...pendingLoginObligations,
-  ...callbackObligations,
-  ...callbackFailureObligations,
-  ...cookieObligations,
-  ...probeObligations,
-  ...refreshObligations,
-  ...logoutObligations,
-  ...indexPageObligations,
-  ...debugObligations,
-  ...httpObligations,
-  ...methodObligations,
-  ...storeOutageObligations,
-  ...guardObligations,
-  ...guardAnswerObligations,
-  ...guardedResponseObligations,
-  ...accessorObligations,
-  ...accessorEffectObligations,
-  ...errorObligations,
-  ...bodyObligations,
-  ...abortObligations,
-  ...mountObligations,
-  ...subPathObligations,
-  ...proxyObligations,
-  ...pathPrefixObligations,
-  ...badInputObligations,
+export const adapterRequirements: readonly AdapterRequirement[] = [
+  ...tripRequirements,
+  ...loginRequirements,
+  ...authorizationRequestRequirements,
+  ...originRequirements,
+  ...redirectCorpusRequirements,
+  ...pendingLoginRequirements,
+  ...callbackRequirements,
+  ...callbackFailureRequirements,
+  ...cookieRequirements,
+  ...probeRequirements,
+  ...refreshRequirements,
+  ...logoutRequirements,
+  ...indexPageRequirements,
+  ...debugRequirements,
+  ...httpRequirements,
+  ...methodRequirements,
+  ...storeOutageRequirements,
+  ...guardRequirements,
+  ...guardResponseRequirements,
+  ...guardedResponseRequirements,
+  ...accessorRequirements,
+  ...accessorEffectRequirements,
+  ...errorRequirements,
+  ...bodyRequirements,
+  ...abortRequirements,
+  ...mountRequirements,
+  ...subPathRequirements,
+  ...proxyRequirements,
+  ...pathPrefixRequirements,
+  ...badInputRequirements,
 ];

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { CookieBrowser } from "../../../testing/browser/cookie-browser.js";
 import { ACCEPTS_HTML, ACCEPTS_JSON, assertPage, assertProblem, assertRedirect, assertRetryAfter, mediaType, probe } from "./answers.js";
 import { ownCookies, SIGNED_IN } from "./answers.js";
-import type { HostObligation } from "./requirement.js";
+import type { AdapterRequirement } from "./requirement.js";
 
 const LOGIN = "/idpauth/login/";
 const INDEX = "/idpauth/";
@@ -45,7 +45,7 @@ const INVALID: readonly (readonly [query: string, wrong: readonly ("scheme" | "r
   ["scheme=&response=", ["scheme", "response"]],
 ];
 
-export const loginObligations: readonly HostObligation[] = [
+export const loginRequirements: readonly AdapterRequirement[] = [
   {
     area: "login",
     promise: "every scheme works with every response that is valid for it, in any letter case, and leads where it says",

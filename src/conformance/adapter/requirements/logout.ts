@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import type { Fault } from "../../../testing/provider/test-provider.js";
-import type { StartedHost } from "../stage.js";
+import type { StartedApplication } from "../stage.js";
 import { ACCEPTS_HTML, assertLinkInvalid, assertPage, assertProblem, assertRedirect, mediaType, ownCookies } from "./answers.js";
 import { probe, SIGNED_IN, SIGNED_OUT } from "./answers.js";
-import type { HostObligation } from "./requirement.js";
+import type { AdapterRequirement } from "./requirement.js";
 
 const LOGOUT = "/idpauth/logout/";
 const AS_JSON = `${LOGOUT}?response=json`;
 const INDEX = "/idpauth/";
 const LOGGED_OUT = { status: "logged_out" };
 
-const revocations = (app: StartedHost) => app.provider.requestsTo("revoke");
+const revocations = (app: StartedApplication) => app.provider.requestsTo("revoke");
 
 /** What may go wrong with the revocation; none of it is the visitor's business. */
 const FAILURES: readonly Fault[] = [
@@ -23,7 +23,7 @@ const FAILURES: readonly Fault[] = [
   { kind: "truncated", body: "cut short" },
 ];
 
-export const logoutObligations: readonly HostObligation[] = [
+export const logoutRequirements: readonly AdapterRequirement[] = [
   {
     area: "logout",
     promise: "answers 302 without a body to the index, or to IDP_AUTH_LOGOUT_REDIRECT_URL, a path or an address elsewhere",

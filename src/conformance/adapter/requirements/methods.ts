@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { assertHeaders, assertProblem, ownCookies, probe, PROBE, SIGNED_IN } from "./answers.js";
-import type { HostObligation } from "./requirement.js";
+import type { AdapterRequirement } from "./requirement.js";
 
 const LOGIN = "/idpauth/login/";
 const LOGOUT = "/idpauth/logout/";
@@ -18,7 +18,7 @@ const SAME_BY_HEAD = [
   "x-content-type-options",
 ];
 
-export const methodObligations: readonly HostObligation[] = [
+export const methodRequirements: readonly AdapterRequirement[] = [
   {
     area: "methods",
     promise: "another method than GET is 405 with Allow, has no effect, and opens nothing to other origins",

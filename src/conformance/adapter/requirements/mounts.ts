@@ -3,11 +3,11 @@ import type { IdpAuthOptions, UserPayload } from "../../../index.js";
 import type { CookieBrowser } from "../../../testing/browser/cookie-browser.js";
 import type { TestProvider } from "../../../testing/provider/test-provider.js";
 import { TestClock } from "../../../testing/test-clock.js";
-import type { HostRoute } from "../adapter-under-test.js";
-import type { HostStage, StartedHost } from "../stage.js";
+import type { ApplicationRoute } from "../adapter-under-test.js";
+import type { AdapterStage, StartedApplication } from "../stage.js";
 import { WatchedStore } from "../watched-store.js";
 import { ACCEPTS_JSON, ADA, GRACE, ownCookies, SIGNED_IN, SIGNED_OUT } from "./answers.js";
-import type { HostObligation } from "./requirement.js";
+import type { AdapterRequirement } from "./requirement.js";
 
 const area = "mounts";
 const HOUR = 3_600_000;
@@ -21,7 +21,7 @@ const BOTH = [
   [PARTNERS, HOME],
 ] as const;
 
-const ROUTES: readonly HostRoute[] = [HOME, PARTNERS].map(({ page }, mount) => ({
+const ROUTES: readonly ApplicationRoute[] = [HOME, PARTNERS].map(({ page }, mount) => ({
   kind: "json",
   method: "GET",
   path: page,
@@ -41,12 +41,12 @@ const EXPECTED = new Map<Mount, object>([
 ]);
 
 interface TwoMounts {
-  readonly app: StartedHost;
+  readonly app: StartedApplication;
   readonly partners: TestProvider;
 }
 
 /** Two mounts whose providers know different people. Both clients have the same name, since names are each provider's own. */
-async function twoMounts(stage: HostStage, more: IdpAuthOptions = {}, clock = new TestClock()): Promise<TwoMounts> {
+async function twoMounts(stage: AdapterStage, more: IdpAuthOptions = {}, clock = new TestClock()): Promise<TwoMounts> {
   const partners = await stage.startProvider(clock, { person: GRACE });
   const { issuer, clientId, clientSecret } = partners;
   const app = await stage.start({
@@ -66,7 +66,7 @@ async function says(browser: CookieBrowser, { path }: Mount): Promise<unknown> {
   return (await browser.get(`${path}session`)).json();
 }
 
-export const mountObligations: readonly HostObligation[] = [
+export const mountRequirements: readonly AdapterRequirement[] = [
   {
     area,
     promise: "who is signed in at one is not at the other, and each guard lets in only its own mount's visitors",
@@ -226,7 +226,7 @@ export const mountObligations: readonly HostObligation[] = [
 ];
 
 /** Begins to sign in at that mount and agrees at its provider: the address that leads back, not visited yet. */
-async function approved({ provider }: StartedHost, browser: CookieBrowser, { path }: Mount): Promise<string> {
+async function approved({ provider }: StartedApplication, browser: CookieBrowser, { path }: Mount): Promise<string> {
   const answer = await browser.navigate(`${path}login/`);
   assert.equal(answer.status, 302, answer.text);
   // Any of the providers asks for the page as a browser does.
@@ -239,7 +239,7 @@ function plant(browser: CookieBrowser, name: string, value: string | undefined):
 }
 
 /** @param browser signed in `here`, and nowhere else */
-async function carriedOverIsNobody(app: StartedHost, browser: CookieBrowser, here: Mount, there: Mount): Promise<void> {
+async function carriedOverIsNobody(app: StartedApplication, browser: CookieBrowser, here: Mount, there: Mount): Promise<void> {
   const thief = app.browser();
   plant(thief, there.cookie, browser.cookies.value(here.cookie));
   assert.deepEqual(await says(thief, there), SIGNED_OUT);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { CookieBrowser } from "../../../testing/browser/cookie-browser.js";
-import type { HostStage, StartedHost } from "../stage.js";
-import type { HostObligation } from "./requirement.js";
+import type { AdapterStage, StartedApplication } from "../stage.js";
+import type { AdapterRequirement } from "./requirement.js";
 
 const OWN = "http://app.example";
 const FALLBACK = "/start";
@@ -75,24 +75,24 @@ const byHeader: Place = async (browser, ...raw) => {
   return (answer.json() as { redirect_to: string }).redirect_to;
 };
 
-async function start(stage: HostStage): Promise<{ app: StartedHost; browser: CookieBrowser }> {
+async function start(stage: AdapterStage): Promise<{ app: StartedApplication; browser: CookieBrowser }> {
   const app = await stage.start({ options: { authFinalRedirectUrl: FALLBACK } });
   return { app, browser: app.browser({ proxied: { [OWN]: app.port } }) };
 }
 
 /** Where a login that was begun with this origin ends. */
-async function end(app: StartedHost, browser: CookieBrowser, place: Place, ...raw: readonly string[]): Promise<string | undefined> {
+async function end(app: StartedApplication, browser: CookieBrowser, place: Place, ...raw: readonly string[]): Promise<string | undefined> {
   const answer = await browser.get(await app.provider.signInCode(await place(browser, ...raw)));
   assert.equal(answer.status, 302);
   return answer.location;
 }
 
-async function checkKept(stage: HostStage, place: Place): Promise<void> {
+async function checkKept(stage: AdapterStage, place: Place): Promise<void> {
   const { app, browser } = await start(stage);
   for (const [raw, href] of KEPT) assert.equal(await end(app, browser, place, raw), href);
 }
 
-async function checkRejected(stage: HostStage, place: Place, corpus: readonly string[]): Promise<void> {
+async function checkRejected(stage: AdapterStage, place: Place, corpus: readonly string[]): Promise<void> {
   const { app, browser } = await start(stage);
   // An earlier login's page must never be the fallback.
   assert.equal(await end(app, browser, place, `${OWN}/earlier`), `${OWN}/earlier`);
@@ -101,7 +101,7 @@ async function checkRejected(stage: HostStage, place: Place, corpus: readonly st
   assert.equal(await end(app, browser, place, `${OWN}/page`, `${OWN}/page`), FALLBACK, "repeated");
 }
 
-export const originObligations: readonly HostObligation[] = [
+export const originRequirements: readonly AdapterRequirement[] = [
   {
     area: "origin",
     promise: "an origin_url of our own origin is where the visitor ends, in the browser's own spelling",

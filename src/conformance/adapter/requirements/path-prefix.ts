@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import type { IdpAuthOptions } from "../../../index.js";
-import type { BrowserAnswer, CookieBrowser } from "../../../testing/browser/cookie-browser.js";
-import type { HostRoute } from "../adapter-under-test.js";
-import { USUAL_ROUTES, type StartedHost } from "../stage.js";
+import type { BrowserResponse, CookieBrowser } from "../../../testing/browser/cookie-browser.js";
+import type { ApplicationRoute } from "../adapter-under-test.js";
+import { USUAL_ROUTES, type StartedApplication } from "../stage.js";
 import { ACCEPTS_JSON, ADA, ownCookies, SIGNED_IN, SIGNED_OUT } from "./answers.js";
-import type { HostObligation } from "./requirement.js";
+import type { AdapterRequirement } from "./requirement.js";
 
 const area = "path prefix";
 const ORIGIN = "https://app.example";
@@ -12,7 +12,7 @@ const PREFIX = "/portal";
 const BEHIND: IdpAuthOptions = { pathPrefix: PREFIX, trustProxy: true };
 
 /** A browser behind a proxy that takes the prefix off; a link without it leads nowhere, and fails. */
-function outside(app: StartedHost): CookieBrowser {
+function outside(app: StartedApplication): CookieBrowser {
   return app.browser({ origin: ORIGIN, proxied: { [ORIGIN]: { port: app.port, strips: PREFIX } } });
 }
 
@@ -23,8 +23,8 @@ const SAID: readonly (readonly [how: string, options: IdpAuthOptions])[] = [
   ["IDP_PATH_PREFIX", { env: { IDP_PATH_PREFIX: PREFIX, IDP_TRUST_PROXY: "true" } }],
 ];
 
-export const pathPrefixObligations: readonly HostObligation[] = [
-  ...SAID.map(([how, options]): HostObligation => ({
+export const pathPrefixRequirements: readonly AdapterRequirement[] = [
+  ...SAID.map(([how, options]): AdapterRequirement => ({
     area,
     promise: `the whole trip works behind a proxy that takes a prefix off the path (${how})`,
     async check(stage) {
@@ -72,7 +72,13 @@ export const pathPrefixObligations: readonly HostObligation[] = [
     area,
     promise: "every redirect and every address that a script is told carries it",
     async check(stage) {
-      const own: HostRoute = { kind: "json", method: "GET", path: "/own", guard: { mount: 0, ownAnswers: true }, answer: () => ({}) };
+      const own: ApplicationRoute = {
+        kind: "json",
+        method: "GET",
+        path: "/own",
+        guard: { mount: 0, ownResponses: true },
+        answer: () => ({}),
+      };
       const app = await stage.start({ options: BEHIND, routes: [...USUAL_ROUTES, own] });
       const browser = outside(app);
       assert.equal((await browser.get("/portal/reports", { headers: ACCEPTS_JSON })).json().login_url, "/portal/idpauth/login/");
@@ -120,7 +126,7 @@ export const pathPrefixObligations: readonly HostObligation[] = [
   },
 ];
 
-async function wholeTrip(app: StartedHost, basePath: string, endpoints: string): Promise<void> {
+async function wholeTrip(app: StartedApplication, basePath: string, endpoints: string): Promise<void> {
   const browser = outside(app);
   const reports = `${PREFIX}${basePath}/reports`;
   const page = await browser.follow(`${reports}?year=2024&q=a%2Fb`);
@@ -147,7 +153,7 @@ async function wholeTrip(app: StartedHost, basePath: string, endpoints: string):
 }
 
 /** Every address in the page leads through the proxy, and to something. */
-async function assertLinks(browser: CookieBrowser, { url, text }: BrowserAnswer): Promise<void> {
+async function assertLinks(browser: CookieBrowser, { url, text }: BrowserResponse): Promise<void> {
   const links = [...text.matchAll(/(?:href|src|action)="([^"]*)"/g)].map(([, link]) => link ?? "");
   assert.ok(links.length > 1, `${url.pathname} has no links: ${text}`);
   for (const link of links.filter((each) => !each.startsWith("https://pictures.example.com/"))) {

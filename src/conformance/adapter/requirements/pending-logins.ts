@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
-import type { StartedHost } from "../stage.js";
+import type { StartedApplication } from "../stage.js";
 import { assertPage, assertRedirect, probe, SIGNED_IN } from "./answers.js";
-import type { HostObligation } from "./requirement.js";
+import type { AdapterRequirement } from "./requirement.js";
 
-const pageOf = (app: StartedHost, tab: number) => `${app.origin}/page/${String(tab)}`;
-const loginOf = (app: StartedHost, tab: number) =>
+const pageOf = (app: StartedApplication, tab: number) => `${app.origin}/page/${String(tab)}`;
+const loginOf = (app: StartedApplication, tab: number) =>
   `/idpauth/login/?${new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: pageOf(app, tab) }).toString()}`;
 
-export const pendingLoginObligations: readonly HostObligation[] = [
+export const pendingLoginRequirements: readonly AdapterRequirement[] = [
   {
     area: "pending logins",
     promise: "two tabs can sign in at once, and each returns to its own page, whichever comes back first",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { StageOptions } from "../stage.js";
 import { ACCEPTS_HTML, ADA, assertPage, assertRetryAfter, mediaType, ownCookies, probe, PROBE, SIGNED_IN, SIGNED_OUT } from "./answers.js";
-import type { HostObligation } from "./requirement.js";
+import type { AdapterRequirement } from "./requirement.js";
 
 const HOUR = 3600;
 
@@ -13,7 +13,7 @@ const ENDS: readonly (readonly [reason: string, start: StageOptions, seconds: nu
   ["no_refresh_token", { provider: { issueRefreshToken: false } }, HOUR],
 ];
 
-export const probeObligations: readonly HostObligation[] = [
+export const probeRequirements: readonly AdapterRequirement[] = [
   {
     area: "probe",
     promise: "is 200 for everybody: who is signed in with exactly email, name and picture, or user null, whatever Accept says",

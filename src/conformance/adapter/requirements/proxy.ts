@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import type { CookieBrowser } from "../../../testing/browser/cookie-browser.js";
-import type { StageOptions, StartedHost } from "../stage.js";
+import type { StageOptions, StartedApplication } from "../stage.js";
 import { assertProblem, ownCookies, probe, SIGNED_IN } from "./answers.js";
-import type { HostObligation } from "./requirement.js";
+import type { AdapterRequirement } from "./requirement.js";
 
 const area = "proxy";
 const PUBLIC = "https://app.example";
 const CALLBACK = "/idpauth/login-callback";
 
 /** A browser that reaches the application through a proxy that ends TLS. */
-function outside(app: StartedHost, origin = PUBLIC): CookieBrowser {
+function outside(app: StartedApplication, origin = PUBLIC): CookieBrowser {
   return app.browser({ origin, proxied: { [origin]: app.port } });
 }
 
@@ -18,7 +18,7 @@ function redirectUri(location: string | undefined): string | null {
 }
 
 /** What holds where a proxy is trusted, whoever was told so. */
-async function checkTrusted(app: StartedHost, session: "bundled" | "host"): Promise<void> {
+async function checkTrusted(app: StartedApplication, session: "bundled" | "host"): Promise<void> {
   const browser = outside(app);
   const blocked = await browser.navigate("/reports?a=b");
   assert.ok(blocked.location?.includes(`origin_url=${encodeURIComponent(`${PUBLIC}/reports?a=b`)}`), blocked.location);
@@ -61,7 +61,7 @@ const UNTRUSTED: readonly (readonly [promise: string, options: StageOptions, red
   ],
 ];
 
-export const proxyObligations: readonly HostObligation[] = [
+export const proxyRequirements: readonly AdapterRequirement[] = [
   {
     area,
     promise: "the host's own setting makes X-Forwarded-Proto and X-Forwarded-Host say where we are",
@@ -77,7 +77,7 @@ export const proxyObligations: readonly HostObligation[] = [
       await checkTrusted(await stage.start({ options: { trustProxy: true } }), stage.session);
     },
   },
-  ...UNTRUSTED.map(([promise, options, expected]): HostObligation => ({
+  ...UNTRUSTED.map(([promise, options, expected]): AdapterRequirement => ({
     area,
     promise,
     async check(stage) {

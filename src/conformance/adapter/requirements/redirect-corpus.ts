@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import type { BrowserAnswer, CookieBrowser } from "../../../testing/browser/cookie-browser.js";
+import type { BrowserResponse, CookieBrowser } from "../../../testing/browser/cookie-browser.js";
 import { fitsHeader, redirectCorpus, type RedirectCase } from "../redirect-corpus.js";
-import type { HostStage, StartedHost } from "../stage.js";
-import type { HostObligation } from "./requirement.js";
+import type { AdapterStage, StartedApplication } from "../stage.js";
+import type { AdapterRequirement } from "./requirement.js";
 
 const OWN = "http://app.example";
 const FALLBACK = "/start";
@@ -41,14 +41,14 @@ const byHeader: Place = async (browser, value) => {
 };
 
 /** Two Location headers would be two destinations, and nobody knows which a browser takes. */
-function locationOf(answer: BrowserAnswer): string {
+function locationOf(answer: BrowserResponse): string {
   const names = answer.rawHeaders.filter((_text, at) => at % 2 === 0);
   assert.equal(names.filter((name) => name.toLowerCase() === "location").length, 1, "one Location header");
   return answer.location ?? "";
 }
 
 /** What is wrong with the trip of one value; undefined: nothing. */
-async function trip(app: StartedHost, place: Place, { group, value, location }: RedirectCase): Promise<string | undefined> {
+async function trip(app: StartedApplication, place: Place, { group, value, location }: RedirectCase): Promise<string | undefined> {
   const shown = `${group}: ${JSON.stringify(value.length > 120 ? `${value.slice(0, 120)}…` : value)}`;
   const browser = app.browser({ proxied: { [OWN]: app.port } });
   try {
@@ -63,7 +63,7 @@ async function trip(app: StartedHost, place: Place, { group, value, location }: 
   }
 }
 
-async function checkCorpus(stage: HostStage, place: Place, corpus: readonly RedirectCase[]): Promise<void> {
+async function checkCorpus(stage: AdapterStage, place: Place, corpus: readonly RedirectCase[]): Promise<void> {
   const app = await stage.start({ options: { authFinalRedirectUrl: FALLBACK } });
   const wrong: string[] = [];
   for (let at = 0; at < corpus.length; at += BATCH) {
@@ -92,7 +92,7 @@ function isAddress(group: string): boolean {
 }
 
 /** The whole redirect corpus, by each of the two ways in. */
-export const redirectCorpusObligations: readonly HostObligation[] = PARTS.flatMap(([what, has]) => [
+export const redirectCorpusRequirements: readonly AdapterRequirement[] = PARTS.flatMap(([what, has]) => [
   {
     area: "origin",
     promise: `the redirect corpus as origin_url, ${what}: each value ends where it must, on the wire`,

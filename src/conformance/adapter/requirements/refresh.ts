@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import type { Fault } from "../../../testing/provider/test-provider.js";
-import type { StartedHost } from "../stage.js";
+import type { StartedApplication } from "../stage.js";
 import { assertRetryAfter, GRACE, probe, PROBE, SIGNED_IN, SIGNED_OUT } from "./answers.js";
-import type { HostObligation } from "./requirement.js";
+import type { AdapterRequirement } from "./requirement.js";
 
 const HOUR = 3600;
 
-const refreshes = (app: StartedHost) => app.provider.requestsTo("token", { grant_type: "refresh_token" });
+const refreshes = (app: StartedApplication) => app.provider.requestsTo("token", { grant_type: "refresh_token" });
 
-function pass(app: StartedHost, seconds: number): void {
+function pass(app: StartedApplication, seconds: number): void {
   app.clock.advance(seconds * 1_000);
 }
 
@@ -36,7 +36,7 @@ const REFUSALS: readonly Fault[] = [
   { kind: "status", status: 400, body: "<html>" },
 ];
 
-export const refreshObligations: readonly HostObligation[] = [
+export const refreshRequirements: readonly AdapterRequirement[] = [
   {
     area: "refresh",
     promise: "an expired ID token is one token request, however many requests come at once, and all get the fresh token",

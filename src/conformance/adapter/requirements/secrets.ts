@@ -1,7 +1,7 @@
-import type { StartedHost } from "../stage.js";
+import type { StartedApplication } from "../stage.js";
 
 /** Everything that a run has made and that no answer may show: what it is, and the value. */
-export function secretsOf({ provider }: StartedHost): readonly (readonly [kind: string, value: string])[] {
+export function secretsOf({ provider }: StartedApplication): readonly (readonly [kind: string, value: string])[] {
   const found: [string, string][] = [
     ["client secret", provider.clientSecret],
     ["SECRET_KEY", "a secret key of at least 32 bytes"],

@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { TestClock } from "../../../testing/test-clock.js";
-import type { HostStage, StartedHost } from "../stage.js";
+import type { AdapterStage, StartedApplication } from "../stage.js";
 import { WatchedStore } from "../watched-store.js";
 import { ACCEPTS_JSON, assertPage, assertProblem, assertRedirect, assertRetryAfter, mediaType, probe, PROBE } from "./answers.js";
 import { SIGNED_IN, SIGNED_OUT } from "./answers.js";
-import type { HostObligation } from "./requirement.js";
+import type { AdapterRequirement } from "./requirement.js";
 
-async function start(stage: HostStage): Promise<{ app: StartedHost; store: WatchedStore }> {
+async function start(stage: AdapterStage): Promise<{ app: StartedApplication; store: WatchedStore }> {
   const clock = new TestClock();
   const store = new WatchedStore(clock);
   return { app: await stage.start({ clock, options: { store, debug: true } }), store };
 }
 
-export const storeOutageObligations: readonly HostObligation[] = [
+export const storeOutageRequirements: readonly AdapterRequirement[] = [
   {
     area: "store outage",
     promise:

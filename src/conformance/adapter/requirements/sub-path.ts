@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ADA, assertProblem, ownCookies, SIGNED_IN, SIGNED_OUT } from "./answers.js";
-import type { HostObligation } from "./requirement.js";
+import type { AdapterRequirement } from "./requirement.js";
 
 const area = "sub-path";
 const needs = "sub-path";
@@ -19,7 +19,7 @@ const OUTSIDE = [
   "/AREA/idpauth/session",
 ];
 
-export const subPathObligations: readonly HostObligation[] = [
+export const subPathRequirements: readonly AdapterRequirement[] = [
   {
     area,
     needs,

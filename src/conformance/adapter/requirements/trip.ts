@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import type { HostObligation } from "./requirement.js";
+import type { AdapterRequirement } from "./requirement.js";
 import { leaksIn, secretsOf } from "./secrets.js";
 
 /** The whole way, as a visitor takes it. */
-export const tripObligations: readonly HostObligation[] = [
+export const tripRequirements: readonly AdapterRequirement[] = [
   {
     area: "trip",
     promise: "guarded page, login, provider, callback, the page asked for, logout",

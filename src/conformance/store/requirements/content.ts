@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import type { StoreObligation } from "./requirement.js";
+import type { StoreRequirement } from "./requirement.js";
 import { dataFor, entryOf, inserted, insertedAs, LONG, newKey, sameBytes, sameData } from "./samples.js";
 
 const MEGABYTE = 1024 * 1024;
 
 /** What lies in the store, and under which key. */
-export const contentObligations: readonly StoreObligation[] = [
+export const contentRequirements: readonly StoreRequirement[] = [
   {
     method: "data",
     promise: "is opaque: every byte, no byte at all, and a megabyte come back unchanged",

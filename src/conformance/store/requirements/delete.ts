@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import type { StoreObligation } from "./requirement.js";
+import type { StoreRequirement } from "./requirement.js";
 import { aMoment, atOnce, entryOf, inserted, isAbsent, LONG, newKey, ROUNDS, sameBytes, sameData, textOf, WRITERS } from "./samples.js";
 
 const method = "delete";
 
-export const deleteObligations: readonly StoreObligation[] = [
+export const deleteRequirements: readonly StoreRequirement[] = [
   {
     method,
     promise: "gives what was there, and it is gone",

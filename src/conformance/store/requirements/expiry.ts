@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { lifeOf } from "../store-under-test.js";
-import type { StoreObligation } from "./requirement.js";
+import type { StoreRequirement } from "./requirement.js";
 import { entryOf, inserted, isAbsent, LONG, newKey, sameData, until } from "./samples.js";
 
 const method = "expiry";
@@ -8,7 +8,7 @@ const method = "expiry";
 /** Seconds; in milliseconds more than a timer of 32 bits can wait. */
 const VERY_LONG = 400 * 86_400;
 
-export const expiryObligations: readonly StoreObligation[] = [
+export const expiryRequirements: readonly StoreRequirement[] = [
   {
     method,
     promise: "an entry is there in the last second before expiresAt, and for no method from expiresAt on",

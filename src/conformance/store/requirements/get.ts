@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { StoreObligation } from "./requirement.js";
+import type { StoreRequirement } from "./requirement.js";
 import { entryOf, inserted, LONG, newKey, sameBytes, sameData, versionOf } from "./samples.js";
 
 const method = "get";
@@ -7,7 +7,7 @@ const method = "get";
 /** Epoch seconds beyond 32 bits with a sign, and without. */
 const FAR_TIMES = [2_200_000_000, 4_400_000_000];
 
-export const getObligations: readonly StoreObligation[] = [
+export const getRequirements: readonly StoreRequirement[] = [
   {
     method,
     promise: "gives undefined for a key that was never inserted",

@@ -1,25 +1,25 @@
-import { contentObligations } from "./content.js";
-import { deleteObligations } from "./delete.js";
-import { expiryObligations } from "./expiry.js";
-import { getObligations } from "./get.js";
-import { insertObligations } from "./insert.js";
-import { listObligations } from "./list-by-subject.js";
-import type { StoreObligation } from "./requirement.js";
-import { outageObligations } from "./outage.js";
-import { processObligations } from "./processes.js";
-import { replaceObligations } from "./replace.js";
-import { touchObligations } from "./touch.js";
+import { contentRequirements } from "./content.js";
+import { deleteRequirements } from "./delete.js";
+import { expiryRequirements } from "./expiry.js";
+import { getRequirements } from "./get.js";
+import { insertRequirements } from "./insert.js";
+import { listRequirements } from "./list-by-subject.js";
+import type { StoreRequirement } from "./requirement.js";
+import { outageRequirements } from "./outage.js";
+import { processRequirements } from "./processes.js";
+import { replaceRequirements } from "./replace.js";
+import { touchRequirements } from "./touch.js";
 
 /** THE table: everything that a store owes. */
-export const storeObligations: readonly StoreObligation[] = [
-  ...getObligations,
-  ...insertObligations,
-  ...replaceObligations,
-  ...touchObligations,
-  ...deleteObligations,
-  ...listObligations,
-  ...expiryObligations,
-  ...contentObligations,
-  ...processObligations,
-  ...outageObligations,
+export const storeRequirements: readonly StoreRequirement[] = [
+  ...getRequirements,
+  ...insertRequirements,
+  ...replaceRequirements,
+  ...touchRequirements,
+  ...deleteRequirements,
+  ...listRequirements,
+  ...expiryRequirements,
+  ...contentRequirements,
+  ...processRequirements,
+  ...outageRequirements,
 ];

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { lifeOf } from "../store-under-test.js";
-import type { StoreObligation } from "./requirement.js";
+import type { StoreRequirement } from "./requirement.js";
 import { atOnce, entryOf, fieldsOf, inserted, newKey, oneWinner, ROUNDS, sameBytes, sameData, until, WRITERS } from "./samples.js";
 
 const method = "insert";
 
-export const insertObligations: readonly StoreObligation[] = [
+export const insertRequirements: readonly StoreRequirement[] = [
   {
     method,
     promise: "refuses a key that exists and writes nothing",

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import type { StoreObligation } from "./requirement.js";
+import type { StoreRequirement } from "./requirement.js";
 import { entryOf, inserted, insertedAs, newKey } from "./samples.js";
 
 const method = "listBySubject";
 
-export const listObligations: readonly StoreObligation[] = [
+export const listRequirements: readonly StoreRequirement[] = [
   {
     method,
     promise: "gives all keys of the subject and no others",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { StoreMethod, StoreUnderTest } from "../store-under-test.js";
-import type { StoreObligation } from "./requirement.js";
+import type { StoreRequirement } from "./requirement.js";
 import { dataFor, entryOf, fieldsOf, inserted, LONG, newKey, sameBytes, sameData, type Inserted } from "./samples.js";
 
 const method = "outage";
@@ -16,7 +16,7 @@ const LATER_CALLS = 20;
 const SECRET = "sealed bytes that nobody may read";
 
 /** What holds while the store's server is away, and after. */
-export const outageObligations: readonly StoreObligation[] = [
+export const outageRequirements: readonly StoreRequirement[] = [
   {
     method,
     promise: "every method rejects in time, and none says that what is there is not",
@@ -192,7 +192,7 @@ async function whenBack(work: () => Promise<void>): Promise<void> {
 async function nothingIsDone({ store }: StoreUnderTest, there: Prepared): Promise<void> {
   assert.equal(await store.get(there.fresh), undefined, "an insert that was refused has been done");
   const replaced = await store.get(there.replaced.key);
-  // An entry that the server has lost is another obligation's affair.
+  // An entry that the server has lost is another requirement's affair.
   if ((await store.get(there.kept.key)) === undefined) return;
   assert.equal(replaced?.version, there.replaced.version, "a replace that was refused has been done");
   const touched = await store.get(there.touched.key);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { SessionStore } from "../../../index.js";
-import type { StoreObligation } from "./requirement.js";
+import type { StoreRequirement } from "./requirement.js";
 import {
   anotherStore,
   atOnce,
@@ -20,7 +20,7 @@ const method = "processes";
 const needs = "another";
 
 /** What holds between two stores over the same data. */
-export const processObligations: readonly StoreObligation[] = [
+export const processRequirements: readonly StoreRequirement[] = [
   {
     method,
     promise: "of many replaces at once over two stores, one wins and its data is what is kept",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { lifeOf } from "../store-under-test.js";
-import type { StoreObligation } from "./requirement.js";
+import type { StoreRequirement } from "./requirement.js";
 import {
   atOnce,
   countTogether,
@@ -19,7 +19,7 @@ import {
 
 const method = "replace";
 
-export const replaceObligations: readonly StoreObligation[] = [
+export const replaceRequirements: readonly StoreRequirement[] = [
   {
     method,
     promise: "writes when the version still is the stored one, and gives a new version",

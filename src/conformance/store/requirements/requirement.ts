@@ -2,7 +2,7 @@ import type { GuaranteeNumber, OtherPromise, StoreNeed } from "../guarantees.js"
 import type { StoreUnderTest } from "../store-under-test.js";
 
 /** One thing that a store owes. */
-export interface StoreObligation {
+export interface StoreRequirement {
   /** The method that owes it, or what it is about: `expiry`, `processes`, … */
   readonly method: string;
   /** What it owes. Unique within its method; not renamed without need, since reports name it. */
@@ -13,7 +13,7 @@ export interface StoreObligation {
   readonly others: readonly OtherPromise[];
   /** What happens over a store that breaks it, in one sentence. */
   readonly why: string;
-  /** What the check takes; `bytes`: a store outside the process. Without it, the obligation is not checked. */
+  /** What the check takes; `bytes`: a store outside the process. Without it, the requirement is not checked. */
   readonly needs?: StoreNeed;
   /** Rejects when the store breaks it: with an AssertionError, or with what the store rejected with. */
   check(under: StoreUnderTest): Promise<void>;

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import type { Entry, EpochSeconds, SessionRecord, SessionStore, Stored } from "../../../index.js";
 import type { StoreUnderTest } from "../store-under-test.js";
 
-/** Seconds: longer than any obligation takes that does not wait for an end. */
+/** Seconds: longer than any requirement takes that does not wait for an end. */
 export const LONG = 600;
 
 /** How often a race is run: a window that is rarely hit has many chances. */
@@ -42,7 +42,7 @@ export function sameBytes(found: Uint8Array | undefined, expected: Uint8Array): 
   assert.fail(`byte ${expected.findIndex((byte, index) => found[index] !== byte)} came back as another`);
 }
 
-/** An entry that outlives its obligation. */
+/** An entry that outlives its requirement. */
 export function entryOf(under: StoreUnderTest, text: string, fields: Partial<Entry> = {}): Entry {
   return { data: dataFor(under.store, text), expiresAt: under.now() + LONG, ...fields };
 }

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import type { Entry } from "../../../index.js";
-import type { StoreObligation } from "./requirement.js";
+import type { StoreRequirement } from "./requirement.js";
 import { aMoment, atOnce, entryOf, inserted, LONG, newKey, ROUNDS, sameBytes, sameData, versionOf } from "./samples.js";
 
 const method = "touch";
 
-export const touchObligations: readonly StoreObligation[] = [
+export const touchRequirements: readonly StoreRequirement[] = [
   {
     method,
     promise: "moves lastActive and expiresAt forward",

@@ -1,15 +1,15 @@
 import { idpAuth, type NextIdpAuth } from "idpauth/next";
-import type { HostAuth, HostSetup } from "idpauth/testing";
+import type { ApplicationAuth, AdapterSetup } from "idpauth/testing";
 import { connection } from "next/server";
 import { setup } from "./setup";
 
-const made = new WeakMap<HostSetup, readonly NextIdpAuth[]>();
+const made = new WeakMap<AdapterSetup, readonly NextIdpAuth[]>();
 
 /**
  * Where an application writes `export const auth = idpAuth()`. As there, each of Next.js's bundles evaluates it for itself,
  * with option objects of its own.
  */
-export function auths(of: HostSetup = setup()): readonly NextIdpAuth[] {
+export function auths(of: AdapterSetup = setup()): readonly NextIdpAuth[] {
   const known = made.get(of) ?? of.mounts.map((options) => idpAuth({ ...options }));
   made.set(of, known);
   return known;
@@ -24,10 +24,10 @@ export async function firstAuth(): Promise<NextIdpAuth> {
 }
 
 /** As the conformance suite calls them: the request first. `own`: as an application on Next.js has it. */
-export function hostAuths(of?: HostSetup): readonly HostAuth[] {
+export function hostAuths(of?: AdapterSetup): readonly ApplicationAuth[] {
   return auths(of).map((auth): object => ({
     ...auth,
     own: auth,
     getAccessToken: (raw: Request, options?: { readonly minValidity?: number }) => auth.getAccessToken(options, raw),
-  })) as readonly object[] as readonly HostAuth[];
+  })) as readonly object[] as readonly ApplicationAuth[];
 }

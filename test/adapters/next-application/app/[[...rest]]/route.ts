@@ -1,15 +1,15 @@
 import type { NextRequest } from "next/server";
-import type { GuardAnswers } from "idpauth/next";
+import type { GuardResponses } from "idpauth/next";
 import { auths, hostAuths } from "../../lib/auth";
 import { setup } from "../../lib/setup";
 
-const OWN_ANSWERS: GuardAnswers = {
+const OWN_ANSWERS: GuardResponses = {
   navigation: (_request, _context, { reason, loginUrl }) => Response.json({ reason, loginUrl }, { status: 418 }),
   unauthenticated: (_request, _context, { reason, loginUrl }) => Response.json({ reason, loginUrl }, { status: 419 }),
   unavailable: (_request, _context, { error }) => Response.json({ code: error.code }, { status: 520 }),
 };
 
-const FAILING_ANSWERS: GuardAnswers = {
+const FAILING_ANSWERS: GuardResponses = {
   navigation() {
     throw new Error("no answer");
   },
@@ -56,10 +56,10 @@ const answer = withErrors(async (request) => {
   };
   if (route.guard === undefined) return handler(request);
   const auth = all[route.guard.mount]!;
-  const { ownAnswers } = route.guard;
+  const { ownResponses } = route.guard;
   if (route.path === "/forgotten") return auth.idpRequiredWith(FORGETFUL_ANSWERS)(handler)(request);
-  if (ownAnswers === undefined || ownAnswers === false) return auth.idpRequired(handler)(request);
-  return auth.idpRequiredWith(ownAnswers === "failing" ? FAILING_ANSWERS : OWN_ANSWERS)(handler)(request);
+  if (ownResponses === undefined || ownResponses === false) return auth.idpRequired(handler)(request);
+  return auth.idpRequiredWith(ownResponses === "failing" ? FAILING_ANSWERS : OWN_ANSWERS)(handler)(request);
 });
 
 export { answer as GET, answer as HEAD, answer as POST, answer as PUT, answer as PATCH, answer as DELETE, answer as OPTIONS };

@@ -20,7 +20,7 @@ export async function hosts({ load, provider, settings }) {
   const measurements = {};
   for (const [host, [name, atLeast]] of Object.entries(HOSTS)) {
     console.error(`  ${name}`);
-    const server = await startChild("host-server.mjs", { host, provider: clientOf(provider) });
+    const server = await startChild("framework-server.mjs", { host, provider: clientOf(provider) });
     try {
       const { bare, mounted } = await server.call("ports");
       const cookies = [await signIn(`http://127.0.0.1:${mounted}`, provider)];

@@ -1,8 +1,8 @@
-// Runs the conformance suite of every host and writes docs/evidence/hosts-conformance.md: obligations by hosts. `npm run hosts:table`
+// Runs the conformance suite of every host and writes docs/evidence/adapters.md: requirements by hosts. `npm run adapters:table`
 // builds first. What a host lacks has no test, and shows as n/a with the reason.
 import { writeFileSync } from "node:fs";
 import path from "node:path";
-import { HOST_FEATURES, formatHostTable, hostObligations } from "idpauth/testing";
+import { ADAPTER_FEATURES, formatAdapterTable, adapterRequirements } from "idpauth/testing";
 import { root, testOutcomes } from "./run.mjs";
 
 /** @typedef {{ title: string, status: string, failureMessages: string[] }} Outcome */
@@ -10,20 +10,20 @@ import { root, testOutcomes } from "./run.mjs";
 /** @type {Map<string, Map<string, Outcome>>} */
 const hosts = new Map();
 for (const outcome of /** @type {Outcome[]} */ (testOutcomes("test/adapters/conformance"))) {
-  const [, host, obligation] = /^(.*? sessions), (.*)$/s.exec(outcome.title) ?? [];
-  if (host === undefined || obligation === undefined) continue;
+  const [, host, requirement] = /^(.*? sessions), (.*)$/s.exec(outcome.title) ?? [];
+  if (host === undefined || requirement === undefined) continue;
   if (!hosts.has(host)) hosts.set(host, new Map());
-  hosts.get(host)?.set(obligation, outcome);
+  hosts.get(host)?.set(requirement, outcome);
 }
 
 const reports = [...hosts].map(([host, outcomes]) => {
   const session = /** @type {"bundled" | "host"} */ (host.endsWith(", host sessions") ? "host" : "bundled");
-  const results = hostObligations
-    .filter((obligation) => (obligation.session ?? session) === session)
+  const results = adapterRequirements
+    .filter((requirement) => (requirement.session ?? session) === session)
     .map(({ area, promise, needs }) => {
       const outcome = outcomes.get(`${area}: ${promise}`);
       if (outcome === undefined)
-        return { area, promise, passed: false, notChecked: needs === undefined ? "not run" : HOST_FEATURES[needs] };
+        return { area, promise, passed: false, notChecked: needs === undefined ? "not run" : ADAPTER_FEATURES[needs] };
       const passed = outcome.status === "passed";
       // Only whether it is there counts for the table.
       return { area, promise, passed, ...(!passed && { error: /** @type {any} */ (new Error(outcome.failureMessages.join("\n"))) }) };
@@ -34,9 +34,9 @@ reports.sort((one, other) => one.name.localeCompare(other.name, "en") || one.ses
 
 const text = `# Every adapter against the same requirements
 
-The results of \`testHost\` of \`idpauth/testing\`, over real sockets, on Node ${process.version.slice(1)}. To repeat it:
-\`npm run hosts:table\`. The frameworks are described in [frameworks.md](../how-to/frameworks.md).
+The results of \`testAdapter\` of \`idpauth/testing\`, over real sockets, on Node ${process.version.slice(1)}. To repeat it:
+\`npm run adapters:table\`. The frameworks are described in [frameworks.md](../how-to/frameworks.md).
 
-${formatHostTable(reports)}`;
-writeFileSync(path.join(root, "docs/evidence/hosts-conformance.md"), text);
-console.log(`docs/evidence/hosts-conformance.md: ${reports.length} columns`);
+${formatAdapterTable(reports)}`;
+writeFileSync(path.join(root, "docs/evidence/adapters.md"), text);
+console.log(`docs/evidence/adapters.md: ${reports.length} columns`);

@@ -1,101 +1,106 @@
 import { describe, expect, it } from "vitest";
 import {
-  checkHost,
-  formatHostReport,
-  formatHostTable,
-  HOST_FEATURES,
-  HostObligationError,
-  hostObligations,
-  testHost,
-  type HostReport,
-  type HostResult,
-  type HostSetup,
+  checkAdapter,
+  formatAdapterReport,
+  formatAdapterTable,
+  ADAPTER_FEATURES,
+  AdapterRequirementError,
+  adapterRequirements,
+  testAdapter,
+  type AdapterReport,
+  type AdapterResult,
+  type AdapterSetup,
 } from "../../src/testing/index.js";
-import { checkHostObligation } from "../../src/conformance/adapter/check-requirement.js";
+import { checkAdapterRequirement } from "../../src/conformance/adapter/check-requirement.js";
 import { Stage } from "../../src/conformance/adapter/stage.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { startExpress } from "../adapters/applications/express.js";
-import { brokenHosts, type BrokenHost } from "./broken-hosts.js";
+import { brokenHosts, type BrokenHost } from "./broken-adapters.js";
 
 function nameOf({ area, promise }: { area: string; promise: string }): string {
   return `${area}: ${promise}`;
 }
 
-function obligationOf({ breaks: [area, beginning] }: BrokenHost) {
-  const found = hostObligations.filter((obligation) => obligation.area === area && obligation.promise.startsWith(beginning));
+function requirementOf({ breaks: [area, beginning] }: BrokenHost) {
+  const found = adapterRequirements.filter((requirement) => requirement.area === area && requirement.promise.startsWith(beginning));
   expect(found.map(nameOf), `${area}: ${beginning}…`).toHaveLength(1);
   return found[0]!;
 }
 
 describe("the suite finds a host that", () => {
   it.concurrent.each(brokenHosts)("$name", async (broken) => {
-    const start = (setup: HostSetup) => startExpress(5, broken.setup?.(setup) ?? setup, broken);
-    const result = await checkHostObligation({ name: broken.name, start }, "bundled", obligationOf(broken));
-    expect(result.error).toBeInstanceOf(HostObligationError);
+    const start = (setup: AdapterSetup) => startExpress(5, broken.setup?.(setup) ?? setup, broken);
+    const result = await checkAdapterRequirement({ name: broken.name, start }, "bundled", requirementOf(broken));
+    expect(result.error).toBeInstanceOf(AdapterRequirementError);
     expect(result).toMatchObject({ passed: false });
   });
 });
 
-describe("the table of obligations", () => {
+describe("the table of requirements", () => {
   it("names each of them once, in sentences", () => {
-    const names = hostObligations.map(nameOf);
+    const names = adapterRequirements.map(nameOf);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
-    for (const { promise } of hostObligations) expect(promise).not.toMatch(/[.!]$|^\s|\s$/);
+    for (const { promise } of adapterRequirements) expect(promise).not.toMatch(/[.!]$|^\s|\s$/);
   });
 });
 
-describe("testHost", () => {
-  it("registers a test for each obligation of that kind of sessions, but for what the host lacks", async () => {
+describe("testAdapter", () => {
+  it("registers a test for each requirement of that kind of sessions, but for what the host lacks", async () => {
     const registered = new Map<string, () => Promise<void>>();
-    const start = (setup: HostSetup) => startExpress(5, setup);
-    testHost({
+    const start = (setup: AdapterSetup) => startExpress(5, setup);
+    testAdapter({
       name: "Express",
       start,
       session: "host",
       lacks: ["raw targets"],
       test: (name, run) => registered.set(name, run),
     });
-    const owed = hostObligations.filter(({ session, needs }) => session !== "bundled" && needs !== "raw targets");
-    expect([...registered.keys()]).toEqual(owed.map((obligation) => `Express, host sessions, ${nameOf(obligation)}`));
+    const owed = adapterRequirements.filter(({ session, needs }) => session !== "bundled" && needs !== "raw targets");
+    expect([...registered.keys()]).toEqual(owed.map((requirement) => `Express, host sessions, ${nameOf(requirement)}`));
     await registered.values().next().value?.();
   });
 
   it("fails a test with what was seen", async () => {
     const registered: (() => Promise<void>)[] = [];
-    testHost({
+    testAdapter({
       name: "Nothing",
       start: () => Promise.reject(new Error("it does not start")),
       test: (_name, run) => registered.push(run),
     });
-    await expect(registered[0]!()).rejects.toThrow(/^Nothing breaks an obligation\. trip: [^]*\nSeen: it does not start$/);
+    await expect(registered[0]!()).rejects.toThrow(/^Nothing breaks an requirement\. trip: [^]*\nSeen: it does not start$/);
   });
 });
 
 describe("the reports", () => {
-  const result = (area: string, promise: string, rest: Partial<HostResult> = {}): HostResult => ({ area, promise, passed: true, ...rest });
-  const error = new HostObligationError(
+  const result = (area: string, promise: string, rest: Partial<AdapterResult> = {}): AdapterResult => ({
+    area,
+    promise,
+    passed: true,
+    ...rest,
+  });
+  const error = new AdapterRequirementError(
     "Two",
     { area: "guard", promise: "it guards", check: async () => undefined },
     new Error("it let\nme in"),
   );
-  const one: HostReport = {
+  const one: AdapterReport = {
     name: "One",
     session: "bundled",
     results: [
       result("trip", "there and back"),
       result("guard", "it guards"),
-      result("guard", "a | b", { passed: false, notChecked: HOST_FEATURES["raw targets"] }),
+      result("guard", "a | b", { passed: false, notChecked: ADAPTER_FEATURES["raw targets"] }),
     ],
   };
-  const two: HostReport = {
+  const two: AdapterReport = {
     name: "Two",
     session: "host",
     results: [result("trip", "there and back"), result("trip", "only here"), result("guard", "it guards", { passed: false, error })],
   };
 
-  it("checkHost gives a result for each obligation that is owed, and tells each as it comes", async () => {
-    const told: HostResult[] = [];
-    const report = await checkHost({
+  it("checkAdapter gives a result for each requirement that is owed, and tells each as it comes", async () => {
+    const told: AdapterResult[] = [];
+    const report = await checkAdapter({
       name: "Nothing",
       start: () => Promise.reject(new Error("it does not start")),
       lacks: ["sub-path"],
@@ -103,17 +108,17 @@ describe("the reports", () => {
     });
     expect(told).toEqual(report.results);
     expect(report.session).toBe("bundled");
-    expect(report.results.map(nameOf)).toEqual(hostObligations.filter(({ session }) => session !== "host").map(nameOf));
+    expect(report.results.map(nameOf)).toEqual(adapterRequirements.filter(({ session }) => session !== "host").map(nameOf));
     // What does not even start holds nothing, and what it lacks is not held against it.
     const open = report.results.filter(({ notChecked }) => notChecked !== undefined);
-    expect(new Set(open.map(({ notChecked }) => notChecked))).toEqual(new Set([HOST_FEATURES["sub-path"]]));
+    expect(new Set(open.map(({ notChecked }) => notChecked))).toEqual(new Set([ADAPTER_FEATURES["sub-path"]]));
     expect(report.results.filter(({ passed }) => passed)).toEqual([]);
   });
 
   it("as text", () => {
-    expect(formatHostReport(two)).toBe(
+    expect(formatAdapterReport(two)).toBe(
       [
-        "Two with its own sessions: of 3 obligations 2 hold, 1 are broken, 0 were not checked.",
+        "Two with its own sessions: of 3 requirements 2 hold, 1 are broken, 0 were not checked.",
         "",
         "trip",
         "  holds        there and back",
@@ -123,19 +128,19 @@ describe("the reports", () => {
         "  BROKEN       it guards",
         "",
         "What was seen",
-        "- Two breaks an obligation. guard: it guards.",
+        "- Two breaks an requirement. guard: it guards.",
         "  Seen: it let",
         "  me in",
         "",
       ].join("\n"),
     );
-    expect(formatHostReport(one)).toContain(`  not checked  a | b (${HOST_FEATURES["raw targets"]})\n`);
+    expect(formatAdapterReport(one)).toContain(`  not checked  a | b (${ADAPTER_FEATURES["raw targets"]})\n`);
   });
 
   it("as a table of cases and hosts", () => {
-    expect(formatHostTable([one, two])).toBe(
+    expect(formatAdapterTable([one, two])).toBe(
       [
-        "| Obligation | One | Two, its own sessions |",
+        "| Requirement | One | Two, its own sessions |",
         "| --- | :-: | :-: |",
         "| trip: there and back | yes | yes |",
         "| trip: only here |  | yes |",
@@ -143,7 +148,7 @@ describe("the reports", () => {
         "| guard: a \\| b | n/a |  |",
         "| **Hold, of those owed** | 2 of 3 | 2 of 3 |",
         "",
-        `- n/a, One: ${HOST_FEATURES["raw targets"]}`,
+        `- n/a, One: ${ADAPTER_FEATURES["raw targets"]}`,
         "",
       ].join("\n"),
     );

@@ -1,15 +1,15 @@
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from "express";
 import { idpAuth, type ExpressIdpAuth } from "../../src/adapters/express/express.js";
 import { ConfigurationError, memoryStore, type IdpAuthOptions, type Session, type SessionStore, type Stored } from "../../src/index.js";
-import type { HostSetup } from "../../src/testing/index.js";
+import type { AdapterSetup } from "../../src/testing/index.js";
 import type { ExpressChanges } from "../adapters/applications/express.js";
 
 /** An Express application with one mistake in it, such as people and frameworks make. */
 export interface BrokenHost extends ExpressChanges {
   readonly name: string;
-  /** The obligation that finds it; the promise by its beginning. */
+  /** The requirement that finds it; the promise by its beginning. */
   readonly breaks: readonly [area: string, promise: string];
-  readonly setup?: (setup: HostSetup) => HostSetup;
+  readonly setup?: (setup: AdapterSetup) => AdapterSetup;
 }
 
 /** Something before idpauth does this, and goes on. */

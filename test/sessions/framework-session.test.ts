@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { StoreUnavailableError } from "../../src/errors.js";
-import type { VisitorSession } from "../../src/ports.js";
+import type { UserSession } from "../../src/ports.js";
 import { storedForm, type SessionRecord } from "../../src/record/record.js";
 import type { EpochSeconds } from "../../src/clock.js";
-import { createHostSessions, type HostSession, type HostSessions } from "../../src/sessions/framework-session.js";
+import { createFrameworkSessions, type FrameworkSession, type FrameworkSessions } from "../../src/sessions/framework-session.js";
 
 type Data = Record<string, unknown>;
 
@@ -54,7 +54,7 @@ class Middleware {
   }
 }
 
-class RequestSession implements HostSession {
+class RequestSession implements FrameworkSession {
   id: string;
   data: Data;
   readonly #middleware: Middleware;
@@ -77,11 +77,11 @@ class RequestSession implements HostSession {
     this.#middleware.stored.set(this.id, structuredClone(this.data));
   }
 
-  async regenerate(keys: Readonly<Data>, keepHostKeys: boolean): Promise<void> {
+  async regenerate(keys: Readonly<Data>, keepApplicationKeys: boolean): Promise<void> {
     await this.#middleware.reached(`regenerate ${this.id}`);
     this.#middleware.stored.delete(this.id);
     this.id = `${this.id}, renewed`;
-    if (!keepHostKeys) this.data = {};
+    if (!keepApplicationKeys) this.data = {};
     this.#put(keys);
     this.#middleware.stored.set(this.id, structuredClone(this.data));
   }
@@ -107,18 +107,18 @@ const withState = (record: SessionRecord) => ({ ...record, oauth_state: "a state
 const same = (record: SessionRecord) => record;
 
 let middleware: Middleware;
-let sessions: HostSessions;
+let sessions: FrameworkSessions;
 
 beforeEach(() => {
   middleware = new Middleware();
-  sessions = createHostSessions({ names: NAMES, client: { issuer: "https://provider.example", clientId: "" }, debug: false });
+  sessions = createFrameworkSessions({ names: NAMES, client: { issuer: "https://provider.example", clientId: "" }, debug: false });
   middleware.stored.set("ada", { cart: "book", ...storedForm(signedIn("first"), NAMES) });
 });
 
 const open = (id = "ada") => sessions.open(middleware.request(id));
 
 describe("changes of one session take turns", () => {
-  const changes: readonly (readonly [string, (session: VisitorSession) => Promise<unknown> | undefined, Data | undefined])[] = [
+  const changes: readonly (readonly [string, (session: UserSession) => Promise<unknown> | undefined, Data | undefined])[] = [
     ["update", (session) => session.update(withState), { credentials: credentials("second"), oauth_state: "a state" }],
     ["begin", (session) => session.begin(withState), { credentials: credentials("second"), oauth_state: "a state" }],
     ["touch", (session) => session.touch(LATER, false), { credentials: credentials("second"), idp_last_active: LATER }],
@@ -191,7 +191,7 @@ describe("changes of one session take turns", () => {
 });
 
 describe("the request's copy", () => {
-  const looks: readonly (readonly [string, (session: VisitorSession) => Promise<unknown> | undefined])[] = [
+  const looks: readonly (readonly [string, (session: UserSession) => Promise<unknown> | undefined])[] = [
     ["an update that changes nothing", (session) => session.update(same)],
     ["a begin that changes nothing", (session) => session.begin(same)],
     ["a stamp older than the stored one", (session) => session.touch(LATER, false)],
