@@ -16,7 +16,7 @@ import { headline, root } from "./run.mjs";
  */
 
 /** What every room that does I/O may import. */
-const BASE = ["src/clock.ts", "src/errors.ts", "src/http", "src/ports.ts", "src/record"];
+const BASE = ["src/clock.ts", "src/errors.ts", "src/http", "src/ports", "src/record"];
 
 /**
  * THE table. A room is a folder, a file, or with a star the files of one name: each host is a room, so that none imports another.
@@ -28,11 +28,11 @@ export const ROOMS = {
   "src/clock.ts": { rooms: [], packages: [], builtins: false },
   "src/errors.ts": { rooms: [], packages: [], builtins: false },
   "src/http": { rooms: ["src/errors.ts"], packages: [], builtins: false },
-  "src/record": { rooms: ["src/clock.ts", "src/ports.ts"], packages: [], builtins: false },
-  "src/ports.ts": { rooms: ["src/clock.ts", "src/record"], packages: [], builtins: false },
-  "src/config": { rooms: ["src/errors.ts", "src/http", "src/ports.ts", "src/record"], packages: [], builtins: false },
+  "src/record": { rooms: ["src/clock.ts", "src/ports"], packages: [], builtins: false },
+  "src/ports": { rooms: ["src/clock.ts", "src/record"], packages: [], builtins: false },
+  "src/config": { rooms: ["src/errors.ts", "src/http", "src/ports", "src/record"], packages: [], builtins: false },
   // Node's own channels, for tools that watch a process.
-  "src/events": { rooms: ["src/clock.ts", "src/errors.ts", "src/ports.ts", "src/record"], packages: [], builtins: true },
+  "src/events": { rooms: ["src/clock.ts", "src/errors.ts", "src/ports", "src/record"], packages: [], builtins: true },
   "src/pages": { rooms: ["src/errors.ts", "src/http", "src/record"], packages: [], builtins: false },
   // A driver is handed in by the application; only SQLite's is loaded, when the runtime brings none.
   "src/stores/sqlite": { rooms: [...BASE, "src/stores"], packages: ["better-sqlite3"], builtins: true },

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from "vitest";
-import type { Entry, SessionStore } from "../src/ports.js";
+import type { Entry, SessionStore } from "../src/ports/session-store.js";
 import { memoryStore } from "../src/stores/memory/memory-store.js";
 import { startApplication, type Application } from "./support/application.js";
 import { redisStore } from "../src/stores/redis/redis-store.js";

@@ -1,4 +1,4 @@
-import type { Provider } from "../ports.js";
+import type { Provider } from "../ports/provider.js";
 import type { Credentials, IdInfo } from "../record/record.js";
 import { ReplacedKeys } from "./replaced-keys.js";
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";

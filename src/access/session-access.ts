@@ -2,7 +2,7 @@ import { isOutage } from "../errors.js";
 import type { EventHub } from "../events/event-hub.js";
 import { identityOf } from "../events/events.js";
 import { judge, type EndReason, type PolicySettings, type Verdict } from "../record/policy.js";
-import type { UserSession } from "../ports.js";
+import type { UserSession } from "../ports/user-session.js";
 import type { Credentials, SessionRecord } from "../record/record.js";
 import { epochSeconds, type Clock } from "../clock.js";
 import type { Refresher } from "./refresh.js";

@@ -1,6 +1,6 @@
 import { check, CHECK_GROUPS, CHECKS, type CheckCode, type CheckGroup } from "./check-table.js";
 import type { Finding } from "../errors.js";
-import type { StoreProblem } from "../ports.js";
+import type { StoreProblem } from "../ports/session-store.js";
 import { isOnThisMachine } from "./setting-rules.js";
 import type { SettingsResult } from "./read-settings.js";
 

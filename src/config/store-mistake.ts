@@ -1,5 +1,5 @@
 import { kindOf } from "./describe-value.js";
-import type { SessionStore, StoreProblem } from "../ports.js";
+import type { SessionStore, StoreProblem } from "../ports/session-store.js";
 
 /** The methods that every store has; `close` is optional. */
 const METHODS = ["get", "insert", "replace", "touch", "delete", "listBySubject"] as const satisfies readonly (keyof SessionStore)[];

@@ -3,7 +3,7 @@ import { ProviderRefusedError } from "../errors.js";
 import { identityOf } from "../events/events.js";
 import { queryOf, redirect, single, type Reply } from "../http/request-reply.js";
 import { findLogin, isUsedState, mayFinish, signedIn, withoutLogin } from "../record/pending-logins.js";
-import type { ProviderFacts, SignIn } from "../ports.js";
+import type { ProviderFacts, SignIn } from "../ports/provider.js";
 import type { PendingLogin, SessionRecord } from "../record/record.js";
 import { signInErrorCode } from "../pages/sign-in-errors.js";
 import type { Release } from "../access/slots.js";

@@ -1,7 +1,7 @@
 import { channel, type Channel } from "node:diagnostics_channel";
 import type { Publish } from "./event-hub.js";
 import type { EventName } from "./events.js";
-import type { Log } from "../ports.js";
+import type { Log } from "../ports/log.js";
 
 /** Fixed names, looked up once: a subscriber that comes later finds the same channel. */
 const EVENT_CHANNELS: Readonly<Record<EventName, Channel>> = {

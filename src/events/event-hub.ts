@@ -1,7 +1,7 @@
 import { failureReason, ProviderRefusedError } from "../errors.js";
 import { lineOf } from "./log-lines.js";
 import type { EventName, Events, Listener } from "./events.js";
-import type { Log } from "../ports.js";
+import type { Log } from "../ports/log.js";
 import type { Clock } from "../clock.js";
 
 /** Where events go beside the listeners: the channels of `node:diagnostics_channel`. */

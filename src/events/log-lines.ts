@@ -1,5 +1,5 @@
 import type { EventName, Events } from "./events.js";
-import type { LogEntry, LogLevel } from "../ports.js";
+import type { LogEntry, LogLevel } from "../ports/log.js";
 
 interface LineRow {
   readonly level: LogLevel;

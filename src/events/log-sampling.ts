@@ -1,4 +1,4 @@
-import type { Log, LogEntry } from "../ports.js";
+import type { Log, LogEntry } from "../ports/log.js";
 import type { Clock } from "../clock.js";
 
 /** Lines of one kind that pass within {@link WINDOW}; the others of that time are counted. */

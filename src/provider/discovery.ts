@@ -3,7 +3,7 @@ import { quoted } from "../config/describe-value.js";
 import { ProviderUnavailableError } from "../errors.js";
 import type { EventHub } from "../events/event-hub.js";
 import { isLoopback } from "../http/loopback.js";
-import type { Log } from "../ports.js";
+import type { Log } from "../ports/log.js";
 import { parseUrl } from "../http/redirects.js";
 import { ENDPOINT_NAMES } from "../config/setting-kinds.js";
 import type { Clock } from "../clock.js";

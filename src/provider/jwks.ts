@@ -5,7 +5,7 @@ import { createLocalJWKSet } from "jose/jwks/local";
 import { compactVerify } from "jose/jws/compact/verify";
 import { ProviderUnavailableError } from "../errors.js";
 import type { EventHub } from "../events/event-hub.js";
-import type { Log } from "../ports.js";
+import type { Log } from "../ports/log.js";
 import { isObject } from "../record/record.js";
 import type { Clock } from "../clock.js";
 import { jsonObject } from "./token-responses.js";

@@ -1,4 +1,4 @@
-import type { Provider } from "../ports.js";
+import type { Provider } from "../ports/provider.js";
 import type { OpenIdProviderOptions } from "./openid-provider.js";
 
 /**

@@ -1,6 +1,6 @@
 import { ProviderUnavailableError } from "../errors.js";
 import type { ProviderEndpoint } from "../events/events.js";
-import type { Log } from "../ports.js";
+import type { Log } from "../ports/log.js";
 
 /** A cause that waiting does not remove: an operator, or the provider, has to change the set-up. */
 export interface Misconfiguration {

@@ -1,17 +1,17 @@
 import { calculatePKCECodeChallenge } from "oauth4webapi";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import type { EventHub } from "../events/event-hub.js";
+import type { Log } from "../ports/log.js";
 import type {
   AuthorizationRequest,
   CodeExchange,
-  Log,
   Provider,
   ProviderFacts,
   RefreshRequest,
   SignIn,
   SpentRefresh,
   VerifiedRefresh,
-} from "../ports.js";
+} from "../ports/provider.js";
 import { credentialsToDict, type IdInfo, type SessionRecord } from "../record/record.js";
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
 import { errorCode, tokensOf, type TokenAnswer } from "./token-responses.js";

@@ -7,7 +7,7 @@ import {
   type AuthorizationServer,
   type CustomFetchOptions,
 } from "oauth4webapi";
-import type { CodeExchange } from "../ports.js";
+import type { CodeExchange } from "../ports/provider.js";
 import type { Answer, Backchannel } from "./transport.js";
 import { clientAuthentication } from "./client-authentication.js";
 import type { ProviderSettings } from "./provider-settings.js";

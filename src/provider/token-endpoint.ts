@@ -1,6 +1,6 @@
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import type { EventHub } from "../events/event-hub.js";
-import type { CodeExchange, RefreshRequest } from "../ports.js";
+import type { CodeExchange, RefreshRequest } from "../ports/provider.js";
 import type { Clock } from "../clock.js";
 import { meaningOf, TRY_LATER, type Grant, type Meaning } from "./token-responses.js";
 import { createBackOff, retryAfterSeconds, type BackOff } from "./back-off.js";

@@ -11,7 +11,7 @@ import {
   type SessionRecord,
 } from "./record.js";
 import type { EpochSeconds } from "../clock.js";
-import type { SignIn } from "../ports.js";
+import type { SignIn } from "../ports/provider.js";
 
 function isAlive(login: PendingLogin, now: EpochSeconds): boolean {
   return now < login.started_at + PENDING_LOGIN_SECONDS;

@@ -1,6 +1,7 @@
 import { asStoreUnavailable, StoreUnavailableError } from "../errors.js";
 import type { IdpRequest } from "../http/request-reply.js";
-import type { Change, Entry, SessionStore, Stored, UserSession } from "../ports.js";
+import type { Entry, SessionStore, Stored } from "../ports/session-store.js";
+import type { Change, UserSession } from "../ports/user-session.js";
 import {
   deepFreeze,
   EMPTY_RECORD,

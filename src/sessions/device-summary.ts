@@ -1,4 +1,4 @@
-import type { SessionStore, Stored } from "../ports.js";
+import type { SessionStore, Stored } from "../ports/session-store.js";
 import { isObject } from "../record/record.js";
 import type { EpochSeconds } from "../clock.js";
 import type { Sealer } from "./seal.js";

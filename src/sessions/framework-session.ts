@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { StoreUnavailableError } from "../errors.js";
-import type { Change, UserSession } from "../ports.js";
+import type { Change, UserSession } from "../ports/user-session.js";
 import {
   EMPTY_RECORD,
   isObject,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { asStoreUnavailable, StoreUnavailableError } from "../errors.js";
 import { isWithinLimits, type PolicySettings } from "../record/policy.js";
-import type { SessionStore, Stored } from "../ports.js";
+import type { SessionStore, Stored } from "../ports/session-store.js";
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
 import type { StoreFailureListener } from "./bundled-sessions.js";
 import type { Sealer } from "./seal.js";

@@ -5,7 +5,7 @@ import path from "node:path";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { judgeStore } from "../../src/cli/live/store.js";
-import type { SessionStore, Stored } from "../../src/ports.js";
+import type { SessionStore, Stored } from "../../src/ports/session-store.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { postgresMigration } from "../../src/stores/postgres/postgres-store.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { IdpAuthError, ProviderRefusedError, ProviderUnavailableError } from "../../src/errors.js";
 import { EventHub } from "../../src/events/event-hub.js";
 import { signedIn } from "../../src/record/pending-logins.js";
-import type { LogEntry } from "../../src/ports.js";
+import type { LogEntry } from "../../src/ports/log.js";
 import { EMPTY_RECORD, parseRecord, storedForm } from "../../src/record/record.js";
 import { createOpenIdProvider } from "../../src/provider/openid-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";

@@ -1,4 +1,4 @@
-import type { Stored } from "../../src/ports.js";
+import type { Stored } from "../../src/ports/session-store.js";
 import { parseRecord, PENDING_LOGIN_SECONDS, type SessionRecord } from "../../src/record/record.js";
 import { epochSeconds, type EpochSeconds } from "../../src/clock.js";
 import { createSealer, storeKeyOf } from "../../src/sessions/seal.js";

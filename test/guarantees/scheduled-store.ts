@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { StoreUnavailableError } from "../../src/errors.js";
-import type { Entry, SessionStore, Stored } from "../../src/ports.js";
+import type { Entry, SessionStore, Stored } from "../../src/ports/session-store.js";
 import type { EpochSeconds } from "../../src/clock.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import type { Ledger } from "./ledger.js";

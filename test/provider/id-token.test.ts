@@ -1,7 +1,7 @@
 import { generateKeyPair, type KeyObject } from "node:crypto";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { SignIn } from "../../src/ports.js";
+import type { SignIn } from "../../src/ports/provider.js";
 import {
   checkAccessTokenHash,
   checkClaims,

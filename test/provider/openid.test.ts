@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ProviderUnavailableError } from "../../src/errors.js";
-import type { SignIn } from "../../src/ports.js";
+import type { SignIn } from "../../src/ports/provider.js";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
 import { NONCE, REDIRECT_URI, refused, rejection, renewed, SESSION, startRig, unavailable, VERIFIER, type Rig } from "./rig.js";
 

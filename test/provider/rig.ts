@@ -1,5 +1,6 @@
 import { EventHub } from "../../src/events/event-hub.js";
-import type { LogEntry, Provider, SignIn, SpentRefresh } from "../../src/ports.js";
+import type { LogEntry } from "../../src/ports/log.js";
+import type { Provider, SignIn, SpentRefresh } from "../../src/ports/provider.js";
 import type { IdInfo, SessionRecord } from "../../src/record/record.js";
 import { createOpenIdProvider } from "../../src/provider/openid-provider.js";
 import type { ProviderSettings } from "../../src/provider/provider-settings.js";

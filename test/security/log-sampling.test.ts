@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { sampled, WINDOW } from "../../src/events/log-sampling.js";
-import type { LogEntry } from "../../src/ports.js";
+import type { LogEntry } from "../../src/ports/log.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
 it("a provider that once invented reasons without end does not keep later kinds from being told apart", () => {

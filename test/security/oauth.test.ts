@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Entry } from "../../src/ports.js";
+import type { Entry } from "../../src/ports/session-store.js";
 import type { SessionRecord } from "../../src/record/record.js";
 import type { Endpoint, Fault } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";

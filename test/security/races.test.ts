@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { Stored } from "../../src/ports.js";
+import type { Stored } from "../../src/ports/session-store.js";
 import type { IdpAuth, IdpRequest } from "../../src/index.js";
 import type { Visitor } from "../support/application.js";
 import { startWatchedRun, type WatchedRun } from "./watched-run.js";

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { StoreUnavailableError } from "../../src/errors.js";
-import type { SessionStore, UserSession } from "../../src/ports.js";
+import type { SessionStore } from "../../src/ports/session-store.js";
+import type { UserSession } from "../../src/ports/user-session.js";
 import { EMPTY_RECORD, type Credentials, type KeyNames, type PendingLogin, type SessionRecord } from "../../src/record/record.js";
 import { epochSeconds } from "../../src/clock.js";
 import { createBundledSessions, type BundledSessions, type BundledSessionsOptions } from "../../src/sessions/bundled-sessions.js";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { StoreUnavailableError } from "../../src/errors.js";
-import type { Entry, SessionStore } from "../../src/ports.js";
+import type { Entry, SessionStore } from "../../src/ports/session-store.js";
 import { EMPTY_RECORD } from "../../src/record/record.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { testStore } from "../../src/testing/index.js";

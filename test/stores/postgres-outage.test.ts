@@ -3,7 +3,7 @@ import { inspect } from "node:util";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { StoreUnavailableError } from "../../src/errors.js";
-import type { Entry, SessionStore, Stored } from "../../src/ports.js";
+import type { Entry, SessionStore, Stored } from "../../src/ports/session-store.js";
 import { postgresStore, type PostgresStore } from "../../src/stores/postgres/postgres-store.js";
 import { ensurePgBouncer, startPgBouncer, type PgBouncer } from "../support/pgbouncer.js";
 import { ensurePostgres, startPostgres, type PostgresServer } from "../support/postgres-server.js";

@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { StoreUnavailableError } from "../../src/errors.js";
-import type { Entry } from "../../src/ports.js";
+import type { Entry } from "../../src/ports/session-store.js";
 import { postgresMigration, postgresStore, type PostgresPool, type PostgresStore } from "../../src/stores/postgres/postgres-store.js";
 import { SWEEP_SLICE } from "../../src/stores/postgres/table.js";
 import { testStore } from "../../src/testing/index.js";

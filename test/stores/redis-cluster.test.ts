@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { StoreUnavailableError } from "../../src/errors.js";
-import type { Entry } from "../../src/ports.js";
+import type { Entry } from "../../src/ports/session-store.js";
 import { redisStore } from "../../src/stores/redis/redis-store.js";
 import { testStore } from "../../src/testing/index.js";
 import { eventually } from "../support/eventually.js";

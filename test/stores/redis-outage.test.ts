@@ -4,7 +4,7 @@ import { Redis } from "ioredis";
 import { createClient, createSentinel } from "redis";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { StoreUnavailableError } from "../../src/errors.js";
-import type { Entry } from "../../src/ports.js";
+import type { Entry } from "../../src/ports/session-store.js";
 import { redisStore, type RedisClient } from "../../src/stores/redis/redis-store.js";
 import { eventually } from "../support/eventually.js";
 import { CLIENTS, connectedIoredis, connectedNodeRedis, control, type ConnectedClient } from "../support/redis-clients.js";

@@ -4,7 +4,7 @@ import { Cluster, Redis } from "ioredis";
 import { createClient, createCluster } from "redis";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { StoreUnavailableError } from "../../src/errors.js";
-import type { SessionStore } from "../../src/ports.js";
+import type { SessionStore } from "../../src/ports/session-store.js";
 import type { RedisLine } from "../../src/stores/redis/connection.js";
 import { RedisSilence } from "../../src/stores/redis/silence.js";
 import { redisStore } from "../../src/stores/redis/redis-store.js";

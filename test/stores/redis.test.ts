@@ -4,7 +4,7 @@ import { inspect } from "node:util";
 import { createClient, createClientPool, createCluster, createSentinel } from "redis";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { StoreUnavailableError } from "../../src/errors.js";
-import type { Entry, SessionStore } from "../../src/ports.js";
+import type { Entry, SessionStore } from "../../src/ports/session-store.js";
 import { redisStore, type RedisClient } from "../../src/stores/redis/redis-store.js";
 import { INDEX, INSERT, REPLACE, type RedisScript } from "../../src/stores/redis/scripts.js";
 import { packEntry, stampDigits } from "../../src/stores/redis/value.js";

@@ -20,7 +20,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import Database from "better-sqlite3";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { StoreUnavailableError } from "../../src/errors.js";
-import type { Entry, SessionStore } from "../../src/ports.js";
+import type { Entry, SessionStore } from "../../src/ports/session-store.js";
 import { sqliteStore, type SqliteDatabase, type SqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
 import { testStore } from "../../src/testing/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";

@@ -4,7 +4,7 @@ import path from "node:path";
 import { createClient } from "redis";
 import pg from "pg";
 import { describe, expect, it } from "vitest";
-import type { SessionStore } from "../../src/ports.js";
+import type { SessionStore } from "../../src/ports/session-store.js";
 import { postgresStore } from "../../src/stores/postgres/postgres-store.js";
 import { redisStore } from "../../src/stores/redis/redis-store.js";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";

@@ -1,5 +1,5 @@
 import { createDecipheriv, createHash, createHmac, hkdfSync } from "node:crypto";
-import type { Stored } from "../../src/ports.js";
+import type { Stored } from "../../src/ports/session-store.js";
 
 /** The key under which a store keeps the session of a cookie. */
 export function storedUnder(cookie: string): string {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Entry, SessionStore, Stored } from "../../src/ports.js";
+import type { Entry, SessionStore, Stored } from "../../src/ports/session-store.js";
 import type { Clock, EpochSeconds } from "../../src/clock.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 

@@ -1,7 +1,7 @@
 import { check } from "../../config/startup-checks.js";
 import { ProviderUnavailableError, type Finding } from "../../errors.js";
 import { EventHub } from "../../events/event-hub.js";
-import type { Provider } from "../../ports.js";
+import type { Provider } from "../../ports/provider.js";
 import type { Environment, SettingName, Settings } from "../../config/read-settings.js";
 import { createBackchannel } from "../../provider/transport.js";
 import { createOpenIdProvider } from "../../provider/openid-provider.js";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { check } from "../../config/startup-checks.js";
 import { ProviderRefusedError, ProviderUnavailableError, type Finding } from "../../errors.js";
-import type { Provider } from "../../ports.js";
+import type { Provider } from "../../ports/provider.js";
 import type { Settings } from "../../config/read-settings.js";
 import type { Clock } from "../../clock.js";
 import { withDeadline } from "../../provider/transport.js";

@@ -4,7 +4,7 @@ import path from "node:path";
 import { check } from "../../config/startup-checks.js";
 import { kindOf } from "../../config/describe-value.js";
 import type { Finding } from "../../errors.js";
-import type { SessionStore } from "../../ports.js";
+import type { SessionStore } from "../../ports/session-store.js";
 import { isObject } from "../../record/record.js";
 import type { Environment } from "../../config/read-settings.js";
 import { postgresStore, type PostgresPool } from "../../stores/postgres/postgres-store.js";

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Entry, SessionStore, Stored } from "../../ports.js";
+import type { Entry, SessionStore, Stored } from "../../ports/session-store.js";
 import { epochSeconds, type Clock } from "../../clock.js";
 
 /** Writers in one race, and races: a window that is rarely hit has many chances. */

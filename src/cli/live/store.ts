@@ -1,6 +1,6 @@
 import { check } from "../../config/startup-checks.js";
 import type { Finding } from "../../errors.js";
-import type { SessionStore } from "../../ports.js";
+import type { SessionStore } from "../../ports/session-store.js";
 import type { Environment } from "../../config/read-settings.js";
 import { withinTime } from "../../stores/time-limit.js";
 import type { StoreFacts } from "./facts.js";

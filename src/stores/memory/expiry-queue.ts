@@ -1,4 +1,4 @@
-import type { Stored } from "../../ports.js";
+import type { Stored } from "../../ports/session-store.js";
 
 /** One entry of the memory store, and where it stands in its queue. */
 export interface Slot {

@@ -1,5 +1,5 @@
 import { StoreUnavailableError } from "../../errors.js";
-import type { StoreProblem } from "../../ports.js";
+import type { StoreProblem } from "../../ports/session-store.js";
 import { cancelStatement } from "./cancel.js";
 
 /** One statement, as `pg` takes it. Never with a name: a named statement would stay on a connection that a pooler gives to others. */

@@ -1,5 +1,5 @@
 import { StoreUnavailableError } from "../../errors.js";
-import type { Entry, SessionStore, Stored, StoreProblem } from "../../ports.js";
+import type { Entry, SessionStore, Stored, StoreProblem } from "../../ports/session-store.js";
 import { epochSeconds, systemClock, type Clock, type EpochSeconds } from "../../clock.js";
 import {
   codeOf,

@@ -1,4 +1,4 @@
-import type { StoreProblem } from "../../ports.js";
+import type { StoreProblem } from "../../ports/session-store.js";
 
 /** Name and arguments, as they go over the wire. */
 export type RedisCommand = readonly [name: string, ...args: (string | Buffer)[]];

@@ -1,4 +1,4 @@
-import type { StoreProblem } from "../../ports.js";
+import type { StoreProblem } from "../../ports/session-store.js";
 import type { RedisConnection, RedisLine } from "./connection.js";
 
 /** What `createClient`, `createCluster` or `createSentinel` of the package `redis` gives. */

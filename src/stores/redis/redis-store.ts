@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { StoreUnavailableError } from "../../errors.js";
-import type { Entry, SessionStore, Stored, StoreProblem } from "../../ports.js";
+import type { Entry, SessionStore, Stored, StoreProblem } from "../../ports/session-store.js";
 import type { EpochSeconds } from "../../clock.js";
 import { connectionOf, type RedisClient } from "./client.js";
 import type { RedisConnection } from "./connection.js";

@@ -1,5 +1,5 @@
 import { StoreUnavailableError } from "../../errors.js";
-import type { Entry, Stored } from "../../ports.js";
+import type { Entry, Stored } from "../../ports/session-store.js";
 import type { EpochSeconds } from "../../clock.js";
 
 /**

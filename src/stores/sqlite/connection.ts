@@ -1,7 +1,7 @@
 import { accessSync, closeSync, constants, openSync, statSync } from "node:fs";
 import path from "node:path";
 import { StoreUnavailableError } from "../../errors.js";
-import type { StoreProblem } from "../../ports.js";
+import type { StoreProblem } from "../../ports/session-store.js";
 import type { Clock } from "../../clock.js";
 import { findDriver, type OwnDatabase, type SqliteDatabase, type SqliteDriver } from "./driver.js";
 import { isLocked, openingProblem, SetupError, unavailableFor } from "./failure.js";

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import path from "node:path";
-import type { StoreProblem } from "../../ports.js";
+import type { StoreProblem } from "../../ports/session-store.js";
 
 export type SqliteValue = string | number | null | Uint8Array;
 

@@ -1,5 +1,5 @@
 import { StoreUnavailableError } from "../../errors.js";
-import type { StoreProblem } from "../../ports.js";
+import type { StoreProblem } from "../../ports/session-store.js";
 
 /** SQLite's primary result codes that something is done about; https://www.sqlite.org/rescode.html */
 const RESULT_CODES: Readonly<Record<number, string>> = {

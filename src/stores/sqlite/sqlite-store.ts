@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { StoreUnavailableError } from "../../errors.js";
-import type { Entry, SessionStore, Stored, StoreProblem } from "../../ports.js";
+import type { Entry, SessionStore, Stored, StoreProblem } from "../../ports/session-store.js";
 import { epochSeconds, systemClock, type Clock, type EpochSeconds } from "../../clock.js";
 import { HandedIn, OwnFile, type ConnectionSource } from "./connection.js";
 import type { SqliteDatabase } from "./driver.js";

@@ -1,0 +1,14 @@
+export type LogLevel = "info" | "warn" | "error";
+
+/** One log line. It never contains a token, secret, state, nonce or verifier. */
+export interface LogEntry {
+  readonly level: LogLevel;
+  /** Stable. Where an error, a check or an end reason applies, this is its code. */
+  readonly code: string;
+  readonly message: string;
+  /** Details that are safe to write down: status codes, durations, error codes of the provider. */
+  readonly details?: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** Writes one log line. It may be async; the caller does not wait for it and ignores its errors. */
+export type Log = (entry: LogEntry) => unknown;

@@ -1,0 +1,98 @@
+import type { EpochSeconds } from "../clock.js";
+import type { Credentials, IdInfo, SessionRecord } from "../record/record.js";
+
+/** The parameters of an authorization request. */
+export interface AuthorizationRequest {
+  readonly redirectUri: string;
+  readonly state: string;
+  readonly nonce: string;
+  /** The PKCE code verifier. The provider gets its S256 challenge. */
+  readonly verifier: string;
+  /** True: the provider lets the user choose an account instead of using its own session. */
+  readonly selectAccount?: boolean;
+}
+
+/** An authorization code, and the values of the login that it belongs to. */
+export interface CodeExchange {
+  readonly code: string;
+  readonly redirectUri: string;
+  readonly nonce: string;
+  readonly verifier: string;
+}
+
+/** Tokens of a finished sign-in whose ID token has been verified. */
+export interface SignIn {
+  readonly credentials: Credentials;
+  readonly idInfo: IdInfo;
+  /** The names of the claims in `idInfo` that came from the userinfo endpoint. */
+  readonly userinfoClaims: readonly string[];
+  readonly receivedAt: EpochSeconds;
+  readonly accessTokenExpiresAt: EpochSeconds | undefined;
+}
+
+/** A refresh token to spend, and its session. A failure of one session's token delays no other session. */
+export interface RefreshRequest {
+  readonly refreshToken: string;
+  /** The session's key. */
+  readonly session: string;
+  /** Aborts the request at the refresh's own deadline. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The response to a refresh request, before it is verified. The old refresh token is spent now. So if `refreshToken` is present, the
+ * caller stores it before it does anything else.
+ */
+export interface SpentRefresh {
+  readonly accessToken: string | undefined;
+  readonly refreshToken: string | undefined;
+  readonly idToken: string | undefined;
+  readonly scopes: readonly string[] | undefined;
+  readonly receivedAt: EpochSeconds;
+  readonly accessTokenExpiresAt: EpochSeconds | undefined;
+}
+
+/** The user's identity after a refresh. */
+export interface VerifiedRefresh {
+  readonly idInfo: IdInfo;
+  /** As in {@link SignIn}. */
+  readonly userinfoClaims: readonly string[];
+}
+
+/** The facts about the provider that a login's callback reads before it exchanges the code. */
+export interface ProviderFacts {
+  readonly issuer: string;
+  /** The provider announces that each authorization response carries `iss` (RFC 9207 section 3). */
+  readonly sendsIss: boolean;
+}
+
+/**
+ * The identity provider. Methods reject with `ProviderUnavailableError` for an outage: network, timeout, 5xx, not JSON, JWKS unreachable,
+ * an operator's mistake. They reject with `ProviderRefusedError` for a refusal. An outage must not sign anyone out; a refused
+ * request must not be sent again.
+ */
+export interface Provider {
+  /** Reads issuer and announcements from the discovery document. */
+  facts(): Promise<ProviderFacts>;
+  authorizationUrl(request: AuthorizationRequest): Promise<string>;
+  /** @throws ProviderUnavailableError while code exchanges back off */
+  assertReadyToExchange(): void;
+  /**
+   * @param session the session's key
+   * @throws ProviderUnavailableError while refreshes, or those of this session, back off
+   */
+  assertReadyToRefresh(session: string): void;
+  /** Exchanges the code and verifies the ID token: signature, claims, nonce. May call userinfo for missing identity. */
+  exchange(exchange: CodeExchange): Promise<SignIn>;
+  /** Spends the refresh token with one request and verifies nothing. `ProviderRefusedError`: the token will never work again. */
+  refresh(request: RefreshRequest): Promise<SpentRefresh>;
+  /**
+   * Verifies a refreshed ID token against its predecessor (OpenID Connect Core section 12.2). If the response has no ID token, it calls
+   * userinfo instead (`IDP_REFRESH_WITHOUT_ID_TOKEN`).
+   *
+   * @param previous the record that the refresh started from
+   */
+  verifyRefreshed(spent: SpentRefresh, previous: SessionRecord, request: RefreshRequest): Promise<VerifiedRefresh>;
+  /** Posts a token to the revocation endpoint (RFC 7009). Resolves to false if it could not be revoked. Never rejects. */
+  revoke(token: string, hint: "refresh_token" | "access_token"): Promise<boolean>;
+}
