@@ -15,7 +15,7 @@ const TERMS: readonly (readonly [RegExp, string])[] = [
   [/\bcaps?\b/gi, "session limit"],
   [/\b(?:un)?seal(?:s|ed|ing)?\b/gi, "encrypt"],
   [/\b(?:lies|verdicts?|opinions?)\b/gi, "is stored, or result"],
-  [/\brequirements?\b/gi, "requirement"],
+  [/\bobligations?\b/gi, "requirement"],
   [/\bowe[sd]?\b/gi, "requirement"],
   [/\bcompare[- ]and[- ]set\b/gi, "compare-and-swap"],
   [/\bput right\b/gi, "correct"],
