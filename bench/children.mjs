@@ -1,5 +1,5 @@
-// Child processes that are called like functions: one process, one job, so that no measurement shares a heap, a garbage
-// collection or an event loop with what it is compared to.
+// Child processes that are called like functions. Each measurement has its own process, so it shares no heap, garbage collection
+// or event loop with the measurement that it is compared to.
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
  * Starts a script of this folder.
  *
  * @param {string} script file name
- * @param {Record<string, unknown>} [options] handed to the script as JSON
+ * @param {Record<string, unknown>} [options] passed to the script as JSON
  */
 export async function startChild(script, options = {}) {
   const child = fork(fileURLToPath(new URL(script, import.meta.url)), [JSON.stringify(options)], {
@@ -18,10 +18,10 @@ export async function startChild(script, options = {}) {
   });
   const waiting = new Map();
   let calls = 0;
-  child.on("message", ({ id, answer, error }) => {
+  child.on("message", ({ id, response, error }) => {
     const { resolve, reject } = waiting.get(id);
     waiting.delete(id);
-    if (error === undefined) resolve(answer);
+    if (error === undefined) resolve(response);
     else reject(new Error(`${script}: ${error}`));
   });
   child.on("exit", (code) => {
@@ -37,20 +37,20 @@ export async function startChild(script, options = {}) {
   return { call, stop: () => child.disconnect() };
 }
 
-/** The child's side: answers calls until the parent goes away. */
-export function answerCalls(methods) {
+/** The child's side: responses calls until the parent goes away. */
+export function serveCalls(methods) {
   process.on("disconnect", () => process.exit(0));
   process.on("message", ({ id, method, argument }) => {
     Promise.resolve()
       .then(() => (method === "ready" ? undefined : methods[method](argument)))
       .then(
-        (answer) => process.send({ id, answer }),
+        (response) => process.send({ id, response }),
         (error) => process.send({ id, error: String(error?.stack ?? error) }),
       );
   });
 }
 
-/** What the parent handed over. */
+/** The options that the parent passed. */
 export function childOptions() {
   return JSON.parse(process.argv[2] ?? "{}");
 }

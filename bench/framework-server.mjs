@@ -1,6 +1,6 @@
-// One framework per process, with three applications on ports of their own: the bare framework, and the component mounted.
+// One framework per process: the bare framework, and the framework with idpauth mounted, each on its own port.
 import { createServer } from "node:http";
-import { answerCalls, childOptions } from "./children.mjs";
+import { serveCalls, childOptions } from "./children.mjs";
 
 const { host, provider } = childOptions();
 
@@ -20,7 +20,7 @@ async function listening(server) {
   return server.address().port;
 }
 
-/** Each gives the ports of both applications. `bare` has /session; `mounted` the component, /open and /guarded. */
+/** Each returns the ports of both applications. `bare` has /session; `mounted` has idpauth, /open and /guarded. */
 const hosts = {
   async express() {
     const { default: express } = await import("express");
@@ -104,8 +104,8 @@ const hosts = {
     const auth = idpAuth(options);
     const guarded = auth.idpRequired(() => Response.json(REPORTS()));
     const app = (request) => {
-      const answer = auth.fetch(request);
-      if (answer !== undefined) return answer;
+      const response = auth.fetch(request);
+      if (response !== undefined) return response;
       if (path(request) === "/open") return Response.json(REPORTS());
       return path(request) === "/guarded" ? guarded(request) : new Response(null, { status: 404 });
     };
@@ -115,7 +115,7 @@ const hosts = {
 
 const ports = await hosts[host]();
 
-answerCalls({
+serveCalls({
   ports: () => ports,
   /** Microseconds of processor time so far, garbage collection included. */
   cpu: () => {

@@ -1,8 +1,8 @@
-// The load generator: a fixed number of keep-alive connections, each with one request under way, over plain sockets. It
-// prepares every request beforehand and looks at each answer only as far as it must, so that the server is the bottleneck;
-// its own share of a core is reported, to show that it was.
+// The load generator: a fixed number of keep-alive connections over plain sockets, each with one request at a time. It prepares
+// every request beforehand and reads as little of each response as possible, so that the server is the bottleneck. It reports
+// its own processor time to show this.
 import { connect } from "node:net";
-import { answerCalls } from "./children.mjs";
+import { serveCalls } from "./children.mjs";
 
 /** name -> { port, requests } */
 const targets = new Map();
@@ -23,8 +23,8 @@ function open(port) {
   });
 }
 
-/** Gives each whole answer of a connection to `onAnswer`. Every server here sends Content-Length. */
-function readAnswers(socket, onAnswer) {
+/** Passes each complete response of a connection to `onResponse`. Every server here sends Content-Length. */
+function readResponses(socket, onResponse) {
   let text = "";
   socket.on("data", (chunk) => {
     text += chunk.latin1Slice();
@@ -32,30 +32,30 @@ function readAnswers(socket, onAnswer) {
       const head = text.indexOf("\r\n\r\n");
       if (head < 0) return;
       const length = /\r\ncontent-length: *(\d+)/i.exec(text.slice(0, head + 2));
-      if (length === null) throw new Error(`an answer without Content-Length:\n${text.slice(0, head)}`);
+      if (length === null) throw new Error(`a response without Content-Length:\n${text.slice(0, head)}`);
       const end = head + 4 + Number(length[1]);
       if (text.length < end) return;
-      const answer = text.slice(0, end);
+      const response = text.slice(0, end);
       text = text.slice(end);
-      onAnswer(answer);
+      onResponse(response);
     }
   });
 }
 
-/** What every answer of every compared route contains when all is well. */
-const isGood = (answer) => answer.startsWith("HTTP/1.1 200 ") && answer.includes('"authenticated":true');
+/** Whether a response is the expected one. Every compared route sends the same JSON. */
+const isGood = (response) => response.startsWith("HTTP/1.1 200 ") && response.includes('"authenticated":true');
 
-answerCalls({
-  /** Prepares a target; `cookies` are used in turn. */
+serveCalls({
+  /** Prepares a target. Requests use the `cookies` in turn. */
   target({ name, port, path, cookies }) {
     targets.set(name, { port, next: 0, requests: (cookies ?? [undefined]).map((cookie) => requestFor(path, cookie)) });
   },
 
-  /** Loads one target for a while. */
+  /** Loads one target for the given time. */
   async round({ name, connections, milliseconds }) {
     const target = targets.get(name);
     const sockets = await Promise.all(Array.from({ length: connections }, () => open(target.port)));
-    let answered = 0;
+    let responded = 0;
     let failed = 0;
     let sample;
     let isOver = false;
@@ -74,13 +74,13 @@ answerCalls({
         socket.on("close", () => {
           if (!isOver) reject(new Error(`${name}: the server closed a connection`));
         });
-        readAnswers(socket, (answer) => {
+        readResponses(socket, (response) => {
           if (isOver) return;
-          answered += 1;
+          responded += 1;
           latencies.push(performance.now() - askedAt.get(socket));
-          if (!isGood(answer)) {
+          if (!isGood(response)) {
             failed += 1;
-            sample ??= answer;
+            sample ??= response;
           }
           ask(socket);
         });
@@ -95,40 +95,40 @@ answerCalls({
     latencies.sort((one, other) => one - other);
     const [p50, p99] = [0.5, 0.99].map((share) => latencies[Math.floor(latencies.length * share)]);
     return {
-      answered,
+      responded,
       p50,
       p99,
-      perSecond: (answered / elapsed) * 1000,
+      perSecond: (responded / elapsed) * 1000,
       failed,
       sample,
       clientCpu: (cpu.user + cpu.system) / 1000 / elapsed,
     };
   },
 
-  /** Many requests at the same moment, each on a connection of its own. */
+  /** Sends many requests at the same moment, each on its own connection. */
   async burst({ port, path, cookie, count }) {
     const sockets = await Promise.all(Array.from({ length: count }, () => open(port)));
     const request = requestFor(path, cookie);
     const started = performance.now();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       sockets.map(
         (socket) =>
           new Promise((resolve) => {
             socket.on("error", (error) => resolve(String(error)));
-            readAnswers(socket, resolve);
+            readResponses(socket, resolve);
             socket.write(request);
           }),
       ),
     );
     const elapsed = performance.now() - started;
     for (const socket of sockets) socket.destroy();
-    const bad = answers.filter((answer) => !isGood(answer));
+    const bad = responses.filter((response) => !isGood(response));
     return { failures: bad.length, sample: bad[0], elapsed };
   },
 
   /**
-   * All sessions are asked for at once, over a number of connections; whoever is answered 503 asks again after Retry-After.
-   * Meanwhile one connection goes on asking for a session of its own. Gives what became of both.
+   * Requests all sessions at once over a number of connections. After a 503 the request is repeated when Retry-After has passed.
+   * Meanwhile one connection, the bystander, requests its own session again and again. Returns the results of both.
    */
   async storm({ port, path, cookies, bystander, connections }) {
     const waiting = cookies.map((cookie) => ({ request: requestFor(path, cookie), at: 0 }));
@@ -141,11 +141,11 @@ answerCalls({
     const watching = new Promise((resolve, reject) => {
       let askedAt = performance.now();
       own.on("error", reject);
-      readAnswers(own, (answer) => {
-        if (!isGood(answer)) reject(new Error(`the bystander was answered:\n${answer}`));
+      readResponses(own, (response) => {
+        if (!isGood(response)) reject(new Error(`the bystander got:\n${response}`));
         outcome.latencies.push(performance.now() - askedAt);
         if (isOver) return resolve();
-        // A person, not a flood: ten requests a second or so would be many already.
+        // The bystander is one user, so it sends about ten requests a second.
         setTimeout(() => {
           askedAt = performance.now();
           own.write(ownRequest);
@@ -157,35 +157,35 @@ answerCalls({
     const progress = setInterval(() => {
       const { asked, refreshed, unavailable } = outcome;
       console.error(
-        `  after ${Math.round((performance.now() - started) / 1000)} s: ${refreshed} refreshed, ${unavailable} of ${asked} answers were 503`,
+        `  after ${Math.round((performance.now() - started) / 1000)} s: ${refreshed} refreshed, ${unavailable} of ${asked} responses were 503`,
       );
     }, 5_000);
     const sockets = await Promise.all(Array.from({ length: connections }, () => open(port)));
     const work = sockets.map(async (_, index) => {
-      let answered;
+      let responded;
       let failed;
       const listen = (socket) => {
-        readAnswers(socket, (answer) => answered(answer));
+        readResponses(socket, (response) => responded(response));
         socket.on("error", (error) => failed?.(error));
         return socket;
       };
       let socket = listen(sockets[index]);
-      for (let visitor = waiting.pop(); visitor !== undefined; visitor = waiting.pop()) {
-        const early = visitor.at - performance.now();
+      for (let user = waiting.pop(); user !== undefined; user = waiting.pop()) {
+        const early = user.at - performance.now();
         if (early > 0) await new Promise((resolve) => setTimeout(resolve, early));
-        // The server closes what was idle for long.
+        // The server closes idle connections.
         if (socket.destroyed || socket.readableEnded) socket = sockets[index] = listen(await open(port));
         outcome.asked += 1;
-        const answer = await new Promise((resolve, reject) => {
-          answered = resolve;
+        const response = await new Promise((resolve, reject) => {
+          responded = resolve;
           failed = reject;
-          socket.write(visitor.request);
+          socket.write(user.request);
         });
-        if (isGood(answer)) outcome.refreshed += 1;
-        else if (answer.startsWith("HTTP/1.1 503 ")) {
+        if (isGood(response)) outcome.refreshed += 1;
+        else if (response.startsWith("HTTP/1.1 503 ")) {
           outcome.unavailable += 1;
-          const seconds = Number(/\r\nretry-after: *(\d+)/i.exec(answer)?.[1] ?? 1);
-          waiting.unshift({ request: visitor.request, at: performance.now() + seconds * 1000 });
+          const seconds = Number(/\r\nretry-after: *(\d+)/i.exec(response)?.[1] ?? 1);
+          waiting.unshift({ request: user.request, at: performance.now() + seconds * 1000 });
         } else outcome.signedOut += 1;
       }
     });
@@ -200,7 +200,7 @@ answerCalls({
     return {
       ...outcome,
       latencies: undefined,
-      bystanderAnswers: sorted.length,
+      bystanderResponses: sorted.length,
       p50: at(0.5),
       p99: at(0.99),
       slowest: sorted.at(-1),

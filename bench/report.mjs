@@ -1,14 +1,14 @@
-// One row per number: what was measured, what came out, how far the rounds lay apart, and the bar it has to clear.
+// One row per number: the measurement, its result, the spread of the rounds, and the goal.
 
 const decimals = (value) => (value >= 100 ? Math.round(value).toLocaleString("en-US") : value.toFixed(2));
 
-/** A row about a ratio of two series. */
+/** Returns a row for the ratio of two series. */
 export function ratioRow(name, { ratio, min, max }, bar, note = "") {
   const isMet = bar === undefined ? undefined : bar.atLeast !== undefined ? ratio >= bar.atLeast : ratio <= bar.atMost;
   return { name, value: ratio, spread: [min, max], bar, isMet, note };
 }
 
-/** A row about a number that stands for itself. */
+/** Returns a row for a single number. */
 export function numberRow(name, value, bar, note = "", spread = undefined) {
   const isMet = bar === undefined ? undefined : bar.atLeast !== undefined ? value >= bar.atLeast : value <= bar.atMost;
   return { name, value, spread, bar, isMet, note };

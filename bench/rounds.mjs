@@ -1,5 +1,5 @@
-// Interleaved rounds: A B C A B C …, so that whatever slows the machine for a while slows them all, and ratios of medians
-// stay comparable where absolute numbers do not.
+// Interleaved rounds: A B C A B C …. A slow moment of the machine affects all of them, so ratios of medians stay comparable
+// even if absolute numbers do not.
 
 export function median(values) {
   const sorted = [...values].sort((one, other) => one - other);
@@ -7,7 +7,7 @@ export function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** Runs every measurement once per round; gives each one's values. The first round only warms up. */
+/** Runs every measurement once per round and returns the values of each. The first round only warms up. */
 export async function interleave(measurements, rounds) {
   const values = Object.fromEntries(Object.keys(measurements).map((name) => [name, []]));
   for (let round = 0; round <= rounds; round += 1) {
@@ -27,9 +27,9 @@ export function ratio(values, others) {
 
 /**
  * Requests per second of several targets, in interleaved rounds, and microseconds of the server's processor time per request.
- * The second says the same on a machine that is busy with other work. Stops at the first failed request.
+ * The processor time is comparable also on a machine that is busy with other work. Stops at the first failed request.
  *
- * @param targets each with its `server`, so that this can be asked for its processor time
+ * @param targets each with its `server`, which reports its processor time
  */
 export async function throughput(load, targets, { rounds, milliseconds, connections }) {
   let clientCpu = 0;
@@ -42,7 +42,7 @@ export async function throughput(load, targets, { rounds, milliseconds, connecti
       const cpu = (await server.call("cpu")) - cpuBefore;
       if (round.failed > 0) throw new Error(`${target.name}: ${round.failed} failed requests, such as\n${round.sample}`);
       clientCpu = Math.max(clientCpu, round.clientCpu);
-      return { perSecond: round.perSecond, cpuPerRequest: cpu / round.answered, p50: round.p50, p99: round.p99 };
+      return { perSecond: round.perSecond, cpuPerRequest: cpu / round.responded, p50: round.p50, p99: round.p99 };
     };
   }
   const both = await interleave(measurements, rounds);
@@ -50,7 +50,7 @@ export async function throughput(load, targets, { rounds, milliseconds, connecti
   return { values: only("perSecond"), cpu: only("cpuPerRequest"), p50: only("p50"), p99: only("p99"), clientCpu };
 }
 
-/** The medians behind a ratio, in words: requests per second, and the same ratio by the servers' processor time. */
+/** Describes the medians behind a ratio: requests per second, and the ratio by processor time. */
 export function inWords({ values, cpu, clientCpu }, name, other) {
   const rate = (of) => `${Math.round(median(values[of])).toLocaleString("en-US")}/s`;
   const micro = (of) => `${median(cpu[of]).toFixed(0)} µs`;

@@ -1,5 +1,5 @@
-// Measures what the project promises about speed and size; `npm run bench` builds first. Nothing here is asserted: a busy
-// machine would fail an honest build. Ratios come from interleaved rounds in one run; do nothing else on the machine meanwhile.
+// Measures speed and size; `npm run bench` builds first. Nothing here is asserted, because a busy machine would fail a good build.
+// Ratios come from interleaved rounds of one run. Do nothing else on the machine meanwhile.
 //
 //   node bench/run.mjs [--quick] [--only=probe,guard,hosts,sessions,refresh,imports,stores,loop,storm,abandoned] [--rounds=11] [--milliseconds=1500] [--connections=32]
 import { execFileSync } from "node:child_process";
@@ -51,7 +51,7 @@ const SUPPORT = ["test/support/redis-server", "test/support/postgres-server", "s
 const names = flags.only.split(",");
 for (const name of names) if (!(name in CASES)) throw new Error(`there is no case "${name}"; there are ${Object.keys(CASES).join(", ")}`);
 
-/** The provider and the servers of the tests are TypeScript; they are compiled beside this file, where they find the project's packages. */
+/** Compiles the tests' provider and servers, which are TypeScript, beside this file, where they find the project's packages. */
 async function compileTestSupport() {
   const out = fileURLToPath(new URL("dist/", import.meta.url));
   const root = fileURLToPath(new URL("../", import.meta.url));

@@ -1,24 +1,24 @@
-// One Express application per process: the component, or what it is compared to.
+// One Express application per process: with idpauth, or with what idpauth is compared to.
 import { createHash, randomBytes } from "node:crypto";
 import express from "express";
 import session from "express-session";
 import { idpAuth } from "idpauth/express";
 import { memoryStore } from "idpauth";
-import { answerCalls, childOptions } from "./children.mjs";
+import { serveCalls, childOptions } from "./children.mjs";
 
 const { kind, provider, maxSessions = 1_000 } = childOptions();
 
 const USER = { email: "ada@example.com", name: "Ada Lovelace", picture: "https://pictures.example.com/ada.png" };
 
 const kinds = {
-  /** The same JSON with nothing around it. */
+  /** The same JSON from a bare route. */
   bare(app) {
     app.get("/session", (request, response) => {
       response.json({ authenticated: true, user: USER });
     });
   },
 
-  /** What people write by hand. */
+  /** express-session with a check written by hand. */
   "express-session"(app) {
     app.use(session({ secret: "a secret of the benchmark, not of anybody", resave: false, saveUninitialized: false }));
     app.get("/sign-in", (request, response) => {
@@ -52,7 +52,7 @@ const kinds = {
 
 const store = memoryStore({ maxSessions });
 
-/** The last signed-in entry that the real sign-in wrote; the pattern for many. */
+/** The last signed-in entry that the real sign-in wrote: the pattern for the copies. */
 let pattern;
 const insert = store.insert.bind(store);
 store.insert = (key, entry) => {
@@ -66,7 +66,7 @@ function deepFreeze(value) {
   return Object.freeze(value);
 }
 
-/** Another person's session of the same make: nothing is shared between two sessions that would not be in life. */
+/** Makes another user's session from the pattern. Two sessions share no object that two real sessions would not share. */
 function another(number) {
   const record = JSON.parse(JSON.stringify(pattern.data));
   const { credentials, id_info: idInfo } = record;
@@ -90,7 +90,7 @@ kinds[kind](app);
 const server = app.listen(0, "127.0.0.1");
 await new Promise((resolve) => server.once("listening", resolve));
 
-answerCalls({
+serveCalls({
   port: () => server.address().port,
 
   /** Microseconds of processor time so far, garbage collection included. */
@@ -99,7 +99,7 @@ answerCalls({
     return user + system;
   },
 
-  /** Fills the store; gives cookies of sessions spread over all of them, and what a session costs. */
+  /** Fills the store. Returns cookies of sessions spread over all of them, and the bytes of a session. */
   async fill({ count, cookies: wanted }) {
     const cookies = [];
     const every = Math.max(1, Math.floor(count / wanted));

@@ -1,4 +1,4 @@
-// Signs a visitor in the way a browser does: login, provider, callback. Gives the session's Cookie header.
+// Signs a user in as a browser does: login, provider, callback. Returns the session's Cookie header.
 export async function signIn(origin, provider) {
   const login = await ask(`${origin}/idpauth/login/`);
   const callback = await provider.signInCode(login.location);
@@ -19,7 +19,7 @@ async function ask(url, cookie) {
   };
 }
 
-/** How an application is introduced to the provider. */
+/** The client settings of an application at the provider. */
 export function clientOf(provider) {
   return { issuer: provider.issuer, clientId: provider.clientId, clientSecret: provider.clientSecret };
 }

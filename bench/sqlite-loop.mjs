@@ -1,5 +1,5 @@
-// How long SQLite stops the event loop of its process: during stamps, durable writes, and the sweep of many expired entries.
-// A process of its own: nothing else runs on its loop.
+// Measures how long SQLite stops the event loop: during stamps, durable writes, and the sweep of many expired entries.
+// It runs in its own process, so that nothing else runs on its loop.
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import path from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { systemClock } from "idpauth";
 import { sqliteStore } from "idpauth/sqlite";
-import { answerCalls } from "./children.mjs";
+import { serveCalls } from "./children.mjs";
 
 const RESOLUTION = 1;
 
@@ -15,7 +15,7 @@ const now = () => Math.floor(Date.now() / 1000);
 const entry = (expiresAt = now() + 3600) => ({ data: randomBytes(865), expiresAt, subject: "s".repeat(43), lastActive: now() });
 const newKey = () => randomBytes(32).toString("base64url");
 
-/** The longest stop of the event loop while `work` is done, in milliseconds. */
+/** Returns the longest stop of the event loop during `work`, in milliseconds. */
 async function longestStop(work) {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION });
   delay.enable();
@@ -33,10 +33,10 @@ async function forMilliseconds(milliseconds, atOnce, work) {
   );
 }
 
-answerCalls({
+serveCalls({
   async measure({ entries, milliseconds }) {
     const folder = mkdtempSync(path.join(tmpdir(), "idpauth-bench-"));
-    // The clock of the sweep is moved on at will, instead of waited for.
+    // The test clock moves the sweep's time forward.
     let skipped = 0;
     const timers = [];
     const clock = {
@@ -67,7 +67,7 @@ answerCalls({
       const sweep = await longestStop(async () => {
         const scheduled = timers.length;
         timers.at(-1)();
-        // The next sweep is scheduled when this one is over.
+        // The next sweep is scheduled when this one has ended.
         while (timers.length === scheduled) await new Promise((resolve) => setTimeout(resolve, 5));
       });
       return { stamps, writes, sweep, left: await gone() };

@@ -1,20 +1,20 @@
-// One Express application per process over one store outside it, with a bare route beside the component's own: one plain
-// read by key on the same store, through the same driver, and the same JSON.
+// One Express application per process over one store outside it. A bare route beside idpauth's does one plain read by key
+// on the same store, through the same driver, and sends the same JSON.
 import { createHash, randomBytes } from "node:crypto";
 import { rmSync, statSync } from "node:fs";
 import express from "express";
 import { idpAuth } from "idpauth/express";
-import { answerCalls, childOptions } from "./children.mjs";
+import { serveCalls, childOptions } from "./children.mjs";
 
 const { kind, url, provider, idleTimeout = null, refreshConcurrency } = childOptions();
 
 const SECRET_KEY = "a secret key of the benchmark, longer than it must be";
 const USER = { email: "ada@example.com", name: "Ada Lovelace", picture: "https://pictures.example.com/ada.png" };
-/** Rows, or commands, that one round trip of the filling carries. */
+/** Rows or commands in one round trip while the store is filled. */
 const BATCH = 1_000;
 
 /**
- * What differs from store to store: how it is opened, read by hand, filled with copies of one session, and weighed.
+ * How each store is opened, read by hand, filled with copies of one session, and measured in bytes.
  *
  * @type {Record<string, () => Promise<{ store: any, plain: { put(key: string, value: Buffer): Promise<unknown>, get(key: string): Promise<unknown> },
  *   copy(key: string, to: readonly { key: string, subject: string }[]): Promise<void>, bytes(): Promise<number> }>>}
@@ -133,7 +133,7 @@ const kinds = {
 const { store, plain, copy, bytes } = await kinds[kind]();
 if (store.problems?.length > 0) throw new Error(store.problems.map(({ message }) => message).join("\n"));
 
-/** Moves the component's time on; the store's server keeps its own. */
+/** Moves idpauth's clock forward. The store's server keeps its own time. */
 let ahead = 0;
 const clock = {
   now: () => Date.now() + ahead,
@@ -163,9 +163,9 @@ app.get("/bare", async (request, response) => {
 const server = app.listen(0, "127.0.0.1");
 await new Promise((resolve) => server.once("listening", resolve));
 
-/** The last signed-in entry that the real sign-in wrote; the pattern for many. */
+/** The last signed-in entry that the real sign-in wrote: the pattern for the copies. */
 let pattern;
-/** The latest end of a login that was begun, in seconds from its beginning. */
+/** The latest expiry of a pending login, in seconds after its start. */
 let longestLife = 0;
 const insert = store.insert.bind(store);
 store.insert = (key, entry) => {
@@ -178,7 +178,7 @@ const { createSealer } = await import("../build/sessions/seal.js");
 const sealer = createSealer(SECRET_KEY, []);
 const hashOf = (value) => createHash("sha256").update(value).digest("base64url");
 
-answerCalls({
+serveCalls({
   port: () => server.address().port,
 
   /** Microseconds of processor time so far, garbage collection included. */
@@ -187,8 +187,8 @@ answerCalls({
     return user + system;
   },
 
-  /** Real sessions of that many visitors, out of the pattern; gives their cookies. Each lies under a plain key, too. */
-  async visitors({ cookie, count }) {
+  /** Stores sessions of that many users, copied from the pattern, and returns their cookies. Each is also stored under a plain key. */
+  async users({ cookie, count }) {
     const value = cookie.slice("idpauth=".length);
     const plainText = sealer.open(pattern.entry.data, value, pattern.key);
     const cookies = [];
@@ -207,7 +207,7 @@ answerCalls({
     return { cookies, sealedBytes: pattern.entry.data.length };
   },
 
-  /** That many more records, whose cookies nobody has; gives bytes of the whole store each. */
+  /** Stores that many more records, whose cookies are not kept. Returns the bytes of the whole store per record. */
   async fill({ count }) {
     const before = await bytes();
     for (let done = 0; done < count; done += BATCH) {
@@ -220,7 +220,7 @@ answerCalls({
     return { bytesPerSession: count === 0 ? 0 : ((await bytes()) - before) / count };
   },
 
-  /** Bytes of a session written by the component itself, index by subject included. */
+  /** Returns the bytes of a session that idpauth wrote, including its index by subject. */
   async weigh({ count }) {
     const before = await bytes();
     for (let done = 0; done < count; done += BATCH) {
@@ -237,7 +237,7 @@ answerCalls({
     ahead += seconds * 1000;
   },
 
-  /** Begins that many logins over HTTP, each as a visitor without a cookie. */
+  /** Starts that many logins over HTTP, each without a cookie. */
   async abandon({ count }) {
     const before = await bytes();
     const started = performance.now();

@@ -1,4 +1,4 @@
-// The application under soak: Express, sessions in Redis, one process that does nothing else. Tells how it is when it is asked.
+// The application under soak: Express with sessions in Redis, in a process of its own. It reports its state on request.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import express from "express";
 import { createClient } from "redis";
@@ -50,22 +50,22 @@ whole.enable();
 const server = app.listen(0, "127.0.0.1", () => process.send({ port: server.address().port }));
 
 const methods = {
-  /** Since the last time it was asked. Memory is what is left after a collection. */
+  /** State since the last call. Memory is measured after a garbage collection. */
   sample() {
     const p99 = delay.percentile(99) / 1e6;
     const max = delay.max / 1e6;
     globalThis.gc();
     const { rss, heapUsed } = process.memoryUsage();
-    // The collection was ours, not the application's.
+    // The garbage collection above belongs to the measurement, not to the application.
     delay.reset();
     return { p99, max, rss, heapUsed, resources: resources(), lines: lines.count, unhandled: unhandled.length };
   },
-  /** The load is over: what is left once everything has come to rest. */
+  /** Resources in use after the load has ended and everything has settled. */
   async rest() {
     await auth.idle();
     return { resources: resources(), unhandled, p99: whole.percentile(99) / 1e6, max: whole.max / 1e6, lines };
   },
-  /** As on SIGTERM; the process must then end by itself. */
+  /** Ends as on SIGTERM. The process must then exit by itself. */
   async end() {
     server.close();
     server.closeAllConnections();
@@ -76,7 +76,7 @@ const methods = {
   },
 };
 
-/** What keeps the event loop busy, by kind. */
+/** Counts the active resources of the event loop, by kind. */
 function resources() {
   const counts = {};
   for (const kind of process.getActiveResourcesInfo()) counts[kind] = (counts[kind] ?? 0) + 1;
@@ -84,6 +84,6 @@ function resources() {
 }
 
 process.on("message", async ({ id, method }) => {
-  const answer = await methods[method]();
-  if (process.connected) process.send({ id, answer });
+  const response = await methods[method]();
+  if (process.connected) process.send({ id, response });
 });

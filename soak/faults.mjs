@@ -1,18 +1,18 @@
-// What goes wrong, one thing after the other, with quiet in between.
+// The plan of faults: one after the other, with quiet times between.
 
 /**
- * Seconds after the end of a fault in which a 503 can still be its doing: the component keeps away from an endpoint in trouble
- * for up to 30 s, and a refresh that hangs is given up after as long.
+ * Seconds after the end of a fault in which the fault can still cause a 503. idpauth backs off from a failing endpoint for up to 30 s,
+ * and ends a refresh that hangs after 30 s.
  */
 export const AFTERMATH = 32;
 
-/** Seconds from the beginning of one fault to that of the next: all of the plan's come in fourteen minutes and a half. */
+/** Seconds between the starts of two faults. The whole plan takes 14.5 minutes. */
 export const EVERY = 57;
 
 /**
  * @typedef {object} Wrong
  * @property {string} name
- * @property {number} seconds for how long it lasts
+ * @property {number} seconds how long the fault lasts
  * @property {() => unknown} begin
  * @property {() => unknown} [end]
  */

@@ -1,4 +1,4 @@
-// The soak as a picture: memory and event-loop delay over time, with the faults as bands behind them.
+// Draws the soak: memory and event-loop delay over time, with the faults as bands behind the lines.
 
 const WIDTH = 960;
 const PANEL = { left: 64, right: 16, height: 190, gap: 56, top: 64 };
@@ -21,7 +21,7 @@ export function graph({ samples, faults, seconds, title, subtitle }) {
     },
     { title: "Event-loop delay of each interval, ms", lines: [["p99", samples.map(({ at, p99 }) => [at, p99])]], limit: 50 },
     {
-      title: "Answers a second",
+      title: "Responses a second",
       lines: [
         ["all", samples.map(({ at, rate }) => [at, rate])],
         ["503", samples.map(({ at, unavailable }) => [at, unavailable])],

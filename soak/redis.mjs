@@ -1,4 +1,4 @@
-// A Redis of the soak's own, in a temporary folder and on a free port.
+// Starts a Redis server for the soak, in a temporary folder and on a free port.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,6 +1,6 @@
-// A quarter of an hour of mixed load with faults on; see what must hold in verdict.mjs.
-//   node soak/run.mjs [--minutes=15] [--visitors=120] [--seed=1] [--write]
-// `--write` puts the picture and the result into docs/.
+// Runs 15 minutes of mixed load with faults. verdict.mjs has the conditions.
+//   node soak/run.mjs [--minutes=15] [--users=120] [--seed=1] [--write]
+// `--write` writes the picture and the result into docs/.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -12,23 +12,23 @@ import { EVERY, faults as faultsOf } from "./faults.mjs";
 import { graph } from "./graph.mjs";
 import { startRedis } from "./redis.mjs";
 import { judge } from "./verdict.mjs";
-import { createVisitor, seeded } from "./users.mjs";
+import { createUser, seeded } from "./users.mjs";
 
 const { values: flags } = parseArgs({
   options: {
     minutes: { type: "string", default: "15" },
-    visitors: { type: "string", default: "120" },
+    users: { type: "string", default: "120" },
     seed: { type: "string", default: "1" },
     write: { type: "boolean", default: false },
   },
 });
 const seconds = Number(flags.minutes) * 60;
-const count = Number(flags.visitors);
+const count = Number(flags.users);
 if (!(seconds >= 70) || !(count >= 1)) {
-  console.error("--minutes must be at least 1.2, which one fault and its aftermath take, and --visitors at least 1");
+  console.error("--minutes must be at least 1.2, which one fault and its aftermath take, and --users at least 1");
   process.exit(2);
 }
-/** Seconds between two looks at the application. */
+/** Seconds between two samples of the application. */
 const INTERVAL = Math.max(1, Math.min(5, seconds / 60));
 
 const random = seeded(Number(flags.seed));
@@ -43,7 +43,7 @@ const exited = once(child, "exit");
 let isEnding = false;
 void exited.then(async ([code, signal]) => {
   if (isEnding) return;
-  // Nobody would answer any more, and the run never end.
+  // Without the application, calls would never return and the run would never end.
   console.error(`\nNOT MET: the application lives as long as the soak (it ended: ${String(signal ?? code)})`);
   await redis.stop();
   process.exit(1);
@@ -59,7 +59,7 @@ function call(method) {
     const hear = (message) => {
       if (message.id !== id) return;
       child.off("message", hear);
-      resolve(message.answer);
+      resolve(message.response);
     };
     child.on("message", hear);
     child.send({ id, method });
@@ -71,14 +71,14 @@ const now = () => (performance.now() - began) / 1000;
 const samples = [];
 const faults = [];
 const troubles = [];
-const answers = { all: 0, unavailable: 0, byWhat: {} };
+const responses = { all: 0, unavailable: 0, byWhat: {} };
 function tell({ what, status, isTold }) {
-  answers.all += 1;
+  responses.all += 1;
   const key = `${what} ${String(status)}`;
-  answers.byWhat[key] = (answers.byWhat[key] ?? 0) + 1;
-  // 0: there was no answer.
+  responses.byWhat[key] = (responses.byWhat[key] ?? 0) + 1;
+  // 0: no response came.
   if (status !== 0 && status < 500) return;
-  if (status === 503) answers.unavailable += 1;
+  if (status === 503) responses.unavailable += 1;
   troubles.push({ at: now(), what, status, isTold });
 }
 
@@ -86,11 +86,11 @@ const { resources: before } = await call("sample");
 let isOver = false;
 const around = { origin, provider, tell, random };
 const failures = [];
-const visitors = Array.from({ length: count }, async (_, number) => {
-  const visitor = createVisitor(around, number);
+const users = Array.from({ length: count }, async (_, number) => {
+  const user = createUser(around, number);
   while (!isOver) {
-    // A provider that is gone is not the application's failure; where the application itself gave no answer, that is told.
-    await visitor.act().catch((error) => failures.push(String(error?.cause?.code ?? error?.code ?? error)));
+    // A missing provider is not the application's failure. `tell` reports requests that got no response from the application.
+    await user.act().catch((error) => failures.push(String(error?.cause?.code ?? error?.code ?? error)));
     await pause(0.2 + random() * 1.2);
   }
 });
@@ -98,7 +98,7 @@ const visitors = Array.from({ length: count }, async (_, number) => {
 const plan = faultsOf(provider, redis);
 const wrongs = (async () => {
   await pause(EVERY / 3);
-  // The last one has to be over, and its aftermath begun, before the load is.
+  // The load ends after the last fault has ended and its aftermath has begun.
   for (let turn = 0; !isOver && now() < seconds - 45; turn += 1) {
     const wrong = plan[turn % plan.length];
     const from = now();
@@ -114,22 +114,22 @@ let seen = { all: 0, unavailable: 0 };
 while (now() < seconds) {
   await pause(INTERVAL);
   const sample = await call("sample");
-  const rate = (answers.all - seen.all) / INTERVAL;
-  const unavailable = (answers.unavailable - seen.unavailable) / INTERVAL;
-  seen = { all: answers.all, unavailable: answers.unavailable };
+  const rate = (responses.all - seen.all) / INTERVAL;
+  const unavailable = (responses.unavailable - seen.unavailable) / INTERVAL;
+  seen = { all: responses.all, unavailable: responses.unavailable };
   samples.push({ at: now(), rate, unavailable, ...sample });
   const wrong = faults.at(-1);
   progress(
-    `${now().toFixed(0)} of ${String(seconds)} s, ${rate.toFixed(0)} answers/s, heap ${(sample.heapUsed / 1048576).toFixed(1)} MiB, p99 ${sample.p99.toFixed(0)} ms, last fault: ${wrong?.name ?? "none yet"}`,
+    `${now().toFixed(0)} of ${String(seconds)} s, ${rate.toFixed(0)} responses/s, heap ${(sample.heapUsed / 1048576).toFixed(1)} MiB, p99 ${sample.p99.toFixed(0)} ms, last fault: ${wrong?.name ?? "none yet"}`,
   );
 }
 isOver = true;
 provider.clearFaults();
 redis.resume();
-await Promise.all(visitors);
+await Promise.all(users);
 await Promise.race([wrongs, pause(0)]);
 progress("the load is over, waiting for rest");
-// Longer than the application keeps a connection to the provider open.
+// Longer than the application keeps an idle connection to the provider open.
 await pause(Math.min(15, Math.max(8, seconds / 10)));
 const rest = await call("rest");
 const asked = performance.now();
@@ -143,15 +143,15 @@ const violations = provider.violations.splice(0);
 await provider.stop();
 
 const planned = plan.map(({ name }) => name);
-const findings = judge({ samples, planned, rest, before, faults, troubles, endedWithin, answers, refreshes, violations });
+const findings = judge({ samples, planned, rest, before, faults, troubles, endedWithin, responses, refreshes, violations });
 const title = `${flags.minutes} minutes of mixed load with ${faults.length === 1 ? "one fault" : `${String(faults.length)} faults`}`;
-const subtitle = `${String(count)} visitors, ${String(answers.all)} answers, ID tokens of 15 s, sessions in Redis; Node ${process.versions.node}, ${String(cpus().length)} cores shared with load, provider and Redis`;
+const subtitle = `${String(count)} users, ${String(responses.all)} responses, ID tokens of 15 s, sessions in Redis; Node ${process.versions.node}, ${String(cpus().length)} cores shared with load, provider and Redis`;
 const report = [
   `${title}: ${subtitle}.`,
   "",
   ...findings.map(({ name, isMet, detail }) => `- ${isMet ? "met" : "NOT MET"}: ${name} (${detail})`),
   "",
-  `Answers: ${Object.entries(answers.byWhat)
+  `Responses: ${Object.entries(responses.byWhat)
     .sort(([, a], [, b]) => b - a)
     .map(([what, times]) => `${what} ${String(times)}`)
     .join(", ")}.`,
@@ -163,13 +163,13 @@ const results = new URL("results/", import.meta.url);
 mkdirSync(results, { recursive: true });
 const picture = graph({ samples, faults, seconds, title, subtitle });
 writeFileSync(new URL("soak.svg", results), picture);
-writeFileSync(new URL("soak.json", results), JSON.stringify({ flags, samples, faults, findings, answers, rest }, undefined, 1));
+writeFileSync(new URL("soak.json", results), JSON.stringify({ flags, samples, faults, findings, responses, rest }, undefined, 1));
 if (flags.write) {
   writeFileSync(new URL("../docs/screenshots/soak.svg", import.meta.url), picture);
   writeFileSync(new URL("../docs/evidence/soak.md", import.meta.url), page(report));
 }
 process.exitCode = findings.every(({ isMet }) => isMet) ? 0 : 1;
-// A visitor may still be asleep.
+// A user may still be waiting.
 setTimeout(() => process.exit(), 100).unref();
 
 function page(text) {

@@ -1,43 +1,43 @@
-// The load: many visitors, each with a browser of their own, who sign in, look around, come back, leave, and do what they should not.
+// The load: many users, each with a browser. They sign in, open pages, return, sign out, and send bad requests.
 import { request as httpRequest } from "node:http";
 import { CookieBrowser } from "idpauth/testing";
 
-/** What a visitor does next, by weight. */
+/** What a user does next, with weights. */
 const WEIGHTS = { probe: 40, reports: 25, open: 10, index: 4, signOut: 3, abandon: 5, forge: 4, bad: 4, leave: 3, details: 2 };
 
 /**
- * @param {{ origin: string, provider: any, tell: (answer: { what: string, status: number, milliseconds: number, isTold: boolean }) => void,
- *   random: () => number }} around a status of 0: no answer came
+ * @param {{ origin: string, provider: any, tell: (response: { what: string, status: number, milliseconds: number, isTold: boolean }) => void,
+ *   random: () => number }} around a status of 0 means that no response came
  */
-export function createVisitor({ origin, provider, tell, random }, number) {
+export function createUser({ origin, provider, tell, random }, number) {
   const browser = new CookieBrowser({ origin });
   const person = { sub: `person-${String(number)}`, email: `person-${String(number)}@example.com`, name: `Person ${String(number)}` };
   let isSignedIn = false;
 
   async function ask(what, path, options = {}) {
     const started = performance.now();
-    const answer = await browser.get(path, options).catch((error) => {
+    const response = await browser.get(path, options).catch((error) => {
       tell({ what, status: 0, milliseconds: performance.now() - started, isTold: false });
       throw error;
     });
     const isTold =
-      answer.status !== 503 || (answer.headers["retry-after"] !== undefined && /unavailable|"authenticated":false/.test(answer.text));
-    tell({ what, status: answer.status, milliseconds: performance.now() - started, isTold });
-    return answer;
+      response.status !== 503 || (response.headers["retry-after"] !== undefined && /unavailable|"authenticated":false/.test(response.text));
+    tell({ what, status: response.status, milliseconds: performance.now() - started, isTold });
+    return response;
   }
 
   async function signIn() {
     const login = await ask("login", "/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=" + encodeURIComponent(`${origin}/reports`));
     if (login.status !== 302) return;
     const callback = new URL(await provider.signInCode(login.location, person));
-    const answer = await ask("callback", callback.pathname + callback.search);
-    isSignedIn = answer.status === 302;
+    const response = await ask("callback", callback.pathname + callback.search);
+    isSignedIn = response.status === 302;
   }
 
   const acts = {
     async probe() {
-      const answer = await ask("probe", "/idpauth/session");
-      if (answer.status === 200) isSignedIn = answer.json().authenticated;
+      const response = await ask("probe", "/idpauth/session");
+      if (response.status === 200) isSignedIn = response.json().authenticated;
     },
     reports: () => ask("reports", "/reports"),
     open: () => ask("open", "/open"),
@@ -50,7 +50,7 @@ export function createVisitor({ origin, provider, tell, random }, number) {
     abandon: () => ask("login", "/idpauth/login/?response=json"),
     forge: () => ask("forged callback", "/idpauth/login-callback?code=x&state=y&iss=z"),
     bad: () => ask("bad login", "/idpauth/login/?scheme=NO_SUCH&response=none"),
-    /** Asks, and is gone before the answer. */
+    /** Sends a request and disconnects before the response. */
     leave: () =>
       new Promise((resolve) => {
         const cookie = browser.cookies.header(new URL(origin));

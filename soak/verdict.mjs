@@ -1,30 +1,30 @@
-// What a soak must show. Pure: samples in, findings out.
+// The conditions that a soak must meet. Pure: samples go in, findings come out.
 import { AFTERMATH } from "./faults.mjs";
 
 /** Milliseconds of event-loop delay at the 99th percentile of the whole run. */
 const MOST_DELAY = 50;
 
-/** Bytes of heap, after a collection, that the last quarter may lie above the first one after warm-up, and the same as a share. */
+/** Largest growth of the heap from the first quarter after warm-up to the last, after a garbage collection: in bytes and as a share. */
 const MOST_GROWTH = { bytes: 3 * 1024 * 1024, share: 0.05 };
 
-/** The part of the run in which memory may still grow: code is compiled, pools are filled. */
+/** The share of the run in which memory may still grow, because code is compiled and pools fill. */
 const WARM_UP = 0.2;
 
-/** Seconds from which on a run is long enough for every fault of the plan; a shorter one has to have some. */
+/** A run of at least this many seconds must include every fault of the plan; a shorter run, at least one. */
 const WHOLE_RUN = 14.5 * 60;
 
-/** An application that refuses everybody is calm, too. Guarded pages are for those only who are signed in. */
+/** Requests that must have succeeded: an application that refuses every user would meet the other conditions. */
 const WORK = ["login 302", "callback 302", "reports 200", "probe 200", "logout 200"];
 
 /**
  * @param {{ samples: readonly any[], planned: readonly string[], rest: any, before: Record<string, number>, faults: readonly { name: string, from: number, to: number }[],
  *   troubles: readonly { at: number, what: string, status: number, isTold: boolean }[], endedWithin: number | undefined,
- *   answers: { byWhat: Record<string, number> }, refreshes: number, violations: readonly string[] }} run seconds since its start
+ *   responses: { byWhat: Record<string, number> }, refreshes: number, violations: readonly string[] }} run seconds since its start
  */
-export function judge({ samples, planned, rest, before, faults, troubles, endedWithin, answers, refreshes, violations }) {
+export function judge({ samples, planned, rest, before, faults, troubles, endedWithin, responses, refreshes, violations }) {
   const spared = planned.filter((name) => !faults.some((fault) => fault.name === name));
   const isWhole = (samples.at(-1)?.at ?? 0) >= WHOLE_RUN;
-  const missing = WORK.filter((key) => (answers.byWhat[key] ?? 0) === 0);
+  const missing = WORK.filter((key) => (responses.byWhat[key] ?? 0) === 0);
   const steady = samples.slice(Math.floor(samples.length * WARM_UP));
   const quarter = Math.max(1, Math.floor(steady.length / 4));
   const first = mean(steady.slice(0, quarter).map(({ heapUsed }) => heapUsed));
@@ -34,15 +34,15 @@ export function judge({ samples, planned, rest, before, faults, troubles, endedW
   const leaked = Object.entries(rest.resources).filter(([kind, count]) => count > (before[kind] ?? 0));
   return [
     {
-      name: "people signed in, came back, were refreshed and left",
+      name: "users signed in, returned, were refreshed and signed out",
       isMet: missing.length === 0 && refreshes > 0,
       detail:
         missing.length === 0
-          ? `${WORK.map((key) => `${key} ${answers.byWhat[key]}`).join(", ")}; ${refreshes} refreshes`
+          ? `${WORK.map((key) => `${key} ${responses.byWhat[key]}`).join(", ")}; ${refreshes} refreshes`
           : `never: ${missing.join(", ")}`,
     },
     {
-      name: isWhole ? "every fault of the plan struck" : "faults struck",
+      name: isWhole ? "every fault of the plan happened" : "at least one fault happened",
       isMet: isWhole ? spared.length === 0 : faults.length > 0,
       detail: `${planned.length - spared.length} of ${planned.length}${isWhole && spared.length > 0 ? `; not: ${spared.join(", ")}` : ""}`,
     },
@@ -57,17 +57,17 @@ export function judge({ samples, planned, rest, before, faults, troubles, endedW
       detail: `p99 ${rest.p99.toFixed(1)} ms, longest ${rest.max.toFixed(0)} ms`,
     },
     {
-      name: "no unexpected 5xx, and no request without an answer",
+      name: "no unexpected 5xx, and no request without a response",
       isMet: unexpected.length === 0,
       detail:
         unexpected.length === 0
-          ? `${troubles.length} times 503, all told with Retry-After, all during a fault or within ${AFTERMATH} s of it`
+          ? `${troubles.length} times 503, all with Retry-After, all during a fault or within ${AFTERMATH} s of it`
           : unexpected
               .slice(0, 5)
-              .map(({ at, what, status }) => `${status === 0 ? "no answer" : status} for ${what} at ${at.toFixed(0)} s`)
+              .map(({ at, what, status }) => `${status === 0 ? "no response" : status} for ${what} at ${at.toFixed(0)} s`)
               .join("; "),
     },
-    { name: "the provider saw nothing that no client may do", isMet: violations.length === 0, detail: violations[0] ?? "none" },
+    { name: "the provider saw no request that a client must not send", isMet: violations.length === 0, detail: violations[0] ?? "none" },
     { name: "no unhandled rejection, no uncaught exception", isMet: rest.unhandled.length === 0, detail: rest.unhandled[0] ?? "none" },
     {
       name: "no leaked socket or timer",
@@ -80,7 +80,7 @@ export function judge({ samples, planned, rest, before, faults, troubles, endedW
     {
       name: "the process ends by itself",
       isMet: endedWithin !== undefined,
-      detail: endedWithin === undefined ? "it had to be killed" : `within ${endedWithin.toFixed(1)} s of being asked to`,
+      detail: endedWithin === undefined ? "it had to be killed" : `within ${endedWithin.toFixed(1)} s of the request to end`,
     },
   ];
 }

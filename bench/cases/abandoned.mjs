@@ -1,5 +1,5 @@
-// A flood of logins that nobody finishes, by visitors without a cookie: what each leaves in the store, and that nothing is
-// left after ten minutes of the stores' own clocks.
+// Many logins that no user finishes, each without a cookie: the bytes that each leaves in the store, and that none is
+// left after ten minutes on the store's clock.
 import { startChild } from "../children.mjs";
 import { numberRow } from "../report.mjs";
 import { clientOf } from "../sign-in.mjs";

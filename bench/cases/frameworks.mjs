@@ -1,11 +1,11 @@
-// For each host: the probe against the framework's bare route with the same JSON, and a guarded route against the same one
-// unguarded. Each framework has a process of its own.
+// For each framework: the probe against the framework's bare route with the same JSON, and a guarded route against the same
+// route unguarded. Each framework has its own process.
 import { startChild } from "../children.mjs";
 import { ratioRow } from "../report.mjs";
 import { inWords, ratio, throughput } from "../rounds.mjs";
 import { clientOf, signIn } from "../sign-in.mjs";
 
-/** The framework's name, and what share of its bare route the probe is to reach. */
+/** The framework's name, and the goal for the probe's ratio to its bare route. */
 const HOSTS = {
   express: ["Express", 1],
   koa: ["Koa", 1],

@@ -1,4 +1,4 @@
-// What the package costs before it does anything: import time, and packages that come along.
+// The cost of the package before its first use: import time, and the packages that it installs.
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -16,7 +16,7 @@ async function importTime(name) {
   return Number(stdout);
 }
 
-/** Every package that an installation brings: the closure over `dependencies`, without optional peers. */
+/** Returns every package that an installation adds: the closure over `dependencies`, without optional peers. */
 function closure(manifestPath, found = new Map()) {
   const manifest = JSON.parse(readFileSync(manifestPath, "utf8"));
   if (found.has(manifest.name)) return found;

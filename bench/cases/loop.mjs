@@ -1,4 +1,4 @@
-// How long SQLite, which works inside the process, stops the event loop.
+// How long SQLite stops the event loop; it works inside the process.
 import { startChild } from "../children.mjs";
 import { numberRow } from "../report.mjs";
 

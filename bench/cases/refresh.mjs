@@ -27,7 +27,7 @@ export async function refresh({ load, provider }) {
       failures.push(burst.failures);
       elapsed.push(burst.elapsed);
     }
-    const note = `${ROUNDS} rounds; all answered after ${median(elapsed).toFixed(0)} ms; families revoked for reuse: ${provider.reuses}`;
+    const note = `${ROUNDS} rounds; all responses after ${median(elapsed).toFixed(0)} ms; families revoked for reuse: ${provider.reuses}`;
     return {
       values: { tokenRequests, failures, elapsed, reuses: provider.reuses },
       rows: [

@@ -1,15 +1,15 @@
-// The probe with few, many and very many sessions in the memory store, visitors spread over all of them; and what one costs.
+// The probe with few, many and very many sessions in the memory store, with users spread over all of them; and the bytes of a session.
 //
-// A bare route of the same processes is measured beside it. Express gives each request another prototype, and what V8 makes
-// of that outlives young garbage collections in a process with a large heap, whoever owns that heap; so every route
-// slows down there, and only the comparison with the bare one shows what the store adds.
+// A bare route of the same processes is measured beside it. Express gives each request another prototype. What V8 allocates
+// for it survives young garbage collections in a process with a large heap, so every route slows down there. Only the
+// comparison with the bare route shows what the store adds.
 import { startChild } from "../children.mjs";
 import { inWords, median, ratio, throughput } from "../rounds.mjs";
 import { numberRow, ratioRow } from "../report.mjs";
 import { clientOf, signIn } from "../sign-in.mjs";
 
-/** Different visitors that take part in a round; enough that no cache of the processor holds their sessions. */
-const VISITORS = 20_000;
+/** Users in a round: enough that no processor cache holds their sessions. */
+const USERS = 20_000;
 
 export async function sessions({ load, provider, settings }) {
   const servers = [];
@@ -21,7 +21,7 @@ export async function sessions({ load, provider, settings }) {
       servers.push(server);
       const port = await server.call("port");
       await signIn(`http://127.0.0.1:${port}`, provider);
-      const { cookies, ...cost } = await server.call("fill", { count, cookies: Math.min(count, VISITORS) });
+      const { cookies, ...cost } = await server.call("fill", { count, cookies: Math.min(count, USERS) });
       const name = count.toLocaleString("en-US");
       filled[name] = cost;
       targets.push({ name, server, port, path: "/idpauth/session", cookies: shuffled(cookies) });
@@ -72,7 +72,7 @@ export async function sessions({ load, provider, settings }) {
   }
 }
 
-/** Visitors come in no order; the same one each run. */
+/** Users come in a random order that is the same in each run. */
 function shuffled(cookies) {
   let seed = 1;
   for (let last = cookies.length - 1; last > 0; last -= 1) {

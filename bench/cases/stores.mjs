@@ -1,6 +1,6 @@
 // The probe over each store outside the process, against a bare Express route of the same process that does one plain read
 // by key on the same store: with few, many and very many records; its latencies; with an idle timeout, which writes; and
-// what a session weighs there.
+// the bytes of a session.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -9,12 +9,12 @@ import { markdown, numberRow, ratioRow } from "../report.mjs";
 import { inWords, median, ratio, throughput } from "../rounds.mjs";
 import { clientOf, signIn } from "../sign-in.mjs";
 
-/** Different visitors that take part in a round: more than are asked for in a second, so that with an idle timeout each request stamps. */
-const VISITORS = 20_000;
+/** Users in a round: more than the requests of a second, so that each request writes a stamp if there is an idle timeout. */
+const USERS = 20_000;
 
 export const STORES = ["sqlite", "redis", "ioredis", "postgres"];
 
-/** Starts what a store needs. */
+/** Starts the server that a store needs. */
 export async function place(kind, { startRedis, startPostgres }) {
   if (kind === "postgres") return startPostgres();
   if (kind !== "sqlite") return startRedis();
@@ -29,7 +29,7 @@ export async function stores(context) {
     console.error(`  ${kind}`);
     const measured = await one(kind, context);
     rows.push(...measured.rows);
-    // As they come: the whole takes many minutes.
+    // Printed at once, because the whole case takes many minutes.
     console.error(markdown(measured.rows));
     raw[kind] = measured;
   }
@@ -50,13 +50,13 @@ async function one(kind, context) {
     let cookies;
     for (const count of settings.storeCounts) {
       if (cookies === undefined) {
-        // The first round has only these; later ones ask for visitors spread over all.
-        ({ cookies } = await plain.call("visitors", { cookie, count }));
+        // The first round has only these users; later rounds spread users over all records.
+        ({ cookies } = await plain.call("users", { cookie, count }));
         present = count;
       } else {
-        const visitors = Math.min(VISITORS, count - present);
-        ({ cookies } = await plain.call("visitors", { cookie, count: visitors }));
-        await plain.call("fill", { count: count - present - visitors });
+        const users = Math.min(USERS, count - present);
+        ({ cookies } = await plain.call("users", { cookie, count: users }));
+        await plain.call("fill", { count: count - present - users });
         present = count;
       }
       const name = count.toLocaleString("en-US");
@@ -82,14 +82,14 @@ async function one(kind, context) {
     );
 
     const { bytesPerSession } = await plain.call("weigh", { count: 10_000 });
-    const { sealedBytes } = await plain.call("visitors", { cookie, count: 1 });
+    const { sealedBytes } = await plain.call("users", { cookie, count: 1 });
     rows.push(numberRow(`${kind}: bytes per session in the store`, bytesPerSession, undefined, `${sealedBytes} of them the sealed record`));
 
     const idle = await application({ idleTimeout: 86_400, keep: true });
     try {
       const idlePort = await idle.call("port");
       const idleCookie = await signIn(`http://127.0.0.1:${idlePort}`, provider);
-      const { cookies: idleCookies } = await idle.call("visitors", { cookie: idleCookie, count: VISITORS });
+      const { cookies: idleCookies } = await idle.call("users", { cookie: idleCookie, count: USERS });
       const targets = [
         { name: "idle", server: idle, port: idlePort, path: "/idpauth/session", cookies: idleCookies },
         { name: "bare", server: idle, port: idlePort, path: "/bare", cookies: idleCookies },
@@ -97,7 +97,7 @@ async function one(kind, context) {
       const measured = await throughput(load, targets, settings);
       rows.push(
         numberRow(
-          `${kind}: writes per second with the idle timeout on, each probe of another visitor`,
+          `${kind}: writes per second with the idle timeout on, each probe by another user`,
           median(measured.values.idle),
           undefined,
           `${ratio(measured.values.idle, measured.values.bare).ratio.toFixed(2)} of the bare route, which only reads; p50 ${milliseconds(measured.p50.idle)}, p99 ${milliseconds(measured.p99.idle)}`,

@@ -1,4 +1,4 @@
-// Very many sessions that expire in the same second, all asked for at once: what becomes of them, and of somebody else.
+// Very many sessions that expire in the same second and are requested at once: their results, and those of another user.
 import { startChild } from "../children.mjs";
 import { numberRow } from "../report.mjs";
 import { clientOf, signIn } from "../sign-in.mjs";
@@ -18,7 +18,7 @@ export async function storm(context) {
     const origin = `http://127.0.0.1:${port}`;
     provider.settings.idTokenSeconds = 86_400;
     const bystander = await signIn(origin, provider);
-    // Each has a refresh token of its own: real sign-ins, not copies.
+    // Each session has its own refresh token, so these are real sign-ins, not copies.
     provider.settings.idTokenSeconds = 3_600;
     const cookies = [];
     while (cookies.length < count) {
@@ -26,14 +26,14 @@ export async function storm(context) {
       cookies.push(...(await Promise.all(Array.from({ length: some }, () => signIn(origin, provider)))));
     }
     provider.settings.idTokenSeconds = 86_400;
-    // The application's clock moves on by an hour, in which all of them have expired.
+    // The application's clock moves forward by an hour, so that all of them have expired.
     await application.call("advance", { seconds: 3_700 });
     provider.requests.length = 0;
     const outcome = await load.call("storm", { port, path: "/idpauth/session", cookies, bystander, connections: CONNECTIONS });
     const tokenRequests = provider.requestsTo("token").length;
     const number = (value) => value.toLocaleString("en-US");
     const note =
-      `${number(CONNECTIONS)} connections; ${number(outcome.unavailable)} answers of 503, asked again after Retry-After; ` +
+      `${number(CONNECTIONS)} connections; ${number(outcome.unavailable)} responses of 503, repeated after Retry-After; ` +
       `${(outcome.elapsed / 1000).toFixed(1)} s in all; token requests ${number(tokenRequests)}; reuses ${provider.reuses}`;
     return {
       values: { ...outcome, tokenRequests },
@@ -46,10 +46,10 @@ export async function storm(context) {
         ),
         numberRow("… signed out", outcome.signedOut, { atMost: 0 }),
         numberRow(
-          "… meanwhile the probe of somebody else: p99, ms",
+          "… meanwhile the probe of another user: p99, ms",
           outcome.p99,
           { atMost: 100 },
-          `p50 ${outcome.p50.toFixed(1)} ms, slowest ${outcome.slowest.toFixed(0)} ms, ${number(outcome.bystanderAnswers)} answers`,
+          `p50 ${outcome.p50.toFixed(1)} ms, slowest ${outcome.slowest.toFixed(0)} ms, ${number(outcome.bystanderResponses)} responses`,
         ),
       ],
     };

@@ -5,7 +5,7 @@ const MEBIBYTE = 1024 * 1024;
 
 type Run = Parameters<typeof judge>[0];
 
-/** Fifteen minutes as they should be. */
+/** A run of 15 minutes that meets every condition. */
 function calm(changes: Partial<Run> = {}): Run {
   return {
     samples: Array.from({ length: 90 }, (_, index) => ({ at: 10 * (index + 1), heapUsed: 20 * MEBIBYTE, rss: 90 * MEBIBYTE })),
@@ -18,7 +18,7 @@ function calm(changes: Partial<Run> = {}): Run {
     ],
     troubles: [{ at: 30, what: "probe", status: 503, isTold: true }],
     endedWithin: 0.3,
-    answers: { byWhat: { "login 302": 9, "callback 302": 9, "reports 200": 9, "probe 200": 9, "logout 200": 9 } },
+    responses: { byWhat: { "login 302": 9, "callback 302": 9, "reports 200": 9, "probe 200": 9, "logout 200": 9 } },
     refreshes: 9,
     violations: [],
     ...changes,
@@ -32,24 +32,24 @@ const missed = (run: Run) =>
     .filter(({ isMet }) => !isMet)
     .map(({ name }) => name);
 
-describe("the verdict over a soak", () => {
-  it("finds nothing in a run as it should be", () => {
+describe("the verdict on a soak", () => {
+  it("finds nothing in a good run", () => {
     expect(missed(calm())).toEqual([]);
   });
 
   it.each<[string, Run, string]>([
-    ["nobody came back", calm({ answers: { byWhat: { ...calm().answers.byWhat, "callback 302": 0 } } }), "people signed in"],
-    ["nobody was refreshed", calm({ refreshes: 0 }), "people signed in"],
-    ["a fault of the plan never struck", calm({ planned: ["hang", "reset", "away"] }), "every fault of the plan struck"],
-    ["a short run struck none", calm({ samples: calm().samples.slice(0, 12), faults: [], troubles: [] }), "faults struck"],
+    ["no user came back", calm({ responses: { byWhat: { ...calm().responses.byWhat, "callback 302": 0 } } }), "users signed in"],
+    ["no user was refreshed", calm({ refreshes: 0 }), "users signed in"],
+    ["a fault of the plan never happened", calm({ planned: ["hang", "reset", "away"] }), "every fault of the plan happened"],
+    ["a short run had no fault", calm({ samples: calm().samples.slice(0, 12), faults: [], troubles: [] }), "at least one fault happened"],
     ["the heap grows", calm({ samples: samples((index) => (20 + index / 10) * MEBIBYTE) }), "memory is flat"],
-    ["the event loop is held up", calm({ rest: { ...calm().rest, p99: 50 } }), "event-loop delay"],
+    ["the event loop is blocked", calm({ rest: { ...calm().rest, p99: 50 } }), "event-loop delay"],
     ["a 500 during a fault", trouble({ status: 500 }), "no unexpected 5xx"],
-    ["a request without an answer", trouble({ status: 0 }), "no unexpected 5xx"],
+    ["a request without a response", trouble({ status: 0 }), "no unexpected 5xx"],
     ["a 503 without Retry-After", trouble({ isTold: false }), "no unexpected 5xx"],
     ["a 503 long after a fault", trouble({ at: 500 }), "no unexpected 5xx"],
-    ["the provider saw what no client may do", calm({ violations: ["a secret in a URL"] }), "the provider saw nothing"],
-    ["a rejection that nobody handled", calm({ rest: { ...calm().rest, unhandled: ["TypeError"] } }), "no unhandled rejection"],
+    ["the provider saw a forbidden request", calm({ violations: ["a secret in a URL"] }), "the provider saw no request"],
+    ["an unhandled rejection", calm({ rest: { ...calm().rest, unhandled: ["TypeError"] } }), "no unhandled rejection"],
     ["a socket that stays", calm({ rest: { ...calm().rest, resources: { TCPServerWrap: 1, TCPSocketWrap: 1 } } }), "no leaked socket"],
     ["a process that has to be killed", calm({ endedWithin: undefined }), "the process ends by itself"],
   ])("finds that %s", (_what, run, name) => {
