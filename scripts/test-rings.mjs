@@ -24,7 +24,7 @@ export const UNIT = [
   "test/pages/shown-text.test.ts",
   "test/pages/sign-in-errors.test.ts",
   "test/pages/style.test.ts",
-  "test/provider/answers.test.ts",
+  "test/provider/token-responses.test.ts",
   "test/provider/back-off.test.ts",
   "test/provider/google.test.ts",
   "test/provider/identity.test.ts",

@@ -3,13 +3,13 @@ import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { pathToFileURL } from "node:url";
 import { systemClock } from "../clock.js";
-import { idpauth, type ExitCode, type Write } from "./check.js";
-import type { LiveWorld } from "./live/surroundings.js";
+import { idpauth, type ExitCode, type Write } from "./check-command.js";
+import type { CheckIo } from "./live/check-io.js";
 
 /** Milliseconds after which a finished check leaves, whatever a module of the project has left running. */
 const LEAVE = 2_000;
 
-const world: LiveWorld = {
+const io: CheckIo = {
   clock: systemClock,
   fetch: (input, init) => fetch(input, init),
   folder: process.cwd(),
@@ -26,11 +26,11 @@ const write: Write = (text, stream) => process[stream].write(text);
 // The exit code is set, not forced, so that a pipe gets all of the output.
 process.exitCode = await (argv[0] === "provider"
   ? provider(argv.slice(1))
-  : idpauth(process.env, argv, write, (path) => readFileSync(path, "utf8"), world));
+  : idpauth(process.env, argv, write, (path) => readFileSync(path, "utf8"), io));
 
 async function provider(rest: readonly string[]): Promise<ExitCode> {
   // Loaded when it is wanted: it brings the test kit's provider.
-  const { providerCommand } = await import("./provider/command.js");
+  const { providerCommand } = await import("./provider/provider-command.js");
   const stopped = new Promise<void>((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolve());
   });

@@ -9,7 +9,7 @@ import { ENDPOINT_NAMES } from "../config/setting-kinds.js";
 import type { Clock } from "../clock.js";
 import { jsonObject } from "./token-responses.js";
 import type { BackOff } from "./back-off.js";
-import { untilAborted, type Answer, type Backchannel } from "./transport.js";
+import { untilAborted, type ProviderResponse, type Backchannel } from "./transport.js";
 import { SIGNING_ALGORITHMS } from "./id-token.js";
 import type { Misconfigurations } from "./misconfiguration.js";
 import { oneAtATime } from "./one-at-a-time.js";
@@ -56,10 +56,10 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
   const fetchNow = oneAtATime(async () => {
     backOff.assertReady();
     const startedAt = clock.monotonic();
-    let answer: Answer | undefined;
+    let response: ProviderResponse | undefined;
     try {
-      answer = await fetchDocument(settings.issuer, backchannel);
-      const metadata = readDocument(answer, settings);
+      response = await fetchDocument(settings.issuer, backchannel);
+      const metadata = readDocument(response, settings);
       backOff.succeeded();
       misconfigurations.resolved("discovery");
       cached = { metadata, fetchedAt: clock.monotonic() };
@@ -67,7 +67,7 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
     } catch (error) {
       const isMistake = error instanceof Mistake;
       if (!isMistake && !(error instanceof ProviderUnavailableError)) throw error;
-      const retryAfter = backOff.failed(startedAt, { retryAfter: answer?.headers.get("retry-after"), misconfigured: isMistake });
+      const retryAfter = backOff.failed(startedAt, { retryAfter: response?.headers.get("retry-after"), misconfigured: isMistake });
       const { reason } = error;
       const duration = clock.monotonic() - startedAt;
       events.emit("outage", { issuer: settings.issuer, side: "provider", endpoint: "discovery", reason, duration });
@@ -118,16 +118,16 @@ export function documentAddress(issuer: string): string {
 }
 
 /** Follows one redirect, and only to the same address with one trailing slash more or less: some frameworks add or remove it. */
-export async function fetchDocument(issuer: string, backchannel: Backchannel): Promise<Answer> {
+export async function fetchDocument(issuer: string, backchannel: Backchannel): Promise<ProviderResponse> {
   const request = { method: "GET", headers: { accept: "application/json" } };
   const address = documentAddress(issuer);
-  const answer = await backchannel.send(address, request);
-  const target = redirectTarget(answer, address);
+  const response = await backchannel.send(address, request);
+  const target = redirectTarget(response, address);
   const isSlash = target !== undefined && target !== address && target.replace(/\/$/, "") === address.replace(/\/$/, "");
-  return isSlash ? backchannel.send(target, request) : answer;
+  return isSlash ? backchannel.send(target, request) : response;
 }
 
-function redirectTarget({ status, headers }: Answer, address: string): string | undefined {
+function redirectTarget({ status, headers }: ProviderResponse, address: string): string | undefined {
   const location = status >= 300 && status < 400 ? headers.get("location") : null;
   try {
     return location === null ? undefined : new URL(location, address).href;
@@ -146,10 +146,10 @@ class Mistake extends Error {
   }
 }
 
-function readDocument(answer: Answer, settings: ProviderSettings): ProviderMetadata {
-  const { status } = answer;
+function readDocument(response: ProviderResponse, settings: ProviderSettings): ProviderMetadata {
+  const { status } = response;
   if (status >= 300 && status < 400) {
-    const target = quoted(answer.headers.get("location") ?? undefined) || "an address that it does not name";
+    const target = quoted(response.headers.get("location") ?? undefined) || "an address that it does not name";
     throw new Mistake(
       "redirect",
       `The discovery document of IDP_ISSUER redirects (${String(status)}) to ${target}. Set IDP_ISSUER to the issuer that serves the document itself.`,
@@ -163,7 +163,7 @@ function readDocument(answer: Answer, settings: ProviderSettings): ProviderMetad
       `The request for the discovery document of IDP_ISSUER got status ${String(status)}. Compare IDP_ISSUER with the provider's issuer.`,
     );
   }
-  const document = jsonObject(answer);
+  const document = jsonObject(response);
   if (document === undefined) throw new ProviderUnavailableError("not_json");
   // Exact, including the trailing slash (OpenID Connect Discovery section 4.3).
   if (document["issuer"] !== settings.issuer) {

@@ -10,7 +10,7 @@ import { isObject } from "../record/record.js";
 import type { Clock } from "../clock.js";
 import { jsonObject } from "./token-responses.js";
 import type { BackOff } from "./back-off.js";
-import { untilAborted, type Answer, type Backchannel } from "./transport.js";
+import { untilAborted, type ProviderResponse, type Backchannel } from "./transport.js";
 import { oneAtATime } from "./one-at-a-time.js";
 
 /** Milliseconds after which the keys are fetched again in the background. */
@@ -65,16 +65,16 @@ export function createJwks({ uri, issuer, backchannel, backOff, clock, log, even
     if (backOff.secondsLeft() > 0) throw new ProviderUnavailableError("jwks", { retryAfter: backOff.secondsLeft() });
     const requestedAt = clock.monotonic();
     const fetchNumber = ++fetches;
-    let answer: Answer | undefined;
+    let response: ProviderResponse | undefined;
     try {
-      answer = await backchannel.send(address, { method: "GET", headers: { accept: "application/json, application/jwk-set+json" } });
-      const keys = usableKeys(answer);
+      response = await backchannel.send(address, { method: "GET", headers: { accept: "application/json, application/jwk-set+json" } });
+      const keys = usableKeys(response);
       backOff.succeeded();
       cached = new KeySet(keys, requestedAt, fetchNumber);
       return cached;
     } catch (error) {
       if (!(error instanceof ProviderUnavailableError)) throw error;
-      const retryAfter = backOff.failed(requestedAt, { retryAfter: answer?.headers.get("retry-after") });
+      const retryAfter = backOff.failed(requestedAt, { retryAfter: response?.headers.get("retry-after") });
       const duration = clock.monotonic() - requestedAt;
       events.emit("outage", { issuer, side: "provider", endpoint: "jwks", reason: error.reason, duration });
       log({
@@ -186,10 +186,10 @@ async function isSignedBy(key: CryptoKey, token: string, alg: string): Promise<b
   }
 }
 
-/** The public signature keys of an answer; a set without any is no set, so that it never replaces a good one. */
-function usableKeys(answer: Answer): JWK[] {
-  if (answer.status !== 200) throw new ProviderUnavailableError(`http_${String(answer.status)}`);
-  const listed = jsonObject(answer)?.["keys"];
+/** The public signature keys of a response; a set without any is no set, so that it never replaces a good one. */
+function usableKeys(response: ProviderResponse): JWK[] {
+  if (response.status !== 200) throw new ProviderUnavailableError(`http_${String(response.status)}`);
+  const listed = jsonObject(response)?.["keys"];
   if (!Array.isArray(listed)) throw new ProviderUnavailableError("not_a_key_set");
   const keys = listed.slice(0, MAX_KEYS).filter(isUsableKey);
   if (keys.length === 0) throw new ProviderUnavailableError("empty_key_set");

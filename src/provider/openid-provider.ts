@@ -14,16 +14,16 @@ import type {
 } from "../ports/provider.js";
 import { credentialsToDict, type IdInfo, type SessionRecord } from "../record/record.js";
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
-import { errorCode, tokensOf, type TokenAnswer } from "./token-responses.js";
+import { errorCode, tokensOf, type TokenResponse } from "./token-responses.js";
 import { createBackOff, type BackOff } from "./back-off.js";
-import { createBackchannel, withDeadline, type Answer, type Backchannel } from "./transport.js";
+import { createBackchannel, withDeadline, type ProviderResponse, type Backchannel } from "./transport.js";
 import { createDiscovery, type Discovery, type ProviderMetadata } from "./discovery.js";
 import { accountPrompt, defaultScopesLackRefresh, loginScopes, offlineParameters } from "./authorization-parameters.js";
 import { checkContinuity, checkNonce, verifyIdToken } from "./id-token.js";
 import { completedByUserinfo, confirmedByUserinfo, lacksIdentity, refreshedClaims, type Identity } from "./identity.js";
 import { createJwks, type Jwks } from "./jwks.js";
 import { Misconfigurations, type Misconfiguration } from "./misconfiguration.js";
-import { createClientRequests, type ClientRequests } from "./requests.js";
+import { createClientRequests, type ClientRequests } from "./client-requests.js";
 import type { ProviderSettings } from "./provider-settings.js";
 import { TokenEndpoint } from "./token-endpoint.js";
 import { askUserinfo, userinfoOf } from "./userinfo.js";
@@ -173,7 +173,7 @@ class OpenIdProvider implements Provider {
     const claims = await this.#verify(metadata, spent, check, request.signal).catch((error: unknown) => {
       if (error instanceof ProviderUnavailableError && error.isMisconfiguration) {
         // The next refresh token would be spent on the same response.
-        this.#tokens.refreshFailed(request.session, { startedAt, answer: undefined, reason: error.reason, isOperators: true });
+        this.#tokens.refreshFailed(request.session, { startedAt, response: undefined, reason: error.reason, isOperators: true });
       }
       throw error;
     });
@@ -194,12 +194,12 @@ class OpenIdProvider implements Provider {
   async #revoke(token: string, hint: string, signal: AbortSignal): Promise<boolean> {
     const metadata = await this.#discovery.current(signal);
     if (metadata.revocation_endpoint === undefined) return false;
-    const answer = await this.#ask(metadata, "revocation", this.#revocationBackOff, () =>
+    const response = await this.#ask(metadata, "revocation", this.#revocationBackOff, () =>
       this.#requests.revoke(metadata, token, hint, signal),
     );
-    if (answer.status === 200) return true;
-    const error = errorCode(answer);
-    this.#warn("revocation", "A token could not be revoked.", { status: answer.status, ...(error !== undefined && { error }) });
+    if (response.status === 200) return true;
+    const error = errorCode(response);
+    this.#warn("revocation", "A token could not be revoked.", { status: response.status, ...(error !== undefined && { error }) });
     return false;
   }
 
@@ -208,8 +208,8 @@ class OpenIdProvider implements Provider {
     metadata: ProviderMetadata,
     endpoint: "userinfo" | "revocation",
     backOff: BackOff,
-    send: () => Promise<Answer>,
-  ): Promise<Answer> {
+    send: () => Promise<ProviderResponse>,
+  ): Promise<ProviderResponse> {
     backOff.assertReady();
     const startedAt = this.#clock.monotonic();
     const failed = (reason: string, retryAfter?: string | null): number => {
@@ -217,10 +217,10 @@ class OpenIdProvider implements Provider {
       return backOff.failed(startedAt, { retryAfter });
     };
     try {
-      const answer = await send();
-      if (isServerTrouble(answer)) failed(`http_${String(answer.status)}`, answer.headers.get("retry-after"));
+      const response = await send();
+      if (isServerTrouble(response)) failed(`http_${String(response.status)}`, response.headers.get("retry-after"));
       else backOff.succeeded();
-      return answer;
+      return response;
     } catch (error) {
       if (!(error instanceof ProviderUnavailableError)) throw error;
       throw new ProviderUnavailableError(error.reason, { retryAfter: failed(error.reason), cause: error.cause });
@@ -229,7 +229,7 @@ class OpenIdProvider implements Provider {
 
   async #verify(
     metadata: ProviderMetadata,
-    { accessToken, idToken }: Pick<TokenAnswer, "accessToken" | "idToken">,
+    { accessToken, idToken }: Pick<TokenResponse, "accessToken" | "idToken">,
     checkFlow: (claims: IdInfo) => void,
     signal?: AbortSignal,
   ): Promise<IdInfo> {
@@ -265,13 +265,13 @@ class OpenIdProvider implements Provider {
     const alone = { idInfo: claims, userinfoClaims: [] };
     if (!lacksIdentity(claims) || endpoint === undefined) return alone;
     try {
-      const answer = await this.#ask(metadata, "userinfo", this.#userinfoBackOff, () =>
+      const response = await this.#ask(metadata, "userinfo", this.#userinfoBackOff, () =>
         askUserinfo(this.#backchannel, endpoint, accessToken),
       );
-      const userinfo = userinfoOf(answer, claims.sub);
+      const userinfo = userinfoOf(response, claims.sub);
       if (userinfo.kind === "claims") return completedByUserinfo(claims, userinfo.claims);
       if (userinfo.kind === "signed") this.#signedUserinfo();
-      else this.#warn("userinfo", "The userinfo response cannot be used; the sign-in stands without it.", { status: answer.status });
+      else this.#warn("userinfo", "The userinfo response cannot be used; the sign-in stands without it.", { status: response.status });
     } catch (error) {
       const reason = error instanceof ProviderUnavailableError ? error.reason : "unexpected";
       this.#warn("userinfo", "The userinfo endpoint did not respond; the sign-in stands without it.", { reason });
@@ -300,18 +300,18 @@ class OpenIdProvider implements Provider {
       throw new ProviderRefusedError("id_token_missing");
     }
     const startedAt = this.#clock.monotonic();
-    const outage = (reason: string, answer?: Answer, cause?: unknown): ProviderUnavailableError => {
+    const outage = (reason: string, response?: ProviderResponse, cause?: unknown): ProviderUnavailableError => {
       this.#outage(metadata, "userinfo", reason, startedAt);
-      const retryAfter = this.#tokens.refreshFailed(session, { startedAt, answer, reason, isOperators: false });
+      const retryAfter = this.#tokens.refreshFailed(session, { startedAt, response, reason, isOperators: false });
       this.#warn("userinfo", "The userinfo endpoint could not confirm a refresh; the session stays.", { reason });
       return new ProviderUnavailableError(reason, { retryAfter, cause });
     };
-    const answer = await askUserinfo(this.#backchannel, endpoint, accessToken, signal).catch((error: unknown) => {
+    const response = await askUserinfo(this.#backchannel, endpoint, accessToken, signal).catch((error: unknown) => {
       if (!(error instanceof ProviderUnavailableError)) throw error;
       throw outage(error.reason, undefined, error.cause);
     });
-    const userinfo = userinfoOf(answer, before.sub);
-    if (userinfo.kind === "outage") throw outage(userinfo.reason, answer);
+    const userinfo = userinfoOf(response, before.sub);
+    if (userinfo.kind === "outage") throw outage(userinfo.reason, response);
     if (userinfo.kind === "refused") throw new ProviderRefusedError(userinfo.reason);
     if (userinfo.kind === "signed") {
       this.#signedUserinfo();
@@ -374,6 +374,6 @@ function expiryOf(receivedAt: EpochSeconds, expiresIn: number | undefined): Epoc
   return expiresIn === undefined ? undefined : Math.floor(receivedAt + expiresIn);
 }
 
-function isServerTrouble({ status }: Answer): boolean {
+function isServerTrouble({ status }: ProviderResponse): boolean {
   return status >= 500 || status === 408 || status === 429;
 }

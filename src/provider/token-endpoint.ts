@@ -4,12 +4,12 @@ import type { CodeExchange, RefreshRequest } from "../ports/provider.js";
 import type { Clock } from "../clock.js";
 import { meaningOf, TRY_LATER, type Grant, type Meaning } from "./token-responses.js";
 import { createBackOff, retryAfterSeconds, type BackOff } from "./back-off.js";
-import type { Answer } from "./transport.js";
+import type { ProviderResponse } from "./transport.js";
 import { authenticationInWords } from "./client-authentication.js";
 import type { ProviderMetadata } from "./discovery.js";
 import type { Misconfigurations } from "./misconfiguration.js";
 import { RefreshBackOff } from "./refresh-back-off.js";
-import type { ClientRequests } from "./requests.js";
+import type { ClientRequests } from "./client-requests.js";
 import type { ProviderSettings } from "./provider-settings.js";
 
 export type TokenBody = Readonly<Record<string, unknown>>;
@@ -18,7 +18,7 @@ export type TokenBody = Readonly<Record<string, unknown>>;
 interface Failure {
   readonly startedAt: number;
   /** Undefined: no response came. */
-  readonly answer: Answer | undefined;
+  readonly response: ProviderResponse | undefined;
   readonly reason: string;
   readonly isOperators: boolean;
 }
@@ -63,10 +63,10 @@ export class TokenEndpoint {
         this.#exchanges.succeeded();
       },
       // A stranger's code gets whatever response it provokes: only what no code can provoke keeps other users away.
-      failed: ({ startedAt, answer, reason, isOperators }) => {
-        const isEverybodys = isOperators || (answer === undefined && reason !== "too_large");
+      failed: ({ startedAt, response, reason, isOperators }) => {
+        const isEverybodys = isOperators || (response === undefined && reason !== "too_large");
         if (isEverybodys) return this.#exchanges.failed(startedAt, { misconfigured: isOperators });
-        return retryAfterSeconds(answer?.headers.get("retry-after"), this.#options.clock.now()) ?? 1;
+        return retryAfterSeconds(response?.headers.get("retry-after"), this.#options.clock.now()) ?? 1;
       },
     });
   }
@@ -83,18 +83,18 @@ export class TokenEndpoint {
   }
 
   /** Backs off after a failed refresh, or after a failed userinfo request that was to confirm one. @returns seconds */
-  refreshFailed(session: string, { startedAt, answer, reason, isOperators }: Failure): number {
-    const trouble = { retryAfter: answer?.headers.get("retry-after"), misconfigured: isOperators };
+  refreshFailed(session: string, { startedAt, response, reason, isOperators }: Failure): number {
+    const trouble = { retryAfter: response?.headers.get("retry-after"), misconfigured: isOperators };
     if (reason === "invalid_client") return this.#refreshes.allFailed(startedAt, trouble);
-    if (isOperators || (answer !== undefined && isTokens(answer))) return this.#refreshes.tokenFailed(session, startedAt, trouble);
-    if (answer === undefined && reason !== "too_large") return this.#refreshes.allFailed(startedAt, trouble);
+    if (isOperators || (response !== undefined && isTokens(response))) return this.#refreshes.tokenFailed(session, startedAt, trouble);
+    if (response === undefined && reason !== "too_large") return this.#refreshes.allFailed(startedAt, trouble);
     return this.#refreshes.sessionFailed(session, startedAt, trouble);
   }
 
   async #ask(
     grant: Grant,
     metadata: ProviderMetadata,
-    send: () => Promise<Answer>,
+    send: () => Promise<ProviderResponse>,
     { worked, failed }: { readonly worked: () => void; readonly failed: (failure: Failure) => number },
   ): Promise<TokenBody> {
     const { clock, events, misconfigurations } = this.#options;
@@ -103,19 +103,19 @@ export class TokenEndpoint {
       const duration = clock.monotonic() - startedAt;
       events.emit("outage", { issuer: metadata.issuer, side: "provider", endpoint: "token", reason, duration });
     };
-    let answer: Answer;
+    let response: ProviderResponse;
     try {
-      answer = await send();
+      response = await send();
     } catch (error) {
       if (!(error instanceof ProviderUnavailableError)) throw error;
       const { reason, cause } = error;
       told(reason);
       throw new ProviderUnavailableError(reason, {
-        retryAfter: failed({ startedAt, answer: undefined, reason, isOperators: false }),
+        retryAfter: failed({ startedAt, response: undefined, reason, isOperators: false }),
         cause,
       });
     }
-    const meaning = meaningOf(answer, grant);
+    const meaning = meaningOf(response, grant);
     if (meaning.kind === "ok" || meaning.kind === "refused") {
       worked();
       if (meaning.kind === "refused") throw new ProviderRefusedError(meaning.reason);
@@ -124,8 +124,8 @@ export class TokenEndpoint {
     const isOperators = meaning.kind === "operator";
     const { reason } = meaning;
     told(reason);
-    const retryAfter = failed({ startedAt, answer, reason, isOperators });
-    if (isOperators) throw misconfigurations.report(this.#mistake(meaning, answer.status));
+    const retryAfter = failed({ startedAt, response, reason, isOperators });
+    if (isOperators) throw misconfigurations.report(this.#mistake(meaning, response.status));
     throw new ProviderUnavailableError(reason, { retryAfter });
   }
 
@@ -140,6 +140,6 @@ export class TokenEndpoint {
 }
 
 /** A status of the 4xx range that this session's token may have caused. */
-function isTokens({ status }: Answer): boolean {
+function isTokens({ status }: ProviderResponse): boolean {
   return status >= 400 && status < 500 && !TRY_LATER.has(status);
 }

@@ -1,7 +1,7 @@
 import { isObject, isTooDeep } from "../record/record.js";
-import type { Answer } from "./transport.js";
+import type { ProviderResponse } from "./transport.js";
 
-/** What an answer of the token endpoint means. `reason` is a stable word that is safe to log. */
+/** What a response of the token endpoint means. `reason` is a stable word that is safe to log. */
 export type Meaning =
   | { readonly kind: "ok"; readonly body: Readonly<Record<string, unknown>> }
   /** A definite no to this code or refresh token. */
@@ -25,15 +25,15 @@ export const TRY_LATER: ReadonlySet<number> = new Set([408, 429]);
  *
  * A code is any text that a stranger puts into a URL, so nothing but `invalid_client` in the response to one blames the operator.
  */
-export function meaningOf(answer: Answer, grant: Grant): Meaning {
-  const { status } = answer;
+export function meaningOf(response: ProviderResponse, grant: Grant): Meaning {
+  const { status } = response;
   if (status === 200) {
-    const body = jsonObject(answer);
+    const body = jsonObject(response);
     return body === undefined ? { kind: "outage", reason: "not_json" } : { kind: "ok", body };
   }
   if (status >= 300 && status < 400) return { kind: "outage", reason: "redirect" };
   if (status < 400 || status >= 500) return { kind: "outage", reason: `http_${String(status)}` };
-  const error = errorCode(answer);
+  const error = errorCode(response);
   // With any 4xx: Auth0 sends it with 403.
   if (error === "invalid_grant") return { kind: "refused", reason: error };
   if (TRY_LATER.has(status)) return { kind: "outage", reason: `http_${String(status)}` };
@@ -44,7 +44,7 @@ export function meaningOf(answer: Answer, grant: Grant): Meaning {
 }
 
 /** The body as a JSON object; undefined for anything else, for one nested too deep, and for a web page whatever is in it. */
-export function jsonObject({ headers, text }: Answer): Readonly<Record<string, unknown>> | undefined {
+export function jsonObject({ headers, text }: ProviderResponse): Readonly<Record<string, unknown>> | undefined {
   if (/^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(headers.get("content-type") ?? "")) return undefined;
   try {
     const body: unknown = JSON.parse(text);
@@ -54,14 +54,14 @@ export function jsonObject({ headers, text }: Answer): Readonly<Record<string, u
   }
 }
 
-/** The provider's `error` code when it has the form of one: anything else in its answer is never repeated. */
-export function errorCode(answer: Answer): string | undefined {
-  const error = jsonObject(answer)?.["error"];
+/** The provider's `error` code when it has the form of one: anything else in its response is never repeated. */
+export function errorCode(response: ProviderResponse): string | undefined {
+  const error = jsonObject(response)?.["error"];
   return typeof error === "string" && /^[a-z_]{1,64}$/.test(error) ? error : undefined;
 }
 
-/** The parts of a token answer (RFC 6749 section 5.1) that have a usable form; the rest is undefined. */
-export interface TokenAnswer {
+/** The parts of a token response (RFC 6749 section 5.1) that have a usable form; the rest is undefined. */
+export interface TokenResponse {
   /** Only of a bearer token. */
   readonly accessToken: string | undefined;
   readonly refreshToken: string | undefined;
@@ -71,7 +71,7 @@ export interface TokenAnswer {
   readonly expiresIn: number | undefined;
 }
 
-export function tokensOf(body: Readonly<Record<string, unknown>>): TokenAnswer {
+export function tokensOf(body: Readonly<Record<string, unknown>>): TokenResponse {
   const type = body["token_type"];
   const isBearer = typeof type === "string" && type.toLowerCase() === "bearer";
   return {

@@ -2,10 +2,10 @@ import { ProviderUnavailableError } from "../errors.js";
 import type { Clock } from "../clock.js";
 
 /** Bytes of an answer's body, after decoding, beyond which it is no answer. */
-export const MAX_ANSWER_BYTES = 1024 * 1024;
+export const MAX_RESPONSE_BYTES = 1024 * 1024;
 
 /** One whole answer of the provider, kept apart from the library that asked: what it means is decided on the raw text. */
-export interface Answer {
+export interface ProviderResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -26,7 +26,7 @@ export interface Backchannel {
    * @param signal the total deadline; default: connecting, headers and body together get the configured timeout
    * @throws ProviderUnavailableError `timeout`, `network` or `too_large`; a status code of any kind is an answer
    */
-  send(url: string, request: BackchannelRequest, signal?: AbortSignal): Promise<Answer>;
+  send(url: string, request: BackchannelRequest, signal?: AbortSignal): Promise<ProviderResponse>;
 }
 
 export interface BackchannelOptions {
@@ -58,7 +58,12 @@ export async function withDeadline<Result>(clock: Clock, seconds: number, task: 
   }
 }
 
-async function receive(fetch: typeof globalThis.fetch, url: string, request: BackchannelRequest, signal: AbortSignal): Promise<Answer> {
+async function receive(
+  fetch: typeof globalThis.fetch,
+  url: string,
+  request: BackchannelRequest,
+  signal: AbortSignal,
+): Promise<ProviderResponse> {
   try {
     // The race also ends the wait for a fetch that does not look at its signal.
     return await untilAborted(signal, async () => {
@@ -84,7 +89,7 @@ async function cappedText(response: Response): Promise<string> {
     const { done, value } = await reader.read();
     if (done) return text + decoder.decode();
     bytes += value.byteLength;
-    if (bytes > MAX_ANSWER_BYTES) {
+    if (bytes > MAX_RESPONSE_BYTES) {
       reader.cancel().catch(() => undefined);
       throw new ProviderUnavailableError("too_large");
     }

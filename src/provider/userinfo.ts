@@ -1,6 +1,6 @@
 import type { IdInfo } from "../record/record.js";
 import { jsonObject } from "./token-responses.js";
-import type { Answer, Backchannel } from "./transport.js";
+import type { ProviderResponse, Backchannel } from "./transport.js";
 
 /** What a userinfo response means. `reason` is a stable word that is safe to log. */
 export type Userinfo =
@@ -9,21 +9,26 @@ export type Userinfo =
   | { readonly kind: "signed" }
   /** The access token is not accepted, or the response is about another user. */
   | { readonly kind: "refused"; readonly reason: string }
-  | { readonly kind: "outage"; readonly reason: string; readonly answer: Answer };
+  | { readonly kind: "outage"; readonly reason: string; readonly response: ProviderResponse };
 
 /** Asks who the access token is for (OpenID Connect Core section 5.3). @throws ProviderUnavailableError no response came */
-export async function askUserinfo(backchannel: Backchannel, endpoint: string, accessToken: string, signal?: AbortSignal): Promise<Answer> {
+export async function askUserinfo(
+  backchannel: Backchannel,
+  endpoint: string,
+  accessToken: string,
+  signal?: AbortSignal,
+): Promise<ProviderResponse> {
   const headers = { accept: "application/json", authorization: `Bearer ${accessToken}` };
   return backchannel.send(endpoint, { method: "GET", headers }, signal);
 }
 
 /** Pure. @param sub the ID token's; claims about another user are never used */
-export function userinfoOf(answer: Answer, sub: unknown): Userinfo {
-  const { status, headers } = answer;
+export function userinfoOf(response: ProviderResponse, sub: unknown): Userinfo {
+  const { status, headers } = response;
   if (/^\s*application\/jwt\b/i.test(headers.get("content-type") ?? "")) return { kind: "signed" };
   // RFC 6750 section 3.1: the token is not valid.
   if (status === 401) return { kind: "refused", reason: "userinfo_refused" };
-  const claims = status === 200 ? jsonObject(answer) : undefined;
-  if (claims === undefined) return { kind: "outage", reason: status === 200 ? "not_json" : `http_${String(status)}`, answer };
+  const claims = status === 200 ? jsonObject(response) : undefined;
+  if (claims === undefined) return { kind: "outage", reason: status === 200 ? "not_json" : `http_${String(status)}`, response };
   return claims["sub"] === sub && typeof sub === "string" ? { kind: "claims", claims } : { kind: "refused", reason: "userinfo_sub" };
 }

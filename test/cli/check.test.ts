@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { idpauth } from "../../src/cli/check.js";
-import { world } from "./live-run.js";
+import { idpauth } from "../../src/cli/check-command.js";
+import { checkIo } from "./live-run.js";
 
 const SECRET = "an-example-of-a-key-with-32-bytes!";
 const COMPLETE = {
@@ -27,7 +27,7 @@ function run(env: Record<string, string | undefined>, ...argv: string[]) {
       if (text === undefined) throw new Error("no such file");
       return text;
     },
-    world(),
+    checkIo(),
   );
   return { code, ...written };
 }

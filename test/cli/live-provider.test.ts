@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PROVIDER, REDIRECT_URI, settingsFor } from "../../scripts/check-live-situations.mjs";
-import { unreachable } from "../../src/cli/live/unreachable.js";
+import { unreachable } from "../../src/cli/live/unreachable-endpoint.js";
 import { ProviderUnavailableError } from "../../src/errors.js";
 import { startTestProvider, type Fault, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { runLive } from "./live-run.js";
@@ -165,7 +165,7 @@ describe("a provider without a usable answer", () => {
   });
 
   it("within one second: the message counts right", async () => {
-    const { failureOf } = await import("../../src/cli/live/failure.js");
+    const { failureOf } = await import("../../src/cli/live/explain-connection-error.js");
     const words = [1, 2].map((seconds) => failureOf(new ProviderUnavailableError("timeout"), seconds).words);
     expect(words).toEqual(["does not answer within 1 second (IDP_HTTP_TIMEOUT)", "does not answer within 2 seconds (IDP_HTTP_TIMEOUT)"]);
   });
@@ -237,7 +237,7 @@ describe("a redirect of the discovery document", () => {
     ["that adds one slash is followed once", "{address}/", "{address}", 2],
     ["to another path is not followed", "{address}/other", undefined, 1],
   ])("%s", async (_name, first, second, requests) => {
-    const { discover } = await import("../../src/cli/live/discovery.js");
+    const { discover } = await import("../../src/cli/live/check-discovery.js");
     const { usableSettings } = await import("../../src/cli/live/usable-settings.js");
     const { settings } = usableSettings({ IDP_ISSUER: "https://login.example" });
     const asked: string[] = [];
@@ -290,7 +290,7 @@ describe("the issuer's differences are named", () => {
     ],
     ["https://a.example:8443/x", "https://b.example/y", ["the host name", "the port", "the path"]],
   ])("%s and %s", async (ours, theirs, differences) => {
-    const { differencesOf } = await import("../../src/cli/live/discovery.js");
+    const { differencesOf } = await import("../../src/cli/live/check-discovery.js");
     expect(differencesOf(ours, theirs)).toEqual(differences);
   });
 });
@@ -382,7 +382,7 @@ describe("the discovery document", () => {
   );
 
   it("of an https issuer may name no http endpoint", async () => {
-    const { judgeEndpoints } = await import("../../src/cli/live/endpoints.js");
+    const { checkEndpoints } = await import("../../src/cli/live/check-endpoints.js");
     const { usableSettings } = await import("../../src/cli/live/usable-settings.js");
     const { settings } = usableSettings({ IDP_ISSUER: "https://login.example" });
     const document = {
@@ -392,7 +392,7 @@ describe("the discovery document", () => {
       userinfo_endpoint: "https://login.example/u",
       revocation_endpoint: "https://login.example/r",
     };
-    const { facts, findings } = judgeEndpoints(document, settings);
+    const { facts, findings } = checkEndpoints(document, settings);
     expect(findings.map(({ code, message }) => `${code} ${message}`)).toEqual([
       "E105 The authorization_endpoint of the discovery document is an http address: secrets and tokens would travel in the clear.",
       "E105 The jwks_uri of the discovery document is no https address.",

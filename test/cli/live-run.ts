@@ -1,8 +1,8 @@
 import { pathToFileURL } from "node:url";
 import path from "node:path";
-import { idpauth } from "../../src/cli/check.js";
-import type { LiveFacts } from "../../src/cli/live/facts.js";
-import type { LiveWorld } from "../../src/cli/live/surroundings.js";
+import { idpauth } from "../../src/cli/check-command.js";
+import type { LiveFacts } from "../../src/cli/live/live-facts.js";
+import type { CheckIo } from "../../src/cli/live/check-io.js";
 import { systemClock } from "../../src/clock.js";
 
 export const ROOT = path.resolve(import.meta.dirname, "../..");
@@ -19,8 +19,8 @@ export interface LiveReport {
   readonly stderr: string;
 }
 
-/** The world as the process has it, with a clock that is so many milliseconds ahead. */
-export function world({ ahead = 0, ...changes }: Partial<LiveWorld> & { ahead?: number } = {}): LiveWorld {
+/** The I/O of the process, with a clock that is so many milliseconds ahead. */
+export function checkIo({ ahead = 0, ...changes }: Partial<CheckIo> & { ahead?: number } = {}): CheckIo {
   return {
     clock: { ...systemClock, now: () => Date.now() + ahead },
     fetch: (input, init) => fetch(input, init),
@@ -34,14 +34,14 @@ export function world({ ahead = 0, ...changes }: Partial<LiveWorld> & { ahead?: 
 /** Runs `idpauth check --live --json` as a function. */
 export async function runLive(
   env: Record<string, string | undefined>,
-  { args = [], ...changes }: Parameters<typeof world>[0] & { args?: readonly string[] } = {},
+  { args = [], ...changes }: Parameters<typeof checkIo>[0] & { args?: readonly string[] } = {},
 ): Promise<LiveReport> {
   const written = { stdout: "", stderr: "" };
   const write = (text: string, stream: "stdout" | "stderr") => (written[stream] += text);
   const readText = () => {
     throw new Error("no such file");
   };
-  const code = await idpauth(env, ["check", "--live", "--json", ...args], write, readText, world(changes));
+  const code = await idpauth(env, ["check", "--live", "--json", ...args], write, readText, checkIo(changes));
   if (code === 2) throw new Error(written.stderr);
   const report = JSON.parse(written.stdout) as Omit<LiveReport, "code" | "codes">;
   const codes = report.findings.map((finding) => finding.code);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { judgeStore } from "../../src/cli/live/store.js";
+import { checkStore } from "../../src/cli/live/check-store.js";
 import type { SessionStore, Stored } from "../../src/ports/session-store.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { postgresMigration } from "../../src/stores/postgres/postgres-store.js";
@@ -12,7 +12,7 @@ import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
 import { ensurePostgres, startPostgres, type PostgresServer } from "../support/postgres-server.js";
 import { control } from "../support/redis-clients.js";
 import { redisForTests, startRedis, type RedisServer } from "../support/redis-server.js";
-import { ROOT, runLive, world } from "./live-run.js";
+import { ROOT, runLive, checkIo } from "./live-run.js";
 
 const redis = (await redisForTests()) === undefined ? "is not there" : "is there";
 const postgres = (await ensurePostgres()) === undefined ? "is not there" : "is there";
@@ -30,12 +30,12 @@ afterEach(() => {
 /** Time that passes 20 times as fast, for what takes seconds. */
 function fastClock() {
   const began = Date.now();
-  return { ...world().clock, now: () => began + (Date.now() - began) * 20 };
+  return { ...checkIo().clock, now: () => began + (Date.now() - began) * 20 };
 }
 
-async function judge(address: string, changes: Parameters<typeof world>[0] = {}, env: Record<string, string> = {}) {
-  const judged = await judgeStore(address, env, world({ clock: fastClock(), ...changes }));
-  return { ...judged, codes: judged.findings.map(({ code }) => code), messages: judged.findings.map(({ message }) => message) };
+async function judge(address: string, changes: Parameters<typeof checkIo>[0] = {}, env: Record<string, string> = {}) {
+  const checked = await checkStore(address, env, checkIo({ clock: fastClock(), ...changes }));
+  return { ...checked, codes: checked.findings.map(({ code }) => code), messages: checked.findings.map(({ message }) => message) };
 }
 
 /** The packages of the project, and no others, in a folder of their own. */
@@ -59,7 +59,7 @@ describe.runIf(redis === "is there")("a Redis server", () => {
   const withPassword = (password: string) => server.url.replace("redis://", `redis://:${password}@`);
 
   it.each(["redis", "ioredis"])("keeps its promises through the project's %s, and keeps nothing else", async (name) => {
-    const { codes, fact } = await judge(withPassword("hunter2"), { folder: projectWith(name), clock: world().clock });
+    const { codes, fact } = await judge(withPassword("hunter2"), { folder: projectWith(name), clock: checkIo().clock });
     expect(codes).toEqual([]);
     expect(fact?.name).toBe("redis");
     expect(fact?.roundTripMs).toBeGreaterThan(0);
@@ -82,7 +82,7 @@ describe.runIf(redis === "is there")("a Redis server", () => {
 
   it("may be named by a variable", async () => {
     const env = { REDIS_URL: withPassword("hunter2") };
-    expect((await judge("env:REDIS_URL", { clock: world().clock }, env)).codes).toEqual([]);
+    expect((await judge("env:REDIS_URL", { clock: checkIo().clock }, env)).codes).toEqual([]);
     expect((await judge("env:REDIS_URL", {}, {})).codes).toEqual(["E111"]);
     expect((await judge("env:A", {}, { A: "env:A" })).codes).toEqual(["E111"]);
   });
@@ -107,7 +107,7 @@ describe.runIf(postgres === "is there")("a PostgreSQL server", () => {
     await client.connect();
     try {
       await client.query(postgresMigration());
-      expect(await judge(server.url, { clock: world().clock })).toMatchObject({ codes: [], fact: { name: "postgres" } });
+      expect(await judge(server.url, { clock: checkIo().clock })).toMatchObject({ codes: [], fact: { name: "postgres" } });
       // The one whose end was waited for is the sweep's.
       const { rows } = await client.query("SELECT 1 FROM idpauth_sessions WHERE expires_at > extract(epoch FROM now())");
       expect(rows).toEqual([]);

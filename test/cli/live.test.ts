@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PROVIDER, settingsFor } from "../../scripts/check-live-situations.mjs";
-import { idpauth } from "../../src/cli/check.js";
-import { clockFindings } from "../../src/cli/live/clock.js";
-import type { Exchange } from "../../src/cli/live/exchanges.js";
+import { idpauth } from "../../src/cli/check-command.js";
+import { clockFindings } from "../../src/cli/live/check-clock.js";
+import type { Exchange } from "../../src/cli/live/timed-fetch.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
-import { runLive, world } from "./live-run.js";
+import { runLive, checkIo } from "./live-run.js";
 
 let provider: TestProvider;
 
@@ -18,14 +18,14 @@ afterAll(async () => {
 
 const FILES: Record<string, string> = { ".env": "IDP_CLIENT_SECRET=not the right one\nSCOPE=openid profile offline_access\n" };
 
-async function run(argv: readonly string[], changes: Parameters<typeof world>[0] = {}, env: Record<string, string | undefined> = {}) {
+async function run(argv: readonly string[], changes: Parameters<typeof checkIo>[0] = {}, env: Record<string, string | undefined> = {}) {
   const written = { stdout: "", stderr: "" };
   const code = await idpauth(
     { ...settingsFor(provider), ...env },
     argv,
     (text, stream) => (written[stream] += text),
     (file) => FILES[file]!,
-    world(changes),
+    checkIo(changes),
   );
   return { code, ...written };
 }
@@ -77,7 +77,7 @@ describe("the report of a live check", () => {
       ["check", "--live", "--env-file=.env"],
       (text) => written.push(text),
       (file) => FILES[file]!,
-      world(),
+      checkIo(),
     );
     expect(code).toBe(1);
     expect(written.join("")).toContain("E109");
@@ -134,8 +134,8 @@ describe("the clocks", () => {
     ["differ: the provider is far behind", [exchange(-90)], ["E110"], -89],
     ["cannot be told apart over a long way", [exchange(7, { trip: 10_000 })], [], 8],
     ["cannot be known without a date", [exchange(0, { date: null }), exchange(0, { date: "yesterday" })], [], null],
-    ["are not judged by what a cache has kept", [exchange(-900, { age: "900" })], [], null],
-    ["are judged by the token endpoint, which no cache answers for", [exchange(-900), exchange(0, { method: "POST" })], [], 0],
+    ["are not compared with what a cache has kept", [exchange(-900, { age: "900" })], [], null],
+    ["are compared with the token endpoint, which no cache answers for", [exchange(-900), exchange(0, { method: "POST" })], [], 0],
   ])("%s", (_name, exchanges, codes, offset) => {
     const result = clockFindings(exchanges, 5);
     expect(result.findings.map(({ code }) => code)).toEqual(codes);

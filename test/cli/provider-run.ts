@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { onTestFinished } from "vitest";
-import { providerCommand } from "../../src/cli/provider/command.js";
+import { providerCommand } from "../../src/cli/provider/provider-command.js";
 
 /** A running `idpauth provider`, in this process. */
 export interface RunningProvider {

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { parseEnv } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { readProviderUsage, defaultDataFile } from "../../src/cli/provider/usage.js";
+import { readProviderUsage, defaultDataFile } from "../../src/cli/provider/provider-usage.js";
 import { idpAuth, type ExpressIdpAuth } from "../../src/adapters/express/express.js";
 import { memoryStore } from "../../src/index.js";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { followQuickStart, MARK, PAGE } from "../../scripts/provider-quick-start.mjs";
-import { readProviderUsage } from "../../src/cli/provider/usage.js";
+import { readProviderUsage } from "../../src/cli/provider/provider-usage.js";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 
 // Takes the packed package out of a built dist/ (`npm test` builds it first; for this file alone it takes `node scripts/build.mjs`).

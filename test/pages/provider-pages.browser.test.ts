@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { providerCommand } from "../../src/cli/provider/command.js";
+import { providerCommand } from "../../src/cli/provider/provider-command.js";
 import { chromiumForTests, launchChromium } from "../support/chromium.js";
 
 const executablePath = await chromiumForTests();

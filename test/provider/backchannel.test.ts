@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/clock.js";
-import { createBackchannel, MAX_ANSWER_BYTES, untilAborted } from "../../src/provider/transport.js";
+import { createBackchannel, MAX_RESPONSE_BYTES, untilAborted } from "../../src/provider/transport.js";
 import { rejection, unavailable } from "./rig.js";
 
 let server: Server | undefined;
@@ -38,9 +38,9 @@ describe("one request to the provider", () => {
   });
 
   it("takes a body of exactly 1 MiB and no byte more", async () => {
-    let bytes = MAX_ANSWER_BYTES;
+    let bytes = MAX_RESPONSE_BYTES;
     const url = await serve((response) => response.end(Buffer.alloc(bytes, "x")));
-    expect((await patient.send(url, GET)).text).toHaveLength(MAX_ANSWER_BYTES);
+    expect((await patient.send(url, GET)).text).toHaveLength(MAX_RESPONSE_BYTES);
     bytes += 1;
     expect(await rejection(patient.send(url, GET))).toBe(unavailable("too_large"));
   });

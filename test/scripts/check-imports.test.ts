@@ -19,7 +19,7 @@ describe("imports point down only", () => {
     ],
     [
       "the command line loads the test provider",
-      "src/cli/provider/server.ts",
+      "src/cli/provider/provider-server.ts",
       'import "../../testing/provider/endpoints.js";\nimport "../../pages/layout.js";',
     ],
     ["the command line loads what its user names", "src/cli/store.ts", "export const load = (file: string) => import(file);"],

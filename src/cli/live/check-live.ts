@@ -10,31 +10,30 @@ import {
   announcesIss,
   authMethodFindings,
   flowFindings,
-  judgePkce,
-  judgeRefresh,
+  checkPkce,
+  checkRefresh,
   mayEncryptIdTokens,
   requirementFindings,
   scopeFindings,
-} from "./announcements.js";
-import { judgeClient } from "./client.js";
-import { clockFindings } from "./clock.js";
-import { cookieFact } from "./cookie.js";
-import { discover, type Document } from "./discovery.js";
-import { judgeEndpoints } from "./endpoints.js";
-import { notedFetch } from "./exchanges.js";
-import { noFacts, type EndpointFacts, type LiveFacts } from "./facts.js";
-import { keyFindings } from "./keys.js";
-import { judgeRedirectUri, redirectUriOf } from "./redirect-uri.js";
-import { listed, shownAddress } from "./wording.js";
-import { judgeStore } from "./store.js";
+} from "./check-capabilities.js";
+import { checkClient } from "./check-client.js";
+import { clockFindings } from "./check-clock.js";
+import { discover, type Document } from "./check-discovery.js";
+import { checkEndpoints } from "./check-endpoints.js";
+import { timedFetch } from "./timed-fetch.js";
+import { cookieFact, noFacts, type EndpointFacts, type LiveFacts } from "./live-facts.js";
+import { keyFindings } from "./check-signing-keys.js";
+import { checkRedirectUri, redirectUriOf } from "./check-redirect-uri.js";
+import { listed, shownAddress } from "./message-parts.js";
+import { checkStore } from "./check-store.js";
 import { usableSettings } from "./usable-settings.js";
-import type { LiveWorld } from "./surroundings.js";
+import type { CheckIo } from "./check-io.js";
 
 export interface LiveOptions {
   readonly env: Environment;
   /** What `--store` says. */
   readonly store: string | undefined;
-  readonly world: LiveWorld;
+  readonly io: CheckIo;
   /** Told the name of each step that may take a while. */
   readonly progress: (step: string) => void;
 }
@@ -53,14 +52,14 @@ const CLIENT =
   "not exist. A sign-in shows it.";
 
 /** Asks the configured provider and store, as far as the settings allow it. Each wait is bounded. */
-export async function checkLive({ env, store, world, progress }: LiveOptions): Promise<LiveResult> {
+export async function checkLive({ env, store, io, progress }: LiveOptions): Promise<LiveResult> {
   const { settings, refused } = usableSettings(env);
-  const run = new LiveCheck(settings, refused, world, progress);
+  const run = new LiveCheck(settings, refused, io, progress);
   run.address();
   await run.provider();
   if (store !== undefined) {
     progress("the session store");
-    const { fact, findings } = await judgeStore(store, env, world);
+    const { fact, findings } = await checkStore(store, env, io);
     run.facts.store = fact;
     run.findings.push(...findings);
   }
@@ -74,13 +73,13 @@ class LiveCheck implements LiveResult {
   readonly notSeen: string[] = [];
   readonly #settings: Settings;
   readonly #refused: ReadonlySet<SettingName>;
-  readonly #world: LiveWorld;
+  readonly #io: CheckIo;
   readonly #progress: (step: string) => void;
 
-  constructor(settings: Settings, refused: ReadonlySet<SettingName>, world: LiveWorld, progress: (step: string) => void) {
+  constructor(settings: Settings, refused: ReadonlySet<SettingName>, io: CheckIo, progress: (step: string) => void) {
     this.#settings = settings;
     this.#refused = refused;
-    this.#world = world;
+    this.#io = io;
     this.#progress = progress;
   }
 
@@ -101,9 +100,9 @@ class LiveCheck implements LiveResult {
       this.notSeen.push("The identity provider: not asked, since IDP_ISSUER cannot be used as it is.");
       return;
     }
-    const { clock, fetch } = this.#world;
-    const noted = notedFetch(fetch, clock);
-    const backchannel = createBackchannel({ clock, timeout: this.#settings.httpTimeout, fetch: noted.fetch });
+    const { clock, fetch } = this.#io;
+    const timed = timedFetch(fetch, clock);
+    const backchannel = createBackchannel({ clock, timeout: this.#settings.httpTimeout, fetch: timed.fetch });
     this.#progress("the provider's discovery document");
     const { document, isOurs, findings } = await discover(this.#settings, backchannel);
     this.findings.push(...findings);
@@ -117,7 +116,7 @@ class LiveCheck implements LiveResult {
       this.findings.push(...(await keyFindings(endpoints.jwks, algorithmsOf(document), backchannel, this.#settings.httpTimeout)));
     }
     if (isOurs && endpoints.authorization !== null && endpoints.token !== null && endpoints.jwks !== null) {
-      await this.#probes(endpoints.token, noted);
+      await this.#probes(endpoints.token, timed);
     } else {
       this.notSeen.push(
         "Whether the provider accepts client and redirect URI: not asked, since its discovery document cannot be used as it is.",
@@ -126,24 +125,24 @@ class LiveCheck implements LiveResult {
     if (!this.#lacks("tokenEndpointAuthMethod")) {
       this.findings.push(...authMethodFindings(document, this.#settings, this.facts.client === "accepted"));
     }
-    const { offset, findings: clockDifferences } = clockFindings(noted.exchanges, this.#settings.clockTolerance);
+    const { offset, findings: clockDifferences } = clockFindings(timed.exchanges, this.#settings.clockTolerance);
     this.facts.clockOffset = offset;
     this.findings.push(...clockDifferences);
   }
 
   #announcements(document: Document): EndpointFacts {
     const settings = this.#settings;
-    const endpoints = judgeEndpoints(document, settings);
+    const endpoints = checkEndpoints(document, settings);
     this.facts.issuer = shownAddress(document["issuer"]) ?? null;
     this.facts.endpoints = shownEndpoints(endpoints.facts);
     this.findings.push(...endpoints.findings, ...flowFindings(document), ...requirementFindings(document));
     if (mayEncryptIdTokens(document)) this.notSeen.push(ENCRYPTION);
     if (!this.#lacks("scope")) {
-      const refresh = judgeRefresh(document, settings);
+      const refresh = checkRefresh(document, settings);
       this.facts.refreshToken = refresh.fact;
       this.findings.push(...scopeFindings(document, settings), ...refresh.findings);
     }
-    const pkce = judgePkce(document);
+    const pkce = checkPkce(document);
     this.facts.pkce = pkce.fact;
     this.findings.push(...pkce.findings);
     this.facts.iss = announcesIss(document);
@@ -151,8 +150,8 @@ class LiveCheck implements LiveResult {
   }
 
   /** The two questions that tell whether provider and application know each other, through the code that the application runs. */
-  async #probes(tokenEndpoint: string, { fetch, exchanges }: ReturnType<typeof notedFetch>): Promise<void> {
-    const { clock } = this.#world;
+  async #probes(tokenEndpoint: string, { fetch, exchanges }: ReturnType<typeof timedFetch>): Promise<void> {
+    const { clock } = this.#io;
     const log = () => undefined;
     const create = (settings: Settings) => createOpenIdProvider({ settings, clock, log, events: new EventHub(log, clock), fetch });
     const provider = create(this.#settings);
@@ -161,7 +160,7 @@ class LiveCheck implements LiveResult {
     const client = (["clientId", "clientSecret", "tokenEndpointAuthMethod"] as const).filter((name) => this.#lacks(name));
     if (client.length === 0) {
       this.#progress("whether the provider accepts the client");
-      const { fact, refreshes, findings } = await judgeClient({ settings: this.#settings, clock, providerFor, exchanges, tokenEndpoint });
+      const { fact, refreshes, findings } = await checkClient({ settings: this.#settings, clock, providerFor, exchanges, tokenEndpoint });
       this.facts.client = fact;
       if (refreshes === false) this.facts.refreshToken = "not allowed";
       if (fact === "not known") this.notSeen.push(CLIENT);
@@ -175,7 +174,7 @@ class LiveCheck implements LiveResult {
       this.notSeen.push("Whether the redirect URI is registered: the provider refuses every plain authorization request (E113, E114).");
     } else if (redirectUri !== null && !this.#lacks("clientId", "scope", "loginPrompt")) {
       this.#progress("whether the provider knows the redirect URI");
-      const { isRegistered, findings } = await judgeRedirectUri(provider, redirectUri, clock, this.#settings.httpTimeout);
+      const { isRegistered, findings } = await checkRedirectUri(provider, redirectUri, clock, this.#settings.httpTimeout);
       this.facts.redirectUriRegistered = isRegistered;
       this.findings.push(...findings);
       if (isRegistered === null) {

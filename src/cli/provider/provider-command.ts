@@ -1,14 +1,14 @@
 import { createServer } from "node:http";
 import path from "node:path";
-import type { ExitCode, Write } from "../check.js";
-import { envLines, writeEnv, type ApplicationSettings } from "./env-lines.js";
-import { textClaim } from "./people.js";
-import { ADDRESS, CLIENT_ID, close, listen, serve } from "./server.js";
+import type { ExitCode, Write } from "../check-command.js";
+import { envLines, writeEnv, type ApplicationSettings } from "./env-file.js";
+import { textClaim } from "./choosable-people.js";
+import { ADDRESS, CLIENT_ID, close, listen, serve } from "./provider-server.js";
 import { newState, readState, StateFileError, writeState, type ProviderState } from "./state-file.js";
-import { defaultDataFile, PROVIDER_HELP, readProviderUsage, type ProviderUsage } from "./usage.js";
+import { defaultDataFile, PROVIDER_HELP, readProviderUsage, type ProviderUsage } from "./provider-usage.js";
 
 /** What the command gets from its process. */
-export interface ProviderWorld {
+export interface ProviderIo {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The current folder. */
   readonly folder: string;
@@ -29,28 +29,28 @@ class StartError extends Error {}
  *
  * @param argv the arguments after `provider`
  */
-export async function providerCommand(argv: readonly string[], world: ProviderWorld): Promise<ExitCode> {
+export async function providerCommand(argv: readonly string[], io: ProviderIo): Promise<ExitCode> {
   const usage = readProviderUsage(argv);
   if ("mistake" in usage) {
-    world.write(`idpauth provider: ${usage.mistake}\n\n${PROVIDER_HELP}`, "stderr");
+    io.write(`idpauth provider: ${usage.mistake}\n\n${PROVIDER_HELP}`, "stderr");
     return 2;
   }
   if (usage.help) {
-    world.write(PROVIDER_HELP, "stdout");
+    io.write(PROVIDER_HELP, "stdout");
     return 0;
   }
   try {
-    await run(usage, world);
+    await run(usage, io);
     return 0;
   } catch (error) {
     if (!(error instanceof StartError) && !(error instanceof StateFileError)) throw error;
-    world.write(`idpauth provider: ${error.message}\n`, "stderr");
+    io.write(`idpauth provider: ${error.message}\n`, "stderr");
     return 2;
   }
 }
 
-async function run(usage: ProviderUsage, world: ProviderWorld): Promise<void> {
-  const file = dataFile(usage, world);
+async function run(usage: ProviderUsage, io: ProviderIo): Promise<void> {
+  const file = dataFile(usage, io);
   const state = (file === undefined ? undefined : readState(file)) ?? (await newState());
   const server = createServer();
   const port = await listen(server, usage.port).catch((error: unknown) => {
@@ -59,25 +59,25 @@ async function run(usage: ProviderUsage, world: ProviderWorld): Promise<void> {
   try {
     const issuer = `http://${ADDRESS}:${port}`;
     const save = () => {
-      state.grants.prune(world.now());
+      state.grants.prune(io.now());
       if (file !== undefined) writeState(file, state);
     };
     const failed = (error: unknown) => {
-      world.write(`idpauth provider: a request failed: ${error instanceof Error ? error.message : "unknown error"}\n`, "stderr");
+      io.write(`idpauth provider: a request failed: ${error instanceof Error ? error.message : "unknown error"}\n`, "stderr");
     };
-    serve(server, { ...usage, ...state, issuer, now: () => world.now(), save, failed });
+    serve(server, { ...usage, ...state, issuer, now: () => io.now(), save, failed });
     save();
     const settings = settingsFor(issuer, state);
-    const written = usage.writeEnv === undefined ? undefined : writtenEnv(usage.writeEnv, settings, world);
-    world.write(greeting(issuer, usage, file) + (written ?? toPaste(settings)) + "\nCtrl+C ends the provider.\n", "stdout");
-    await world.stopped;
+    const written = usage.writeEnv === undefined ? undefined : writtenEnv(usage.writeEnv, settings, io);
+    io.write(greeting(issuer, usage, file) + (written ?? toPaste(settings)) + "\nCtrl+C ends the provider.\n", "stdout");
+    await io.stopped;
   } finally {
     await close(server);
   }
 }
 
 /** Undefined: nothing is kept, since a port that differs at each start is another issuer each time. */
-function dataFile({ data, port }: ProviderUsage, { env, folder, home }: ProviderWorld): string | undefined {
+function dataFile({ data, port }: ProviderUsage, { env, folder, home }: ProviderIo): string | undefined {
   if (data !== undefined) return path.resolve(folder, data);
   return port === 0 ? undefined : defaultDataFile(port, env, home);
 }
@@ -120,7 +120,7 @@ ${envLines(settings)}`;
 }
 
 /** @throws StartError the file is another's, and stays as it is */
-function writtenEnv(name: string, settings: ApplicationSettings, { folder }: ProviderWorld): string {
+function writtenEnv(name: string, settings: ApplicationSettings, { folder }: ProviderIo): string {
   let outcome: ReturnType<typeof writeEnv>;
   try {
     outcome = writeEnv(path.resolve(folder, name), settings);

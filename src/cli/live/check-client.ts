@@ -6,11 +6,11 @@ import type { Settings } from "../../config/read-settings.js";
 import type { Clock } from "../../clock.js";
 import { withDeadline } from "../../provider/transport.js";
 import { authenticationInWords } from "../../provider/client-authentication.js";
-import type { Exchange } from "./exchanges.js";
-import type { LiveFacts } from "./facts.js";
-import { unreachable } from "./unreachable.js";
+import type { Exchange } from "./timed-fetch.js";
+import type { LiveFacts } from "./live-facts.js";
+import { unreachable } from "./unreachable-endpoint.js";
 
-export interface JudgedClient {
+export interface ClientResult {
   readonly fact: LiveFacts["client"];
   /** False: the token endpoint does not let the client refresh. */
   readonly refreshes?: false;
@@ -48,7 +48,7 @@ function madeUp(): string {
  * look at the token first, so a second request with a made-up client follows: if both get the same response, the
  * response says nothing about the client. The check never sends a wrong secret for the real client, which could lock it.
  */
-export async function judgeClient(question: ClientQuestion): Promise<JudgedClient> {
+export async function checkClient(question: ClientQuestion): Promise<ClientResult> {
   const { settings, tokenEndpoint } = question;
   const refusal = await refusalOf(question);
   if (refusal === undefined) {
@@ -61,9 +61,9 @@ export async function judgeClient(question: ClientQuestion): Promise<JudgedClien
     const finding = unreachable("token", tokenEndpoint, refusal.error, settings.httpTimeout);
     return { fact: null, findings: [finding ?? check("W108", "The token endpoint answers with more than 1 MiB, which is not read.")] };
   }
-  const judged = judgedBy(refusal, settings);
-  if (judged.fact !== "accepted" || (await refusesStrangers(question, refusal))) return judged;
-  return { ...judged, fact: "not known" };
+  const checked = meaningOfRefusal(refusal, settings);
+  if (checked.fact !== "accepted" || (await refusesStrangers(question, refusal))) return checked;
+  return { ...checked, fact: "not known" };
 }
 
 /** Whether a client that does not exist gets another definite refusal than the real one. */
@@ -89,7 +89,7 @@ async function refusalOf({ settings, clock, providerFor, exchanges }: ClientQues
   }
 }
 
-function judgedBy({ reason, status }: Refusal, settings: Settings): JudgedClient {
+function meaningOfRefusal({ reason, status }: Refusal, settings: Settings): ClientResult {
   if (reason === "invalid_grant") return { fact: "accepted", findings: [] };
   // Keycloak names a wrong secret `unauthorized_client`, Auth0 `access_denied`. The status tells.
   if (reason === "invalid_client" || status === 401) {

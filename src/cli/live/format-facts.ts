@@ -1,4 +1,4 @@
-import type { CookieFacts, EndpointFacts, LiveFacts, StoreFacts } from "./facts.js";
+import type { CookieFacts, EndpointFacts, LiveFacts, StoreFacts } from "./live-facts.js";
 
 /** The facts for people, one line each; what could not be learned has none. */
 export function factLines(facts: LiveFacts): string[] {

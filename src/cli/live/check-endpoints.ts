@@ -3,14 +3,14 @@ import type { Finding } from "../../errors.js";
 import { parseUrl } from "../../http/redirects.js";
 import type { Settings } from "../../config/read-settings.js";
 import { allowsHttpTo } from "../../provider/discovery.js";
-import type { Document } from "./discovery.js";
-import type { EndpointFacts } from "./facts.js";
+import type { Document } from "./check-discovery.js";
+import type { EndpointFacts } from "./live-facts.js";
 
 /** What a sign-in cannot do without. */
 const REQUIRED = ["authorization_endpoint", "token_endpoint", "jwks_uri"] as const;
 
 /** The endpoints that the discovery document names, by the rules of the application itself. Pure. */
-export function judgeEndpoints(
+export function checkEndpoints(
   document: Document,
   settings: Settings,
 ): { readonly facts: EndpointFacts; readonly findings: readonly Finding[] } {

@@ -1,5 +1,5 @@
 import { StoreUnavailableError } from "../../errors.js";
-import { codesOf, connectionFailure } from "./failure.js";
+import { codesOf, connectionFailure } from "./explain-connection-error.js";
 
 /** Of drivers and servers; what is about the connection is said as of a provider's. */
 const CODES: Readonly<Record<string, string>> = {

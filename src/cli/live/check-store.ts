@@ -3,13 +3,13 @@ import type { Finding } from "../../errors.js";
 import type { SessionStore } from "../../ports/session-store.js";
 import type { Environment } from "../../config/read-settings.js";
 import { withinTime } from "../../stores/time-limit.js";
-import type { StoreFacts } from "./facts.js";
-import { openStore, type OpenStore } from "./store-address.js";
-import { ownWords, storeFailure } from "./store-failure.js";
-import { STORE_PROMISES, StoreTrial } from "./store-promises.js";
-import type { LiveWorld } from "./surroundings.js";
+import type { StoreFacts } from "./live-facts.js";
+import { openStore, type OpenStore } from "./open-store.js";
+import { ownWords, storeFailure } from "./explain-store-error.js";
+import { STORE_REQUIREMENTS, StoreTrial } from "./store-requirements.js";
+import type { CheckIo } from "./check-io.js";
 
-export interface JudgedStore {
+export interface StoreResult {
   readonly fact: StoreFacts | null;
   readonly findings: readonly Finding[];
 }
@@ -20,37 +20,37 @@ const CLOSE = 2_000;
 const READS = 5;
 
 /** Whether the store works and keeps its promises: with entries of its own that are removed again. Closes what it opened. */
-export async function judgeStore(address: string, env: Environment, world: LiveWorld): Promise<JudgedStore> {
-  const open = await opened(address, env, world);
+export async function checkStore(address: string, env: Environment, io: CheckIo): Promise<StoreResult> {
+  const open = await opened(address, env, io);
   if ("code" in open) return { fact: null, findings: [open] };
   try {
-    return await tried(open.store, world);
+    return await tried(open.store, io);
   } finally {
     await withinTime(open.close(), CLOSE).catch(() => undefined);
   }
 }
 
 /** A driver that does not understand an address throws, and may repeat it in the error. */
-async function opened(address: string, env: Environment, world: LiveWorld): Promise<OpenStore | Finding> {
+async function opened(address: string, env: Environment, io: CheckIo): Promise<OpenStore | Finding> {
   try {
-    return await openStore(address, env, world);
+    return await openStore(address, env, io);
   } catch (error) {
     return check("E111", `The store that --store names cannot be opened: it ${storeFailure(error)}.`);
   }
 }
 
-async function tried(store: SessionStore, world: LiveWorld): Promise<JudgedStore> {
+async function tried(store: SessionStore, io: CheckIo): Promise<StoreResult> {
   const problems = (store.problems ?? []).map(({ message, remedy }) => check("E012", message, remedy));
   const name = /^[\w .-]{1,40}$/.test(store.name) ? store.name : "without a name";
   if (problems.length > 0) return { fact: { name, roundTripMs: null }, findings: problems };
-  const trial = new StoreTrial(bounded(store), world.clock);
+  const trial = new StoreTrial(bounded(store), io.clock);
   const findings: Finding[] = [];
   let roundTripMs: number | null = null;
   try {
-    roundTripMs = await roundTrip(trial, world);
+    roundTripMs = await roundTrip(trial, io);
     await trial.begin();
-    for (const promise of STORE_PROMISES) {
-      if (!(await promise.isKept(trial))) findings.push(check("E112", `The ${name} store ${promise.broken}. ${promise.harm}`));
+    for (const promise of STORE_REQUIREMENTS) {
+      if (!(await promise.isMet(trial))) findings.push(check("E112", `The ${name} store ${promise.broken}. ${promise.harm}`));
     }
   } catch (error) {
     const words = ownWords(error, name);
@@ -65,7 +65,7 @@ async function tried(store: SessionStore, world: LiveWorld): Promise<JudgedStore
 }
 
 /** Milliseconds of a read, the median of several; the first one may have to connect. */
-async function roundTrip({ store, newKey }: StoreTrial, { clock }: LiveWorld): Promise<number> {
+async function roundTrip({ store, newKey }: StoreTrial, { clock }: CheckIo): Promise<number> {
   await store.get(newKey());
   const times: number[] = [];
   for (let read = 0; read < READS; read += 1) {

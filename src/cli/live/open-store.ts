@@ -11,10 +11,10 @@ import { postgresStore, type PostgresPool } from "../../stores/postgres/postgres
 import { redisStore, type RedisClient } from "../../stores/redis/redis-store.js";
 import { sqliteStore } from "../../stores/sqlite/sqlite-store.js";
 import { withinTime } from "../../stores/time-limit.js";
-import { listed } from "./wording.js";
-import { storeFailure } from "./store-failure.js";
-import { isModule, isStoreAddress } from "./store-kind.js";
-import type { LiveWorld } from "./surroundings.js";
+import { listed } from "./message-parts.js";
+import { storeFailure } from "./explain-store-error.js";
+import { isModule, isStoreAddress } from "./store-option.js";
+import type { CheckIo } from "./check-io.js";
 
 /** A store that was opened for the check. */
 export interface OpenStore {
@@ -28,22 +28,22 @@ const CONNECT = 2_000;
 const LOAD = 10_000;
 
 /** Opens the store that `--store` names. Where that fails, a finding says so. */
-export async function openStore(value: string, env: Environment, world: LiveWorld): Promise<OpenStore | Finding> {
+export async function openStore(value: string, env: Environment, io: CheckIo): Promise<OpenStore | Finding> {
   if (value.startsWith("env:")) {
     const name = value.slice("env:".length);
     const named = env[name];
     if (named === undefined || named === "" || named.startsWith("env:") || !isStoreAddress(named)) {
       return check("E111", `${name}, which --store names, is not set, or holds no address of a store.`);
     }
-    return openStore(named, env, world);
+    return openStore(named, env, io);
   }
-  if (value.startsWith("sqlite:")) return openSqlite(value.slice("sqlite:".length), world);
-  if (isModule(value)) return openModule(value, env, world);
-  const require = createRequire(path.join(world.folder, "package.json"));
+  if (value.startsWith("sqlite:")) return openSqlite(value.slice("sqlite:".length), io);
+  if (isModule(value)) return openModule(value, env, io);
+  const require = createRequire(path.join(io.folder, "package.json"));
   return value.startsWith("redis") ? openRedis(value, require) : openPostgres(value, require);
 }
 
-function openSqlite(file: string, { folder, clock }: LiveWorld): OpenStore | Finding {
+function openSqlite(file: string, { folder, clock }: CheckIo): OpenStore | Finding {
   const absolute = path.resolve(folder, file);
   // The store would create it: maybe at a wrong path, maybe as another user than the application's.
   if (!existsSync(absolute))
@@ -110,11 +110,11 @@ function openPostgres(connectionString: string, require: NodeJS.Require): OpenSt
   };
 }
 
-async function openModule(file: string, env: Environment, world: LiveWorld): Promise<OpenStore | Finding> {
+async function openModule(file: string, env: Environment, io: CheckIo): Promise<OpenStore | Finding> {
   const module = `The module ${file}, which --store names,`;
   let given: unknown;
   try {
-    const exports = await withinTime(world.importModule(path.resolve(world.folder, file), env), LOAD);
+    const exports = await withinTime(io.importModule(path.resolve(io.folder, file), env), LOAD);
     given = (exports as { default?: unknown }).default;
   } catch (error) {
     // Its own words may repeat an address with a password, so they are only pointed to.

@@ -1,4 +1,4 @@
-import { isStoreAddress } from "./live/store-kind.js";
+import { isStoreAddress } from "./live/store-option.js";
 
 export const HELP = `Usage: idpauth check [--env-file=FILE] [--json] [--live [--store=STORE]]
        idpauth provider [--help]

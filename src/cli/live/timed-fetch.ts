@@ -14,7 +14,7 @@ export interface Exchange {
 }
 
 /** A fetch that notes each exchange. The notes hold nothing but times. */
-export function notedFetch(
+export function timedFetch(
   fetch: typeof globalThis.fetch,
   clock: Clock,
 ): { fetch: typeof globalThis.fetch; exchanges: readonly Exchange[] } {

@@ -1,6 +1,6 @@
 import { check } from "../../config/startup-checks.js";
 import type { Finding } from "../../errors.js";
-import type { Exchange } from "./exchanges.js";
+import type { Exchange } from "./timed-fetch.js";
 
 /** Seconds that the provider may be behind before it is an error: its ID tokens lose that much of their life. */
 const MAX_BEHIND = 60;

@@ -3,10 +3,10 @@ import type { Finding } from "../../errors.js";
 import { parseUrl } from "../../http/redirects.js";
 import type { Settings } from "../../config/read-settings.js";
 import { jsonObject } from "../../provider/token-responses.js";
-import type { Answer, Backchannel } from "../../provider/transport.js";
+import type { ProviderResponse, Backchannel } from "../../provider/transport.js";
 import { documentAddress, fetchDocument } from "../../provider/discovery.js";
-import { failureOf } from "./failure.js";
-import { listed, shownAddress, shownEndpoint } from "./wording.js";
+import { failureOf } from "./explain-connection-error.js";
+import { listed, shownAddress, shownEndpoint } from "./message-parts.js";
 
 export type Document = Readonly<Record<string, unknown>>;
 
@@ -23,21 +23,21 @@ const WELL_KNOWN = "/.well-known/openid-configuration";
 /** Fetches the discovery document (OpenID Connect Discovery section 4) and compares its issuer. */
 export async function discover({ issuer, httpTimeout }: Settings, backchannel: Backchannel): Promise<Discovered> {
   const address = documentAddress(issuer);
-  let answer: Answer;
+  let response: ProviderResponse;
   try {
-    answer = await fetchDocument(issuer, backchannel);
+    response = await fetchDocument(issuer, backchannel);
   } catch (error) {
     const { kind, words, remedy } = failureOf(error, httpTimeout);
     if (kind === "too_large") return none(check("E103", `${address} ${words}, which is no discovery document.`));
     return none(check(kind === "certificate" ? "E102" : "E101", `The provider at IDP_ISSUER (${issuer}) ${words}.`, remedy));
   }
-  const document = answer.status === 200 ? jsonObject(answer) : undefined;
-  if (document === undefined) return none(noDocument(address, answer));
+  const document = response.status === 200 ? jsonObject(response) : undefined;
+  if (document === undefined) return none(noDocument(address, response));
   const isOurs = document["issuer"] === issuer;
   return { document, isOurs, findings: isOurs ? [] : [anotherIssuer(issuer, document["issuer"])] };
 }
 
-function redirectTarget({ status, headers }: Answer, address: string): URL | undefined {
+function redirectTarget({ status, headers }: ProviderResponse, address: string): URL | undefined {
   const location = headers.get("location");
   if (status < 300 || status >= 400 || location === null || !URL.canParse(location, address)) return undefined;
   return new URL(location, address);
@@ -47,10 +47,10 @@ function none(finding: Finding): Discovered {
   return { document: undefined, isOurs: false, findings: [finding] };
 }
 
-function noDocument(address: string, answer: Answer): Finding {
-  const { status } = answer;
+function noDocument(address: string, response: ProviderResponse): Finding {
+  const { status } = response;
   if (status >= 300 && status < 400) {
-    const target = redirectTarget(answer, address);
+    const target = redirectTarget(response, address);
     const shown = target && shownEndpoint(target.href);
     const where =
       target === undefined ? "without a usable Location" : shown === undefined ? "to an address that is not shown here" : `to ${shown}`;

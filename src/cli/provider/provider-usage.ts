@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { PersonClaims } from "../../testing/provider/people.js";
-import { PEOPLE, readPerson } from "./people.js";
+import { PEOPLE, readPerson } from "./choosable-people.js";
 
 export const PROVIDER_HELP = `Usage: idpauth provider [--port=9400] [--person="NAME <EMAIL>"]... [--write-env[=FILE]]
 

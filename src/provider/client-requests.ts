@@ -8,7 +8,7 @@ import {
   type CustomFetchOptions,
 } from "oauth4webapi";
 import type { CodeExchange } from "../ports/provider.js";
-import type { Answer, Backchannel } from "./transport.js";
+import type { ProviderResponse, Backchannel } from "./transport.js";
 import { clientAuthentication } from "./client-authentication.js";
 import type { ProviderSettings } from "./provider-settings.js";
 
@@ -16,9 +16,9 @@ type ClientSettings = Pick<ProviderSettings, "clientId" | "clientSecret" | "toke
 
 /** The requests that carry the client's credentials. The library builds them; the response is read as it comes. */
 export interface ClientRequests {
-  exchange(server: AuthorizationServer, code: Omit<CodeExchange, "nonce">, signal?: AbortSignal): Promise<Answer>;
-  refresh(server: AuthorizationServer, refreshToken: string, signal?: AbortSignal): Promise<Answer>;
-  revoke(server: AuthorizationServer, token: string, hint: string, signal?: AbortSignal): Promise<Answer>;
+  exchange(server: AuthorizationServer, code: Omit<CodeExchange, "nonce">, signal?: AbortSignal): Promise<ProviderResponse>;
+  refresh(server: AuthorizationServer, refreshToken: string, signal?: AbortSignal): Promise<ProviderResponse>;
+  revoke(server: AuthorizationServer, token: string, hint: string, signal?: AbortSignal): Promise<ProviderResponse>;
 }
 
 type Send = (url: string, options: CustomFetchOptions<"POST", URLSearchParams>) => Promise<Response>;
@@ -32,16 +32,16 @@ export function createClientRequests(settings: ClientSettings, backchannel: Back
   const client = { client_id: settings.clientId };
   const authentication = clientAuthentication(settings);
 
-  async function sent(build: (options: RequestOptions) => Promise<Response>, signal: AbortSignal | undefined): Promise<Answer> {
-    let answer: Answer | undefined;
+  async function sent(build: (options: RequestOptions) => Promise<Response>, signal: AbortSignal | undefined): Promise<ProviderResponse> {
+    let response: ProviderResponse | undefined;
     const send: Send = async (url, { method, headers, body }) => {
-      answer = await backchannel.send(url, { method, headers, body }, signal);
+      response = await backchannel.send(url, { method, headers, body }, signal);
       return new Response();
     };
     // Whether an endpoint may be reached over http was decided when the discovery document was read.
     await build({ [customFetch]: send, [allowInsecureRequests]: true });
-    if (answer === undefined) throw new TypeError("The library sent no request.");
-    return answer;
+    if (response === undefined) throw new TypeError("The library sent no request.");
+    return response;
   }
 
   return {

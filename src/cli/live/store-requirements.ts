@@ -11,12 +11,12 @@ const LIFE = 60;
 const PATIENCE = 10;
 
 /** One thing that a store owes, asked of it with throw-away entries. */
-export interface StorePromise {
+export interface StoreRequirement {
   /** Goes on after "the store": `keeps …`. */
   readonly broken: string;
   /** What happens over a store that breaks it. */
   readonly harm: string;
-  isKept(trial: StoreTrial): Promise<boolean>;
+  isMet(trial: StoreTrial): Promise<boolean>;
 }
 
 /** The store, and what the check has put into it. */
@@ -79,11 +79,11 @@ function isSame(stored: Stored | undefined, { data }: Entry): boolean {
   return JSON.stringify(stored.data) === JSON.stringify(data);
 }
 
-export const STORE_PROMISES: readonly StorePromise[] = [
+export const STORE_REQUIREMENTS: readonly StoreRequirement[] = [
   {
     broken: "does not keep what was inserted, or lets a second insert under the same key overwrite it",
     harm: "Sessions would be lost, or two visitors share one.",
-    async isKept(trial) {
+    async isMet(trial) {
       const key = trial.newKey();
       const entry = trial.entry();
       const first = await trial.insert(key, entry);
@@ -94,7 +94,7 @@ export const STORE_PROMISES: readonly StorePromise[] = [
   {
     broken: `is not atomic: of ${WRITERS} writers at once with one version, not exactly one wins`,
     harm: "Two processes would both spend one refresh token, and a provider that detects reuse signs the visitor out; or a logout would be undone.",
-    async isKept(trial) {
+    async isMet(trial) {
       for (let race = 0; race < RACES; race += 1) {
         const { key, stored } = await trial.inserted();
         const entries = Array.from({ length: WRITERS }, () => trial.entry());
@@ -109,7 +109,7 @@ export const STORE_PROMISES: readonly StorePromise[] = [
   {
     broken: "lets a writer with an outdated version write",
     harm: "A request that read before a refresh would write the spent token back over the new one.",
-    async isKept(trial) {
+    async isMet(trial) {
       const { key, stored } = await trial.inserted();
       const version = stored?.version ?? "";
       const second = trial.entry();
@@ -121,7 +121,7 @@ export const STORE_PROMISES: readonly StorePromise[] = [
   {
     broken: "does not move an entry's stamps forward with touch, or gives it a new version, or creates what is not there",
     harm: "People would be signed out as idle, or refreshes be thrown away.",
-    async isKept(trial) {
+    async isMet(trial) {
       const now = epochSeconds(trial.clock);
       const { key, stored } = await trial.inserted({ lastActive: now - 10 });
       const touched = await trial.store.touch(key, now, now + 2 * LIFE);
@@ -137,7 +137,7 @@ export const STORE_PROMISES: readonly StorePromise[] = [
   {
     broken: "does not delete for good: what was deleted is not given back, can be read, or comes back with a late write",
     harm: "A logout would be undone, or its tokens not be revoked.",
-    async isKept(trial) {
+    async isMet(trial) {
       const { key, entry, stored } = await trial.inserted();
       const given = await trial.store.delete(key);
       const late = await trial.store.replace(key, trial.entry(), stored?.version ?? "");
@@ -148,7 +148,7 @@ export const STORE_PROMISES: readonly StorePromise[] = [
   {
     broken: "does not list an entry under its subject",
     harm: "A device list would be empty, and signing a person out everywhere do nothing.",
-    async isKept(trial) {
+    async isMet(trial) {
       const subject = trial.newKey();
       const { key } = await trial.inserted({ subject });
       const keys = await trial.store.listBySubject(subject);
@@ -158,7 +158,7 @@ export const STORE_PROMISES: readonly StorePromise[] = [
   {
     broken: `still gives an entry ${PATIENCE} seconds after it has expired`,
     harm: "Sessions would never end by themselves.",
-    async isKept(trial) {
+    async isMet(trial) {
       const end = trial.clock.now() + (2 + PATIENCE) * 1000;
       for (;;) {
         if ((await trial.store.get(trial.shortLived)) === undefined) return true;

@@ -1,8 +1,8 @@
 import type { Environment } from "../../config/read-settings.js";
 import type { Clock } from "../../clock.js";
 
-/** How the world comes into the live check. */
-export interface LiveWorld {
+/** The I/O of the live check. A test replaces it. */
+export interface CheckIo {
   /** This machine's, which the provider's is compared with. */
   readonly clock: Clock;
   readonly fetch: typeof fetch;

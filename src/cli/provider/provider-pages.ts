@@ -4,7 +4,7 @@ import { layout } from "../../pages/layout.js";
 import { avatar } from "../../pages/person.js";
 import { shownText } from "../../pages/shown-text.js";
 import { hintedPerson, type PersonClaims } from "../../testing/provider/people.js";
-import { textClaim } from "./people.js";
+import { textClaim } from "./choosable-people.js";
 
 const publicPath = "/";
 const DEVELOPMENT = "This provider is for development: it asks for no password.";

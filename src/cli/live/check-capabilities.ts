@@ -4,9 +4,9 @@ import { isGoogleIssuer } from "../../config/document-hosts.js";
 import type { Settings } from "../../config/read-settings.js";
 import { loginScopes, offlineParameters } from "../../provider/authorization-parameters.js";
 import { SIGNING_ALGORITHMS } from "../../provider/id-token.js";
-import type { Document } from "./discovery.js";
-import type { LiveFacts } from "./facts.js";
-import { listed } from "./wording.js";
+import type { Document } from "./check-discovery.js";
+import type { LiveFacts } from "./live-facts.js";
+import { listed } from "./message-parts.js";
 
 const OFFLINE_ACCESS = "offline_access";
 
@@ -55,7 +55,7 @@ export function scopeFindings(document: Document, settings: Settings): Finding[]
 }
 
 /** Whether the discovery document promises a refresh token. Some providers give one without announcing it. */
-export function judgeRefresh(
+export function checkRefresh(
   document: Document,
   settings: Settings,
 ): { readonly fact: NonNullable<LiveFacts["refreshToken"]>; readonly findings: readonly Finding[] } {
@@ -87,7 +87,7 @@ export function judgeRefresh(
   return { fact: "expected", findings: [] };
 }
 
-export function judgePkce(document: Document): { readonly fact: boolean; readonly findings: readonly Finding[] } {
+export function checkPkce(document: Document): { readonly fact: boolean; readonly findings: readonly Finding[] } {
   const methods = texts(document["code_challenge_methods_supported"]);
   if (methods?.includes("S256") === true) return { fact: true, findings: [] };
   if (methods === undefined || methods.length === 0) return { fact: false, findings: [check("W104")] };

@@ -1,8 +1,8 @@
 import { CHECK_GROUPS, groupOf, inReportOrder } from "../config/startup-checks.js";
 import type { Finding } from "../errors.js";
-import type { LiveFacts } from "./live/facts.js";
-import { factLines } from "./live/fact-lines.js";
-import { counted } from "./live/wording.js";
+import type { LiveFacts } from "./live/live-facts.js";
+import { factLines } from "./live/format-facts.js";
+import { counted } from "./live/message-parts.js";
 
 /** What a check has come to. */
 export interface Outcome {

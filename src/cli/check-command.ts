@@ -1,9 +1,9 @@
 import { parseEnv } from "node:util";
 import type { Finding } from "../errors.js";
 import { readSettings, type Environment } from "../config/read-settings.js";
-import type { LiveWorld } from "./live/surroundings.js";
-import { report } from "./report.js";
-import { HELP, readUsage, type Usage } from "./usage.js";
+import type { CheckIo } from "./live/check-io.js";
+import { report } from "./check-report.js";
+import { HELP, readUsage, type Usage } from "./check-usage.js";
 
 /** Writes text to a stream of the process; the text brings its own line ends. */
 export type Write = (text: string, stream: "stdout" | "stderr") => void;
@@ -30,7 +30,7 @@ const BYTE_ORDER_MARK = "\uFEFF";
  * The command line of the package.
  *
  * @param argv the arguments after the command's own name
- * @param world what `--live` asks through
+ * @param io what `--live` asks through
  * @returns the exit code; a promise of it for `--live` only
  */
 export function idpauth(
@@ -38,7 +38,7 @@ export function idpauth(
   argv: readonly string[],
   write: Write,
   readText: ReadText,
-  world: LiveWorld,
+  io: CheckIo,
 ): ExitCode | Promise<ExitCode> {
   const usage = readUsage(argv);
   if ("mistake" in usage) {
@@ -57,7 +57,7 @@ export function idpauth(
     return 2;
   }
   const { findings } = readSettings({}, filled);
-  if (usage.live) return live(filled, findings, usage, write, world);
+  if (usage.live) return live(filled, findings, usage, write, io);
   const { text, errors } = report({ findings, notSeen: [OPTIONS_IN_CODE, MIDDLEWARE, SESSIONS, PROVIDER] }, usage.json);
   write(text, "stdout");
   return errors === 0 ? 0 : 1;
@@ -76,19 +76,13 @@ function settingsIn(file: string, readText: ReadText, write: Write): Environment
   return parseEnv(text.slice(BYTE_ORDER_MARK.length));
 }
 
-async function live(
-  env: Environment,
-  findings: readonly Finding[],
-  { json, store }: Usage,
-  write: Write,
-  world: LiveWorld,
-): Promise<ExitCode> {
+async function live(env: Environment, findings: readonly Finding[], { json, store }: Usage, write: Write, io: CheckIo): Promise<ExitCode> {
   // Loaded when it is asked for: the provider's libraries take longer than the whole offline check.
   const { checkLive } = await import("./live/check-live.js");
   const progress = (step: string) => {
-    if (world.isTerminal) write(`asking: ${step} …\n`, "stderr");
+    if (io.isTerminal) write(`asking: ${step} …\n`, "stderr");
   };
-  const seen = await checkLive({ env, store, world, progress });
+  const seen = await checkLive({ env, store, io, progress });
   const sessions = store === undefined ? [SESSIONS] : ["Whether the application uses the store that --store names (E009, W005, W006)."];
   const outcome = {
     findings: [...findings, ...seen.findings],

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Answer } from "../../src/provider/transport.js";
+import type { ProviderResponse } from "../../src/provider/transport.js";
 import { lifetime, meaningOf, tokensOf, type Meaning } from "../../src/provider/token-responses.js";
 
-const answer = (status: number, body: unknown, type = "application/json") => ({
+const response = (status: number, body: unknown, type = "application/json") => ({
   status,
   headers: new Headers({ "content-type": type }),
   text: typeof body === "string" ? body : JSON.stringify(body),
@@ -10,55 +10,59 @@ const answer = (status: number, body: unknown, type = "application/json") => ({
 
 describe("what an answer of the token endpoint means", () => {
   // What both requests share; then the meaning for a code exchange, and for a refresh.
-  const ROWS: [string, Answer, string, string?][] = [
-    ["200 with a JSON object", answer(200, { access_token: "a" }), "ok"],
-    ["200 with a JSON object of no declared type", answer(200, { a: 1 }, ""), "ok"],
-    ...[400, 401, 403, 404, 408, 422, 429].map((status): [string, Answer, string] => [
+  const ROWS: [string, ProviderResponse, string, string?][] = [
+    ["200 with a JSON object", response(200, { access_token: "a" }), "ok"],
+    ["200 with a JSON object of no declared type", response(200, { a: 1 }, ""), "ok"],
+    ...[400, 401, 403, 404, 408, 422, 429].map((status): [string, ProviderResponse, string] => [
       `${String(status)} invalid_grant`,
-      answer(status, { error: "invalid_grant" }),
+      response(status, { error: "invalid_grant" }),
       "refused invalid_grant",
     ]),
-    ["400 with an error of the provider's own", answer(400, { error: "redirect_uri_mismatch" }), "refused redirect_uri_mismatch"],
-    ["400 without a body", answer(400, ""), "refused http_400"],
-    ["400 with a web page", answer(400, "<html>", "text/html"), "refused http_400"],
-    ["400 with an error that is no code", answer(400, { error: "<script>\r\nX" }), "refused http_400"],
-    ["400 with an error that is no string", answer(400, { error: ["invalid_client"] }), "refused http_400"],
-    ["400 with an endless error", answer(400, { error: "a".repeat(65) }), "refused http_400"],
-    ...[400, 401, 403].map((status): [string, Answer, string] => [
+    ["400 with an error of the provider's own", response(400, { error: "redirect_uri_mismatch" }), "refused redirect_uri_mismatch"],
+    ["400 without a body", response(400, ""), "refused http_400"],
+    ["400 with a web page", response(400, "<html>", "text/html"), "refused http_400"],
+    ["400 with an error that is no code", response(400, { error: "<script>\r\nX" }), "refused http_400"],
+    ["400 with an error that is no string", response(400, { error: ["invalid_client"] }), "refused http_400"],
+    ["400 with an endless error", response(400, { error: "a".repeat(65) }), "refused http_400"],
+    ...[400, 401, 403].map((status): [string, ProviderResponse, string] => [
       `${String(status)} invalid_client`,
-      answer(status, { error: "invalid_client" }),
+      response(status, { error: "invalid_client" }),
       "operator invalid_client",
     ]),
     ...[400, 401, 403].flatMap((status) =>
-      ["unauthorized_client", "unsupported_grant_type", "invalid_scope"].map((error): [string, Answer, string, string] => [
+      ["unauthorized_client", "unsupported_grant_type", "invalid_scope"].map((error): [string, ProviderResponse, string, string] => [
         `${String(status)} ${error}`,
-        answer(status, { error }),
+        response(status, { error }),
         `refused ${error}`,
         `operator ${error}`,
       ]),
     ),
-    ["403 with an unknown error", answer(403, { error: "blocked_by_policy" }), "refused blocked_by_policy", "operator blocked_by_policy"],
-    ...[401, 403, 404, 405, 410, 418, 422, 451].map((status): [string, Answer, string, string] => [
+    ["403 with an unknown error", response(403, { error: "blocked_by_policy" }), "refused blocked_by_policy", "operator blocked_by_policy"],
+    ...[401, 403, 404, 405, 410, 418, 422, 451].map((status): [string, ProviderResponse, string, string] => [
       String(status),
-      answer(status, ""),
+      response(status, ""),
       `refused http_${String(status)}`,
       `operator http_${String(status)}`,
     ]),
-    ...[500, 502, 503, 504, 599, 201, 202, 204].map((status): [string, Answer, string] => [
+    ...[500, 502, 503, 504, 599, 201, 202, 204].map((status): [string, ProviderResponse, string] => [
       String(status),
-      answer(status, { error: "invalid_grant" }),
+      response(status, { error: "invalid_grant" }),
       `outage http_${String(status)}`,
     ]),
-    ...[408, 429].map((status): [string, Answer, string] => [String(status), answer(status, {}), `outage http_${String(status)}`]),
-    ...[300, 301, 302, 303, 304, 307, 308].map((status): [string, Answer, string] => [
+    ...[408, 429].map((status): [string, ProviderResponse, string] => [
       String(status),
-      answer(status, ""),
+      response(status, {}),
+      `outage http_${String(status)}`,
+    ]),
+    ...[300, 301, 302, 303, 304, 307, 308].map((status): [string, ProviderResponse, string] => [
+      String(status),
+      response(status, ""),
       "outage redirect",
     ]),
     ...["", "{", "null", "1", "[]", '"x"', "true", "<html></html>", "\uFEFF{}", "{}{}", "access_token=a"].map(
-      (body): [string, Answer, string] => [`200 with the body ${JSON.stringify(body)}`, answer(200, body), "outage not_json"],
+      (body): [string, ProviderResponse, string] => [`200 with the body ${JSON.stringify(body)}`, response(200, body), "outage not_json"],
     ),
-    ["200 with JSON in a web page's type", answer(200, { access_token: "a" }, "text/html; charset=utf-8"), "outage not_json"],
+    ["200 with JSON in a web page's type", response(200, { access_token: "a" }, "text/html; charset=utf-8"), "outage not_json"],
   ];
   const inWords = (meaning: Meaning) => [meaning.kind, ...("reason" in meaning ? [meaning.reason] : [])].join(" ");
   it.each(ROWS)("%s", (_name, given, exchange, refresh = exchange) => {

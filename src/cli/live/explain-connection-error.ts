@@ -1,5 +1,5 @@
 import { ProviderUnavailableError } from "../../errors.js";
-import { counted } from "./wording.js";
+import { counted } from "./message-parts.js";
 
 /** Why a request to the provider brought no answer. */
 export interface Failure {

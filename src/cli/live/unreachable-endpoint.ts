@@ -1,7 +1,7 @@
 import { check } from "../../config/startup-checks.js";
 import type { Finding } from "../../errors.js";
-import { failureOf } from "./failure.js";
-import { shownEndpoint } from "./wording.js";
+import { failureOf } from "./explain-connection-error.js";
+import { shownEndpoint } from "./message-parts.js";
 
 /** A typing mistake in the settings cannot be the cause: the address is the provider's own. */
 export const FROM_THIS_MACHINE =

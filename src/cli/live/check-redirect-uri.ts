@@ -4,16 +4,16 @@ import { ProviderUnavailableError, type Finding } from "../../errors.js";
 import type { Provider } from "../../ports/provider.js";
 import type { Settings } from "../../config/read-settings.js";
 import type { Clock } from "../../clock.js";
-import { navigate, type Landing } from "./navigation.js";
-import { shownError } from "./wording.js";
-import { unreachable } from "./unreachable.js";
+import { navigate, type Landing } from "./browser-navigation.js";
+import { shownError } from "./message-parts.js";
+import { unreachable } from "./unreachable-endpoint.js";
 
 /** The redirect URI as it will be sent; null: BASE_URL is unset, so each request's Host decides. */
 export function redirectUriOf({ baseUrl, publicPath }: Settings): string | null {
   return baseUrl === null ? null : new URL(`${baseUrl}${publicPath}login-callback`).href;
 }
 
-export interface JudgedRedirectUri {
+export interface RedirectUriResult {
   /** Null: the answer does not tell. */
   readonly isRegistered: boolean | null;
   readonly findings: readonly Finding[];
@@ -35,7 +35,7 @@ const EXPECTED = ["login_required", "consent_required", "interaction_required", 
  * @param provider has its discovery document already, so that what fails is the authorization endpoint
  * @param timeout IDP_HTTP_TIMEOUT, seconds
  */
-export async function judgeRedirectUri(provider: Provider, redirectUri: string, clock: Clock, timeout: number): Promise<JudgedRedirectUri> {
+export async function checkRedirectUri(provider: Provider, redirectUri: string, clock: Clock, timeout: number): Promise<RedirectUriResult> {
   const request = { redirectUri, state: unguessable(), nonce: unguessable(), verifier: unguessable() };
   const address = new URL(await provider.authorizationUrl(request));
   address.searchParams.set("prompt", "none");
@@ -47,7 +47,7 @@ export async function judgeRedirectUri(provider: Provider, redirectUri: string, 
     const finding = unreachable("authorization", address.href, error, timeout);
     return { isRegistered: null, findings: finding === undefined ? [] : [finding] };
   }
-  return judged(landing, address, redirectUri);
+  return resultOf(landing, address, redirectUri);
 }
 
 function unguessable(): string {
@@ -55,7 +55,7 @@ function unguessable(): string {
 }
 
 /** Pure. */
-export function judged({ status, location }: Landing, authorizationEndpoint: URL, redirectUri: string): JudgedRedirectUri {
+export function resultOf({ status, location }: Landing, authorizationEndpoint: URL, redirectUri: string): RedirectUriResult {
   if (status >= 300 && status < 400) {
     const target = targetOf(location, authorizationEndpoint);
     if (target === undefined) return broken(`redirects to no address (${status})`);
@@ -72,7 +72,7 @@ function targetOf(location: string | null, base: URL): URL | undefined {
   return location !== null && URL.canParse(location, base.href) ? new URL(location, base) : undefined;
 }
 
-function refused(redirectUri: string, status?: number): JudgedRedirectUri {
+function refused(redirectUri: string, status?: number): RedirectUriResult {
   const how = status === undefined ? "leads to a page of its own about an error" : `answers with ${status}`;
   const message =
     `The authorization endpoint ${how} instead of leading back to ${redirectUri}: ` +
@@ -84,7 +84,7 @@ function refused(redirectUri: string, status?: number): JudgedRedirectUri {
 }
 
 /** An outage that passes, or one that nobody can sign in over. */
-function broken(how: string): JudgedRedirectUri {
+function broken(how: string): RedirectUriResult {
   const message = `The authorization endpoint ${how}: if it does so to browsers, too, nobody can sign in.`;
   const remedy = "Try again later. If it stays so, it is the provider's mistake, or that of what stands in front of it.";
   return { isRegistered: null, findings: [check("W110", message, remedy)] };

@@ -1,3 +1,6 @@
+import type { Settings } from "../../config/read-settings.js";
+import { cookieNameFor } from "../../sessions/cookie.js";
+
 /** What the live check has learned beside its findings. Null: it could not be learned, or was not asked for. */
 export interface LiveFacts {
   /** As it will be sent: to be compared with the registration, to the letter. */
@@ -59,4 +62,11 @@ export function noFacts(): LiveFacts {
     client: null,
     store: null,
   };
+}
+
+/** The cookie of bundled sessions; null if BASE_URL is unset, since each request's scheme decides then. Pure. */
+export function cookieFact({ baseUrl, cookieName, publicPath }: Settings): CookieFacts | null {
+  if (baseUrl === null) return null;
+  const secure = baseUrl.startsWith("https:");
+  return { name: cookieNameFor(cookieName, publicPath, secure), path: "/", httpOnly: true, sameSite: "Lax", secure };
 }

@@ -2,11 +2,11 @@ import { check } from "../../config/startup-checks.js";
 import type { Finding } from "../../errors.js";
 import { isObject } from "../../record/record.js";
 import { jsonObject } from "../../provider/token-responses.js";
-import type { Answer, Backchannel } from "../../provider/transport.js";
+import type { ProviderResponse, Backchannel } from "../../provider/transport.js";
 import { isUsableKey, MAX_KEYS } from "../../provider/jwks.js";
-import { failureOf } from "./failure.js";
-import { listed, shownEndpoint } from "./wording.js";
-import { FROM_THIS_MACHINE } from "./unreachable.js";
+import { failureOf } from "./explain-connection-error.js";
+import { listed, shownEndpoint } from "./message-parts.js";
+import { FROM_THIS_MACHINE } from "./unreachable-endpoint.js";
 
 /**
  * Fetches the provider's key set (RFC 7517).
@@ -20,17 +20,17 @@ export async function keyFindings(
   backchannel: Backchannel,
   timeout: number,
 ): Promise<Finding[]> {
-  let answer: Answer;
+  let response: ProviderResponse;
   try {
-    answer = await backchannel.send(address, { method: "GET", headers: { accept: "application/json, application/jwk-set+json" } });
+    response = await backchannel.send(address, { method: "GET", headers: { accept: "application/json, application/jwk-set+json" } });
   } catch (error) {
     const { kind, words, remedy } = failureOf(error, timeout);
     const shown = shownEndpoint(address);
     const message = `The provider's key set (jwks_uri${shown === undefined ? "" : `: ${shown}`}) cannot be had: its server ${words}.`;
     return [check("E108", message, kind === "network" ? FROM_THIS_MACHINE : remedy)];
   }
-  if (answer.status !== 200) return [check("E108", `The provider's key set (jwks_uri) is answered with ${answer.status}.`)];
-  const keys: unknown = jsonObject(answer)?.["keys"];
+  if (response.status !== 200) return [check("E108", `The provider's key set (jwks_uri) is answered with ${response.status}.`)];
+  const keys: unknown = jsonObject(response)?.["keys"];
   if (!Array.isArray(keys)) return [check("E108", "What the provider's jwks_uri gives is no key set.")];
   if (keys.length === 0) return [check("E108", "The provider's key set (jwks_uri) is empty.")];
   const usable = keys.slice(0, MAX_KEYS).filter(isUsableKey);

@@ -3,8 +3,8 @@ import { page, stylesheet, type Reply } from "../../http/request-reply.js";
 import { errorAnswer, type Answer } from "../../testing/provider/answers.js";
 import { approve, readAuthorization, refuse, work, type Authorization, type ProviderState } from "../../testing/provider/endpoints.js";
 import { violationsOf, type ReceivedRequest } from "../../testing/provider/received-requests.js";
-import { choicePage, homePage, problemPage } from "./pages.js";
-import { PROVIDER_STYLE } from "./style.js";
+import { choicePage, homePage, problemPage } from "./provider-pages.js";
+import { PROVIDER_STYLE } from "./provider-style.js";
 
 // No form-action: browsers also apply it to the redirects that follow the form, and those lead to the application.
 const POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'";
