@@ -69,7 +69,7 @@ describe("the source", () => {
   it("F14 never turns off the check of certificates", () => {
     expect(uses(/NODE_TLS_REJECT_UNAUTHORIZED|rejectUnauthorized|checkServerIdentity/)).toEqual([]);
     // http, where the settings' own rule lets it be: on loopback, or in debug mode.
-    expect(filesWith(/allowInsecureRequests/)).toEqual(["provider/requests.ts"]);
+    expect(filesWith(/allowInsecureRequests/)).toEqual(["provider/client-requests.ts"]);
   });
 
   it("15.3.2 has one place that asks the provider, and it follows no redirect", () => {
