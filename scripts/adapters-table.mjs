@@ -20,13 +20,13 @@ const reports = [...hosts].map(([host, outcomes]) => {
   const session = /** @type {"bundled" | "host"} */ (host.endsWith(", host sessions") ? "host" : "bundled");
   const results = adapterRequirements
     .filter((requirement) => (requirement.session ?? session) === session)
-    .map(({ area, promise, needs }) => {
-      const outcome = outcomes.get(`${area}: ${promise}`);
+    .map(({ area, title, needs }) => {
+      const outcome = outcomes.get(`${area}: ${title}`);
       if (outcome === undefined)
-        return { area, promise, passed: false, notChecked: needs === undefined ? "not run" : ADAPTER_FEATURES[needs] };
+        return { area, title, passed: false, notChecked: needs === undefined ? "not run" : ADAPTER_FEATURES[needs] };
       const passed = outcome.status === "passed";
       // Only whether it is there counts for the table.
-      return { area, promise, passed, ...(!passed && { error: /** @type {any} */ (new Error(outcome.failureMessages.join("\n"))) }) };
+      return { area, title, passed, ...(!passed && { error: /** @type {any} */ (new Error(outcome.failureMessages.join("\n"))) }) };
     });
   return { name: host.replace(/, (bundled|host) sessions$/, ""), session, results };
 });

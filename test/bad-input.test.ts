@@ -289,7 +289,7 @@ describe("hostile claims", () => {
   });
   afterEach(() => {
     application.provider.mutateIdToken = undefined;
-    application.provider.userinfoAnswer = undefined;
+    application.provider.userinfoResponse = undefined;
   });
   afterAll(() => application.stop());
 

@@ -69,10 +69,10 @@ describe("getCredentials", () => {
 
   it("gives the scopes that were granted, where the provider says so, else those asked for", async () => {
     const visitor = await start();
-    application.provider.tokenAnswer = (answer) => ({ ...answer, scope: "openid email" });
+    application.provider.tokenResponse = (answer) => ({ ...answer, scope: "openid email" });
     await visitor.signIn();
     expect((await application.auth.getCredentials(request(visitor)))?.scopes).toEqual(["openid", "email"]);
-    application.provider.tokenAnswer = ({ scope: _gone, ...answer }) => answer;
+    application.provider.tokenResponse = ({ scope: _gone, ...answer }) => answer;
     await visitor.signIn();
     expect((await application.auth.getCredentials(request(visitor)))?.scopes).toEqual(["openid", "email", "profile", "offline_access"]);
   });

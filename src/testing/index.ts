@@ -33,7 +33,7 @@ export {
   type KeptCookie,
   type PrefixProxy,
 } from "./browser/cookie-browser.js";
-export { browser, type BrowserOptions, type Visitor } from "./sign-in/visitor.js";
+export { browser, type BrowserOptions, type TestBrowser } from "./sign-in/test-browser.js";
 export { signIn, type SignInOptions } from "./sign-in/sign-in.js";
 export { SignInError, type SignInStep } from "./sign-in/sign-in-error.js";
 export { signedInAs, signedInCookie, type SignedInAsOptions, type SignedInCookie, type SignsInForTests } from "./sign-in/signed-in-as.js";
@@ -41,7 +41,7 @@ export type { TestedApplication } from "./sign-in/serve.js";
 export {
   checkStore,
   type GuaranteeVerdict,
-  type OtherVerdict,
+  type PropertyVerdict,
   type StoreCheckOptions,
   type StoreReport,
 } from "../conformance/store/check-store.js";
@@ -50,10 +50,10 @@ export type { StoreResult } from "../conformance/store/check-requirement.js";
 export { StoreRequirementError } from "../conformance/store/check-requirement.js";
 export {
   GUARANTEES,
-  OTHER_PROMISES,
+  STORE_PROPERTIES,
   type Guarantee,
   type GuaranteeNumber,
-  type OtherPromise,
+  type StoreProperty,
   type StoreNeed,
 } from "../conformance/store/guarantees.js";
 export { storeRequirements } from "../conformance/store/requirements/index.js";

@@ -207,7 +207,7 @@ describe("claims of the refreshed ID token", () => {
   it("scopes stay as they are where the provider names none", async () => {
     const visitor = await expiredVisitor();
     const before = (await recordOf(visitor)).credentials?.scopes;
-    provider.tokenAnswer = ({ scope: _, ...rest }) => rest;
+    provider.tokenResponse = ({ scope: _, ...rest }) => rest;
     expect((await credentialsOf(visitor))?.scopes).toEqual(before);
     expect(before?.length).toBeGreaterThan(0);
   });
@@ -216,7 +216,7 @@ describe("claims of the refreshed ID token", () => {
     const visitor = await expiredVisitor({ provider: { accessTokenSeconds: 300 } });
     expect(await visitor.isSignedIn()).toBe(true);
     expect((await recordOf(visitor)).idp_state.access_token_expires_at).toBe(clock.now() / 1000 + 300);
-    provider.tokenAnswer = ({ expires_in: _, ...rest }) => rest;
+    provider.tokenResponse = ({ expires_in: _, ...rest }) => rest;
     clock.advance(HOUR);
     expect(await visitor.isSignedIn()).toBe(true);
     expect((await recordOf(visitor)).idp_state).not.toHaveProperty("access_token_expires_at");
@@ -224,7 +224,7 @@ describe("claims of the refreshed ID token", () => {
 
   it("scopes that the provider names take the place of the old ones", async () => {
     const visitor = await expiredVisitor();
-    provider.tokenAnswer = (answer) => ({ ...answer, scope: "openid email" });
+    provider.tokenResponse = (answer) => ({ ...answer, scope: "openid email" });
     expect((await credentialsOf(visitor))?.scopes).toEqual(["openid", "email"]);
   });
 });
@@ -296,7 +296,7 @@ describe("many requests on one expired session", () => {
     await start();
     // Whom the provider gave each token to.
     const owners = new Map<unknown, unknown>();
-    provider.tokenAnswer = (answer) => {
+    provider.tokenResponse = (answer) => {
       const claims = Buffer.from(String(answer["id_token"]).split(".")[1] ?? "", "base64url").toString();
       for (const name of ["access_token", "refresh_token"]) owners.set(answer[name], (JSON.parse(claims) as { sub: string }).sub);
       return answer;
@@ -349,9 +349,9 @@ describe("what the provider's answer to a refresh means", () => {
     ["200, ID token expired", claims({ exp: 1_700_000_000 })],
     ["200, at_hash of another access token", claims({ at_hash: "AAAAAAAAAAAAAAAAAAAAAA" })],
     ["200, something else than an ID token", idToken(() => "no.id.token")],
-    ["200, an ID token that is no text", () => (provider.tokenAnswer = (answer) => ({ ...answer, id_token: 1 }))],
-    ["200, no access token", () => (provider.tokenAnswer = ({ access_token: _, ...rest }) => rest)],
-    ["200, an empty object", () => (provider.tokenAnswer = () => ({}))],
+    ["200, an ID token that is no text", () => (provider.tokenResponse = (answer) => ({ ...answer, id_token: 1 }))],
+    ["200, no access token", () => (provider.tokenResponse = ({ access_token: _, ...rest }) => rest)],
+    ["200, an empty object", () => (provider.tokenResponse = () => ({}))],
     ["400 invalid_grant", status(400, { error: "invalid_grant", error_description: "expired or revoked" })],
     ["401 invalid_grant", status(401, { error: "invalid_grant" })],
     ["403 invalid_grant, as Auth0 sends it", status(403, { error: "invalid_grant" })],
@@ -388,7 +388,7 @@ describe("what the provider's answer to a refresh means", () => {
     // Nothing but a login helps, and that clears it.
     provider.clearFaults();
     provider.mutateIdToken = undefined;
-    provider.tokenAnswer = undefined;
+    provider.tokenResponse = undefined;
     clock.advance(BEYOND_BACK_OFF);
     expect(await visitor.isSignedIn()).toBe(false);
     expect(refreshRequests()).toHaveLength(1);
@@ -479,7 +479,7 @@ describe("what the provider's answer to a refresh means", () => {
 
   it("no ID token: 20 requests at once are signed in, by one token request and one of userinfo", async () => {
     const visitor = await expiredVisitor();
-    provider.tokenAnswer = ({ id_token: _none, ...rest }) => rest;
+    provider.tokenResponse = ({ id_token: _none, ...rest }) => rest;
     const answers = await Promise.all(Array.from({ length: 20 }, () => visitor.get(PROBE)));
     for (const answer of answers) expect(answer.json()).toMatchObject({ authenticated: true });
     expect(refreshRequests()).toHaveLength(1);
@@ -491,7 +491,7 @@ describe("what the provider's answer to a refresh means", () => {
 
   it("userinfo that does not respond: an outage, and the rotated refresh token is kept", async () => {
     const visitor = await expiredVisitor();
-    provider.tokenAnswer = ({ id_token: _none, ...rest }) => rest;
+    provider.tokenResponse = ({ id_token: _none, ...rest }) => rest;
     provider.fault("userinfo", { kind: "status", status: 503 });
     expect((await visitor.get(PROBE)).status).toBe(503);
     expect((await recordOf(visitor)).credentials?.refresh_token).toBe(issued("refresh_token").at(-1));
@@ -1126,7 +1126,7 @@ describe("getAccessToken", () => {
 
   it("a provider that does not say when it expires: the token as it is", async () => {
     await start({ provider: {} });
-    provider.tokenAnswer = ({ expires_in: _, ...rest }) => rest;
+    provider.tokenResponse = ({ expires_in: _, ...rest }) => rest;
     const visitor = app.visitor();
     await visitor.signIn();
     clock.advance(HOUR - 1000);

@@ -292,17 +292,17 @@ describe.each(SETUPS)("$what", ({ version, kind }) => {
     [
       "throws",
       () => {
-        throw new Error("no answer");
+        throw new Error("no response");
       },
     ],
-    ["rejects", () => Promise.reject(new Error("no answer"))],
+    ["rejects", () => Promise.reject(new Error("no response"))],
   ] as const)("an answer of the application's own that %s reaches its error handler, not the process", async (_how, navigation) => {
     await start({
       ...options,
       routes: (express, auth) => express.get("/page", auth.idpRequiredWith({ navigation }), (_request, response) => void response.end()),
     });
     const answer = await app.browser().navigate("/page");
-    expect([answer.status, answer.json()]).toEqual([500, { caught: "no answer" }]);
+    expect([answer.status, answer.json()]).toEqual([500, { caught: "no response" }]);
   });
 
   it("an answer that passes on by next() goes past the protected handler's guard only when the application says so", async () => {

@@ -4,7 +4,7 @@ import { serveStatic } from "@hono/node-server/serve-static";
 import { afterEach, describe, expect, expectTypeOf, it } from "vitest";
 import { idpAuth, type GuardResponses } from "../../src/adapters/hono/hono.js";
 import { ConfigurationError, type BlockedByOutage, type BlockedUser, type Credentials, type IdpAuthOptions } from "../../src/index.js";
-import { Stage } from "../../src/conformance/adapter/stage.js";
+import { ApplicationStarter } from "../../src/conformance/adapter/application-starter.js";
 import { startHono } from "./applications/hono.js";
 import { serveOnNode } from "./applications/serve-fetch.js";
 
@@ -18,9 +18,9 @@ const SETTINGS: IdpAuthOptions = {
 };
 
 const JSON_ONLY = { headers: { accept: "application/json" } };
-const stage = new Stage({ name: "Hono 4", start: (setup) => startHono(idpAuth, serveOnNode, setup) }, "bundled");
+const starter = new ApplicationStarter({ name: "Hono 4", start: (setup) => startHono(idpAuth, serveOnNode, setup) }, "bundled");
 
-afterEach(() => stage.stop());
+afterEach(() => starter.stop());
 
 describe("types", () => {
   it("infer in an application with bindings and variables of its own, without a cast", () => {
@@ -193,9 +193,9 @@ describe("the request", () => {
 
   it("keeps no variable of ours among those of its context", async () => {
     const variables: unknown[] = [];
-    const app = await stage.start({
+    const app = await starter.start({
       routes: [
-        { kind: "json", method: "GET", path: "/seen", guard: { mount: 0 }, answer: (_auths, raw) => variables.push((raw as Context).var) },
+        { kind: "json", method: "GET", path: "/seen", guard: { mount: 0 }, respond: (_auths, raw) => variables.push((raw as Context).var) },
       ],
     });
     expect((await (await app.signedIn()).get("/seen")).status).toBe(200);

@@ -20,7 +20,7 @@ import {
   type Subject,
   type UserPayload,
 } from "../../src/index.js";
-import { Stage, type StageOptions } from "../../src/conformance/adapter/stage.js";
+import { ApplicationStarter, type StageOptions } from "../../src/conformance/adapter/application-starter.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { rawRequest } from "../../src/testing/browser/cookie-browser.js";
 import { builtNextApplication } from "./applications/next-build.js";
@@ -28,22 +28,22 @@ import { builtNextApplication } from "./applications/next-build.js";
 const HOUR = 3_600_000;
 
 let server: NextServer;
-let stage: Stage | undefined;
+let starter: ApplicationStarter | undefined;
 
 beforeAll(async () => {
   server = await serveNext();
 }, 300_000);
 afterAll(() => server.close());
 
-afterEach(() => stage?.stop());
+afterEach(() => starter?.stop());
 
 function start(options: IdpAuthOptions = {}, routes?: StageOptions["routes"]) {
-  stage = new Stage({ name: "Next.js", start: server.start }, "bundled");
-  return stage.start({ options, ...(routes && { routes }) });
+  starter = new ApplicationStarter({ name: "Next.js", start: server.start }, "bundled");
+  return starter.start({ options, ...(routes && { routes }) });
 }
 
 it("an own answer that gives nothing is an error, and lets nobody in", async () => {
-  const secret = { kind: "json", method: "GET", path: "/forgotten", guard: { mount: 0 }, answer: () => "secret" } as const;
+  const secret = { kind: "json", method: "GET", path: "/forgotten", guard: { mount: 0 }, respond: () => "secret" } as const;
   const app = await start({}, [secret]);
   const page = await app.browser().navigate("/forgotten");
   expect([page.status, page.json()]).toEqual([500, { caught: "The answer `navigation` gave no Response." }]);
@@ -177,7 +177,7 @@ describe("one session for all of Next.js's bundles", () => {
       kind: "json" as const,
       method: "GET" as const,
       path,
-      async answer([auth]: readonly object[], raw: object) {
+      async respond([auth]: readonly object[], raw: object) {
         const next = (auth as { own: NextIdpAuth }).own;
         const { claims } = (await next.getSession())!;
         seen.push(await answer(next, claims, raw as Request));

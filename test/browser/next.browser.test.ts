@@ -3,7 +3,7 @@ import path from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { serveNext, type NextServer } from "../adapters/applications/next.js";
-import { Stage } from "../../src/conformance/adapter/stage.js";
+import { ApplicationStarter } from "../../src/conformance/adapter/application-starter.js";
 import { chromiumForTests, launchChromium } from "../support/chromium.js";
 import { heading, Visitor } from "./visitor.js";
 
@@ -13,7 +13,7 @@ const executablePath = await chromiumForTests();
 describe.skipIf(executablePath === undefined)("a production build of Next.js, in a browser", () => {
   let server: NextServer;
   let browser: Browser;
-  let stage: Stage;
+  let starter: ApplicationStarter;
   let visitor: Visitor | undefined;
 
   beforeAll(async () => {
@@ -26,13 +26,13 @@ describe.skipIf(executablePath === undefined)("a production build of Next.js, in
   });
   afterEach(async () => {
     await visitor?.leave();
-    await stage.stop();
+    await starter.stop();
     expect(visitor?.complaints).toEqual([]);
   });
 
   async function open() {
-    stage = new Stage({ name: "Next.js", start: server.start }, "bundled");
-    const app = await stage.start({ options: { authFinalRedirectUrl: "/welcome", authLogoutRedirectUrl: "/welcome" } });
+    starter = new ApplicationStarter({ name: "Next.js", start: server.start }, "bundled");
+    const app = await starter.start({ options: { authFinalRedirectUrl: "/welcome", authLogoutRedirectUrl: "/welcome" } });
     visitor = await Visitor.arrive(browser, app.origin, { colorScheme: "light", viewport: { width: 900, height: 620 } });
     return { app, visitor, tab: await visitor.tab() };
   }

@@ -1,6 +1,6 @@
 import { describe, it } from "vitest";
 import { conformanceModules } from "./modules.js";
-import { Stage } from "./stage.js";
+import { Stage } from "./relying-party.js";
 
 // The relying party's modules of the OpenID Foundation's conformance suite, replayed by the test provider against an Express
 // application. docs/evidence/conformance.md is made of what they see: `npm run conformance`.

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { userOf, type ConformanceModule } from "./stage.js";
+import { userOf, type ConformanceModule } from "./relying-party.js";
 
 export default {
   module: "fapi2-security-profile-final-client-test-discovery-issuer-mismatch",

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { signIn, userOf, type ConformanceModule } from "./stage.js";
+import { signIn, userOf, type ConformanceModule } from "./relying-party.js";
 
 export default {
   module: "fapi2-security-profile-final-client-test-ensure-authorization-response-with-invalid-state-fails",
@@ -7,7 +7,7 @@ export default {
   demands: "refuse an authorization answer with another state",
   async run(stage) {
     const application = await stage.start();
-    application.provider.authorizationAnswer = (params) => {
+    application.provider.authorizationResponse = (params) => {
       params.set("state", `${params.get("state") ?? ""}x`);
     };
     const { browser, callback } = await signIn(application);

@@ -1,4 +1,4 @@
-import { expectRefused, type ConformanceModule } from "./stage.js";
+import { expectRefused, type ConformanceModule } from "./relying-party.js";
 
 export default {
   module: "fapi2-security-profile-final-client-test-invalid-authorization-response-iss",
@@ -6,7 +6,7 @@ export default {
   demands: "refuse an authorization answer with another issuer's iss (RFC 9207)",
   async run(stage) {
     const application = await stage.start({ provider: { announceIss: true } });
-    application.provider.authorizationAnswer = (params) => {
+    application.provider.authorizationResponse = (params) => {
       params.set("iss", "https://op.evil.example/");
     };
     return expectRefused(application, "iss");

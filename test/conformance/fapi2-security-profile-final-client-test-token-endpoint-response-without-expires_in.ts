@@ -1,4 +1,4 @@
-import { expectSignedIn, type ConformanceModule } from "./stage.js";
+import { expectSignedIn, type ConformanceModule } from "./relying-party.js";
 
 export default {
   module: "fapi2-security-profile-final-client-test-token-endpoint-response-without-expires_in",
@@ -6,7 +6,7 @@ export default {
   demands: "accept a token answer without expires_in",
   async run(stage) {
     const application = await stage.start();
-    application.provider.tokenAnswer = ({ expires_in: _left, ...answer }) => answer;
+    application.provider.tokenResponse = ({ expires_in: _left, ...answer }) => answer;
     await expectSignedIn(application);
     return "signed in";
   },

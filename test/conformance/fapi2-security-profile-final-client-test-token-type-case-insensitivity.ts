@@ -1,4 +1,4 @@
-import { expectSignedIn, type ConformanceModule } from "./stage.js";
+import { expectSignedIn, type ConformanceModule } from "./relying-party.js";
 
 export default {
   module: "fapi2-security-profile-final-client-test-token-type-case-insensitivity",
@@ -8,7 +8,7 @@ export default {
     const application = await stage.start();
     const types = ["bEaReR", "BEARER", "bearer"];
     for (const token_type of types) {
-      application.provider.tokenAnswer = (answer) => ({ ...answer, token_type });
+      application.provider.tokenResponse = (answer) => ({ ...answer, token_type });
       await expectSignedIn(application);
     }
     return `signed in with ${types.join(", ")}`;

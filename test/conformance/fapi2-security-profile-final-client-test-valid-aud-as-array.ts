@@ -1,4 +1,4 @@
-import { expectSignedIn, withClaims, type ConformanceModule } from "./stage.js";
+import { expectSignedIn, withClaims, type ConformanceModule } from "./relying-party.js";
 
 export default {
   module: "fapi2-security-profile-final-client-test-valid-aud-as-array",

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import path from "node:path";
-import type { ConformanceModule } from "./stage.js";
+import type { ConformanceModule } from "./relying-party.js";
 
 /** Every module that is replayed, by its file: what lies in this folder and is named as the suite names its modules. */
 export async function conformanceModules(): Promise<ConformanceModule[]> {

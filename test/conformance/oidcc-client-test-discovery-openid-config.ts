@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { expectSignedIn, type ConformanceModule } from "./stage.js";
+import { expectSignedIn, type ConformanceModule } from "./relying-party.js";
 
 /** Where nobody would look who had not read the document. */
 const ADDRESSES = {

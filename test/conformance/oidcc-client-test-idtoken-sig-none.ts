@@ -1,4 +1,4 @@
-import { expectRefused, withHeader, type ConformanceModule } from "./stage.js";
+import { expectRefused, withHeader, type ConformanceModule } from "./relying-party.js";
 
 export default {
   module: "oidcc-client-test-idtoken-sig-none",

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { expectSignedIn, type ConformanceModule } from "./stage.js";
+import { expectSignedIn, type ConformanceModule } from "./relying-party.js";
 
 export default {
   module: "oidcc-client-test-idtoken-sig-rs256",

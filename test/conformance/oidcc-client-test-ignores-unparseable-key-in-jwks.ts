@@ -1,4 +1,4 @@
-import { expectSignedIn, type ConformanceModule } from "./stage.js";
+import { expectSignedIn, type ConformanceModule } from "./relying-party.js";
 
 export default {
   module: "oidcc-client-test-ignores-unparseable-key-in-jwks",

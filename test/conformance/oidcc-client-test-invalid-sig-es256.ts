@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject } from "node:crypto";
-import { expectRefused, expectSignedIn, type ConformanceModule } from "./stage.js";
+import { expectRefused, expectSignedIn, type ConformanceModule } from "./relying-party.js";
 
 export default {
   module: "oidcc-client-test-invalid-sig-es256",

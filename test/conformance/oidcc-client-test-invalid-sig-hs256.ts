@@ -1,4 +1,4 @@
-import { expectRefused, type ConformanceModule } from "./stage.js";
+import { expectRefused, type ConformanceModule } from "./relying-party.js";
 
 export default {
   module: "oidcc-client-test-invalid-sig-hs256",

@@ -1,4 +1,4 @@
-import { expectRefused, withClaims, type ConformanceModule } from "./stage.js";
+import { expectRefused, withClaims, type ConformanceModule } from "./relying-party.js";
 
 export default {
   module: "oidcc-client-test-nonce-invalid",

@@ -1,4 +1,4 @@
-import { expectRefreshRefused, type ConformanceModule } from "./stage.js";
+import { expectRefreshRefused, type ConformanceModule } from "./relying-party.js";
 
 export default {
   module: "oidcc-client-test-refresh-token-invalid-aud",

@@ -1,4 +1,4 @@
-import { expectRefreshRefused, withClaims, type ConformanceModule } from "./stage.js";
+import { expectRefreshRefused, withClaims, type ConformanceModule } from "./relying-party.js";
 
 export default {
   module: "oidcc-client-test-refresh-token-invalid-azp",

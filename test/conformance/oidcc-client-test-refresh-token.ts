@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { expectSignedIn, untilExpired, userOf, type ConformanceModule } from "./stage.js";
+import { expectSignedIn, untilExpired, userOf, type ConformanceModule } from "./relying-party.js";
 
 export default {
   module: "oidcc-client-test-refresh-token",

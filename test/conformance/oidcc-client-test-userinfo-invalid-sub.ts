@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { signIn, userOf, type ConformanceModule } from "./stage.js";
+import { signIn, userOf, type ConformanceModule } from "./relying-party.js";
 
 export default {
   module: "oidcc-client-test-userinfo-invalid-sub",
@@ -7,7 +7,7 @@ export default {
   demands: "not use a userinfo answer whose sub is not the ID token's",
   async run(stage) {
     const application = await stage.start();
-    application.provider.userinfoAnswer = (claims) => ({ ...claims, sub: "somebody-else", email: "eve@example.com", name: "Eve" });
+    application.provider.userinfoResponse = (claims) => ({ ...claims, sub: "somebody-else", email: "eve@example.com", name: "Eve" });
     const { browser, callback } = await signIn(application);
     expect(callback.status).toBe(302);
     expect(application.provider.requestsTo("userinfo")).toHaveLength(1);

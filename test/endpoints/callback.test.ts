@@ -37,9 +37,9 @@ function sharedApplication(options: ApplicationOptions = {}): void {
     provider.clearFaults();
     Object.assign(provider, {
       mutateIdToken: undefined,
-      tokenAnswer: undefined,
-      authorizationAnswer: undefined,
-      userinfoAnswer: undefined,
+      tokenResponse: undefined,
+      authorizationResponse: undefined,
+      userinfoResponse: undefined,
     });
     clock.advance(61_000);
   });
@@ -230,7 +230,7 @@ describe("the userinfo endpoint", () => {
 
   it.each([
     ["fails", () => application.provider.fault("userinfo", { kind: "reset" })],
-    ["names another sub", () => (application.provider.userinfoAnswer = (claims) => ({ ...claims, sub: "somebody-else" }))],
+    ["names another sub", () => (application.provider.userinfoResponse = (claims) => ({ ...claims, sub: "somebody-else" }))],
   ])("that %s leaves the claims empty, and the sign-in stands", async (_name, spoil) => {
     const visitor = application.visitor();
     spoil();
@@ -673,7 +673,7 @@ describe("a refusal", () => {
   ])("with %s in the answer: 400", async (_name, change) => {
     const visitor = application.visitor();
     const target = await visitor.approve();
-    application.provider.tokenAnswer = change;
+    application.provider.tokenResponse = change;
     expectRefused(await visitor.get(target));
     expect(await visitor.isSignedIn()).toBe(false);
   });

@@ -78,9 +78,9 @@ describe("the probe's bodies", () => {
     ],
   ])("claims %j give user %j", async (person, user) => {
     const visitor = application.visitor();
-    application.provider.userinfoAnswer = () => ({});
+    application.provider.userinfoResponse = () => ({});
     await visitor.signIn("/idpauth/login/", person);
-    application.provider.userinfoAnswer = undefined;
+    application.provider.userinfoResponse = undefined;
     expect((await visitor.get(PROBE)).body).toBe(JSON.stringify({ authenticated: true, user }));
   });
 

@@ -88,7 +88,7 @@ export class MemoryProvider {
     return this.sign(JSON.stringify(this.header), JSON.stringify(this.claims()));
   }
 
-  tokenAnswer(): Record<string, unknown> {
+  tokenResponse(): Record<string, unknown> {
     return {
       access_token: ACCESS_TOKEN,
       token_type: "Bearer",
@@ -112,7 +112,7 @@ export class MemoryProvider {
       case "discovery":
         return JSON.stringify(this.document);
       case "token":
-        return JSON.stringify(this.tokenAnswer());
+        return JSON.stringify(this.tokenResponse());
       case "jwks":
         return JSON.stringify(this.jwks);
       case "userinfo":

@@ -28,7 +28,7 @@ export class People {
       draft.claims["exp"] = Number(draft.claims["iat"]) + (draft.grant === "authorization_code" ? life.first : life.later);
       return draft;
     };
-    provider.tokenAnswer = (answer) => {
+    provider.tokenResponse = (answer) => {
       const [, claims = ""] = String(answer["id_token"]).split(".");
       const { sub } = JSON.parse(Buffer.from(claims, "base64url").toString("utf8")) as { sub: string };
       this.#ownerOf.set(String(answer["access_token"]), sub);

@@ -118,7 +118,7 @@ describe("the code exchange", () => {
   );
 
   it("an encrypted ID token is a misconfiguration that the log names", async () => {
-    rig.idp.tokenAnswer = (answer) => ({ ...answer, id_token: ENCRYPTED });
+    rig.idp.tokenResponse = (answer) => ({ ...answer, id_token: ENCRYPTED });
     for (let signIn = 0; signIn < 3; signIn += 1) {
       await expect(rig.exchange()).rejects.toMatchObject({ code: "provider_misconfigured", reason: "id_token_encrypted" });
     }
@@ -139,17 +139,17 @@ describe("the code exchange", () => {
   );
 
   it("the scopes asked for, where the provider does not name the granted ones", async () => {
-    rig.idp.tokenAnswer = ({ scope: _scope, ...answer }) => answer;
+    rig.idp.tokenResponse = ({ scope: _scope, ...answer }) => answer;
     expect((await rig.exchange()).credentials.scopes).toEqual(["openid", "email", "profile", "offline_access"]);
   });
 
   it.each([[undefined], ["soon"], [-1], [1e30], [null], [[]]])("expires_in %j is as good as none", async (expires_in) => {
-    rig.idp.tokenAnswer = (answer) => ({ ...answer, expires_in });
+    rig.idp.tokenResponse = (answer) => ({ ...answer, expires_in });
     expect((await rig.exchange()).accessTokenExpiresAt).toBeUndefined();
   });
 
   it("a refresh token that is null is as good as none", async () => {
-    rig.idp.tokenAnswer = (answer) => ({ ...answer, refresh_token: null });
+    rig.idp.tokenResponse = (answer) => ({ ...answer, refresh_token: null });
     expect((await rig.exchange()).credentials).not.toHaveProperty("refresh_token");
   });
 
@@ -183,7 +183,7 @@ describe("the code exchange", () => {
     ["another token type", { token_type: "DPoP" }, "access_token_missing"],
     ["no token type", { token_type: undefined }, "access_token_missing"],
   ])("is refused: %s", async (_name, changes, reason) => {
-    rig.idp.tokenAnswer = (answer) => ({ ...answer, ...changes });
+    rig.idp.tokenResponse = (answer) => ({ ...answer, ...changes });
     expect(await rejection(rig.exchange())).toBe(refused(reason));
   });
 
@@ -195,7 +195,7 @@ describe("the code exchange", () => {
   });
 
   it("F20 an access token of 64 KB is taken as it is", async () => {
-    rig.idp.tokenAnswer = (answer) => ({ ...answer, access_token: "x".repeat(65_536) });
+    rig.idp.tokenResponse = (answer) => ({ ...answer, access_token: "x".repeat(65_536) });
     rig.idp.mutateIdToken = ({ claims }) => ({ claims: Object.fromEntries(Object.entries(claims).filter(([name]) => name !== "at_hash")) });
     expect((await rig.exchange()).credentials.token).toHaveLength(65_536);
   });
@@ -207,7 +207,7 @@ describe("userinfo, when the ID token says only which account it is", () => {
   });
 
   it("fills in email, name, picture and email_verified, and nothing else", async () => {
-    rig.idp.userinfoAnswer = (claims) => ({ ...claims, hd: "example.com", iss: "https://evil.example", exp: 1 });
+    rig.idp.userinfoResponse = (claims) => ({ ...claims, hd: "example.com", iss: "https://evil.example", exp: 1 });
     const { idInfo } = await rig.exchange();
     expect(idInfo).toMatchObject({ email: "ada@example.com", name: "Ada Lovelace", email_verified: true, iss: rig.idp.issuer });
     expect(idInfo).not.toHaveProperty("hd");
@@ -216,10 +216,10 @@ describe("userinfo, when the ID token says only which account it is", () => {
   });
 
   it.each([
-    ["names another sub", () => (rig.idp.userinfoAnswer = (claims) => ({ ...claims, sub: "somebody-else" }))],
+    ["names another sub", () => (rig.idp.userinfoResponse = (claims) => ({ ...claims, sub: "somebody-else" }))],
     [
       "names no sub",
-      () => (rig.idp.userinfoAnswer = (claims) => Object.fromEntries(Object.entries(claims).filter(([name]) => name !== "sub"))),
+      () => (rig.idp.userinfoResponse = (claims) => Object.fromEntries(Object.entries(claims).filter(([name]) => name !== "sub"))),
     ],
     ["is no JSON", () => rig.idp.fault("userinfo", { kind: "garbage" })],
     [
@@ -248,7 +248,7 @@ describe("userinfo, when the ID token says only which account it is", () => {
 
 describe("a refresh response without an ID token", () => {
   beforeEach(() => {
-    rig.idp.tokenAnswer = ({ id_token, ...answer }, request) =>
+    rig.idp.tokenResponse = ({ id_token, ...answer }, request) =>
       request.params.get("grant_type") === "refresh_token" ? answer : { ...answer, id_token };
   });
 
@@ -263,7 +263,7 @@ describe("a refresh response without an ID token", () => {
   it("a claim that userinfo gave at the sign-in follows userinfo", async () => {
     rig.idp.settings.claimsInIdToken = false;
     const signedIn = await rig.exchange();
-    rig.idp.userinfoAnswer = ({ name: _gone, ...claims }) => ({ ...claims, email: "new@example.com" });
+    rig.idp.userinfoResponse = ({ name: _gone, ...claims }) => ({ ...claims, email: "new@example.com" });
     const idInfo = await rig.renew(signedIn);
     expect(idInfo).toMatchObject({ email: "new@example.com" });
     expect(idInfo).not.toHaveProperty("name");
@@ -276,14 +276,14 @@ describe("a refresh response without an ID token", () => {
   ])("exp moves by at most an hour: %s", async (_name, expires_in, expected) => {
     rig.idp.mutateIdToken = ({ claims }) => ({ claims: { ...claims, exp: (claims["iat"] as number) + 300 } });
     const signedIn = await rig.exchange();
-    rig.idp.tokenAnswer = ({ id_token: _none, ...answer }) => ({ ...answer, expires_in });
+    rig.idp.tokenResponse = ({ id_token: _none, ...answer }) => ({ ...answer, expires_in });
     rig.clock.advance(1_000_000);
     expect(await rig.renew(signedIn)).toMatchObject({ exp: at(rig, expected) });
   });
 
   it("another sub is refused, and so is an access token that userinfo does not accept", async () => {
     const signedIn = await rig.exchange();
-    rig.idp.userinfoAnswer = (claims) => ({ ...claims, sub: "somebody-else" });
+    rig.idp.userinfoResponse = (claims) => ({ ...claims, sub: "somebody-else" });
     expect(await rejection(rig.renew(signedIn))).toBe(refused("userinfo_sub"));
     rig.idp.fault("userinfo", { kind: "status", status: 401 });
     const spent = await rig.refresh((await rig.exchange()).credentials.refresh_token ?? "");
@@ -363,7 +363,7 @@ describe("the answer to a refresh", () => {
     ["with another token type", { token_type: "mac" }, "access_token_missing"],
     ["with an ID token that is no token", { id_token: "x" }, "id_token_format"],
   ])("200 %s: refused, and the rotated refresh token was given first", async (_name, changes, reason) => {
-    rig.idp.tokenAnswer = (answer) => ({ ...answer, ...changes });
+    rig.idp.tokenResponse = (answer) => ({ ...answer, ...changes });
     const spent = await rig.refresh(refreshToken);
     expect(spent.refreshToken).toMatch(/^rt_/);
     expect(await rejection(rig.verify(spent, signedIn))).toBe(refused(reason));

@@ -39,7 +39,7 @@ export function renewed({ idp, clock }: Rig, settings: TestProvider["settings"])
   Object.assign(idp.settings, settings);
   idp.clearFaults();
   idp.jwks.reset();
-  idp.mutateIdToken = idp.tokenAnswer = idp.authorizationAnswer = idp.discoveryDocument = idp.userinfoAnswer = undefined;
+  idp.mutateIdToken = idp.tokenResponse = idp.authorizationResponse = idp.discoveryDocument = idp.userinfoResponse = undefined;
   idp.requests.length = 0;
   return rigAround(idp, clock);
 }

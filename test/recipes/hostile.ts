@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { CookieBrowser, rawRequest } from "../../src/testing/browser/cookie-browser.js";
 import { signIn } from "../../src/testing/sign-in/sign-in.js";
-import type { Visitor } from "../../src/testing/sign-in/visitor.js";
+import type { TestBrowser } from "../../src/testing/sign-in/test-browser.js";
 import { ORIGIN, type RunningRecipe } from "./recipe.js";
 
 // What signed-out users try, and how to tell that nothing was served or run: protected code prints its mark into what it serves,
@@ -149,7 +149,7 @@ export async function ranAt({ port, base }: RunningRecipe): Promise<readonly str
 export const signedOut = ({ port }: RunningRecipe) => new CookieBrowser({ origin: ORIGIN, proxied: { [ORIGIN]: port } });
 
 /** Signs in by the real flow; the login comes back to this page. The ID token has just expired, so that the first probe refreshes it. */
-export async function signInAt({ port, provider, base }: RunningRecipe, returnTo: string): Promise<Visitor> {
+export async function signInAt({ port, provider, base }: RunningRecipe, returnTo: string): Promise<TestBrowser> {
   const refreshes = () => provider.requestsTo("token", { grant_type: "refresh_token" }).length;
   const before = refreshes();
   // Within the clock tolerance at sign-in.

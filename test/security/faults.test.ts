@@ -811,7 +811,7 @@ describe("F20 tokens and scopes of every size", () => {
     await start();
     // The hash of an access token of another size would not fit.
     run.provider.mutateIdToken = ({ claims: { at_hash: _hash, ...claims } }) => ({ claims });
-    run.provider.tokenAnswer = (answer) => ({ ...answer, ...members });
+    run.provider.tokenResponse = (answer) => ({ ...answer, ...members });
     const visitor = run.visitor();
     const answer = await visitor.signIn();
     expect(answer.status).toBe(status);

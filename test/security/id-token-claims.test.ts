@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 beforeEach(() => {
-  app.provider.mutateIdToken = app.provider.userinfoAnswer = undefined;
+  app.provider.mutateIdToken = app.provider.userinfoResponse = undefined;
   app.provider.settings.claimsInIdToken = true;
   app.clock.advance(61_000);
 });
@@ -158,7 +158,7 @@ describe("a claim of a megabyte", () => {
 
   it("IDT-18 in userinfo: the sign-in stands without it", async () => {
     app.provider.settings.claimsInIdToken = false;
-    app.provider.userinfoAnswer = (claims) => ({ ...claims, name: "x".repeat(MEGABYTE + 100_000) });
+    app.provider.userinfoResponse = (claims) => ({ ...claims, name: "x".repeat(MEGABYTE + 100_000) });
     const visitor = app.visitor();
     expect((await visitor.signIn()).status).toBe(302);
     expect(await userOf(visitor)).toEqual({ email: null, name: null, picture: null });
@@ -168,7 +168,7 @@ describe("a claim of a megabyte", () => {
 describe("claims from userinfo", () => {
   it.each(HOSTILE_TEXTS)("IDT-18 with %s are words on the page, and no address", async (_name, value) => {
     app.provider.settings.claimsInIdToken = false;
-    app.provider.userinfoAnswer = (claims) => ({ ...claims, email: value, name: value, picture: value });
+    app.provider.userinfoResponse = (claims) => ({ ...claims, email: value, name: value, picture: value });
     const visitor = app.visitor();
     expect((await visitor.signIn()).status).toBe(302);
     expect(await userOf(visitor)).toEqual({ email: value, name: value, picture: value });

@@ -378,7 +378,7 @@ describe("L3 nothing holds up the event loop", () => {
   it("L3 tokens of many kilobytes", async () => {
     const { provider, visitor } = await start();
     provider.mutateIdToken = ({ header, claims }) => ({ header, claims: { ...claims, padding: "x".repeat(180_000) } });
-    provider.tokenAnswer = (answer) => ({ ...answer, scope: "x ".repeat(100_000) });
+    provider.tokenResponse = (answer) => ({ ...answer, scope: "x ".repeat(100_000) });
     expect(await heldUp(signIns("token", 302, visitor))).toBeLessThan(50);
   });
 });

@@ -566,13 +566,13 @@ describe("token answers and client authentication (RFC 6749)", () => {
 
   it.each(["BEARER", "bEaReR", "bearer"])("TOK-1 token_type %s signs in", async (token_type) => {
     const visitor = await start();
-    application.provider.tokenAnswer = (answer) => ({ ...answer, token_type });
+    application.provider.tokenResponse = (answer) => ({ ...answer, token_type });
     expect((await visitor.signIn()).status).toBe(302);
   });
 
   it.each(["DPoP", "mac", "N_A", "", "Bearer ", null, undefined, ["Bearer"]])("TOK-1 token_type %j signs nobody in", async (token_type) => {
     const visitor = await start();
-    application.provider.tokenAnswer = (answer) => ({ ...answer, token_type });
+    application.provider.tokenResponse = (answer) => ({ ...answer, token_type });
     expect((await visitor.signIn()).status).toBe(400);
     expect((await visitor.get("/idpauth/session")).body).toBe(SIGNED_OUT);
   });
@@ -581,7 +581,7 @@ describe("token answers and client authentication (RFC 6749)", () => {
     "TOK-2 expires_in %j neither fails a sign-in nor a refresh",
     async (expires_in) => {
       const visitor = await start();
-      application.provider.tokenAnswer = (answer) => ({ ...answer, expires_in });
+      application.provider.tokenResponse = (answer) => ({ ...answer, expires_in });
       expect((await visitor.signIn()).status).toBe(302);
       application.clock.advance(HOUR);
       expect(await visitor.isSignedIn()).toBe(true);

@@ -5,10 +5,10 @@ import type { AdapterSetup } from "../../src/testing/index.js";
 import type { ExpressChanges } from "../adapters/applications/express.js";
 
 /** An Express application with one mistake in it, such as people and frameworks make. */
-export interface BrokenHost extends ExpressChanges {
+export interface BrokenApplication extends ExpressChanges {
   readonly name: string;
-  /** The requirement that finds it; the promise by its beginning. */
-  readonly breaks: readonly [area: string, promise: string];
+  /** The requirement that finds it; the title by its beginning. */
+  readonly breaks: readonly [area: string, title: string];
   readonly setup?: (setup: AdapterSetup) => AdapterSetup;
 }
 
@@ -40,7 +40,7 @@ function guarded(wrap: (guard: RequestHandler, auth: ExpressIdpAuth) => RequestH
   }));
 }
 
-function mounts(change: (options: IdpAuthOptions) => IdpAuthOptions): Pick<BrokenHost, "setup"> {
+function mounts(change: (options: IdpAuthOptions) => IdpAuthOptions): Pick<BrokenApplication, "setup"> {
   return { setup: (setup) => ({ ...setup, mounts: setup.mounts.map(change) }) };
 }
 
@@ -67,7 +67,7 @@ function decoded(text: string): string {
 /** Waits for the whole body, as a framework does that parses it. */
 const wholeBody: RequestHandler = (request, _response, next) => void request.once("end", () => next()).resume();
 
-export const brokenHosts: readonly BrokenHost[] = [
+export const brokenApplications: readonly BrokenApplication[] = [
   {
     name: "keeps only the last Set-Cookie line",
     breaks: ["guard", "what earlier middleware put into Vary and Set-Cookie stays"],
@@ -252,7 +252,7 @@ export const brokenHosts: readonly BrokenHost[] = [
   },
   {
     name: "swallows what the application's own answers throw",
-    breaks: ["guard", "an answer of the application's own that fails"],
+    breaks: ["guard", "a response of the application's own that fails"],
     ...guarded(
       (guard) => (request, response, next) =>
         void guard(request, response, ((error?: unknown) => (error === undefined ? next() : response.status(500).end())) as NextFunction),
@@ -573,7 +573,7 @@ function withHost(request: Request, host: string): void {
 }
 
 /** What is stored for a visitor who has left is undone at once, as by a framework that rolls back what was cut off. */
-function undoing(): Pick<BrokenHost, "first" | "setup"> {
+function undoing(): Pick<BrokenApplication, "first" | "setup"> {
   let hasLeft = false;
   let before: Stored | undefined;
   return {

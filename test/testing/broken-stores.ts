@@ -1,5 +1,5 @@
 import type { Entry, SessionStore, Stored } from "../../src/index.js";
-import type { GuaranteeNumber, OtherPromise, StoreUnderTest } from "../../src/testing/index.js";
+import type { GuaranteeNumber, StoreProperty, StoreUnderTest } from "../../src/testing/index.js";
 import { MapStore } from "./map-store.js";
 
 // Stores that are broken on purpose, each in one way that a real one might be.
@@ -34,10 +34,10 @@ function withBytes<One extends Entry>(entry: One, change: (bytes: Bytes) => Byte
 export interface BrokenStore {
   /** What is wrong with it. */
   readonly name: string;
-  /** One of the requirements that it must be found to break: method, and the beginning of the promise. */
-  readonly breaks: readonly [method: string, promise: string];
-  /** All guarantees and promises that cannot be given over it. */
-  readonly loses: readonly (GuaranteeNumber | OtherPromise)[];
+  /** One of the requirements that it must be found to break: method, and the beginning of the title. */
+  readonly breaks: readonly [method: string, title: string];
+  /** All guarantees and properties that cannot be given over it. */
+  readonly loses: readonly (GuaranteeNumber | StoreProperty)[];
   create(): StoreUnderTest;
 }
 

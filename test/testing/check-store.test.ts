@@ -6,7 +6,7 @@ import {
   checkStore,
   formatStoreReport,
   GUARANTEES,
-  OTHER_PROMISES,
+  STORE_PROPERTIES,
   storeRequirements,
   StoreRequirementError,
   type StoreReport,
@@ -18,14 +18,14 @@ import { brokenClients, soundClient } from "./broken-clients.js";
 import { brokenStores, StoppedClock } from "./broken-stores.js";
 import { MapStore } from "./map-store.js";
 
-function nameOf({ method, promise }: { method: string; promise: string }): string {
-  return `${method}: ${promise}`;
+function nameOf({ method, title }: { method: string; title: string }): string {
+  return `${method}: ${title}`;
 }
 
-function verdicts({ guarantees, others }: StoreReport, given: boolean | undefined) {
+function verdicts({ guarantees, properties }: StoreReport, given: boolean | undefined) {
   return [
     ...guarantees.filter((verdict) => verdict.given === given).map(({ number }) => number),
-    ...others.filter((verdict) => verdict.given === given).map(({ name }) => name),
+    ...properties.filter((verdict) => verdict.given === given).map(({ name }) => name),
   ];
 }
 
@@ -53,11 +53,11 @@ function brokenStore(name: string): () => StoreUnderTest {
 const bitten = new Set<string>();
 
 describe("checkStore: a store that", () => {
-  it.each([...brokenStores, ...brokenClients])("$name", async ({ name, breaks: [method, promise], loses, create }) => {
+  it.each([...brokenStores, ...brokenClients])("$name", async ({ name, breaks: [method, title], loses, create }) => {
     const report = await checkStore({ name, create });
     const broken = report.results.filter(({ error }) => error !== undefined);
     for (const result of broken) bitten.add(nameOf(result));
-    const found = broken.find((result) => result.method === method && result.promise.startsWith(promise));
+    const found = broken.find((result) => result.method === method && result.title.startsWith(title));
     expect(found, `found to break instead:\n${broken.map(nameOf).join("\n")}`).toBeDefined();
     expect(verdicts(report, false)).toEqual(loses);
   });
@@ -72,7 +72,7 @@ describe("checkStore: what it says of", () => {
     const seen: StoreResult[] = [];
     const report = await checkStore({ name: "sound", create: soundClient, report: (result) => seen.push(result) });
     expect(report.results.filter(({ passed }) => !passed)).toEqual([]);
-    expect(verdicts(report, true)).toEqual([1, 2, 3, 4, 5, 6, 7, ...Object.keys(OTHER_PROMISES)]);
+    expect(verdicts(report, true)).toEqual([1, 2, 3, 4, 5, 6, 7, ...Object.keys(STORE_PROPERTIES)]);
     expect(seen).toEqual(report.results);
     expect(report.results.map(nameOf)).toEqual(storeRequirements.map(nameOf));
   });
@@ -100,11 +100,11 @@ describe("checkStore: what it says of", () => {
 
   it("a broken store: which guarantee it cannot give and why, with what was seen as the cause", async () => {
     const { results } = await checkStore({ name: "racing", create: brokenStore("compares, then sets after a moment") });
-    const error = results.find(({ method, promise }) => method === "replace" && promise.startsWith("of many"))?.error;
+    const error = results.find(({ method, title }) => method === "replace" && title.startsWith("of many"))?.error;
     expect(error).toBeInstanceOf(StoreRequirementError);
     expect(error?.cause).toBeInstanceOf(AssertionError);
-    expect(error).toMatchObject({ method: "replace", guarantees: [1, 2, 4, 5], others: [] });
-    expect(error?.message).toMatch(/^The racing store breaks an requirement\. replace: of many at once with one version/);
+    expect(error).toMatchObject({ method: "replace", guarantees: [1, 2, 4, 5], properties: [] });
+    expect(error?.message).toMatch(/^The racing store breaks a requirement\. replace: of many at once with one version/);
     expect(error?.message).toContain("\nTwo would both take the lease and both spend the refresh token");
     for (const number of [1, 2, 4, 5]) expect(error?.message).toContain(`guarantee ${number}: ${GUARANTEES[number - 1]?.title}`);
     expect(error?.message).toContain("Seen: of 20 writers, not exactly one was told that it won");
@@ -186,10 +186,10 @@ describe("formatStoreReport", () => {
   it("has a line for each requirement under its method, and a verdict for each promise", async () => {
     const report = await checkStore({ name: "memory", create: memory });
     const text = formatStoreReport(report);
-    for (const { method, promise, passed, notChecked } of report.results) {
+    for (const { method, title, passed, notChecked } of report.results) {
       const heading = passed ? method : `${method} (${String(notChecked)})`;
       const section = text.split("\n\n").find((part) => part.startsWith(`${heading}\n`));
-      expect(section?.split("\n")).toContain(passed ? `  holds        ${promise}` : `  not checked  ${promise}`);
+      expect(section?.split("\n")).toContain(passed ? `  holds        ${title}` : `  not checked  ${title}`);
     }
     const lines = text.split("\n");
     expect(lines).toContain("  given        6. Logout wins over everything in flight: the session never comes back.");

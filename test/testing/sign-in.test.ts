@@ -416,7 +416,7 @@ describe("what went wrong, and what to check", () => {
   });
 
   it("a hook that throws at the authorization endpoint", async () => {
-    provider.authorizationAnswer = () => {
+    provider.authorizationResponse = () => {
       throw new Error("mistake in the test");
     };
     const error = await failureOf(expressApp());
@@ -445,7 +445,7 @@ describe("what went wrong, and what to check", () => {
   });
 
   it("a person who declines", async () => {
-    provider.authorizationAnswer = (params) => {
+    provider.authorizationResponse = (params) => {
       params.delete("code");
       params.set("error", "access_denied");
     };

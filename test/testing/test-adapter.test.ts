@@ -12,23 +12,23 @@ import {
   type AdapterSetup,
 } from "../../src/testing/index.js";
 import { checkAdapterRequirement } from "../../src/conformance/adapter/check-requirement.js";
-import { Stage } from "../../src/conformance/adapter/stage.js";
+import { ApplicationStarter } from "../../src/conformance/adapter/application-starter.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { startExpress } from "../adapters/applications/express.js";
-import { brokenHosts, type BrokenHost } from "./broken-adapters.js";
+import { brokenApplications, type BrokenApplication } from "./broken-adapters.js";
 
-function nameOf({ area, promise }: { area: string; promise: string }): string {
-  return `${area}: ${promise}`;
+function nameOf({ area, title }: { area: string; title: string }): string {
+  return `${area}: ${title}`;
 }
 
-function requirementOf({ breaks: [area, beginning] }: BrokenHost) {
-  const found = adapterRequirements.filter((requirement) => requirement.area === area && requirement.promise.startsWith(beginning));
+function requirementOf({ breaks: [area, beginning] }: BrokenApplication) {
+  const found = adapterRequirements.filter((requirement) => requirement.area === area && requirement.title.startsWith(beginning));
   expect(found.map(nameOf), `${area}: ${beginning}…`).toHaveLength(1);
   return found[0]!;
 }
 
 describe("the suite finds a host that", () => {
-  it.concurrent.each(brokenHosts)("$name", async (broken) => {
+  it.concurrent.each(brokenApplications)("$name", async (broken) => {
     const start = (setup: AdapterSetup) => startExpress(5, broken.setup?.(setup) ?? setup, broken);
     const result = await checkAdapterRequirement({ name: broken.name, start }, "bundled", requirementOf(broken));
     expect(result.error).toBeInstanceOf(AdapterRequirementError);
@@ -40,7 +40,7 @@ describe("the table of requirements", () => {
   it("names each of them once, in sentences", () => {
     const names = adapterRequirements.map(nameOf);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
-    for (const { promise } of adapterRequirements) expect(promise).not.toMatch(/[.!]$|^\s|\s$/);
+    for (const { title } of adapterRequirements) expect(title).not.toMatch(/[.!]$|^\s|\s$/);
   });
 });
 
@@ -67,20 +67,20 @@ describe("testAdapter", () => {
       start: () => Promise.reject(new Error("it does not start")),
       test: (_name, run) => registered.push(run),
     });
-    await expect(registered[0]!()).rejects.toThrow(/^Nothing breaks an requirement\. trip: [^]*\nSeen: it does not start$/);
+    await expect(registered[0]!()).rejects.toThrow(/^Nothing breaks a requirement\. trip: [^]*\nSeen: it does not start$/);
   });
 });
 
 describe("the reports", () => {
-  const result = (area: string, promise: string, rest: Partial<AdapterResult> = {}): AdapterResult => ({
+  const result = (area: string, title: string, rest: Partial<AdapterResult> = {}): AdapterResult => ({
     area,
-    promise,
+    title,
     passed: true,
     ...rest,
   });
   const error = new AdapterRequirementError(
     "Two",
-    { area: "guard", promise: "it guards", check: async () => undefined },
+    { area: "guard", title: "it guards", check: async () => undefined },
     new Error("it let\nme in"),
   );
   const one: AdapterReport = {
@@ -128,7 +128,7 @@ describe("the reports", () => {
         "  BROKEN       it guards",
         "",
         "What was seen",
-        "- Two breaks an requirement. guard: it guards.",
+        "- Two breaks a requirement. guard: it guards.",
         "  Seen: it let",
         "  me in",
         "",
@@ -155,11 +155,11 @@ describe("the reports", () => {
   });
 
   it("a provider that has something to complain of keeps no other one running", async () => {
-    const stage = new Stage({ name: "none", start: () => Promise.reject(new Error("not started")) }, "bundled");
+    const starter = new ApplicationStarter({ name: "none", start: () => Promise.reject(new Error("not started")) }, "bundled");
     const clock = new TestClock();
-    const [first, second] = [await stage.startProvider(clock), await stage.startProvider(clock)];
+    const [first, second] = [await starter.startProvider(clock), await starter.startProvider(clock)];
     second.violations.push("made up");
-    await expect(stage.stop()).rejects.toThrow("made up");
+    await expect(starter.stop()).rejects.toThrow("made up");
     await expect(fetch(first.issuer)).rejects.toThrow();
   });
 });

@@ -449,7 +449,7 @@ describe("answers that are changed on the way", () => {
   it("token answer, authorization answer, discovery document and userinfo", async () => {
     await start({ announceIss: false });
     const config = await discover();
-    provider.tokenAnswer = (answer, { params }) => {
+    provider.tokenResponse = (answer, { params }) => {
       delete answer["refresh_token"];
       answer["asked_for"] = params.get("grant_type");
     };
@@ -457,17 +457,17 @@ describe("answers that are changed on the way", () => {
     expect(tokens.refresh_token).toBeUndefined();
     expect(tokens["asked_for"]).toBe("authorization_code");
 
-    provider.authorizationAnswer = (params) => params.set("iss", "https://evil.example");
+    provider.authorizationResponse = (params) => params.set("iss", "https://evil.example");
     expect((await signIn(config)).callback.searchParams.get("iss")).toBe("https://evil.example");
-    provider.authorizationAnswer = undefined;
+    provider.authorizationResponse = undefined;
 
-    provider.tokenAnswer = ({ id_token: _left, ...answer }) => answer;
+    provider.tokenResponse = ({ id_token: _left, ...answer }) => answer;
     await expect((await signIn(config)).exchange()).rejects.toMatchObject({ cause: { message: expect.stringContaining("id_token") } });
 
     provider.discoveryDocument = (document) => ({ ...document, issuer: "https://evil.example" });
     await expect(discover()).rejects.toThrow();
 
-    provider.userinfoAnswer = () => ({ sub: "someone else" });
+    provider.userinfoResponse = () => ({ sub: "someone else" });
     await expect(client.fetchUserInfo(config, tokens.access_token, "ada-1815")).rejects.toThrow();
   });
 
@@ -475,7 +475,7 @@ describe("answers that are changed on the way", () => {
     await start();
     const config = await discover();
     for (const value of [null, [], 7, "text"]) {
-      provider.tokenAnswer = () => value;
+      provider.tokenResponse = () => value;
       await expect((await signIn(config)).exchange()).rejects.toThrow();
     }
   });

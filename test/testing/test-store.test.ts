@@ -22,7 +22,7 @@ const MISSING = { get: "map store, get: gives undefined for a key that was never
 
 describe("testStore", () => {
   it("registers one test for each requirement, each under a name of its own", () => {
-    expect([...registered().keys()]).toEqual(storeRequirements.map(({ method, promise }) => `map store, ${method}: ${promise}`));
+    expect([...registered().keys()]).toEqual(storeRequirements.map(({ method, title }) => `map store, ${method}: ${title}`));
   });
 
   it("registers functions without parameters: of others Mocha and Jest think that they take a callback", () => {
@@ -57,7 +57,7 @@ describe("testStore", () => {
   it("`without` leaves out what takes the powers that it names, and nothing else", () => {
     const tests = registered({ without: ["another", "outage"] });
     const left = storeRequirements.filter(({ needs }) => needs === undefined || needs === "bytes");
-    expect([...tests.keys()]).toEqual(left.map(({ method, promise }) => `map store, ${method}: ${promise}`));
+    expect([...tests.keys()]).toEqual(left.map(({ method, title }) => `map store, ${method}: ${title}`));
   });
 
   it("garbage fails every test with what is missing", async () => {

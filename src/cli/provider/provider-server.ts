@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { errorAnswer } from "../../testing/provider/answers.js";
+import { errorReply } from "../../testing/provider/replies.js";
 import { ENDPOINT_PATHS, type ProviderHooks, type ProviderSettings, type ProviderState } from "../../testing/provider/endpoints.js";
 import { send } from "../../testing/provider/faults.js";
 import type { Grants } from "../../testing/provider/grants.js";
@@ -63,7 +63,7 @@ export function serve(server: Server, provider: ServedProvider): void {
       // A client that leaves in the middle is no failure.
       if (response.destroyed || !message.complete) return void response.destroy();
       provider.failed(error);
-      if (!response.headersSent) send(response, errorAnswer("server_error", "the provider failed", 500));
+      if (!response.headersSent) send(response, errorReply("server_error", "the provider failed", 500));
     });
   });
 }
@@ -90,8 +90,8 @@ function stateOf({ issuer, people, keys, grants, now, ...provider }: ServedProvi
 
 const NO_HOOKS: ProviderHooks = {
   mutateIdToken: undefined,
-  tokenAnswer: undefined,
-  authorizationAnswer: undefined,
+  tokenResponse: undefined,
+  authorizationResponse: undefined,
   discoveryDocument: undefined,
-  userinfoAnswer: undefined,
+  userinfoResponse: undefined,
 };

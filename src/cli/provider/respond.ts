@@ -1,6 +1,6 @@
 import { isLoopback } from "../../http/loopback.js";
 import { page, stylesheet, type Reply } from "../../http/request-reply.js";
-import { errorAnswer, type Answer } from "../../testing/provider/answers.js";
+import { errorReply, type ProviderReply } from "../../testing/provider/replies.js";
 import { approve, readAuthorization, refuse, work, type Authorization, type ProviderState } from "../../testing/provider/endpoints.js";
 import { violationsOf, type ReceivedRequest } from "../../testing/provider/received-requests.js";
 import { choicePage, homePage, problemPage } from "./provider-pages.js";
@@ -10,13 +10,13 @@ import { PROVIDER_STYLE } from "./provider-style.js";
 const POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /** Answers one request. */
-export async function respond(request: ReceivedRequest, state: ProviderState): Promise<Answer> {
+export async function respond(request: ReceivedRequest, state: ProviderState): Promise<ProviderReply> {
   if (!isForThisMachine(request.headers.host))
     return showPage(403, problemPage("This provider answers on this machine only", "The address in the request is another machine's."));
   if (request.endpoint === "authorize") return authorize(request, state);
   if (request.endpoint === "unknown") return ownPage(request, state);
   const violations = violationsOf(request);
-  return violations.length > 0 ? errorAnswer("invalid_request", violations.join("; ")) : work(request.endpoint, request, state);
+  return violations.length > 0 ? errorReply("invalid_request", violations.join("; ")) : work(request.endpoint, request, state);
 }
 
 /** A page of the web could reach a server on loopback by a name of its own (DNS rebinding). */
@@ -25,9 +25,9 @@ function isForThisMachine(host: string | undefined): boolean {
 }
 
 /** OpenID Connect Core section 3.1.2; the person is chosen on a page. */
-function authorize(request: ReceivedRequest, state: ProviderState): Answer {
+function authorize(request: ReceivedRequest, state: ProviderState): ProviderReply {
   if (request.method !== "GET" && request.method !== "POST")
-    return errorAnswer("invalid_request", "authorize takes GET or POST", 405, { Allow: "GET, POST" });
+    return errorReply("invalid_request", "authorize takes GET or POST", 405, { Allow: "GET, POST" });
   const asked = readAuthorization(request, state.settings);
   const problem = "unusable" in asked ? asked.unusable : redirectProblem(asked, state);
   if ("unusable" in asked || problem !== undefined) return showPage(400, unusablePage(request, state));
@@ -53,7 +53,7 @@ function choiceFor({ request, redirectUri }: Authorization, { people }: Provider
 }
 
 /** What the user chose. */
-function decide(asked: Authorization, state: ProviderState): Answer {
+function decide(asked: Authorization, state: ProviderState): ProviderReply {
   const { headers, params } = asked.request;
   const site = headers["sec-fetch-site"];
   if (site !== undefined && site !== "same-origin")
@@ -65,12 +65,12 @@ function decide(asked: Authorization, state: ProviderState): Answer {
   return showPage(200, choiceFor(asked, state));
 }
 
-function ownPage({ method, url }: ReceivedRequest, { issuer, people }: ProviderState): Answer {
+function ownPage({ method, url }: ReceivedRequest, { issuer, people }: ProviderState): ProviderReply {
   const path = url.split("?", 1)[0];
   if (method === "GET" && path === "/") return showPage(200, homePage(issuer, people));
-  if (method === "GET" && path === "/style.css") return toAnswer(stylesheet(PROVIDER_STYLE));
+  if (method === "GET" && path === "/style.css") return toReply(stylesheet(PROVIDER_STYLE));
   if (method === "GET" && path === "/favicon.ico") return { status: 204, headers: {}, body: "" };
-  return errorAnswer("not_found", "no endpoint at this path", 404);
+  return errorReply("not_found", "no endpoint at this path", 404);
 }
 
 function unusablePage({ query }: ReceivedRequest, { settings }: ProviderState): string {
@@ -92,10 +92,10 @@ function shown(value: string | null): string {
   return value === null ? "none" : `"${value.length > 200 ? `${value.slice(0, 200)}…` : value}"`;
 }
 
-function showPage(status: number, html: string): Answer {
-  return toAnswer(page(status, html, { headers: { "Content-Security-Policy": POLICY, "Referrer-Policy": "same-origin" } }));
+function showPage(status: number, html: string): ProviderReply {
+  return toReply(page(status, html, { headers: { "Content-Security-Policy": POLICY, "Referrer-Policy": "same-origin" } }));
 }
 
-function toAnswer({ status, headers, body = "" }: Reply): Answer {
+function toReply({ status, headers, body = "" }: Reply): ProviderReply {
   return { status, headers, body };
 }

@@ -1,6 +1,6 @@
 import type { Credentials, EventName, Explanation, IdpAuthOptions, Listener, Session, UserPayload } from "../../index.js";
 
-/** What a host may have or not; an requirement that takes it is skipped where it is missing, with this reason. */
+/** What a host may have or not; a requirement that takes it is skipped where it is missing, with this reason. */
 export const ADAPTER_FEATURES = {
   "host sessions": "the host has no server-side sessions of its own",
   "own trust-proxy setting": "the host has no trust-proxy setting of its own; idpauth's `trustProxy` stands in",
@@ -33,13 +33,13 @@ export interface RouteGuard {
   /**
    * True: `idpRequiredWith`, whose answers are JSON: 418 for a navigation and 419 otherwise, both with
    * `{ reason, loginUrl }`, and 520 with `{ code }` in an outage. `"failing"`: `idpRequiredWith`, whose answers throw, or
-   * reject, with an Error `no answer` each.
+   * reject, with an Error `no response` each.
    */
   readonly ownResponses?: boolean | "failing";
 }
 
 /**
- * A route that answers 200 with what `answer` gives, as JSON. What `answer` throws goes to the application's error handler.
+ * A route that answers 200 with what `respond` gives, as JSON. What `respond` throws goes to the application's error handler.
  * Where the method is GET, HEAD is routed the same way.
  */
 export interface JsonRoute {
@@ -51,7 +51,7 @@ export interface JsonRoute {
   /** Headers that the handler sets before it answers, in the framework's usual way: each replaces what stands under its name. */
   readonly headers?: Readonly<Record<string, string>>;
   /** @param raw the request object that the host's accessors take */
-  answer(auths: readonly ApplicationAuth[], raw: object): unknown;
+  respond(auths: readonly ApplicationAuth[], raw: object): unknown;
 }
 
 /** A route that answers 200 with the request's body, byte for byte, as it streams in. */
@@ -64,7 +64,7 @@ export interface EchoRoute {
 
 export type ApplicationRoute = JsonRoute | EchoRoute;
 
-/** The application that an requirement asks for. */
+/** The application that a requirement asks for. */
 export interface AdapterSetup {
   /** One `idpAuth()` each, with these options as they are, mounted in this order. */
   readonly mounts: readonly IdpAuthOptions[];
@@ -80,7 +80,7 @@ export interface AdapterSetup {
   readonly basePath: string;
   /** The framework's own setting for trusted proxies is on; it trusts everybody. */
   readonly trustsProxy: boolean;
-  /** Header lines that something before idpauth puts on every answer. */
+  /** Header lines that something before idpauth puts on every response. */
   readonly earlier: readonly (readonly [name: string, value: string])[];
   readonly routes: readonly ApplicationRoute[];
   /**

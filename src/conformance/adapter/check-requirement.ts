@@ -1,26 +1,26 @@
 import { ADAPTER_FEATURES, type AdapterUnderTest } from "./adapter-under-test.js";
 import type { AdapterRequirement } from "./requirements/requirement.js";
-import { Stage } from "./stage.js";
+import { ApplicationStarter } from "./application-starter.js";
 
-/** A host breaks an requirement. `cause` is what was seen. */
+/** A host breaks a requirement. `cause` is what was seen. */
 export class AdapterRequirementError extends Error {
   override readonly name = "AdapterRequirementError";
   readonly area: string;
-  readonly promise: string;
+  readonly title: string;
 
-  constructor(name: string, { area, promise }: AdapterRequirement, cause: unknown) {
-    super(`${name} breaks an requirement. ${area}: ${promise}.\nSeen: ${cause instanceof Error ? cause.message : String(cause)}`, {
+  constructor(name: string, { area, title }: AdapterRequirement, cause: unknown) {
+    super(`${name} breaks a requirement. ${area}: ${title}.\nSeen: ${cause instanceof Error ? cause.message : String(cause)}`, {
       cause,
     });
     this.area = area;
-    this.promise = promise;
+    this.title = title;
   }
 }
 
 /** What became of one requirement. */
 export interface AdapterResult {
   readonly area: string;
-  readonly promise: string;
+  readonly title: string;
   /** True only when it was checked and holds. */
   readonly passed: boolean;
   /** Why it was not checked. */
@@ -35,17 +35,17 @@ export async function checkAdapterRequirement(
   session: "bundled" | "host",
   requirement: AdapterRequirement,
 ): Promise<AdapterResult> {
-  const { area, promise, needs } = requirement;
-  const stage = new Stage(host, session);
-  if (needs !== undefined && !stage.has(needs)) return { area, promise, passed: false, notChecked: ADAPTER_FEATURES[needs] };
+  const { area, title, needs } = requirement;
+  const starter = new ApplicationStarter(host, session);
+  if (needs !== undefined && !starter.has(needs)) return { area, title, passed: false, notChecked: ADAPTER_FEATURES[needs] };
   try {
     try {
-      await requirement.check(stage);
+      await requirement.check(starter);
     } finally {
-      await stage.stop();
+      await starter.stop();
     }
-    return { area, promise, passed: true };
+    return { area, title, passed: true };
   } catch (error) {
-    return { area, promise, passed: false, error: new AdapterRequirementError(host.name, requirement, error) };
+    return { area, title, passed: false, error: new AdapterRequirementError(host.name, requirement, error) };
   }
 }

@@ -23,7 +23,7 @@ function section(area: string, results: readonly AdapterResult[]): string[] {
     area,
     ...results
       .filter((result) => result.area === area)
-      .map((result) => `  ${MARKS[stateOf(result)]}  ${result.promise}${result.notChecked === undefined ? "" : ` (${result.notChecked})`}`),
+      .map((result) => `  ${MARKS[stateOf(result)]}  ${result.title}${result.notChecked === undefined ? "" : ` (${result.notChecked})`}`),
   ];
 }
 
@@ -64,8 +64,8 @@ function line(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
 }
 
-function nameOf({ area, promise }: AdapterResult): string {
-  return `${area}: ${promise}`;
+function nameOf({ area, title }: AdapterResult): string {
+  return `${area}: ${title}`;
 }
 
 function stateOf({ passed, error }: AdapterResult): keyof typeof MARKS {

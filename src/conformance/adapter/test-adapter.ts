@@ -18,7 +18,7 @@ export function testAdapter({ test, session = "bundled", ...host }: AdapterTestO
   for (const requirement of adapterRequirements) {
     if ((requirement.session ?? session) !== session) continue;
     if (requirement.needs !== undefined && host.lacks?.includes(requirement.needs) === true) continue;
-    test(`${host.name}, ${session} sessions, ${requirement.area}: ${requirement.promise}`, async () => {
+    test(`${host.name}, ${session} sessions, ${requirement.area}: ${requirement.title}`, async () => {
       const { error } = await checkAdapterRequirement(host, session, requirement);
       if (error !== undefined) throw error;
     });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { SessionStore } from "../../index.js";
-import { withResponsesChecked } from "./answers.js";
-import { GUARANTEES, OTHER_PROMISES, type GuaranteeNumber, type OtherPromise } from "./guarantees.js";
+import { withResponsesChecked } from "./checked-responses.js";
+import { GUARANTEES, STORE_PROPERTIES, type GuaranteeNumber, type StoreProperty } from "./guarantees.js";
 import type { StoreRequirement } from "./requirements/requirement.js";
 import {
   answerLimit,
@@ -12,40 +12,43 @@ import {
   type StoreUnderTest,
 } from "./store-under-test.js";
 
-/** A store breaks an requirement. The message says what it can therefore not promise, and why; `cause` is what was seen. */
+/** A store breaks a requirement. The message says what it cannot guarantee, and why; `cause` is what was seen. */
 export class StoreRequirementError extends Error {
   override readonly name = "StoreRequirementError";
   readonly method: string;
-  readonly promise: string;
+  readonly title: string;
   /** The guarantees that the store cannot give. */
   readonly guarantees: readonly GuaranteeNumber[];
   /** The other promises that it cannot keep. */
-  readonly others: readonly OtherPromise[];
+  readonly properties: readonly StoreProperty[];
 
-  constructor(name: string, { method, promise, guarantees, others, why }: StoreRequirement, cause: unknown) {
+  constructor(name: string, { method, title, guarantees, properties, consequence }: StoreRequirement, cause: unknown) {
     const lost = [
       ...guarantees.map((number) => `  guarantee ${number}: ${GUARANTEES.find((one) => one.number === number)?.title ?? ""}`),
-      ...others.map((other) => `  ${other}: ${OTHER_PROMISES[other]}`),
+      ...properties.map((other) => `  ${other}: ${STORE_PROPERTIES[other]}`),
     ];
     const seen = cause instanceof Error ? cause.message : String(cause);
-    super(`The ${name} store breaks an requirement. ${method}: ${promise}.\n${why}\nSo it cannot give\n${lost.join("\n")}\nSeen: ${seen}`, {
-      cause,
-    });
+    super(
+      `The ${name} store breaks a requirement. ${method}: ${title}.\n${consequence}\nSo it cannot give\n${lost.join("\n")}\nSeen: ${seen}`,
+      {
+        cause,
+      },
+    );
     this.method = method;
-    this.promise = promise;
+    this.title = title;
     this.guarantees = guarantees;
-    this.others = others;
+    this.properties = properties;
   }
 }
 
 /** What became of one requirement. */
 export interface StoreResult {
   readonly method: string;
-  readonly promise: string;
+  readonly title: string;
   /** The guarantees that hang on it. */
   readonly guarantees: readonly GuaranteeNumber[];
   /** The other promises that hang on it. */
-  readonly others: readonly OtherPromise[];
+  readonly properties: readonly StoreProperty[];
   /** True only when it was checked and holds. */
   readonly passed: boolean;
   /** Why it could not be checked. */
@@ -70,8 +73,8 @@ export async function checkRequirement(name: string, requirement: StoreRequireme
 }
 
 async function resultOf(name: string, requirement: StoreRequirement, under: StoreUnderTest): Promise<StoreResult> {
-  const { method, promise, guarantees, others, needs } = requirement;
-  const about = { method, promise, guarantees, others };
+  const { method, title, guarantees, properties, needs } = requirement;
+  const about = { method, title, guarantees, properties };
   const notChecked = whyNotChecked(under, needs);
   if (notChecked !== undefined) return { ...about, passed: false, notChecked };
   try {

@@ -1,5 +1,5 @@
 import { checkRequirement, type StoreResult } from "./check-requirement.js";
-import { GUARANTEES, OTHER_PROMISES, type GuaranteeNumber, type OtherPromise, type StoreNeed } from "./guarantees.js";
+import { GUARANTEES, STORE_PROPERTIES, type GuaranteeNumber, type StoreProperty, type StoreNeed } from "./guarantees.js";
 import { storeRequirements } from "./requirements/index.js";
 import type { StoreFactory } from "./store-under-test.js";
 
@@ -19,18 +19,18 @@ export interface StoreReport {
   readonly results: readonly StoreResult[];
   /** The seven, in their order. */
   readonly guarantees: readonly GuaranteeVerdict[];
-  readonly others: readonly OtherVerdict[];
+  readonly properties: readonly PropertyVerdict[];
 }
 
 export interface GuaranteeVerdict {
   readonly number: GuaranteeNumber;
   readonly title: string;
-  /** False: an requirement that it hangs on is broken. Undefined: none is, but not all could be checked. */
+  /** False: a requirement that it hangs on is broken. Undefined: none is, but not all could be checked. */
   readonly given: boolean | undefined;
 }
 
-export interface OtherVerdict {
-  readonly name: OtherPromise;
+export interface PropertyVerdict {
+  readonly name: StoreProperty;
   readonly title: string;
   /** As for a guarantee. */
   readonly given: boolean | undefined;
@@ -69,10 +69,10 @@ export async function checkStore({ name, create, report }: StoreCheckOptions): P
       title,
       given: verdict(({ guarantees }) => guarantees.includes(number), needs),
     })),
-    others: (Object.keys(OTHER_PROMISES) as OtherPromise[]).map((other) => ({
+    properties: (Object.keys(STORE_PROPERTIES) as StoreProperty[]).map((other) => ({
       name: other,
-      title: OTHER_PROMISES[other],
-      given: verdict(({ others }) => others.includes(other)),
+      title: STORE_PROPERTIES[other],
+      given: verdict(({ properties }) => properties.includes(other)),
     })),
   };
 }

@@ -9,7 +9,7 @@ const VERDICTS = { true: "given      ", false: "NOT GIVEN  ", undefined: "not ch
  * given, and if not, the requirements that are broken; and what was seen of each of those. Ends with a line break.
  */
 export function formatStoreReport(report: StoreReport): string {
-  const { name, results, guarantees, others } = report;
+  const { name, results, guarantees, properties } = report;
   const count = (isCounted: (result: StoreResult) => boolean) => results.filter(isCounted).length;
   const broken = results.filter(({ error }) => error !== undefined);
   const head = `The ${name} store: of ${results.length} requirements ${count(({ passed }) => passed)} hold, ${broken.length} are broken, ${count(isOpen)} were not checked.`;
@@ -27,11 +27,11 @@ export function formatStoreReport(report: StoreReport): string {
     ]),
     "",
     "Also promised",
-    ...others.flatMap(({ name: other, title, given }) => [
+    ...properties.flatMap(({ name: other, title, given }) => [
       `  ${VERDICTS[`${given}`]}  ${other}: ${title}`,
       ...reasons(
         given,
-        results.filter((result) => result.others.includes(other)),
+        results.filter((result) => result.properties.includes(other)),
       ),
     ]),
     ...(broken.length === 0 ? [] : ["", "What was seen"]),
@@ -51,7 +51,7 @@ function section(method: string, results: readonly StoreResult[]): string[] {
     ...own.map((result) => {
       const mark = result.passed ? MARKS.holds : isOpen(result) ? MARKS.open : MARKS.broken;
       const why = shared === undefined && result.notChecked !== undefined ? ` (${result.notChecked})` : "";
-      return `  ${mark}  ${result.promise}${why}`;
+      return `  ${mark}  ${result.title}${why}`;
     }),
   ];
 }
@@ -59,7 +59,7 @@ function section(method: string, results: readonly StoreResult[]): string[] {
 /** Under a verdict: the requirements that are broken, or else why some could not be checked. */
 function reasons(given: boolean | undefined, concerned: readonly StoreResult[]): string[] {
   if (given === true) return [];
-  const broken = concerned.filter(({ error }) => error !== undefined).map(({ method, promise }) => `${method}: ${promise}`);
+  const broken = concerned.filter(({ error }) => error !== undefined).map(({ method, title }) => `${method}: ${title}`);
   const open = concerned.flatMap(({ notChecked }) => notChecked ?? []);
   return (given === false ? broken : [...new Set(open)]).map((text) => `               - ${text}`);
 }

@@ -27,7 +27,7 @@ export const GUARANTEES: readonly Guarantee[] = [
 ];
 
 /** What else is promised over a store, beside the seven: a short name and one sentence. */
-export const OTHER_PROMISES = {
+export const STORE_PROPERTIES = {
   expiry: "A session lives exactly until its expiry.",
   idle: "The idle timeout counts from the last activity.",
   everywhere: "Signing out everywhere reaches all sessions of a person, and nobody else's.",
@@ -35,4 +35,4 @@ export const OTHER_PROMISES = {
   separation: "No visitor is given another visitor's session.",
 } as const;
 
-export type OtherPromise = keyof typeof OTHER_PROMISES;
+export type StoreProperty = keyof typeof STORE_PROPERTIES;

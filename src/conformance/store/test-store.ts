@@ -25,15 +25,15 @@ export interface StoreTestOptions {
 }
 
 /**
- * Holds a store to the port: one test per requirement, each on a store of its own. An requirement that takes what the store
+ * Holds a store to the port: one test per requirement, each on a store of its own. A requirement that takes what the store
  * under test lacks is skipped, with the reason; it never passes.
  */
 export function testStore({ name, create, test, without = [] }: StoreTestOptions): void {
   for (const requirement of storeRequirements) {
-    const { method, promise, needs } = requirement;
+    const { method, title, needs } = requirement;
     if (needs !== undefined && without.includes(needs)) continue;
     // The default keeps the function's length 0: of a longer one some runners think that it takes a callback.
-    test(`${name} store, ${method}: ${promise}`, async (context = {}) => {
+    test(`${name} store, ${method}: ${title}`, async (context = {}) => {
       const { error, notChecked } = await checkRequirement(name, requirement, create);
       if (error !== undefined) throw error;
       if (notChecked === undefined) return;

@@ -25,7 +25,7 @@ export function rawRequest(port: number, bytes: string | Uint8Array): Promise<Ra
     socket.setEncoding("latin1");
     socket.on("data", (chunk: string) => {
       raw += chunk;
-      answer = completeAnswer(raw, bodyless, false);
+      answer = completeReply(raw, bodyless, false);
       if (answer !== undefined) socket.destroy();
     });
     // A server that refuses the bytes may reset the connection after, or instead of, its answer.
@@ -33,12 +33,12 @@ export function rawRequest(port: number, bytes: string | Uint8Array): Promise<Ra
       if (error.code === "ECONNREFUSED") reject(error);
     });
     socket.on("close", () => {
-      resolve(answer ?? completeAnswer(raw, bodyless, true) ?? { status: 0, headers: [], header: () => undefined, body: "", raw });
+      resolve(answer ?? completeReply(raw, bodyless, true) ?? { status: 0, headers: [], header: () => undefined, body: "", raw });
     });
   });
 }
 
-function completeAnswer(raw: string, bodyless: boolean, ended: boolean): RawResponse | undefined {
+function completeReply(raw: string, bodyless: boolean, ended: boolean): RawResponse | undefined {
   const headEnd = raw.indexOf("\r\n\r\n");
   if (headEnd < 0) return undefined;
   const [statusLine = "", ...lines] = raw.slice(0, headEnd).split("\r\n");

@@ -1,5 +1,5 @@
 import { createHash, type KeyObject } from "node:crypto";
-import { errorAnswer, jsonAnswer, redirectAnswer, type Answer } from "./answers.js";
+import { errorReply, jsonReply, redirectReply, type ProviderReply } from "./replies.js";
 import type { Family, Grants } from "./grants.js";
 import { hintedPerson, withSubject, type PersonClaims } from "./people.js";
 import { isForm, type Endpoint, type ReceivedRequest } from "./received-requests.js";
@@ -21,7 +21,7 @@ export interface ProviderSettings {
   accessTokenSeconds: number;
   /** Whether a sign-in gives a refresh token: always (default), never, or when the scope `offline_access` was asked for. */
   issueRefreshToken: boolean | "offline_access";
-  /** Each refresh gives a new refresh token and spends the old one; default true. Otherwise no refresh answer carries one. */
+  /** Each refresh gives a new refresh token and spends the old one; default true. Otherwise no refresh reply carries one. */
   rotation: boolean;
   /** A spent refresh token that comes back revokes its whole family; default true. Otherwise it is merely refused. */
   reuseDetection: boolean;
@@ -62,14 +62,14 @@ export type MutatedIdToken = string | { readonly header?: JsonPart; readonly cla
 export interface ProviderHooks {
   /** Changes an ID token. The draft is the test's own: change it in place and return it, or return something else. */
   mutateIdToken: ((draft: IdTokenDraft) => MutatedIdToken | Promise<MutatedIdToken>) | undefined;
-  /** Changes a successful token answer; what is returned is sent as JSON (undefined: the answer, changed in place). */
-  tokenAnswer: ((answer: Record<string, unknown>, request: ReceivedRequest) => unknown) | undefined;
-  /** Changes the parameters of an authorization answer, in place. */
-  authorizationAnswer: ((params: URLSearchParams, request: ReceivedRequest) => void) | undefined;
-  /** Changes the discovery document; returns as `tokenAnswer` does. */
+  /** Changes a successful token reply; what is returned is sent as JSON (undefined: the reply, changed in place). */
+  tokenResponse: ((reply: Record<string, unknown>, request: ReceivedRequest) => unknown) | undefined;
+  /** Changes the parameters of an authorization reply, in place. */
+  authorizationResponse: ((params: URLSearchParams, request: ReceivedRequest) => void) | undefined;
+  /** Changes the discovery document; returns as `tokenResponse` does. */
   discoveryDocument: ((document: Record<string, unknown>) => unknown) | undefined;
-  /** Changes the userinfo answer; returns as `tokenAnswer` does. */
-  userinfoAnswer: ((claims: Record<string, unknown>) => unknown) | undefined;
+  /** Changes the userinfo reply; returns as `tokenResponse` does. */
+  userinfoResponse: ((claims: Record<string, unknown>) => unknown) | undefined;
 }
 
 /** What the endpoints work with. */
@@ -102,10 +102,10 @@ export const ENDPOINT_PATHS: Readonly<Record<Endpoint, string>> = {
 export const PERSON_HEADER = "x-test-person";
 
 /** Does the endpoint's work. */
-export async function work(endpoint: Endpoint, request: ReceivedRequest, state: ProviderState): Promise<Answer> {
+export async function work(endpoint: Endpoint, request: ReceivedRequest, state: ProviderState): Promise<ProviderReply> {
   const methods = METHODS[endpoint];
   if (!methods.includes(request.method)) {
-    return errorAnswer("invalid_request", `${endpoint} takes ${methods.join(" or ")}`, 405, { Allow: methods.join(", ") });
+    return errorReply("invalid_request", `${endpoint} takes ${methods.join(" or ")}`, 405, { Allow: methods.join(", ") });
   }
   switch (endpoint) {
     case "discovery":
@@ -115,7 +115,7 @@ export async function work(endpoint: Endpoint, request: ReceivedRequest, state: 
     case "token":
       return token(request, state);
     case "jwks":
-      return { ...jsonAnswer({}), body: state.keys.published() };
+      return { ...jsonReply({}), body: state.keys.published() };
     case "userinfo":
       return userinfo(request, state);
     case "revoke":
@@ -133,7 +133,7 @@ const METHODS: Readonly<Record<Endpoint, readonly string[]>> = {
 };
 
 /** OpenID Connect Discovery section 3. */
-function discovery({ issuer, base, settings, hooks }: ProviderState): Answer {
+function discovery({ issuer, base, settings, hooks }: ProviderState): ProviderReply {
   const document: Record<string, unknown> = {
     issuer,
     authorization_endpoint: base + ENDPOINT_PATHS.authorize,
@@ -156,9 +156,9 @@ function discovery({ issuer, base, settings, hooks }: ProviderState): Answer {
 }
 
 /** OpenID Connect Core section 3.1.2, with a person who agrees at once. */
-function authorize(request: ReceivedRequest, state: ProviderState): Answer {
+function authorize(request: ReceivedRequest, state: ProviderState): ProviderReply {
   const asked = readAuthorization(request, state.settings);
-  if ("unusable" in asked) return errorAnswer("invalid_request", asked.unusable);
+  if ("unusable" in asked) return errorReply("invalid_request", asked.unusable);
   return asked.mistake === undefined ? approve(asked, chosenPerson(request, state), state) : refuse(asked, asked.mistake, state);
 }
 
@@ -186,7 +186,7 @@ export function readAuthorization(request: ReceivedRequest, settings: ProviderSe
 }
 
 /** Redirects to the client with a code for this person. */
-export function approve({ request, redirectUri }: Authorization, person: PersonClaims, state: ProviderState): Answer {
+export function approve({ request, redirectUri }: Authorization, person: PersonClaims, state: ProviderState): ProviderReply {
   const { query } = request;
   const approval = {
     person: withSubject(person),
@@ -199,18 +199,18 @@ export function approve({ request, redirectUri }: Authorization, person: PersonC
 }
 
 /** Redirects to the client with an error (RFC 6749 section 4.1.2.1). */
-export function refuse({ request, redirectUri }: Authorization, { error, description }: OAuthError, state: ProviderState): Answer {
+export function refuse({ request, redirectUri }: Authorization, { error, description }: OAuthError, state: ProviderState): ProviderReply {
   return backToClient(new URLSearchParams({ error, error_description: description }), request, redirectUri, state);
 }
 
-function backToClient(params: URLSearchParams, request: ReceivedRequest, redirectUri: string, state: ProviderState): Answer {
+function backToClient(params: URLSearchParams, request: ReceivedRequest, redirectUri: string, state: ProviderState): ProviderReply {
   const sent = request.query.get("state");
   if (sent !== null) params.set("state", sent);
   if (state.settings.announceIss) params.set("iss", state.issuer);
-  state.hooks.authorizationAnswer?.(params, request);
+  state.hooks.authorizationResponse?.(params, request);
   const location = new URL(redirectUri);
   for (const [name, value] of params) location.searchParams.append(name, value);
-  return redirectAnswer(location.href);
+  return redirectReply(location.href);
 }
 
 function isAllowedRedirect(redirectUri: string, settings: ProviderSettings): boolean {
@@ -234,7 +234,7 @@ function chosenPerson(request: ReceivedRequest, state: ProviderState): PersonCla
 }
 
 /** RFC 6749 sections 4.1.3 and 6. */
-async function token(request: ReceivedRequest, state: ProviderState): Promise<Answer> {
+async function token(request: ReceivedRequest, state: ProviderState): Promise<ProviderReply> {
   const refused = refusedClient(request, state.settings);
   if (refused !== undefined) return refused;
   switch (request.params.get("grant_type")) {
@@ -243,11 +243,11 @@ async function token(request: ReceivedRequest, state: ProviderState): Promise<An
     case "refresh_token":
       return refresh(request, state);
     default:
-      return errorAnswer("unsupported_grant_type", "authorization_code or refresh_token");
+      return errorReply("unsupported_grant_type", "authorization_code or refresh_token");
   }
 }
 
-async function redeemCode(request: ReceivedRequest, state: ProviderState): Promise<Answer> {
+async function redeemCode(request: ReceivedRequest, state: ProviderState): Promise<ProviderReply> {
   const { params } = request;
   const { settings, grants } = state;
   const family = grants.redeemCode(
@@ -255,32 +255,32 @@ async function redeemCode(request: ReceivedRequest, state: ProviderState): Promi
     { redirectUri: params.get("redirect_uri"), verifier: params.get("code_verifier"), pkce: settings.pkce === "required" },
     state.now(),
   );
-  if (typeof family === "string") return errorAnswer("invalid_grant", family);
+  if (typeof family === "string") return errorReply("invalid_grant", family);
   const { scope, nonce } = family.approval;
   const offline =
     settings.issueRefreshToken === "offline_access" ? scope.split(" ").includes("offline_access") : settings.issueRefreshToken;
   const refreshToken = offline ? grants.issueRefreshToken(family, state.now()) : undefined;
-  return tokenAnswer("authorization_code", family, refreshToken, nonce, request, state);
+  return tokenResponse("authorization_code", family, refreshToken, nonce, request, state);
 }
 
-async function refresh(request: ReceivedRequest, state: ProviderState): Promise<Answer> {
+async function refresh(request: ReceivedRequest, state: ProviderState): Promise<ProviderReply> {
   const spent = state.grants.spendRefreshToken(request.params.get("refresh_token") ?? "", state.settings, state.now());
-  if (typeof spent === "string") return errorAnswer("invalid_grant", spent);
+  if (typeof spent === "string") return errorReply("invalid_grant", spent);
   // A refreshed ID token should carry no nonce (OpenID Connect Core section 12.2).
-  return tokenAnswer("refresh_token", spent.family, spent.successor, undefined, request, state);
+  return tokenResponse("refresh_token", spent.family, spent.successor, undefined, request, state);
 }
 
-async function tokenAnswer(
+async function tokenResponse(
   grant: IdTokenDraft["grant"],
   family: Family,
   refreshToken: string | undefined,
   nonce: string | undefined,
   request: ReceivedRequest,
   state: ProviderState,
-): Promise<Answer> {
+): Promise<ProviderReply> {
   const { settings, grants, hooks } = state;
   const accessToken = grants.issueAccessToken(family, state.now() + settings.accessTokenSeconds * 1000);
-  const answer = {
+  const reply = {
     access_token: accessToken,
     token_type: "Bearer",
     expires_in: settings.accessTokenSeconds,
@@ -288,8 +288,8 @@ async function tokenAnswer(
     id_token: grants.note("id_token", await idToken(grant, family, accessToken, nonce, state)),
     ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
   };
-  const { tokenAnswer: change } = hooks;
-  return changed(answer, change && ((value) => change(value, request)));
+  const { tokenResponse: change } = hooks;
+  return changed(reply, change && ((value) => change(value, request)));
 }
 
 /** OpenID Connect Core section 2. */
@@ -338,28 +338,28 @@ function assertMutated(mutated: unknown, draft: IdTokenDraft): asserts mutated i
 }
 
 /** OpenID Connect Core section 5.3. */
-function userinfo(request: ReceivedRequest, state: ProviderState): Answer {
+function userinfo(request: ReceivedRequest, state: ProviderState): ProviderReply {
   const bearer = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
   const person = bearer === undefined ? undefined : state.grants.personOf(bearer, state.now());
   if (person === undefined) {
-    return errorAnswer("invalid_token", "no usable access token", 401, { "WWW-Authenticate": 'Bearer error="invalid_token"' });
+    return errorReply("invalid_token", "no usable access token", 401, { "WWW-Authenticate": 'Bearer error="invalid_token"' });
   }
-  return changed({ ...person }, state.hooks.userinfoAnswer);
+  return changed({ ...person }, state.hooks.userinfoResponse);
 }
 
 /** RFC 7009 section 2. */
-function revoke(request: ReceivedRequest, state: ProviderState): Answer {
+function revoke(request: ReceivedRequest, state: ProviderState): ProviderReply {
   const refused = refusedClient(request, state.settings);
   if (refused !== undefined) return refused;
   const value = request.params.get("token");
-  if (value === null) return errorAnswer("invalid_request", "token is missing");
+  if (value === null) return errorReply("invalid_request", "token is missing");
   state.grants.revoke(value);
   return { status: 200, headers: {}, body: "" };
 }
 
-/** The answer to a request that is no form or does not prove to be the client's; undefined when it does. */
-function refusedClient({ headers, params }: ReceivedRequest, settings: ProviderSettings): Answer | undefined {
-  if (!isForm(headers)) return errorAnswer("invalid_request", "the body must be a form");
+/** The reply to a request that is no form or does not prove to be the client's; undefined when it does. */
+function refusedClient({ headers, params }: ReceivedRequest, settings: ProviderSettings): ProviderReply | undefined {
+  if (!isForm(headers)) return errorReply("invalid_request", "the body must be a form");
   const basic = basicCredentials(headers.authorization);
   const method = basic === undefined ? "client_secret_post" : "client_secret_basic";
   const id = basic?.id ?? params.get("client_id");
@@ -373,7 +373,7 @@ function refusedClient({ headers, params }: ReceivedRequest, settings: ProviderS
   ) {
     return undefined;
   }
-  return errorAnswer("invalid_client", "client authentication failed", 401, { "WWW-Authenticate": 'Basic realm="provider"' });
+  return errorReply("invalid_client", "client authentication failed", 401, { "WWW-Authenticate": 'Basic realm="provider"' });
 }
 
 function basicCredentials(authorization: string | undefined): { id: string; secret: string } | undefined {
@@ -393,7 +393,7 @@ function formDecoded(value: string): string {
   return decodeURIComponent(value.replaceAll("+", " "));
 }
 
-function changed(value: Record<string, unknown>, change: ((value: Record<string, unknown>) => unknown) | undefined): Answer {
+function changed(value: Record<string, unknown>, change: ((value: Record<string, unknown>) => unknown) | undefined): ProviderReply {
   const returned = change?.(value);
-  return jsonAnswer(returned === undefined ? value : returned);
+  return jsonReply(returned === undefined ? value : returned);
 }

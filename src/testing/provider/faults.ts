@@ -1,12 +1,12 @@
 import type { ServerResponse } from "node:http";
 import type { Clock } from "../../index.js";
-import type { Answer } from "./answers.js";
+import type { ProviderReply } from "./replies.js";
 import type { Endpoint, ReceivedRequest } from "./received-requests.js";
 
 interface FaultScope {
   /**
    * Whether the fault strikes before the endpoint does its work. With `false` the work is done first: a code is spent, a
-   * refresh token is rotated, and only the answer suffers. Default true, but for the kinds that change the real answer
+   * refresh token is rotated, and only the reply suffers. Default true, but for the kinds that change the real reply
    * (`drip`, `wrong-type`, `truncated`, unless they are given a `body`) it is false.
    */
   readonly before?: boolean;
@@ -28,26 +28,26 @@ export type Fault = FaultScope &
       }
     /** The request is read and never answered. */
     | { readonly kind: "hang" }
-    /** The connection is reset without an answer. */
+    /** The connection is reset without a reply. */
     | { readonly kind: "reset" }
     /** The endpoint waits, then goes on as usual; `ms` of the provider's clock, default 1000. */
     | { readonly kind: "delay"; readonly ms?: number }
     /** 200 and the declared type of JSON, but a body (default `{"garbage`) that is none. */
     | { readonly kind: "garbage"; readonly body?: string }
-    /** 200 and well-formed JSON of `bytes` bytes (default 2 MiB; Infinity streams until the client leaves). With `before: false` it is the real answer, padded. */
+    /** 200 and well-formed JSON of `bytes` bytes (default 2 MiB; Infinity streams until the client leaves). With `before: false` it is the real reply, padded. */
     | { readonly kind: "oversized"; readonly bytes?: number }
     /** A redirect with `status` (default 302) to `location`, default a path of the provider where nothing is. */
     | { readonly kind: "redirect"; readonly status?: number; readonly location?: string }
-    /** One byte of the answer at a time, one each `ms` of the provider's clock, default 1000. */
+    /** One byte of the reply at a time, one each `ms` of the provider's clock, default 1000. */
     | { readonly kind: "drip"; readonly ms?: number; readonly body?: string }
-    /** The answer under another media type; default `text/html`. */
+    /** The reply under another media type; default `text/html`. */
     | { readonly kind: "wrong-type"; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
     /** The connection ends after `bytes` bytes of the body (default half), short of the Content-Length sent. */
     | { readonly kind: "truncated"; readonly bytes?: number; readonly body?: string }
   );
 
 export interface HoldOptions {
-  /** Hold before the endpoint does its work (default), or with `false` after the work and before the answer leaves. */
+  /** Hold before the endpoint does its work (default), or with `false` after the work and before the reply leaves. */
   readonly before?: boolean;
   /** How many requests are held; later ones pass. Default every one until the release. */
   readonly times?: number;
@@ -170,15 +170,15 @@ function remove<Entry>(list: Entry[], entry: Entry): void {
 }
 
 function stageOf(fault: Fault): Stage {
-  const changesAnswer = fault.kind === "drip" || fault.kind === "wrong-type" || fault.kind === "truncated";
-  const before = fault.before ?? !(changesAnswer && fault.body === undefined);
+  const changesReply = fault.kind === "drip" || fault.kind === "wrong-type" || fault.kind === "truncated";
+  const before = fault.before ?? !(changesReply && fault.body === undefined);
   return before ? "before" : "after";
 }
 
-/** Writes the answer as it is. */
-export function send(response: ServerResponse, answer: Answer): void {
-  const body = Buffer.from(answer.body);
-  response.writeHead(answer.status, { ...answer.headers, "Content-Length": body.length });
+/** Writes the reply as it is. */
+export function send(response: ServerResponse, reply: ProviderReply): void {
+  const body = Buffer.from(reply.body);
+  response.writeHead(reply.status, { ...reply.headers, "Content-Length": body.length });
   response.end(body);
 }
 
@@ -188,10 +188,10 @@ type Outcome = "go-on" | "dealt-with";
 /**
  * Lets a fault strike.
  *
- * @param answer the real answer when the work has been done, else undefined
+ * @param reply the real reply when the work has been done, else undefined
  */
-export async function strike(fault: Fault, response: ServerResponse, clock: Clock, answer: Answer | undefined): Promise<Outcome> {
-  const real = answer ?? { status: 200, headers: { "Content-Type": "application/json" }, body: "{}" };
+export async function strike(fault: Fault, response: ServerResponse, clock: Clock, reply: ProviderReply | undefined): Promise<Outcome> {
+  const real = reply ?? { status: 200, headers: { "Content-Type": "application/json" }, body: "{}" };
   switch (fault.kind) {
     case "hang":
       return "dealt-with";
@@ -238,8 +238,8 @@ function sendStatus(response: ServerResponse, status: number, headers: Readonly<
   response.end(bytes);
 }
 
-/** The real answer's own members come last, so that only a limit on the size keeps a client from reading them. */
-async function sendOversized(response: ServerResponse, real: Answer, bytes: number): Promise<void> {
+/** The real reply's own members come last, so that only a limit on the size keeps a client from reading them. */
+async function sendOversized(response: ServerResponse, real: ProviderReply, bytes: number): Promise<void> {
   const members = real.body.startsWith("{") ? real.body.slice(1) : "}";
   const head = '{"padding":"';
   const tail = members.trim() === "}" ? '"}' : `",${members}`;
@@ -263,16 +263,16 @@ function drained(response: ServerResponse): Promise<void> {
   });
 }
 
-function sendTruncated(response: ServerResponse, answer: Answer, bytes: number | undefined): void {
-  const body = Buffer.from(answer.body);
-  response.writeHead(answer.status, { ...answer.headers, "Content-Length": body.length });
-  // The socket is closed only once the bytes are on their way, or the client would see no answer at all.
+function sendTruncated(response: ServerResponse, reply: ProviderReply, bytes: number | undefined): void {
+  const body = Buffer.from(reply.body);
+  response.writeHead(reply.status, { ...reply.headers, "Content-Length": body.length });
+  // The socket is closed only once the bytes are on their way, or the client would see no reply at all.
   response.write(body.subarray(0, bytes ?? Math.floor(body.length / 2)), () => response.socket?.end());
 }
 
-async function drip(response: ServerResponse, answer: Answer, clock: Clock, ms: number): Promise<void> {
-  const body = Buffer.from(answer.body);
-  response.writeHead(answer.status, { ...answer.headers, "Content-Length": body.length });
+async function drip(response: ServerResponse, reply: ProviderReply, clock: Clock, ms: number): Promise<void> {
+  const body = Buffer.from(reply.body);
+  response.writeHead(reply.status, { ...reply.headers, "Content-Length": body.length });
   response.flushHeaders();
   for (const byte of body) {
     await pause(clock, ms);

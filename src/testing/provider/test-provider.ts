@@ -2,13 +2,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { isLoopback } from "../loopback.js";
 import { RunningClock, type MovableClock } from "../running-clock.js";
-import { errorAnswer } from "./answers.js";
+import { errorReply } from "./replies.js";
 import { ENDPOINT_PATHS, PERSON_HEADER, work, type ProviderHooks, type ProviderSettings, type ProviderState } from "./endpoints.js";
 import { FaultBoard, send, strike, type Fault, type Hold, type HoldOptions } from "./faults.js";
 import { Grants, type Issued } from "./grants.js";
 import { ADA, type PersonClaims } from "./people.js";
 import { ENDPOINTS, receive, violationsOf, type Endpoint, type ReceivedRequest } from "./received-requests.js";
-import { assertEndpoint, assertFault, assertHold, assertIssuerPath, assertOptions, checkedSettings } from "./slips.js";
+import { assertEndpoint, assertFault, assertHold, assertIssuerPath, assertOptions, checkedSettings } from "./option-checks.js";
 import { SigningKeys, type JwksControls } from "./signing-keys.js";
 
 export type { IdTokenDraft, MutatedIdToken, ProviderHooks, ProviderSettings } from "./endpoints.js";
@@ -103,7 +103,7 @@ export interface TestProvider extends ProviderHooks {
 
 type EnvironmentName = "IDP_ISSUER" | "IDP_CLIENT_ID" | "IDP_CLIENT_SECRET" | "SECRET_KEY" | "SCOPE" | "BASE_URL" | "IDP_DEBUG";
 
-/** The `Server` header of each answer: tells the provider's from all others. */
+/** The `Server` header of each reply: tells the provider's from all others. */
 export const SERVER_HEADER = "idpauth-test-provider";
 
 /** Starts an OpenID provider on a free port of 127.0.0.1. It shows no pages: whoever is `person` has agreed already. */
@@ -161,10 +161,10 @@ class Provider implements TestProvider, ProviderState {
   base = "";
 
   mutateIdToken: ProviderHooks["mutateIdToken"] = undefined;
-  tokenAnswer: ProviderHooks["tokenAnswer"] = undefined;
-  authorizationAnswer: ProviderHooks["authorizationAnswer"] = undefined;
+  tokenResponse: ProviderHooks["tokenResponse"] = undefined;
+  authorizationResponse: ProviderHooks["authorizationResponse"] = undefined;
   discoveryDocument: ProviderHooks["discoveryDocument"] = undefined;
-  userinfoAnswer: ProviderHooks["userinfoAnswer"] = undefined;
+  userinfoResponse: ProviderHooks["userinfoResponse"] = undefined;
 
   readonly clock: MovableClock;
   readonly #server: Server;
@@ -186,7 +186,7 @@ class Provider implements TestProvider, ProviderState {
         // A client that leaves in the middle is part of the game. Anything else is a mistake in a hook of the test, and must be seen.
         if (response.destroyed || !message.complete) return;
         this.violations.push(`the provider failed: ${String(error)}`);
-        if (!response.headersSent) send(response, errorAnswer("server_error", "the provider failed", 500));
+        if (!response.headersSent) send(response, errorReply("server_error", "the provider failed", 500));
       });
     });
   }
@@ -322,15 +322,15 @@ class Provider implements TestProvider, ProviderState {
     this.violations.push(...violations);
     const { endpoint } = request;
     if (endpoint === "unknown") {
-      send(response, errorAnswer("not_found", "no endpoint at this path", 404));
+      send(response, errorReply("not_found", "no endpoint at this path", 404));
       return;
     }
     await this.#faults.waitAtBarriers(request, "before");
     if (await this.#strike(request, "before", response)) return;
-    const answer = violations.length > 0 ? errorAnswer("invalid_request", violations.join("; ")) : await work(endpoint, request, this);
+    const reply = violations.length > 0 ? errorReply("invalid_request", violations.join("; ")) : await work(endpoint, request, this);
     await this.#faults.waitAtBarriers(request, "after");
-    if (await this.#strike(request, "after", response, answer)) return;
-    send(response, answer);
+    if (await this.#strike(request, "after", response, reply)) return;
+    send(response, reply);
   }
 
   async #record(message: IncomingMessage): Promise<ReceivedRequest> {
@@ -346,13 +346,13 @@ class Provider implements TestProvider, ProviderState {
     request: ReceivedRequest,
     stage: "before" | "after",
     response: ServerResponse,
-    answer?: Parameters<typeof strike>[3],
+    reply?: Parameters<typeof strike>[3],
   ): Promise<boolean> {
     const fault = this.#faults.take(request, stage);
     if (fault === undefined) return false;
     this.#abandoned.add(response);
     response.once("close", () => this.#abandoned.delete(response));
-    const outcome = await strike(fault, response, this.clock, answer);
+    const outcome = await strike(fault, response, this.clock, reply);
     if (outcome === "go-on") this.#abandoned.delete(response);
     // A token that was spent after the cut would turn the client's next try into a reuse.
     return outcome === "dealt-with" || this.#cutOff.has(response);

@@ -5,7 +5,7 @@ import { assertClaims, type PersonClaims } from "../provider/people.js";
 import { SERVER_HEADER } from "../provider/test-provider.js";
 import { serve, type Served, type TestedApplication } from "./serve.js";
 import { codeIn, deadEnd, errorCode, placeOf, SignInError, type SignInStep } from "./sign-in-error.js";
-import { checkedOrigin, Visitor, type BrowserOptions } from "./visitor.js";
+import { checkedOrigin, TestBrowser, type BrowserOptions } from "./test-browser.js";
 
 export interface SignInOptions extends BrowserOptions {
   /** Where the endpoints live; default `/idpauth/`. */
@@ -33,7 +33,7 @@ const FAULT_STANDS =
  * @throws SignInError where the way ended, and what to check
  * @throws TypeError the application is none that can be reached, or the person no object of claims
  */
-export async function signIn(app: TestedApplication, person?: PersonClaims, options: SignInOptions = {}): Promise<Visitor> {
+export async function signIn(app: TestedApplication, person?: PersonClaims, options: SignInOptions = {}): Promise<TestBrowser> {
   if (person !== undefined) assertClaims(person);
   const checked = { ...checkedOrigin(options), mountPath: checkedMountPath(options.mountPath ?? "/idpauth/") };
   const served = await serve(app);
@@ -50,14 +50,14 @@ export async function signIn(app: TestedApplication, person?: PersonClaims, opti
 
 /** One sign-in, step by step. */
 class Trip {
-  visitor: Visitor;
+  visitor: TestBrowser;
   readonly #served: Served;
   readonly #options: SignInOptions & { readonly mountPath: string };
 
   constructor(served: Served, options: SignInOptions & { readonly mountPath: string }) {
     this.#served = served;
     this.#options = options;
-    this.visitor = new Visitor(served, options);
+    this.visitor = new TestBrowser(served, options);
   }
 
   /** Begins at the application. @returns the authorization URL */
@@ -75,7 +75,7 @@ class Trip {
         // With BASE_URL the login belongs to that origin. It is this very application, as its visitors reach it.
         if (origin !== undefined || next.pathname !== path)
           throw new SignInError("login", `it leads to ${placeOf(next)}, which is no sign-in.`);
-        this.visitor = new Visitor(this.#served, { ...this.#options, origin: next.origin });
+        this.visitor = new TestBrowser(this.#served, { ...this.#options, origin: next.origin });
       }
       target = next;
     }

@@ -18,14 +18,14 @@ export const OWN_ANSWERS: GuardResponses = {
 };
 
 const noAnswer = () => {
-  throw new Error("no answer");
+  throw new Error("no response");
 };
 
 /** One that throws, and others that reject. */
 export const FAILING_ANSWERS: GuardResponses = {
   navigation: noAnswer,
-  unauthenticated: () => Promise.reject(new Error("no answer")),
-  unavailable: () => Promise.reject(new Error("no answer")),
+  unauthenticated: () => Promise.reject(new Error("no response")),
+  unavailable: () => Promise.reject(new Error("no response")),
 };
 
 /** Where a test puts something else than people would. */
@@ -61,7 +61,7 @@ export async function startExpress(version: 4 | 5, setup: AdapterSetup, changes:
       }
       if (route.headers) response.set(route.headers);
       Promise.resolve()
-        .then(() => route.answer(auths, request))
+        .then(() => route.respond(auths, request))
         .then((body) => response.json(body), next);
     });
   }

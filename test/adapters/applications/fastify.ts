@@ -15,14 +15,14 @@ const OWN_ANSWERS: GuardResponses = {
 };
 
 const noAnswer = () => {
-  throw new Error("no answer");
+  throw new Error("no response");
 };
 
 /** One that throws, and others that reject. */
 const FAILING_ANSWERS: GuardResponses = {
   navigation: noAnswer,
-  unauthenticated: () => Promise.reject(new Error("no answer")),
-  unavailable: () => Promise.reject(new Error("no answer")),
+  unauthenticated: () => Promise.reject(new Error("no response")),
+  unavailable: () => Promise.reject(new Error("no response")),
 };
 
 /** The suite's application as people write it with Fastify. */
@@ -62,7 +62,7 @@ export async function startFastify(setup: AdapterSetup, sessionOptions: Partial<
           ...(hook && { preHandler: hook }),
           handler: async (request, reply) => {
             reply.headers(route.headers ?? {});
-            return route.answer(auths, request);
+            return route.respond(auths, request);
           },
         });
       } else {

@@ -13,14 +13,14 @@ const OWN_ANSWERS: GuardResponses = {
 };
 
 const noAnswer = () => {
-  throw new Error("no answer");
+  throw new Error("no response");
 };
 
 /** One that throws, and others that reject. */
 const FAILING_ANSWERS: GuardResponses = {
   navigation: noAnswer,
-  unauthenticated: () => Promise.reject(new Error("no answer")),
-  unavailable: () => Promise.reject(new Error("no answer")),
+  unauthenticated: () => Promise.reject(new Error("no response")),
+  unavailable: () => Promise.reject(new Error("no response")),
 };
 
 /**
@@ -69,7 +69,7 @@ export async function startFetch(idpAuth: typeof createFetchIdpAuth, serve: Serv
 function handlerOf(route: ApplicationRoute, auths: readonly FetchIdpAuth[]): (request: Request) => Response | Promise<Response> {
   if (route.kind === "echo") return (request) => new Response(request.body);
   const { headers = {} } = route;
-  return async (request) => Response.json((await route.answer(auths, request)) ?? null, { headers });
+  return async (request) => Response.json((await route.respond(auths, request)) ?? null, { headers });
 }
 
 function guardOf(auth: FetchIdpAuth, guard: RouteGuard | undefined): Guard {

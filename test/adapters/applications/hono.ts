@@ -10,14 +10,14 @@ const OWN_ANSWERS: GuardResponses = {
 };
 
 const noAnswer = () => {
-  throw new Error("no answer");
+  throw new Error("no response");
 };
 
 /** One that throws, and others that reject. */
 const FAILING_ANSWERS: GuardResponses = {
   navigation: noAnswer,
-  unauthenticated: () => Promise.reject(new Error("no answer")),
-  unavailable: () => Promise.reject(new Error("no answer")),
+  unauthenticated: () => Promise.reject(new Error("no response")),
+  unavailable: () => Promise.reject(new Error("no response")),
 };
 
 export interface HonoChoices {
@@ -48,7 +48,7 @@ export async function startHono(
     const handler = async (c: Context): Promise<Response> => {
       if (route.kind === "echo") return c.newResponse(c.req.raw.body);
       for (const [name, value] of Object.entries(route.headers ?? {})) c.header(name, value);
-      return c.json((await route.answer(auths, c)) ?? null);
+      return c.json((await route.respond(auths, c)) ?? null);
     };
     if (guarding !== undefined) area.on(route.method, route.path, guardOf(guarding, route.guard));
     area.on(route.method, route.path, handler);

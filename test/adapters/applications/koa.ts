@@ -13,10 +13,10 @@ const OWN_ANSWERS: GuardResponses = {
 /** One that throws, and others that reject. */
 const FAILING_ANSWERS: GuardResponses = {
   navigation: () => {
-    throw new Error("no answer");
+    throw new Error("no response");
   },
-  unauthenticated: () => Promise.reject(new Error("no answer")),
-  unavailable: () => Promise.reject(new Error("no answer")),
+  unauthenticated: () => Promise.reject(new Error("no response")),
+  unavailable: () => Promise.reject(new Error("no response")),
 };
 
 /** The suite's application as people write it with Koa. */
@@ -48,7 +48,7 @@ export async function startKoa(setup: AdapterSetup): Promise<RunningApplication>
         return;
       }
       ctx.set(route.headers ?? {});
-      ctx.body = JSON.stringify(await route.answer(auths, ctx));
+      ctx.body = JSON.stringify(await route.respond(auths, ctx));
     });
   }
   app.use(router.routes());

@@ -119,7 +119,7 @@ function controllerOf(route: ApplicationRoute, auths: readonly ExpressIdpAuth[])
         request.pipe(response);
         return;
       }
-      response.set(route.headers ?? {}).json(await route.answer(auths, request));
+      response.set(route.headers ?? {}).json(await route.respond(auths, request));
     }
   }
   return RouteController;

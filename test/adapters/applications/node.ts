@@ -14,10 +14,10 @@ const OWN_ANSWERS: GuardResponses = {
 /** One that throws, and others that reject. */
 const FAILING_ANSWERS: GuardResponses = {
   navigation: () => {
-    throw new Error("no answer");
+    throw new Error("no response");
   },
-  unauthenticated: () => Promise.reject(new Error("no answer")),
-  unavailable: () => Promise.reject(new Error("no answer")),
+  unauthenticated: () => Promise.reject(new Error("no response")),
+  unavailable: () => Promise.reject(new Error("no response")),
 };
 
 /** The suite's application as people write it without any framework. */
@@ -56,7 +56,7 @@ function handlerOf(route: ApplicationRoute, auths: readonly NodeIdpAuth[]): List
   if (route.kind === "echo") return (request, response) => request.pipe(response);
   return async (request, response) => {
     for (const [name, value] of Object.entries(route.headers ?? {})) response.setHeader(name, value);
-    answer(response, 200, await route.answer(auths, request));
+    answer(response, 200, await route.respond(auths, request));
   };
 }
 

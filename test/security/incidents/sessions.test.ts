@@ -567,7 +567,7 @@ describe("200 people at once", () => {
   beforeAll(async () => {
     // An ID token that says only who it is: so each sign-in also asks userinfo, with the access token.
     application = await startApplication({ provider: { claimsInIdToken: false } });
-    application.provider.tokenAnswer = (answer) => {
+    application.provider.tokenResponse = (answer) => {
       const [, claims = ""] = String(answer["id_token"]).split(".");
       owners.set(String(answer["access_token"]), (JSON.parse(Buffer.from(claims, "base64url").toString()) as { sub: unknown }).sub);
       return answer;

@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import process from "node:process";
 import type { EventName } from "../../../index.js";
 import type { AdapterRequirement } from "./requirement.js";
-import type { StartedApplication } from "../stage.js";
-import { probe, SIGNED_IN, SIGNED_OUT } from "./answers.js";
-import { soon } from "./soon.js";
+import type { StartedApplication } from "../application-starter.js";
+import { probe, SIGNED_IN, SIGNED_OUT } from "./assertions.js";
+import { withinLimit } from "./within-limit.js";
 
 const area = "aborts";
 const HOUR = 3_600_000;
 const ROUNDS = [1, 2, 3];
 
-/** When the visitor leaves: as the token request reaches the provider, or as its answer is about to come. */
+/** When the visitor leaves: as the token request reaches the provider, or as its response is about to come. */
 const MOMENTS = [
   ["before the provider has done its part", true],
   ["when the provider has done its part", false],
@@ -19,9 +19,9 @@ const MOMENTS = [
 export const abortRequirements: readonly AdapterRequirement[] = MOMENTS.flatMap(([when, before]): AdapterRequirement[] => [
   {
     area,
-    promise: `a visitor who leaves during the callback, ${when}, leaves a session complete or none, and the code is spent once`,
-    async check(stage) {
-      const app = await stage.start();
+    title: `a visitor who leaves during the callback, ${when}, leaves a session complete or none, and the code is spent once`,
+    async check(starter) {
+      const app = await starter.start();
       await withNothingUnhandled(async () => {
         const browser = app.browser();
         for (const round of ROUNDS) {
@@ -39,16 +39,16 @@ export const abortRequirements: readonly AdapterRequirement[] = MOMENTS.flatMap(
   },
   {
     area,
-    promise: `a visitor who leaves during a refresh, ${when}, finds it stored, and the refresh token is spent once`,
-    async check(stage) {
-      const app = await stage.start();
+    title: `a visitor who leaves during a refresh, ${when}, finds it stored, and the refresh token is spent once`,
+    async check(starter) {
+      const app = await starter.start();
       await withNothingUnhandled(async () => {
         const browser = await app.signedIn();
         for (const round of ROUNDS) {
           app.clock.advance(HOUR);
           const path = round === 2 ? "/idpauth/session" : "/reports";
           await leaveDuring(app, "refresh", before, (signal) => browser.get(path, { signal }));
-          const page = await soon(browser.get("/reports"), "the next request waits for what was begun");
+          const page = await withinLimit(browser.get("/reports"), "the next request waits for what was begun");
           assert.equal(page.json().token, app.newest("access_token"));
           assert.equal(app.provider.requestsTo("token", { grant_type: "refresh_token" }).length, round);
         }
@@ -58,9 +58,9 @@ export const abortRequirements: readonly AdapterRequirement[] = MOMENTS.flatMap(
   },
 ]).concat({
   area,
-  promise: "a visitor who leaves a login leaves nothing that keeps the next one from signing in",
-  async check(stage) {
-    const app = await stage.start();
+  title: "a visitor who leaves a login leaves nothing that keeps the next one from signing in",
+  async check(starter) {
+    const app = await starter.start();
     await withNothingUnhandled(async () => {
       const browser = app.browser();
       const discovery = app.provider.hold("discovery");
@@ -92,11 +92,11 @@ async function leaveDuring(
   const token = app.provider.hold("token", { before });
   const leave = new AbortController();
   const left = visit(leave.signal).catch((error: unknown) => error);
-  await soon(token.arrived, "the provider is not asked for tokens");
+  await withinLimit(token.arrived, "the provider is not asked for tokens");
   leave.abort();
-  assert.ok((await left) instanceof Error, "the visitor has an answer");
+  assert.ok((await left) instanceof Error, "the visitor has a response");
   token.release();
-  await soon(ended, `what was begun does not end with the event "${event}"`);
+  await withinLimit(ended, `what was begun does not end with the event "${event}"`);
   await app.auth.idle();
 }
 

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { ProviderUnavailableError, StoreUnavailableError } from "../../../index.js";
 import { TestClock } from "../../../testing/test-clock.js";
 import type { ApplicationAuth, ApplicationRoute } from "../adapter-under-test.js";
-import type { AdapterStage, StartedApplication } from "../stage.js";
+import type { ApplicationStarter, StartedApplication } from "../application-starter.js";
 import { WatchedStore } from "../watched-store.js";
-import { ACCEPTS_JSON, ADA } from "./answers.js";
-import { askAll, ASKS_ALL, type Said } from "./asking.js";
+import { ACCEPTS_JSON, ADA } from "./assertions.js";
+import { callAllAccessors, ALL_ACCESSORS_ROUTE, type AccessorResults } from "./all-accessors.js";
 import type { AdapterRequirement } from "./requirement.js";
 
 const area = "accessors";
@@ -15,18 +15,18 @@ const HOUR = 3_600_000;
 export const accessorEffectRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    promise: "checkIdpAuthentication and explainIdpAuthentication renew nothing, stamp nothing and tell nobody",
-    async check(stage) {
+    title: "checkIdpAuthentication and explainIdpAuthentication renew nothing, stamp nothing and tell nobody",
+    async check(starter) {
       const routes: readonly ApplicationRoute[] = [
         {
           kind: "json",
           method: "GET",
           path: "/looks",
-          answer: async ([auth], raw) => [await auth?.checkIdpAuthentication(raw), await auth?.explainIdpAuthentication(raw)],
+          respond: async ([auth], raw) => [await auth?.checkIdpAuthentication(raw), await auth?.explainIdpAuthentication(raw)],
         },
-        ASKS_ALL,
+        ALL_ACCESSORS_ROUTE,
       ];
-      const app = await stage.start({ routes, options: { sessionIdleTimeout: 7200, sessionMaxAge: 7000 } });
+      const app = await starter.start({ routes, options: { sessionIdleTimeout: 7200, sessionMaxAge: 7000 } });
       const browser = await app.signedIn();
       const told: string[] = [];
       for (const name of ["refresh", "ended", "blocked", "failure"] as const) app.auth.on(name, () => told.push(name));
@@ -48,16 +48,16 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "while the provider is away they reject, which reaches the application's error handler as 503",
-    async check(stage) {
-      const app = await stage.start({ routes: ASKING.map(routeOf) });
+    title: "while the provider is away they reject, which reaches the application's error handler as 503",
+    async check(starter) {
+      const app = await starter.start({ routes: ASKING.map(routeOf) });
       const browser = await app.signedIn();
       app.clock.advance(HOUR);
       app.provider.fault("token", { kind: "reset" });
       for (const name of ASKING) {
-        const answer = await browser.get(`/${name}`);
-        assert.equal(answer.status, 503, name);
-        assert.deepEqual(Object.keys(answer.json() as object), ["caught"], name);
+        const response = await browser.get(`/${name}`);
+        assert.equal(response.status, 503, name);
+        assert.deepEqual(Object.keys(response.json() as object), ["caught"], name);
         assert.ok(app.caught.at(-1) instanceof ProviderUnavailableError, name);
       }
       assert.deepEqual([app.caught.length, [...app.ran.values()]], [4, [1, 1, 1, 1]]);
@@ -68,16 +68,16 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "while the store is away every one of them rejects, which reaches the application's error handler as 503",
+    title: "while the store is away every one of them rejects, which reaches the application's error handler as 503",
     session: "bundled",
-    async check(stage) {
+    async check(starter) {
       const names = [...ASKING, "readSessionRecord", "checkIdpAuthentication", "explainIdpAuthentication"] as const;
-      const { app, store } = await watched(stage, names.map(routeOf));
+      const { app, store } = await watched(starter, names.map(routeOf));
       const browser = await app.signedIn();
       store.isAway = true;
       for (const name of names) {
-        const answer = await browser.get(`/${name}`);
-        assert.deepEqual([answer.status, answer.setCookies], [503, []], name);
+        const response = await browser.get(`/${name}`);
+        assert.deepEqual([response.status, response.setCookies], [503, []], name);
         assert.ok(app.caught.at(-1) instanceof StoreUnavailableError, name);
       }
       store.isAway = false;
@@ -86,11 +86,11 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "the guard and all of them share one read of the session per request, and write nothing",
+    title: "the guard and all of them share one read of the session per request, and write nothing",
     session: "bundled",
-    async check(stage) {
-      const guarded: ApplicationRoute = { ...ASKS_ALL, path: "/guarded", guard: { mount: 0 } };
-      const { app, store } = await watched(stage, [guarded, ASKS_ALL]);
+    async check(starter) {
+      const guarded: ApplicationRoute = { ...ALL_ACCESSORS_ROUTE, path: "/guarded", guard: { mount: 0 } };
+      const { app, store } = await watched(starter, [guarded, ALL_ACCESSORS_ROUTE]);
       const browser = await app.signedIn();
       for (const path of ["/guarded", "/all"]) {
         store.operations.length = 0;
@@ -105,9 +105,9 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "requests at the same time have nothing in common: each sees its own visitor",
-    async check(stage) {
-      const app = await stage.start({ routes: [ASKS_ALL, { ...ASKS_ALL, path: "/guarded", guard: { mount: 0 } }] });
+    title: "requests at the same time have nothing in common: each sees its own visitor",
+    async check(starter) {
+      const app = await starter.start({ routes: [ALL_ACCESSORS_ROUTE, { ...ALL_ACCESSORS_ROUTE, path: "/guarded", guard: { mount: 0 } }] });
       const visitors = await Promise.all(
         ["ada", "grace", "joan"].map(async (sub) => {
           const browser = app.browser();
@@ -121,17 +121,17 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
         ...visitors.flatMap(({ browser, email }) => ["/all", "/guarded"].map((path) => ({ browser, path, email }))),
         { browser: nobody, path: "/all", email: undefined },
       ]).flat();
-      const answers = await Promise.all(asked.map(async ({ browser, path }) => (await browser.get(path)).json() as Said));
+      const responses = await Promise.all(asked.map(async ({ browser, path }) => (await browser.get(path)).json() as AccessorResults));
       assert.deepEqual(
-        answers.map(({ user }) => (user as { email: string } | null)?.email),
+        responses.map(({ user }) => (user as { email: string } | null)?.email),
         asked.map(({ email }) => email),
       );
     },
   },
   {
     area,
-    promise: "neither the guard nor any of them adds a property to the request",
-    async check(stage) {
+    title: "neither the guard nor any of them adds a property to the request",
+    async check(starter) {
       const keys = new Map<string, readonly PropertyKey[]>();
       const looked = (path: string, rest: Partial<ApplicationRoute>, ask: boolean) =>
         ({
@@ -139,13 +139,13 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
           method: "GET",
           path,
           ...rest,
-          async answer([auth]: readonly ApplicationAuth[], raw: object) {
-            if (ask) await askAll(auth as ApplicationAuth, raw);
+          async respond([auth]: readonly ApplicationAuth[], raw: object) {
+            if (ask) await callAllAccessors(auth as ApplicationAuth, raw);
             keys.set(path, Reflect.ownKeys(raw));
             return {};
           },
         }) as ApplicationRoute;
-      const app = await stage.start({
+      const app = await starter.start({
         routes: [looked("/plain", {}, false), looked("/asked", {}, true), looked("/guarded", { guard: { mount: 0 } }, true)],
       });
       const browser = await app.signedIn();
@@ -155,23 +155,27 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "a record of an application that was restarted with another client is nobody's session",
+    title: "a record of an application that was restarted with another client is nobody's session",
     session: "bundled",
-    async check(stage) {
+    async check(starter) {
       const clock = new TestClock();
       const store = new WatchedStore(clock);
-      const provider = await stage.startProvider(clock);
+      const provider = await starter.startProvider(clock);
       const client = { store, issuer: provider.issuer, clientSecret: provider.clientSecret };
-      const before = await stage.start({ clock, options: { ...client, clientId: provider.clientId } });
+      const before = await starter.start({ clock, options: { ...client, clientId: provider.clientId } });
       const browser = await before.signedIn();
       assert.equal((await browser.get("/reports")).status, 200);
       for (const options of [
         { ...client, clientId: "another client" },
         { ...client, issuer: `${provider.issuer}/another`, clientId: provider.clientId },
       ]) {
-        const after = await stage.start({ clock, options, routes: [ASKS_ALL, { ...ASKS_ALL, path: "/guarded", guard: { mount: 0 } }] });
+        const after = await starter.start({
+          clock,
+          options,
+          routes: [ALL_ACCESSORS_ROUTE, { ...ALL_ACCESSORS_ROUTE, path: "/guarded", guard: { mount: 0 } }],
+        });
         const copy = after.copyOf(browser);
-        const { explanation, record, credentials } = (await copy.get("/all")).json() as Said;
+        const { explanation, record, credentials } = (await copy.get("/all")).json() as AccessorResults;
         assert.deepEqual([explanation, record, credentials], [{ authenticated: false, reason: "no_credentials" }, null, null]);
         assert.equal((await copy.get("/guarded")).status, 401);
       }
@@ -180,23 +184,23 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "what follows an accessor in the application gets its own answers, outage or not",
-    async check(stage) {
+    title: "what follows an accessor in the application gets its own answers, outage or not",
+    async check(starter) {
       const routes: readonly ApplicationRoute[] = [
         {
           kind: "json",
           method: "GET",
           path: "/copes",
-          answer: async ([auth], raw) => ({ user: await auth?.getUser(raw).catch((error: unknown) => (error as { code: string }).code) }),
+          respond: async ([auth], raw) => ({ user: await auth?.getUser(raw).catch((error: unknown) => (error as { code: string }).code) }),
         },
       ];
-      const app = await stage.start({ routes });
+      const app = await starter.start({ routes });
       const browser = await app.signedIn();
       assert.deepEqual((await browser.get("/copes")).json(), { user: ADA });
       app.clock.advance(HOUR);
       app.provider.fault("token", { kind: "status", status: 500 });
-      const answer = await browser.get("/copes");
-      assert.deepEqual([answer.status, answer.json(), app.caught], [200, { user: "provider_unavailable" }, []]);
+      const response = await browser.get("/copes");
+      assert.deepEqual([response.status, response.json(), app.caught], [200, { user: "provider_unavailable" }, []]);
     },
   },
 ];
@@ -204,14 +208,14 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
 const ASKING = ["getCredentials", "getUser", "getSession", "getAccessToken"] as const;
 
 function routeOf(name: Exclude<keyof ApplicationAuth, "on" | "idle">): ApplicationRoute {
-  return { kind: "json", method: "GET", path: `/${name}`, answer: ([auth], raw) => auth?.[name](raw) };
+  return { kind: "json", method: "GET", path: `/${name}`, respond: ([auth], raw) => auth?.[name](raw) };
 }
 
 async function watched(
-  stage: AdapterStage,
+  starter: ApplicationStarter,
   routes: readonly ApplicationRoute[],
 ): Promise<{ app: StartedApplication; store: WatchedStore }> {
   const clock = new TestClock();
   const store = new WatchedStore(clock);
-  return { store, app: await stage.start({ clock, routes, options: { store } }) };
+  return { store, app: await starter.start({ clock, routes, options: { store } }) };
 }

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import type { IdpAuthOptions, Session } from "../../../index.js";
 import type { TestProviderOptions } from "../../../testing/provider/test-provider.js";
 import type { ApplicationRoute } from "../adapter-under-test.js";
-import type { StartedApplication } from "../stage.js";
-import { ADA } from "./answers.js";
-import { ASKS_ALL, type Said } from "./asking.js";
+import type { StartedApplication } from "../application-starter.js";
+import { ADA } from "./assertions.js";
+import { ALL_ACCESSORS_ROUTE, type AccessorResults } from "./all-accessors.js";
 import type { AdapterRequirement } from "./requirement.js";
 
 const area = "accessors";
@@ -41,9 +41,9 @@ const ENDED: readonly Ended[] = [
 export const accessorRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    promise: "when nobody is signed in, each of them says so",
-    async check(stage) {
-      const app = await stage.start({ routes: [ASKS_ALL] });
+    title: "when nobody is signed in, each of them says so",
+    async check(starter) {
+      const app = await starter.start({ routes: [ALL_ACCESSORS_ROUTE] });
       assert.deepEqual((await app.browser().get("/all")).json(), {
         isAuthenticated: false,
         explanation: { authenticated: false, reason: "no_credentials" },
@@ -57,11 +57,11 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "when somebody is signed in, each of them gives what it is named for",
-    async check(stage) {
-      const app = await stage.start({ routes: [ASKS_ALL] });
+    title: "when somebody is signed in, each of them gives what it is named for",
+    async check(starter) {
+      const app = await starter.start({ routes: [ALL_ACCESSORS_ROUTE] });
       const browser = await app.signedIn();
-      const { record, session, ...said } = (await browser.get("/all")).json() as Said;
+      const { record, session, ...said } = (await browser.get("/all")).json() as AccessorResults;
       assert.deepEqual(said, {
         isAuthenticated: true,
         explanation: { authenticated: true, reason: null },
@@ -75,13 +75,13 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "when the ID token has expired and can be renewed, only those that may renew it do",
-    async check(stage) {
-      const app = await stage.start({ routes: [ASKS_ALL] });
+    title: "when the ID token has expired and can be renewed, only those that may renew it do",
+    async check(starter) {
+      const app = await starter.start({ routes: [ALL_ACCESSORS_ROUTE] });
       const browser = await app.signedIn();
       const stale = app.newest("access_token");
       app.clock.advance(HOUR);
-      const { record, session, ...said } = (await browser.get("/all")).json() as Said;
+      const { record, session, ...said } = (await browser.get("/all")).json() as AccessorResults;
       assert.notEqual(app.newest("access_token"), stale);
       assert.deepEqual(said, {
         isAuthenticated: false,
@@ -97,13 +97,13 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
   },
   ...ENDED.map(({ when, reason, end, ...start }): AdapterRequirement => ({
     area,
-    promise: `when ${when}, each of them says that nobody is signed in, and the reason is ${reason}`,
-    async check(stage) {
-      const app = await stage.start({ ...start, routes: [ASKS_ALL] });
+    title: `when ${when}, each of them says that nobody is signed in, and the reason is ${reason}`,
+    async check(starter) {
+      const app = await starter.start({ ...start, routes: [ALL_ACCESSORS_ROUTE] });
       const browser = await app.signedIn();
       end(app);
       const before = app.provider.requests.length;
-      const { record, ...said } = (await browser.get("/all")).json() as Said;
+      const { record, ...said } = (await browser.get("/all")).json() as AccessorResults;
       assert.deepEqual(said, {
         isAuthenticated: false,
         explanation: { authenticated: false, reason },
@@ -118,14 +118,14 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
   })),
   {
     area,
-    promise: "when the provider has refused to renew, they say so without asking it again",
-    async check(stage) {
-      const app = await stage.start({ routes: [ASKS_ALL] });
+    title: "when the provider has refused to renew, they say so without asking it again",
+    async check(starter) {
+      const app = await starter.start({ routes: [ALL_ACCESSORS_ROUTE] });
       const browser = await app.signedIn();
       app.clock.advance(HOUR);
       app.provider.revokeAll();
       assert.equal((await browser.get("/all")).json().credentials, null);
-      const { record, ...said } = (await browser.get("/all")).json() as Said;
+      const { record, ...said } = (await browser.get("/all")).json() as AccessorResults;
       assert.deepEqual(said, {
         isAuthenticated: false,
         explanation: { authenticated: false, reason: "refresh_rejected" },
@@ -140,22 +140,22 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "readSessionRecord gives exactly the specified keys of the record, frozen, under their configured names",
-    async check(stage) {
+    title: "readSessionRecord gives exactly the specified keys of the record, frozen, under their configured names",
+    async check(starter) {
       const seen: (Readonly<Record<string, unknown>> | null | undefined)[] = [];
       const routes: readonly ApplicationRoute[] = [
         {
           kind: "json",
           method: "GET",
           path: "/session",
-          async answer([auth], raw) {
+          async respond([auth], raw) {
             seen.push(await auth?.readSessionRecord(raw));
             return {};
           },
         },
       ];
       for (const [options, names] of KEYS) {
-        const app = await stage.start({ routes, options });
+        const app = await starter.start({ routes, options });
         const browser = app.browser();
         const callback = await app.approved(browser);
         await browser.get("/session");
@@ -176,21 +176,21 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "getSession gives the user, the verified claims and the times of the session, frozen",
-    async check(stage) {
+    title: "getSession gives the user, the verified claims and the times of the session, frozen",
+    async check(starter) {
       const seen: (Session | null | undefined)[] = [];
       const routes: readonly ApplicationRoute[] = [
         {
           kind: "json",
           method: "GET",
           path: "/session",
-          async answer([auth], raw) {
+          async respond([auth], raw) {
             seen.push(await auth?.getSession(raw));
             return auth?.readSessionRecord(raw);
           },
         },
       ];
-      const app = await stage.start({ routes, options: { sessionMaxAge: 3000, sessionIdleTimeout: 600 } });
+      const app = await starter.start({ routes, options: { sessionMaxAge: 3000, sessionIdleTimeout: 600 } });
       const browser = await app.signedIn();
       const signedInAt = app.clock.now() / 1000;
       app.clock.advance(100_000);
@@ -208,17 +208,17 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "getAccessToken looks at the access token's own expiry, as far as it is told to",
-    async check(stage) {
+    title: "getAccessToken looks at the access token's own expiry, as far as it is told to",
+    async check(starter) {
       const tokens: (string | null | undefined)[] = [];
       const path = "/token";
       const routes = [0, 30, 120].map((minValidity): ApplicationRoute => ({
         kind: "json",
         method: "GET",
         path: `${path}/${String(minValidity)}`,
-        answer: async ([auth], raw) => tokens.push(await auth?.getAccessToken(raw, { minValidity })),
+        respond: async ([auth], raw) => tokens.push(await auth?.getAccessToken(raw, { minValidity })),
       }));
-      const app = await stage.start({ routes, provider: { accessTokenSeconds: 600 } });
+      const app = await starter.start({ routes, provider: { accessTokenSeconds: 600 } });
       const browser = await app.signedIn();
       const first = app.newest("access_token");
       app.clock.advance(500_000);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import type { StageOptions } from "../stage.js";
-import { probe, SIGNED_IN } from "./answers.js";
+import type { StageOptions } from "../application-starter.js";
+import { probe, SIGNED_IN } from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
 
 const LOGIN = "/idpauth/login/";
@@ -12,10 +12,10 @@ const login = (parameters: Readonly<Record<string, string>>) => `${LOGIN}?${new 
 export const authorizationRequestRequirements: readonly AdapterRequirement[] = [
   {
     area: "authorization request",
-    promise:
+    title:
       "the redirect URI is exactly our own origin and login-callback, the same at the exchange, and the request carries state, nonce and PKCE",
-    async check(stage) {
-      const app = await stage.start();
+    async check(starter) {
+      const app = await starter.start();
       const redirectUri = `${app.origin}/idpauth/login-callback`;
       app.provider.settings.redirectUris = [redirectUri];
       const browser = app.browser();
@@ -48,9 +48,9 @@ export const authorizationRequestRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "authorization request",
-    promise:
+    title:
       "a SCOPE that is set is sent exactly; the default one asks for offline_access where the provider has it; IDP_LOGIN_PROMPT decides",
-    async check(stage) {
+    async check(starter) {
       const withoutOffline = { scopesSupported: ["openid", "email", "profile"] };
       const rows: readonly (readonly [start: StageOptions, scope: string, prompt: string | null])[] = [
         [{ options: { scope: ["openid", "calendar"] } }, "openid calendar", null],
@@ -59,7 +59,7 @@ export const authorizationRequestRequirements: readonly AdapterRequirement[] = [
         [{ options: { scope: undefined, loginPrompt: "select_account" } }, "openid email profile offline_access", "select_account"],
       ];
       for (const [start, scope, prompt] of rows) {
-        const app = await stage.start(start);
+        const app = await starter.start(start);
         const { searchParams } = new URL((await app.browser().navigate(LOGIN)).location ?? "");
         assert.deepEqual([searchParams.get("scope"), searchParams.get("prompt")], [scope, prompt]);
       }

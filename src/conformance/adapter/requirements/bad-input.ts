@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { rawRequest, type RawResponse } from "../../../testing/browser/raw-request.js";
-import type { AdapterStage, StartedApplication } from "../stage.js";
+import type { ApplicationStarter, StartedApplication } from "../application-starter.js";
 import type { AdapterRequirement } from "./requirement.js";
-import { soon } from "./soon.js";
+import { withinLimit } from "./within-limit.js";
 import {
   GUARDED_SPELLINGS,
   HEADERS,
@@ -17,28 +17,28 @@ import {
 
 const area = "bad input";
 
-/** What an answer to anybody must not show. */
+/** What a response to anybody must not show. */
 const INSIDES = /node_modules|file:\/\/|\bat [^\n]*:\d+:\d+|[\\/](?:src|dist)[\\/][\w.-]+\.[cm]?[jt]s/;
 
 export const badInputRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    promise: "an endpoint is reached by its own path only: no other slashes, letter case, encoding, dots or backslashes",
-    async check(stage) {
-      await sameOutcomes(stage, SPELLINGS);
+    title: "an endpoint is reached by its own path only: no other slashes, letter case, encoding, dots or backslashes",
+    async check(starter) {
+      await sameOutcomes(starter, SPELLINGS);
     },
   },
   {
     area,
-    promise: "outside debug mode the debug endpoint is 404 by every spelling and method",
-    async check(stage) {
-      const app = await stage.start();
+    title: "outside debug mode the debug endpoint is 404 by every spelling and method",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       const cookie = browser.cookies.header(new URL(app.origin)) ?? "";
       for (const path of ["/debug", "/debug/", "/DEBUG", "/%64ebug", "//debug", "/./debug", "/debug?x=/", "/x/../debug", "/debug;"]) {
         for (const method of ["GET", "POST", "DELETE", "OPTIONS"]) {
-          const answer = await send(app, `${method} /idpauth${path}`, `Cookie: ${cookie}\r\n`);
-          assertOutcome(answer, `${method} /idpauth${path}`, [404, ...ownResponses(stage)]);
+          const response = await send(app, `${method} /idpauth${path}`, `Cookie: ${cookie}\r\n`);
+          assertOutcome(response, `${method} /idpauth${path}`, [404, ...ownResponses(starter)]);
         }
       }
       const head = await browser.get("/idpauth/debug", { method: "HEAD" });
@@ -47,13 +47,13 @@ export const badInputRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "a guarded handler is not reached by any spelling of its path without being signed in",
-    async check(stage) {
-      const app = await stage.start();
+    title: "a guarded handler is not reached by any spelling of its path without being signed in",
+    async check(starter) {
+      const app = await starter.start();
       for (const line of GUARDED_SPELLINGS) {
         for (const accept of ["text/html", "application/json"]) {
-          const answer = await send(app, `GET ${line}`, `Accept: ${accept}\r\n`);
-          assertOutcome(answer, line, [...REFUSED, ...ownResponses(stage)]);
+          const response = await send(app, `GET ${line}`, `Accept: ${accept}\r\n`);
+          assertOutcome(response, line, [...REFUSED, ...ownResponses(starter)]);
         }
       }
       assert.deepEqual([...app.ran], [], "the protected handler ran");
@@ -62,75 +62,78 @@ export const badInputRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "request targets in absolute form, without a slash or for nothing at all end alike",
-    async check(stage) {
-      await sameOutcomes(stage, TARGETS);
+    title: "request targets in absolute form, without a slash or for nothing at all end alike",
+    async check(starter) {
+      await sameOutcomes(starter, TARGETS);
     },
   },
   {
     area,
-    promise: "methods that nobody expects are 405 at every endpoint, and do nothing",
-    async check(stage) {
-      await sameOutcomes(stage, METHODS);
+    title: "methods that nobody expects are 405 at every endpoint, and do nothing",
+    async check(starter) {
+      await sameOutcomes(starter, METHODS);
     },
   },
   {
     area,
-    promise: "queries with repeated or odd names, bad percent-encoding, or a thousand parameters end alike",
-    async check(stage) {
-      await sameOutcomes(stage, QUERIES);
+    title: "queries with repeated or odd names, bad percent-encoding, or a thousand parameters end alike",
+    async check(starter) {
+      await sameOutcomes(starter, QUERIES);
     },
   },
   {
     area,
-    promise: "headers of sixteen kilobytes, hostile cookies and bytes outside of ASCII end alike, and no cookie of theirs signs out",
-    async check(stage) {
-      await sameOutcomes(stage, HEADERS);
+    title: "headers of sixteen kilobytes, hostile cookies and bytes outside of ASCII end alike, and no cookie of theirs signs out",
+    async check(starter) {
+      await sameOutcomes(starter, HEADERS);
     },
   },
   {
     area,
-    promise: "a Host that is no host name is 400 at the login, and nowhere else asked for",
-    async check(stage) {
-      const app = await stage.start();
+    title: "a Host that is no host name is 400 at the login, and nowhere else asked for",
+    async check(starter) {
+      const app = await starter.start();
       // Who makes a URL of such a Host may read another path out of it.
-      const otherPath = stage.has("raw targets") ? [] : [404];
+      const otherPath = starter.has("raw targets") ? [] : [404];
       for (const host of HOSTS) {
-        const answer = await sendRaw(app, `GET /idpauth/login/ HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
-        assertOutcome(answer, `Host: ${host}`, [400, ...otherPath]);
+        const response = await sendRaw(app, `GET /idpauth/login/ HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+        assertOutcome(response, `Host: ${host}`, [400, ...otherPath]);
         const probed = await sendRaw(app, `GET /idpauth/session HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
         // A server may refuse it before anybody is asked.
         assertOutcome(probed, `Host: ${host}`, [200, 400, ...otherPath]);
       }
       // Who needs a URL may put its own address there.
-      const ownAddress = stage.has("raw targets") ? [] : [302];
+      const ownAddress = starter.has("raw targets") ? [] : [302];
       for (const version of ["1.0", "1.1"]) {
-        const answer = await sendRaw(app, `GET /idpauth/login/ HTTP/${version}\r\n\r\n`);
-        assertOutcome(answer, `HTTP/${version} without Host`, [400, ...ownAddress, ...otherPath]);
+        const response = await sendRaw(app, `GET /idpauth/login/ HTTP/${version}\r\n\r\n`);
+        assertOutcome(response, `HTTP/${version} without Host`, [400, ...ownAddress, ...otherPath]);
       }
       assertNoFailures(app);
     },
   },
   {
     area,
-    promise: "of two Host headers none is believed: 400 at the login, which BASE_URL makes up for",
-    async check(stage) {
-      const app = await stage.start();
+    title: "of two Host headers none is believed: 400 at the login, which BASE_URL makes up for",
+    async check(starter) {
+      const app = await starter.start();
       const hosts = `Host: 127.0.0.1:${app.port}\r\nHost: evil.example\r\n`;
       const login = await sendRaw(app, `GET /idpauth/login/ HTTP/1.1\r\n${hosts}\r\n`);
       // Who hands over a parsed URL has chosen one: the first, as Node does.
-      assertOutcome(login, "two Host headers", stage.has("raw targets") ? 400 : [400, 302]);
+      assertOutcome(login, "two Host headers", starter.has("raw targets") ? 400 : [400, 302]);
       assert.ok(!login.raw.includes("evil"), login.raw);
       const reversed = await sendRaw(app, `GET /idpauth/login/ HTTP/1.1\r\nHost: evil.example\r\nHost: 127.0.0.1:${app.port}\r\n\r\n`);
-      assertOutcome(reversed, "two Host headers, the other way round", stage.has("raw targets") ? 400 : [400, 302]);
+      assertOutcome(reversed, "two Host headers, the other way round", starter.has("raw targets") ? 400 : [400, 302]);
       const blocked = await sendRaw(app, `GET /reports HTTP/1.1\r\n${hosts}Accept: text/html\r\n\r\n`);
       assertOutcome(blocked, "two Host headers at a guarded page", [302, 400]);
       assert.ok(!blocked.raw.includes("evil"), blocked.raw);
 
-      const settled = await stage.start({ options: { baseUrl: "https://app.example" } });
-      const answer = await sendRaw(settled, `GET /idpauth/login/?response=json HTTP/1.1\r\nHost: a.example\r\nHost: evil.example\r\n\r\n`);
-      assertOutcome(answer, "two Host headers with BASE_URL", [200, 400]);
-      if (answer.status === 200) assert.ok(answer.body.includes(encodeURIComponent("https://app.example/idpauth/")), answer.body);
+      const settled = await starter.start({ options: { baseUrl: "https://app.example" } });
+      const response = await sendRaw(
+        settled,
+        `GET /idpauth/login/?response=json HTTP/1.1\r\nHost: a.example\r\nHost: evil.example\r\n\r\n`,
+      );
+      assertOutcome(response, "two Host headers with BASE_URL", [200, 400]);
+      if (response.status === 200) assert.ok(response.body.includes(encodeURIComponent("https://app.example/idpauth/")), response.body);
       assertNoFailures(app);
     },
   },
@@ -139,23 +142,23 @@ export const badInputRequirements: readonly AdapterRequirement[] = [
 /** A visitor who is not signed in is turned away, or the framework knows no such page. */
 const REFUSED: readonly number[] = [302, 400, 401, 404];
 
-/** What a framework's own router may answer before anybody is asked: a corrected address, or that it is none. */
-function ownResponses(stage: AdapterStage): readonly number[] {
-  return stage.has("untouched requests") ? [] : [308, 400, 405, 500];
+/** What a framework's own router may response before anybody is asked: a corrected address, or that it is none. */
+function ownResponses(starter: ApplicationStarter): readonly number[] {
+  return starter.has("untouched requests") ? [] : [308, 400, 405, 500];
 }
 
 /** Sends each with a signed-in visitor's cookies, on an application in debug mode; in the end they still are signed in. */
-async function sameOutcomes(stage: AdapterStage, requests: readonly HostileRequest[]): Promise<void> {
-  const app = await stage.start({ options: { debug: true } });
+async function sameOutcomes(starter: ApplicationStarter, requests: readonly HostileRequest[]): Promise<void> {
+  const app = await starter.start({ options: { debug: true } });
   const browser = await app.signedIn();
   const cookies = browser.cookies.header(new URL(app.origin)) ?? "";
   for (const { line, outcome, parsed = outcome, headers = "Cookie: COOKIES\r\n", says } of requests) {
     const written = line.replaceAll("PORT", String(app.port));
-    const answer = await send(app, written, headers.replaceAll("COOKIES", cookies));
+    const response = await send(app, written, headers.replaceAll("COOKIES", cookies));
     const row = `${shortened(written)} ${shortened(headers)}`;
-    assertOutcome(answer, row, [...[stage.has("raw targets") ? outcome : parsed].flat(), ...ownResponses(stage)]);
-    if (answer.status >= 400) assert.ok(!answer.body.includes('"authenticated"'), `${row}: an endpoint has answered ${answer.body}`);
-    if (says !== undefined && answer.status === 200) assert.ok(answer.body.includes(says), `${row}: ${answer.body}`);
+    assertOutcome(response, row, [...[starter.has("raw targets") ? outcome : parsed].flat(), ...ownResponses(starter)]);
+    if (response.status >= 400) assert.ok(!response.body.includes('"authenticated"'), `${row}: an endpoint has answered ${response.body}`);
+    if (says !== undefined && response.status === 200) assert.ok(response.body.includes(says), `${row}: ${response.body}`);
   }
   assert.equal((await browser.get("/idpauth/session")).json().authenticated, true, "one of them has signed out");
   assertNoFailures(app);
@@ -166,12 +169,12 @@ function send(app: StartedApplication, line: string, headers: string): Promise<R
 }
 
 function sendRaw({ port }: StartedApplication, bytes: string): Promise<RawResponse> {
-  return soon(rawRequest(port, bytes), `no answer to ${shortened(bytes)}`);
+  return withinLimit(rawRequest(port, bytes), `no response to ${shortened(bytes)}`);
 }
 
-function assertOutcome(answer: RawResponse, row: string, outcome: Outcome): void {
-  assert.ok([outcome].flat().includes(answer.status), `${row}: ${answer.status}, not ${String(outcome)}: ${shortened(answer.body)}`);
-  assert.ok(!INSIDES.test(answer.raw), `${row}: ${answer.raw}`);
+function assertOutcome(response: RawResponse, row: string, outcome: Outcome): void {
+  assert.ok([outcome].flat().includes(response.status), `${row}: ${response.status}, not ${String(outcome)}: ${shortened(response.body)}`);
+  assert.ok(!INSIDES.test(response.raw), `${row}: ${response.raw}`);
 }
 
 /** The application's own error handler may be told of a bad request, never of a failure. */

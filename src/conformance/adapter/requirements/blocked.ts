@@ -6,7 +6,7 @@ export function backTo(page: string): string {
   return new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: page }).toString();
 }
 
-/** What is on every answer of the guard's own. */
+/** What is on every response of the guard's own. */
 export function assertBlockedHeaders({ headers }: BrowserResponse): void {
   assert.equal(headers["cache-control"], "no-store");
   assert.equal(headers["x-content-type-options"], "nosniff");

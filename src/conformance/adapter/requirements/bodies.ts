@@ -4,9 +4,9 @@ import { once } from "node:events";
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
 import type { CookieBrowser } from "../../../testing/browser/cookie-browser.js";
 import { rawRequest, type RawResponse } from "../../../testing/browser/raw-request.js";
-import type { StartedApplication } from "../stage.js";
+import type { StartedApplication } from "../application-starter.js";
 import type { AdapterRequirement } from "./requirement.js";
-import { soon } from "./soon.js";
+import { withinLimit } from "./within-limit.js";
 
 const area = "bodies";
 const HOUR = 3_600_000;
@@ -32,9 +32,9 @@ const TYPED: readonly (readonly [type: string, body: string])[] = [
 export const bodyRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    promise: "a large body comes through to the handler byte for byte, guarded or not",
-    async check(stage) {
-      const app = await stage.start();
+    title: "a large body comes through to the handler byte for byte, guarded or not",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       const body = randomBytes(TWO_MEGABYTES);
       for (const path of ECHOES) {
@@ -45,9 +45,9 @@ export const bodyRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "bytes of every kind come through, sent with a length or in chunks, and so does no body at all",
-    async check(stage) {
-      const app = await stage.start();
+    title: "bytes of every kind come through, sent with a length or in chunks, and so does no body at all",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       for (const path of ECHOES) {
         for (const sent of [AWKWARD, [AWKWARD.subarray(0, 1), AWKWARD.subarray(1, 300), AWKWARD.subarray(300)], Buffer.alloc(0)]) {
@@ -60,9 +60,9 @@ export const bodyRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "a body is not parsed, whatever type it says it has",
-    async check(stage) {
-      const app = await stage.start();
+    title: "a body is not parsed, whatever type it says it has",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       for (const path of ECHOES) {
         for (const [type, text] of TYPED) {
@@ -74,16 +74,16 @@ export const bodyRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "a body streams: what was sent has come back before the rest is sent",
-    async check(stage) {
-      const app = await stage.start();
+    title: "a body streams: what was sent has come back before the rest is sent",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       for (const path of ECHOES) {
         const outgoing = begin(app, browser, path, { "transfer-encoding": "chunked" });
         outgoing.write("first");
-        const message = await soon(responseTo(outgoing), `the answer of ${path} does not begin before the body has ended`);
+        const message = await withinLimit(responseTo(outgoing), `the response of ${path} does not begin before the body has ended`);
         assert.equal(message.statusCode, 200, path);
-        const [first] = (await soon(once(message, "data"), `${path} keeps the first part back`)) as [Buffer];
+        const [first] = (await withinLimit(once(message, "data"), `${path} keeps the first part back`)) as [Buffer];
         assert.equal(first.toString(), "first");
         outgoing.end("second");
         assert.equal((await bytesOf(message)).toString(), "second");
@@ -92,42 +92,42 @@ export const bodyRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "a body that arrives while the guard waits for a refresh is complete when the handler gets it",
-    async check(stage) {
-      const app = await stage.start();
+    title: "a body that arrives while the guard waits for a refresh is complete when the handler gets it",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       app.clock.advance(HOUR);
       const token = app.provider.hold("token");
-      const answer = post(app, browser, "/guarded-echo", [AWKWARD, AWKWARD, AWKWARD]);
+      const response = post(app, browser, "/guarded-echo", [AWKWARD, AWKWARD, AWKWARD]);
       await token.arrived;
       token.release();
-      const { status, bytes } = await answer;
+      const { status, bytes } = await response;
       assert.deepEqual([status, bytes.toString("hex")], [200, AWKWARD.toString("hex").repeat(3)]);
     },
   },
   {
     area,
-    promise: "a POST that the guard blocks has its 401 while its body is still being sent",
-    async check(stage) {
-      const app = await stage.start();
+    title: "a POST that the guard blocks has its 401 while its body is still being sent",
+    async check(starter) {
+      const app = await starter.start();
       for (const framing of UNFINISHED) {
-        const answer = await beginning(app, "POST /guarded-echo", framing);
-        assert.deepEqual([answer.status, (JSON.parse(answer.body) as { error: string }).error], [401, "login_required"], answer.raw);
+        const response = await beginning(app, "POST /guarded-echo", framing);
+        assert.deepEqual([response.status, (JSON.parse(response.body) as { error: string }).error], [401, "login_required"], response.raw);
       }
       assert.deepEqual((await app.browser().get("/public")).json(), { for: "everybody" });
     },
   },
   {
     area,
-    promise: "a big body to one of our endpoints is answered 405 at once, and nothing happens",
-    async check(stage) {
-      const app = await stage.start();
+    title: "a big body to one of our endpoints is answered 405 at once, and nothing happens",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       const cookie = browser.cookies.header(new URL(app.origin)) ?? "";
       for (const path of ["session", "login/", "logout/", "login-callback?state=x&code=y", ""]) {
         for (const framing of UNFINISHED) {
-          const answer = await beginning(app, `POST /idpauth/${path}`, `Cookie: ${cookie}\r\n${framing}`);
-          assert.deepEqual([answer.status, answer.header("allow")?.startsWith("GET")], [405, true], `${path}: ${answer.raw}`);
+          const response = await beginning(app, `POST /idpauth/${path}`, `Cookie: ${cookie}\r\n${framing}`);
+          assert.deepEqual([response.status, response.header("allow")?.startsWith("GET")], [405, true], `${path}: ${response.raw}`);
         }
       }
       assert.equal((await browser.get("/idpauth/session")).json().authenticated, true);
@@ -144,7 +144,7 @@ const UNFINISHED = [
 
 function beginning({ port }: StartedApplication, line: string, rest: string): Promise<RawResponse> {
   const request = `${line} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAccept: application/json\r\nContent-Type: ${BYTES}\r\n${rest}`;
-  return soon(rawRequest(port, request), `${line} is not answered before its body has ended`);
+  return withinLimit(rawRequest(port, request), `${line} is not answered before its body has ended`);
 }
 
 interface Echoed {
@@ -171,7 +171,7 @@ async function post(
     await new Promise((resolve) => setImmediate(resolve));
   }
   outgoing.end();
-  const message = await soon(answered, `${path} does not answer`);
+  const message = await withinLimit(answered, `${path} does not response`);
   return { status: message.statusCode, bytes: await bytesOf(message) };
 }
 

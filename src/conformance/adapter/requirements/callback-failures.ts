@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { CookieBrowser } from "../../../testing/browser/cookie-browser.js";
 import type { Fault, IdTokenDraft, MutatedIdToken } from "../../../testing/provider/test-provider.js";
-import type { StartedApplication } from "../stage.js";
+import type { StartedApplication } from "../application-starter.js";
 import {
   ACCEPTS_JSON,
   assertLinkInvalid,
@@ -16,7 +16,7 @@ import {
   SIGNED_IN,
   SIGNED_OUT,
   withQuery,
-} from "./answers.js";
+} from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
 
 const INDEX = "/idpauth/";
@@ -65,9 +65,9 @@ async function visitors(app: StartedApplication): Promise<readonly (readonly [br
 export const callbackFailureRequirements: readonly AdapterRequirement[] = [
   {
     area: "callback",
-    promise: "the iss of the answer is compared when it is there, demanded when the provider announces it, on errors too (RFC 9207)",
-    async check(stage) {
-      const app = await stage.start();
+    title: "the iss of the response is compared when it is there, demanded when the provider announces it, on errors too (RFC 9207)",
+    async check(starter) {
+      const app = await starter.start();
       const browser = app.browser();
       const spoils: readonly ((callback: string) => string)[] = [
         (callback) => withQuery(callback, { iss: undefined }),
@@ -86,9 +86,9 @@ export const callbackFailureRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    promise: "where the provider announces no iss it may be missing, and a wrong one is still refused",
-    async check(stage) {
-      const app = await stage.start({ provider: { announceIss: false } });
+    title: "where the provider announces no iss it may be missing, and a wrong one is still refused",
+    async check(starter) {
+      const app = await starter.start({ provider: { announceIss: false } });
       const browser = app.browser();
       assertRefused(await browser.navigate(withQuery(await app.approved(browser), { iss: EVIL })));
       assertRedirect(await browser.navigate(await app.approved(browser)), INDEX);
@@ -96,9 +96,9 @@ export const callbackFailureRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    promise: "an ID token that does not pass verification is a 400 page, signs nobody in and nobody out, and the code is sent once",
-    async check(stage) {
-      const app = await stage.start();
+    title: "an ID token that does not pass verification is a 400 page, signs nobody in and nobody out, and the code is sent once",
+    async check(starter) {
+      const app = await starter.start();
       for (const [browser, before] of await visitors(app)) {
         for (const mutate of BAD_ID_TOKENS) {
           const callback = await app.approved(browser, undefined, GRACE);
@@ -115,9 +115,9 @@ export const callbackFailureRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    promise: "a code that the provider refuses is a 400 page in our own words, or problem+json where Accept asks for JSON",
-    async check(stage) {
-      const app = await stage.start();
+    title: "a code that the provider refuses is a 400 page in our own words, or problem+json where Accept asks for JSON",
+    async check(starter) {
+      const app = await starter.start();
       for (const [browser, before] of await visitors(app)) {
         for (const fault of REFUSALS) {
           app.provider.fault("token", { ...fault, times: 2 });
@@ -133,9 +133,9 @@ export const callbackFailureRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    promise: "the code of another login is refused",
-    async check(stage) {
-      const app = await stage.start();
+    title: "the code of another login is refused",
+    async check(starter) {
+      const app = await starter.start();
       const browser = app.browser();
       const foreign = new URL(await app.approved(app.browser())).searchParams.get("code") ?? "";
       assertRefused(await browser.navigate(withQuery(await app.approved(browser), { code: foreign })));
@@ -144,18 +144,18 @@ export const callbackFailureRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    promise: "an outage of the token endpoint is a 503 page with Retry-After and Try again, and nothing is stored",
-    async check(stage) {
-      const app = await stage.start();
+    title: "an outage of the token endpoint is a 503 page with Retry-After and Try again, and nothing is stored",
+    async check(starter) {
+      const app = await starter.start();
       for (const [browser, before] of await visitors(app)) {
         for (const fault of OUTAGES) {
           const callback = await app.approved(browser, undefined, GRACE);
           app.provider.fault("token", { ...fault, times: 1 });
-          const answer = await browser.navigate(callback);
-          assertPage(answer, 503, codeOf(fault), 'href="/idpauth/login/"');
-          assertRetryAfter(answer);
-          assert.doesNotMatch(answer.text, /EVIL/);
-          assert.deepEqual(ownCookies(answer), []);
+          const response = await browser.navigate(callback);
+          assertPage(response, 503, codeOf(fault), 'href="/idpauth/login/"');
+          assertRetryAfter(response);
+          assert.doesNotMatch(response.text, /EVIL/);
+          assert.deepEqual(ownCookies(response), []);
           // The back-off ends; the code was sent and is never sent again.
           app.clock.advance(31_000);
           const asked = tokenRequests(app);
@@ -169,17 +169,17 @@ export const callbackFailureRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    promise: "while this process backs off from the provider it is 503 at once, and the login is kept for later",
-    async check(stage) {
-      const app = await stage.start();
+    title: "while this process backs off from the provider it is 503 at once, and the login is kept for later",
+    async check(starter) {
+      const app = await starter.start();
       const [unlucky, browser] = [app.browser(), app.browser()];
       const [first, second] = [await app.approved(unlucky), await app.approved(browser)];
       // A response to one code keeps no other login away; a provider that does not respond does.
       app.provider.fault("token", { kind: "reset", times: 1 });
       assertRetryAfter(await unlucky.navigate(first));
-      const answer = await browser.get(second, { headers: ACCEPTS_JSON });
-      assertProblem(answer, 503, "provider_unavailable");
-      assertRetryAfter(answer);
+      const response = await browser.get(second, { headers: ACCEPTS_JSON });
+      assertProblem(response, 503, "provider_unavailable");
+      assertRetryAfter(response);
       assert.equal(tokenRequests(app), 1);
       app.clock.advance(20_000);
       assertRedirect(await browser.navigate(second), INDEX);
@@ -187,9 +187,9 @@ export const callbackFailureRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    promise: "keys that cannot be had are an outage, not a refusal",
-    async check(stage) {
-      const app = await stage.start();
+    title: "keys that cannot be had are an outage, not a refusal",
+    async check(starter) {
+      const app = await starter.start();
       const browser = app.browser();
       app.provider.fault("jwks", { kind: "reset" });
       assertRetryAfter(await browser.navigate(await app.approved(browser)));
@@ -198,16 +198,16 @@ export const callbackFailureRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    promise: "a provider that hangs is 503 after IDP_HTTP_TIMEOUT",
-    async check(stage) {
-      const app = await stage.start({ options: { httpTimeout: 3 } });
+    title: "a provider that hangs is 503 after IDP_HTTP_TIMEOUT",
+    async check(starter) {
+      const app = await starter.start({ options: { httpTimeout: 3 } });
       const browser = app.browser();
       const callback = await app.approved(browser);
       const hold = app.provider.hold("token");
-      const answer = browser.navigate(callback);
+      const response = browser.navigate(callback);
       await hold.arrived;
       app.clock.advance(3_000);
-      assertRetryAfter(await answer);
+      assertRetryAfter(await response);
       hold.release();
     },
   },

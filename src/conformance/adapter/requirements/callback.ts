@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { StartedApplication } from "../stage.js";
+import type { StartedApplication } from "../application-starter.js";
 import {
   ACCEPTS_JSON,
   assertLinkInvalid,
@@ -13,7 +13,7 @@ import {
   SIGNED_IN,
   SIGNED_OUT,
   withQuery,
-} from "./answers.js";
+} from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
 
 const INDEX = "/idpauth/";
@@ -50,9 +50,9 @@ const PROVIDER_ERRORS: readonly (readonly [error: string, code: string])[] = [
 export const callbackRequirements: readonly AdapterRequirement[] = [
   {
     area: "callback",
-    promise: "answers 302 without a body to that login's page, and signs in whoever agreed at the provider",
-    async check(stage) {
-      const app = await stage.start();
+    title: "answers 302 without a body to that login's page, and signs in whoever agreed at the provider",
+    async check(starter) {
+      const app = await starter.start();
       const browser = app.browser();
       const callback = await app.approved(browser, fromPage(app));
       // Parameters that nobody knows change nothing.
@@ -63,9 +63,9 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    promise: "as somebody else leaves nobody of before signed in",
-    async check(stage) {
-      const app = await stage.start();
+    title: "as somebody else leaves nobody of before signed in",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       const before = app.copyOf(browser);
       await browser.navigate(await app.approved(browser, undefined, GRACE));
@@ -78,13 +78,13 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    promise: "asks userinfo once who it is when the ID token does not say, and stands when userinfo cannot",
-    async check(stage) {
-      const app = await stage.start({ provider: { claimsInIdToken: false } });
+    title: "asks userinfo once who it is when the ID token does not say, and stands when userinfo cannot",
+    async check(starter) {
+      const app = await starter.start({ provider: { claimsInIdToken: false } });
       assert.deepEqual(await probe(await app.signedIn()), SIGNED_IN);
       assert.equal(app.provider.requestsTo("userinfo").length, 1);
       const nameless = { authenticated: true, user: { email: null, name: null, picture: null } };
-      app.provider.userinfoAnswer = (claims) => ({ ...claims, sub: "somebody-else" });
+      app.provider.userinfoResponse = (claims) => ({ ...claims, sub: "somebody-else" });
       assert.deepEqual(await probe(await app.signedIn()), nameless);
       app.provider.fault("userinfo", { kind: "reset" });
       assert.deepEqual(await probe(await app.signedIn()), nameless);
@@ -92,9 +92,9 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    promise: "a state that is missing, empty, unknown, changed or repeated is 400 with a way to start again, and costs nothing",
-    async check(stage) {
-      const app = await stage.start();
+    title: "a state that is missing, empty, unknown, changed or repeated is 400 with a way to start again, and costs nothing",
+    async check(starter) {
+      const app = await starter.start();
       const [browser, signedIn] = [app.browser(), await app.signedIn()];
       const callback = await app.approved(browser, fromPage(app));
       const asked = tokenRequests(app);
@@ -109,9 +109,9 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    promise: "a state of another browser is 400 there, signed in or not, and still works at home",
-    async check(stage) {
-      const app = await stage.start();
+    title: "a state of another browser is 400 there, signed in or not, and still works at home",
+    async check(starter) {
+      const app = await starter.start();
       const [home, stranger, starting, signedIn] = [app.browser(), app.browser(), app.browser(), await app.signedIn()];
       const callback = await app.approved(home, fromPage(app), GRACE);
       await starting.navigate("/idpauth/login/");
@@ -122,20 +122,20 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    promise: "an unusable link is problem+json where Accept asks for JSON",
-    async check(stage) {
-      const app = await stage.start();
-      const answer = await app.browser().get(`${CALLBACK}?code=x&state=y`, { headers: ACCEPTS_JSON });
-      assertProblem(answer, 400, "login_link_invalid");
-      assert.equal(answer.json().title, "This sign-in link is no longer valid");
+    title: "an unusable link is problem+json where Accept asks for JSON",
+    async check(starter) {
+      const app = await starter.start();
+      const response = await app.browser().get(`${CALLBACK}?code=x&state=y`, { headers: ACCEPTS_JSON });
+      assertProblem(response, 400, "login_link_invalid");
+      assert.equal(response.json().title, "This sign-in link is no longer valid");
       assertLinkInvalid(await app.browser().get(`${CALLBACK}?code=x&state=y`));
     },
   },
   {
     area: "callback",
-    promise: "a known state without exactly one code or error is 400, and that login is used up",
-    async check(stage) {
-      const app = await stage.start();
+    title: "a known state without exactly one code or error is 400, and that login is used up",
+    async check(starter) {
+      const app = await starter.start();
       const browser = app.browser();
       const spoils: readonly ((callback: string) => string)[] = [
         (callback) => withQuery(callback, { code: undefined }),
@@ -153,9 +153,9 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    promise: "again by somebody who is signed in, as after a reload or the back button, is 302 to the page without asking the provider",
-    async check(stage) {
-      const app = await stage.start();
+    title: "again by somebody who is signed in, as after a reload or the back button, is 302 to the page without asking the provider",
+    async check(starter) {
+      const app = await starter.start();
       const browser = app.browser();
       const callback = await app.approved(browser, fromPage(app));
       await browser.navigate(callback);
@@ -171,33 +171,33 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    promise: "a double click is one token request, and both get the same answer",
-    async check(stage) {
-      const app = await stage.start();
+    title: "a double click is one token request, and both get the same response",
+    async check(starter) {
+      const app = await starter.start();
       const browser = app.browser();
       const callback = await app.approved(browser, fromPage(app));
       const hold = app.provider.hold("token");
-      const answers = [browser.navigate(callback), browser.navigate(callback)];
+      const responses = [browser.navigate(callback), browser.navigate(callback)];
       await hold.arrived;
       // What was sent after the second click has been answered, so that the click has arrived too.
       await app.browser().get(PROBE);
       hold.release();
       const cookies: (readonly string[])[] = [];
-      for (const answer of await Promise.all(answers)) {
-        assertRedirect(answer, pageOf(app));
-        cookies.push(answer.setCookies);
+      for (const response of await Promise.all(responses)) {
+        assertRedirect(response, pageOf(app));
+        cookies.push(response.setCookies);
       }
       assert.equal(tokenRequests(app), 1);
       assert.deepEqual(await probe(browser), SIGNED_IN);
-      // The browser shows the later answer and may never read the earlier one, so each has the new session's cookie.
-      if (stage.session === "bundled") assert.deepEqual(cookies[1], cookies[0]);
+      // The browser shows the later response and may never read the earlier one, so each has the new session's cookie.
+      if (starter.session === "bundled") assert.deepEqual(cookies[1], cookies[0]);
     },
   },
   {
     area: "callback",
-    promise: "the last eight states that were used while signed in are remembered",
-    async check(stage) {
-      const app = await stage.start();
+    title: "the last eight states that were used while signed in are remembered",
+    async check(starter) {
+      const app = await starter.start();
       const browser = app.browser();
       const callbacks: string[] = [];
       for (let login = 1; login <= 9; login += 1) {
@@ -211,9 +211,9 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    promise: "an error of the provider leads to the index, which explains it in fixed words and repeats none of the provider's",
-    async check(stage) {
-      const app = await stage.start();
+    title: "an error of the provider leads to the index, which explains it in fixed words and repeats none of the provider's",
+    async check(starter) {
+      const app = await starter.start();
       const [browser, signedIn] = [app.browser(), await app.signedIn()];
       for (const visitor of [browser, signedIn]) {
         for (const [error, code] of PROVIDER_ERRORS) {
@@ -224,9 +224,9 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
             error_description: "EVIL words",
             error_uri: "https://evil.example",
           });
-          const answer = await visitor.navigate(failed);
-          assertRedirect(answer, `${INDEX}?error=${code}`);
-          const page = await visitor.navigate(answer.location ?? "");
+          const response = await visitor.navigate(failed);
+          assertRedirect(response, `${INDEX}?error=${code}`);
+          const page = await visitor.navigate(response.location ?? "");
           assertPage(page, 200, code);
           assert.match(readable(page), /The sign-in was not completed\. \w+/);
           assert.doesNotMatch(`${page.text}${JSON.stringify(page.rawHeaders)}`, /evil/i);
@@ -239,19 +239,19 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    promise: "a logout while it is under way wins: nobody is signed in, and the tokens are revoked",
-    async check(stage) {
-      const app = await stage.start();
+    title: "a logout while it is under way wins: nobody is signed in, and the tokens are revoked",
+    async check(starter) {
+      const app = await starter.start();
       const browser = app.browser();
       const callback = await app.approved(browser);
       const leaving = app.copyOf(browser);
       const hold = app.provider.hold("token", { before: false });
       const revoking = app.provider.hold("revoke");
-      const answer = browser.navigate(callback);
+      const response = browser.navigate(callback);
       await hold.arrived;
       assert.deepEqual((await leaving.get("/idpauth/logout/?response=json")).json(), { status: "logged_out" });
       hold.release();
-      assertLinkInvalid(await answer);
+      assertLinkInvalid(await response);
       assert.deepEqual(await probe(browser), SIGNED_OUT);
       await revoking.arrived;
       assert.equal(app.provider.requestsTo("revoke")[0]?.params.get("token"), app.newest("refresh_token"));

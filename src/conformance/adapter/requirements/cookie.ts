@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { TestClock } from "../../../testing/test-clock.js";
-import type { AdapterStage, StageOptions } from "../stage.js";
+import type { ApplicationStarter, StageOptions } from "../application-starter.js";
 import { WatchedStore } from "../watched-store.js";
-import { assertPage, assertRedirect, ownCookies, probe, SIGNED_IN, SIGNED_OUT } from "./answers.js";
+import { assertPage, assertRedirect, ownCookies, probe, SIGNED_IN, SIGNED_OUT } from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
 
 const HTTPS = "https://app.example";
@@ -19,18 +19,18 @@ const attributes = (maxAge: number, secure: boolean) =>
 
 /** Signs in, probes and signs out at `origin`, and holds every cookie on the way to these attributes. */
 async function checkCookie(
-  stage: AdapterStage,
+  starter: ApplicationStarter,
   { start = {}, origin, name, maxAge = LIFE }: { start?: StageOptions; origin?: string; name: string; maxAge?: number },
 ): Promise<void> {
-  const app = await stage.start(start);
+  const app = await starter.start(start);
   const at = origin ?? app.origin;
   const secure = at.startsWith("https:");
   const browser = app.browser({ origin: at, ...(origin !== undefined && { proxied: { [origin]: app.port } }) });
   const login = await browser.navigate("/idpauth/login/");
   const done = await browser.navigate(await app.provider.signInCode(login.location ?? ""));
-  for (const answer of [login, done]) {
-    assert.deepEqual(answer.setCookies.map(attributesOf), [{ name, attributes: attributes(maxAge, secure) }]);
-    assert.match(answer.setCookies[0] ?? "", new RegExp(`^${name}=[A-Za-z0-9_-]{43};`));
+  for (const response of [login, done]) {
+    assert.deepEqual(response.setCookies.map(attributesOf), [{ name, attributes: attributes(maxAge, secure) }]);
+    assert.match(response.setCookies[0] ?? "", new RegExp(`^${name}=[A-Za-z0-9_-]{43};`));
   }
   assert.deepEqual(await probe(browser), SIGNED_IN);
   const out = await browser.navigate("/idpauth/logout/");
@@ -42,40 +42,40 @@ async function checkCookie(
 export const cookieRequirements: readonly AdapterRequirement[] = [
   {
     area: "cookie",
-    promise: "over http is idpauth: HttpOnly, SameSite=Lax, Path=/, Max-Age; a logout clears it with the same attributes",
+    title: "over http is idpauth: HttpOnly, SameSite=Lax, Path=/, Max-Age; a logout clears it with the same attributes",
     session: "bundled",
-    check: (stage) => checkCookie(stage, { name: "idpauth" }),
+    check: (starter) => checkCookie(starter, { name: "idpauth" }),
   },
   {
     area: "cookie",
-    promise: "behind a trusted proxy that ends TLS is __Host-idpauth with Secure",
+    title: "behind a trusted proxy that ends TLS is __Host-idpauth with Secure",
     session: "bundled",
-    check(stage) {
-      const start = stage.has("own trust-proxy setting") ? { trustsProxy: true } : { options: { trustProxy: true } };
-      return checkCookie(stage, { start, origin: HTTPS, name: "__Host-idpauth" });
+    check(starter) {
+      const start = starter.has("own trust-proxy setting") ? { trustsProxy: true } : { options: { trustProxy: true } };
+      return checkCookie(starter, { start, origin: HTTPS, name: "__Host-idpauth" });
     },
   },
   {
     area: "cookie",
-    promise: "with a BASE_URL of https is __Host-idpauth with Secure, whether or not a proxy is trusted",
+    title: "with a BASE_URL of https is __Host-idpauth with Secure, whether or not a proxy is trusted",
     session: "bundled",
-    check: (stage) => checkCookie(stage, { start: { options: { baseUrl: HTTPS } }, origin: HTTPS, name: "__Host-idpauth" }),
+    check: (starter) => checkCookie(starter, { start: { options: { baseUrl: HTTPS } }, origin: HTTPS, name: "__Host-idpauth" }),
   },
   {
     area: "cookie",
-    promise: "has the configured name, and lives for IDP_SESSION_TTL",
+    title: "has the configured name, and lives for IDP_SESSION_TTL",
     session: "bundled",
-    check: (stage) => checkCookie(stage, { start: { options: { cookieName: "sid", sessionTtl: 3600 } }, name: "sid", maxAge: 3600 }),
+    check: (starter) => checkCookie(starter, { start: { options: { cookieName: "sid", sessionTtl: 3600 } }, name: "sid", maxAge: 3600 }),
   },
   {
     area: "cookie",
-    promise: "lives a day longer than the maximum age where that is long, so that the index can name it",
+    title: "lives a day longer than the maximum age where that is long, so that the index can name it",
     session: "bundled",
-    async check(stage) {
+    async check(starter) {
       const age = 20 * 86_400;
       const start = { options: { sessionMaxAge: age } };
-      await checkCookie(stage, { start, name: "idpauth", maxAge: age + 86_400 });
-      const app = await stage.start(start);
+      await checkCookie(starter, { start, name: "idpauth", maxAge: age + 86_400 });
+      const app = await starter.start(start);
       const browser = await app.signedIn();
       app.clock.advance((age + 1) * 1_000);
       assert.equal((await probe(browser, "?details=true"))["reason"], "max_age");
@@ -84,10 +84,10 @@ export const cookieRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "cookie",
-    promise: "others of its name, planted by another path or subdomain, do not hide it",
+    title: "others of its name, planted by another path or subdomain, do not hide it",
     session: "bundled",
-    async check(stage) {
-      const app = await stage.start();
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       const own = `idpauth=${browser.cookies.value("idpauth") ?? ""}`;
       const planted = `idpauth=${"A".repeat(43)}`;
@@ -99,12 +99,12 @@ export const cookieRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "cookie",
-    promise: "a visitor without a session gets none, and the store is not even asked",
+    title: "a visitor without a session gets none, and the store is not even asked",
     session: "bundled",
-    async check(stage) {
+    async check(starter) {
       const clock = new TestClock();
       const store = new WatchedStore(clock);
-      const app = await stage.start({ clock, options: { store, debug: true } });
+      const app = await starter.start({ clock, options: { store, debug: true } });
       const browser = app.browser();
       for (const target of [
         "/idpauth/",
@@ -124,10 +124,10 @@ export const cookieRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "cookie",
-    promise: "is not set again by a probe, the index or another login, but once a day by the probe",
+    title: "is not set again by a probe, the index or another login, but once a day by the probe",
     session: "bundled",
-    async check(stage) {
-      const app = await stage.start();
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       const value = browser.cookies.value("idpauth");
       for (const target of ["/idpauth/session", "/idpauth/", "/idpauth/login/", "/reports"]) {
@@ -147,10 +147,10 @@ export const cookieRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "cookie",
-    promise: "one that leads nowhere is nobody's, is never adopted, and is cleared by a logout",
+    title: "one that leads nowhere is nobody's, is never adopted, and is cleared by a logout",
     session: "bundled",
-    async check(stage) {
-      const app = await stage.start();
+    async check(starter) {
+      const app = await starter.start();
       const chosen = "A".repeat(43);
       const browser = app.browser();
       browser.cookies.plant({ name: "idpauth", value: chosen, domain: "127.0.0.1" });
@@ -166,9 +166,9 @@ export const cookieRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "cookie",
-    promise: "a sign-in gives the session a new key; whoever knows the one before is nobody (fixation)",
-    async check(stage) {
-      const app = await stage.start();
+    title: "a sign-in gives the session a new key; whoever knows the one before is nobody (fixation)",
+    async check(starter) {
+      const app = await starter.start();
       const thief = app.browser();
       const prepared = await app.approved(thief);
       // The thief's cookie, planted in the victim's browser.
@@ -183,9 +183,9 @@ export const cookieRequirements: readonly AdapterRequirement[] = [
       );
       // Signing in again does the same.
       const old = app.copyOf(victim);
-      const answer = await victim.navigate(await app.approved(victim));
-      assertRedirect(answer, "/idpauth/");
-      if (stage.session === "bundled") assert.equal(ownCookies(answer).length, 1);
+      const response = await victim.navigate(await app.approved(victim));
+      assertRedirect(response, "/idpauth/");
+      if (starter.session === "bundled") assert.equal(ownCookies(response).length, 1);
       assert.deepEqual([await probe(victim), await probe(old)], [SIGNED_IN, SIGNED_OUT]);
     },
   },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { ApplicationRoute } from "../adapter-under-test.js";
-import { assertProblem, assertRedirect, mediaType, probe, PROBE, SIGNED_IN } from "./answers.js";
+import { assertProblem, assertRedirect, mediaType, probe, PROBE, SIGNED_IN } from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
 import { leaksIn, secretsOf } from "./secrets.js";
 
@@ -12,7 +12,7 @@ const RECORD: ApplicationRoute = {
   kind: "json",
   method: "GET",
   path: "/record",
-  answer: ([auth], raw) => auth?.readSessionRecord(raw) ?? null,
+  respond: ([auth], raw) => auth?.readSessionRecord(raw) ?? null,
 };
 
 const loginFrom = (originUrl: string) =>
@@ -21,15 +21,15 @@ const loginFrom = (originUrl: string) =>
 export const debugRequirements: readonly AdapterRequirement[] = [
   {
     area: "debug",
-    promise: "outside debug mode every method and spelling is 404, like a path that was never there",
-    async check(stage) {
-      const app = await stage.start();
+    title: "outside debug mode every method and spelling is 404, like a path that was never there",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       for (const method of ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
-        const [answer, other] = [await browser.get(DEBUG, { method }), await browser.get("/idpauth/nothing", { method })];
-        assert.equal(answer.status, 404, method);
-        assert.deepEqual([answer.text, answer.headers.allow], [other.text, undefined], method);
-        if (method !== "HEAD") assertProblem(answer, 404, "not_found");
+        const [response, other] = [await browser.get(DEBUG, { method }), await browser.get("/idpauth/nothing", { method })];
+        assert.equal(response.status, 404, method);
+        assert.deepEqual([response.text, response.headers.allow], [other.text, undefined], method);
+        if (method !== "HEAD") assertProblem(response, 404, "not_found");
       }
       for (const rest of [
         "debug/",
@@ -45,17 +45,17 @@ export const debugRequirements: readonly AdapterRequirement[] = [
         "x/../debug",
       ]) {
         // A server may fold slashes and dots, or send there by a redirect: that is no way in either.
-        const answer = await browser.follow(`/idpauth/${rest}`);
-        assert.equal(answer.status, 404, rest);
+        const response = await browser.follow(`/idpauth/${rest}`);
+        assert.equal(response.status, 404, rest);
       }
     },
   },
   {
     area: "debug",
-    promise: "outside debug mode the record holds no debug key; in debug mode it says what the last login decided",
-    async check(stage) {
+    title: "outside debug mode the record holds no debug key; in debug mode it says what the last login decided",
+    async check(starter) {
       for (const debug of [false, true]) {
-        const app = await stage.start({ options: { debug }, routes: [RECORD] });
+        const app = await starter.start({ options: { debug }, routes: [RECORD] });
         const rows: readonly (readonly [login: string, decision: object])[] = [
           [loginFrom(`${app.origin}/a`), { scheme: "PRESERVE_ORIGIN_QP", origin: "accepted", final_redirect: `${app.origin}/a` }],
           [loginFrom("https://evil.example/"), { scheme: "PRESERVE_ORIGIN_QP", origin: "rejected", final_redirect: "/idpauth/" }],
@@ -72,18 +72,18 @@ export const debugRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "debug",
-    promise:
+    title:
       "in debug mode is JSON of session, policy, settings and checks: tokens and secrets as present or absent, the person as the user payload",
-    async check(stage) {
-      const app = await stage.start({ options: { debug: true, sessionMaxAge: 7200 } });
+    async check(starter) {
+      const app = await starter.start({ options: { debug: true, sessionMaxAge: 7200 } });
       const browser = app.browser();
       const page = `${app.origin}/reports`;
       assertRedirect(await browser.navigate(await app.approved(browser, loginFrom(page))), page);
       const signedInAt = Math.floor(app.clock.now() / 1000);
       app.clock.advance(60_000);
-      const answer = await browser.get(DEBUG);
-      assert.deepEqual([answer.status, mediaType(answer)], [200, "application/json"]);
-      const { session, settings, checks, ...rest } = answer.json() as Record<"session" | "settings" | "checks", Record<string, unknown>>;
+      const response = await browser.get(DEBUG);
+      assert.deepEqual([response.status, mediaType(response)], [200, "application/json"]);
+      const { session, settings, checks, ...rest } = response.json() as Record<"session" | "settings" | "checks", Record<string, unknown>>;
       assert.deepEqual(Object.keys(rest), ["policy"]);
       assert.deepEqual(session["credentials"], {
         token: "present",
@@ -109,14 +109,14 @@ export const debugRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "debug",
-    promise: "leaks no token, secret, state, nonce, verifier, subject or cookie of the whole run",
-    async check(stage) {
-      const app = await stage.start({ options: { debug: true } });
+    title: "leaks no token, secret, state, nonce, verifier, subject or cookie of the whole run",
+    async check(starter) {
+      const app = await starter.start({ options: { debug: true } });
       const browser = await app.signedIn();
       app.clock.advance(HOUR * 1_000);
       await probe(browser);
       await app.approved(browser);
-      const answer = await browser.get(DEBUG);
+      const response = await browser.get(DEBUG);
       const secrets = secretsOf(app);
       for (const kind of ["code", "access_token", "refresh_token", "id_token", "state", "nonce", "verifier"]) {
         assert.ok(
@@ -127,23 +127,23 @@ export const debugRequirements: readonly AdapterRequirement[] = [
       const cookies = browser.cookies.all().map(({ name, value }): [string, string] => [`cookie ${name}`, value]);
       assert.ok(cookies.length > 0);
       // A host's own session middleware may send its cookie again, so headers are not looked at.
-      assert.deepEqual(leaksIn(answer.text, [...secrets, ...cookies, ["sub", "ada-1815"]]), []);
+      assert.deepEqual(leaksIn(response.text, [...secrets, ...cookies, ["sub", "ada-1815"]]), []);
     },
   },
   {
     area: "debug",
-    promise: "is open to everybody in debug mode, and says that there is no session",
-    async check(stage) {
-      const app = await stage.start({ options: { debug: true } });
+    title: "is open to everybody in debug mode, and says that there is no session",
+    async check(starter) {
+      const app = await starter.start({ options: { debug: true } });
       const { session, policy } = (await app.browser().get(DEBUG)).json() as { session: unknown; policy: { verdict: unknown } };
       assert.deepEqual([session, policy.verdict], [null, { kind: "ended", reason: "no_credentials" }]);
     },
   },
   {
     area: "debug",
-    promise: "neither refreshes nor counts as use",
-    async check(stage) {
-      const app = await stage.start({ options: { debug: true, sessionIdleTimeout: HOUR } });
+    title: "neither refreshes nor counts as use",
+    async check(starter) {
+      const app = await starter.start({ options: { debug: true, sessionIdleTimeout: HOUR } });
       const browser = await app.signedIn();
       const asked = app.provider.requests.length;
       app.clock.advance(HOUR * 1_000);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { ConfigurationError, SessionMissingError } from "../../../index.js";
 import type { ApplicationRoute } from "../adapter-under-test.js";
-import type { AdapterStage, StageOptions } from "../stage.js";
-import { ACCEPTS_JSON, assertProblem, assertRetryAfter } from "./answers.js";
+import type { ApplicationStarter, StageOptions } from "../application-starter.js";
+import { ACCEPTS_JSON, assertProblem, assertRetryAfter } from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
 
 const area = "errors";
@@ -38,21 +38,21 @@ const FAILURES: readonly (readonly [path: string, guarded: boolean, fail: (error
 export const errorRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    promise: "what a handler throws, or rejects with, reaches the application's own error handler, the very object and once",
-    async check(stage) {
+    title: "what a handler throws, or rejects with, reaches the application's own error handler, the very object and once",
+    async check(starter) {
       const errors = FAILURES.map(([path], index) => Object.assign(new Error(`failed at ${path}`), index % 2 === 0 ? { status: 422 } : {}));
       const routes = FAILURES.map(([path, guarded, fail], index): ApplicationRoute => ({
         kind: "json",
         method: "GET",
         path,
         ...(guarded && { guard: { mount: 0 } }),
-        answer: ([auth], raw) => fail(errors[index]!, async () => auth?.getUser(raw)),
+        respond: ([auth], raw) => fail(errors[index]!, async () => auth?.getUser(raw)),
       }));
-      const app = await stage.start({ routes });
+      const app = await starter.start({ routes });
       const browser = await app.signedIn();
       for (const [index, [path]] of FAILURES.entries()) {
-        const answer = await browser.get(path, { headers: ACCEPTS_JSON });
-        assert.deepEqual([answer.status, answer.json()], [index % 2 === 0 ? 422 : 500, { caught: `failed at ${path}` }]);
+        const response = await browser.get(path, { headers: ACCEPTS_JSON });
+        assert.deepEqual([response.status, response.json()], [index % 2 === 0 ? 422 : 500, { caught: `failed at ${path}` }]);
         assert.equal(app.caught[index], errors[index], "it is another error than the one that was thrown");
       }
       assert.equal(app.caught.length, FAILURES.length);
@@ -61,9 +61,9 @@ export const errorRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "what idpauth answers itself, refusals and outages too, does not come to the application's error handler",
-    async check(stage) {
-      const app = await stage.start();
+    title: "what idpauth answers itself, refusals and outages too, does not come to the application's error handler",
+    async check(starter) {
+      const app = await starter.start();
       const browser = app.browser();
       assertProblem(await browser.get("/idpauth/login/?scheme=EVIL"), 400, "invalid_parameter");
       assertProblem(await browser.get("/idpauth/login-callback?state=x&code=y", { headers: ACCEPTS_JSON }), 400, "login_link_invalid");
@@ -77,9 +77,9 @@ export const errorRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "mistakes in the configuration keep the application from starting, and all of them are told at once",
-    async check(stage) {
-      const findings = await refusal(stage, {
+    title: "mistakes in the configuration keep the application from starting, and all of them are told at once",
+    async check(starter) {
+      const findings = await refusal(starter, {
         options: { secretKey: "", clientId: undefined, scope: ["email"], issuer: "http://id.example", ...{ cookieNam: "x" } },
       });
       for (const code of ["E001", "E003", "E005", "E008", "E010"])
@@ -88,34 +88,34 @@ export const errorRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "an empty secret key keeps the application from starting, also when it is the second mount's",
-    async check(stage) {
-      assert.deepEqual(errorsOf(await refusal(stage, { options: { secretKey: "" } })), ["E001"]);
+    title: "an empty secret key keeps the application from starting, also when it is the second mount's",
+    async check(starter) {
+      assert.deepEqual(errorsOf(await refusal(starter, { options: { secretKey: "" } })), ["E001"]);
       const second = { mountPath: "/partners/idpauth/", secretKey: " " };
-      assert.deepEqual(errorsOf(await refusal(stage, { options: [{}, second] })), ["E001"]);
+      assert.deepEqual(errorsOf(await refusal(starter, { options: [{}, second] })), ["E001"]);
     },
   },
   {
     area,
-    promise: "the host's own sessions together with a store are refused at the start",
-    async check(stage) {
+    title: "the host's own sessions together with a store are refused at the start",
+    async check(starter) {
       const store = { name: "unused" } as never;
-      assert.ok((await refusal(stage, { options: { session: "host", store } })).includes("E009"));
+      assert.ok((await refusal(starter, { options: { session: "host", store } })).includes("E009"));
     },
   },
   {
     area,
-    promise:
+    title:
       "the host's own sessions without the host's session middleware are refused at the start, or 503 at every request, never signed out",
     session: "bundled",
-    async check(stage) {
-      const outcome = await stage.start({ options: { session: "host" } }).catch((error: unknown) => error);
+    async check(starter) {
+      const outcome = await starter.start({ options: { session: "host" } }).catch((error: unknown) => error);
       if (outcome instanceof Error) {
         assert.ok(outcome instanceof ConfigurationError, String(outcome));
         assert.ok(codesOf(outcome).includes("E002"), codesOf(outcome).join());
         return;
       }
-      const app = outcome as Awaited<ReturnType<AdapterStage["start"]>>;
+      const app = outcome as Awaited<ReturnType<ApplicationStarter["start"]>>;
       assert.ok(
         app.log.some(({ code }) => code === "W008"),
         "neither E002 nor W008 is told",
@@ -129,22 +129,22 @@ export const errorRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "the host's own sessions are used with a warning that they promise less (W006)",
+    title: "the host's own sessions are used with a warning that they promise less (W006)",
     session: "host",
-    async check(stage) {
-      const app = await stage.start();
+    async check(starter) {
+      const app = await starter.start();
       assert.equal(app.log.filter(({ code }) => code === "W006").length, 1);
       assert.ok(!app.log.some(({ code }) => code === "E002" || code === "W008" || code === "W005"), JSON.stringify(app.log));
     },
   },
   {
     area,
-    promise: "a listener or a log that fails disturbs nothing",
-    async check(stage) {
+    title: "a listener or a log that fails disturbs nothing",
+    async check(starter) {
       const broken = () => {
         throw new Error("the log failed");
       };
-      const app = await stage.start({ options: { log: broken } });
+      const app = await starter.start({ options: { log: broken } });
       for (const event of ["login", "logout", "blocked", "failure"] as const) app.auth.on(event, broken);
       const browser = app.browser();
       assert.equal((await browser.get("/reports")).status, 401);
@@ -158,8 +158,8 @@ export const errorRequirements: readonly AdapterRequirement[] = [
 ];
 
 /** The codes of the findings that the application does not start for. */
-async function refusal(stage: AdapterStage, options: StageOptions): Promise<readonly string[]> {
-  const error: unknown = await stage.start(options).then(
+async function refusal(starter: ApplicationStarter, options: StageOptions): Promise<readonly string[]> {
+  const error: unknown = await starter.start(options).then(
     () => undefined,
     (reason: unknown) => reason,
   );

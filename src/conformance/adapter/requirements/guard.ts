@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { rawRequest } from "../../../testing/browser/raw-request.js";
 import type { ApplicationRoute } from "../adapter-under-test.js";
-import { ACCEPTS_HTML, ACCEPTS_JSON, assertRedirect, mediaType } from "./answers.js";
+import { ACCEPTS_HTML, ACCEPTS_JSON, assertRedirect, mediaType } from "./assertions.js";
 import { assertBlockedHeaders, backTo } from "./blocked.js";
 import type { AdapterRequirement } from "./requirement.js";
 
@@ -39,13 +39,13 @@ const MISLEADING = ["//evil.example/x", "/@evil.example"] as const;
 export const guardRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    promise: "a navigation is sent to sign in and back to the very page, with its query",
-    async check(stage) {
-      const app = await stage.start();
+    title: "a navigation is sent to sign in and back to the very page, with its query",
+    async check(starter) {
+      const app = await starter.start();
       for (const page of ["/reports", "/reports?year=2024&q=a%2Fb"]) {
-        const answer = await app.browser().navigate(page);
-        assertRedirect(answer, `${LOGIN}?${backTo(app.origin + page)}`);
-        assertBlockedHeaders(answer);
+        const response = await app.browser().navigate(page);
+        assertRedirect(response, `${LOGIN}?${backTo(app.origin + page)}`);
+        assertBlockedHeaders(response);
       }
       const page = await app.browser().follow("/reports?year=2024&q=a%2Fb&x=1+2#top");
       assert.deepEqual([page.status, page.url.href], [200, `${app.origin}/reports?year=2024&q=a%2Fb&x=1+2#top`]);
@@ -53,33 +53,33 @@ export const guardRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "its query is kept byte for byte, whatever is in it",
+    title: "its query is kept byte for byte, whatever is in it",
     needs: "untouched requests",
-    async check(stage) {
-      const app = await stage.start();
+    async check(starter) {
+      const app = await starter.start();
       for (const query of ["?", "?q=%ff%00%&&x=1+2&x=1%202", "?next=//evil.example&u=http://evil.example/@x"]) {
-        const answer = await app.browser().navigate(`/reports${query}`);
-        assertRedirect(answer, `${LOGIN}?${backTo(`${app.origin}/reports${query}`)}`);
-        assertBlockedHeaders(answer);
+        const response = await app.browser().navigate(`/reports${query}`);
+        assertRedirect(response, `${LOGIN}?${backTo(`${app.origin}/reports${query}`)}`);
+        assertBlockedHeaders(response);
       }
     },
   },
   {
     area,
-    promise: "a page whose path looks like another address leads back to our own origin",
+    title: "a page whose path looks like another address leads back to our own origin",
     needs: "untouched requests",
-    async check(stage) {
+    async check(starter) {
       const routes = MISLEADING.map((path): ApplicationRoute => ({
         kind: "json",
         method: "GET",
         path,
         guard: { mount: 0 },
-        answer: () => ({ path }),
+        respond: () => ({ path }),
       }));
-      const app = await stage.start({ routes });
+      const app = await starter.start({ routes });
       for (const path of MISLEADING) {
-        const answer = await app.browser().navigate(path);
-        assertRedirect(answer, `${LOGIN}?${backTo(app.origin + path)}`);
+        const response = await app.browser().navigate(path);
+        assertRedirect(response, `${LOGIN}?${backTo(app.origin + path)}`);
         const page = await app.browser().follow(path);
         assert.deepEqual([page.status, page.url.href, page.json()], [200, app.origin + path, { path }]);
       }
@@ -87,46 +87,46 @@ export const guardRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "a request in absolute form, for another host, is not sent to that host",
+    title: "a request in absolute form, for another host, is not sent to that host",
     needs: "raw targets",
-    async check(stage) {
-      const app = await stage.start();
-      const answer = await rawRequest(
+    async check(starter) {
+      const app = await starter.start();
+      const response = await rawRequest(
         app.port,
         `GET http://evil.example/reports HTTP/1.1\r\nHost: 127.0.0.1:${app.port}\r\nAccept: text/html\r\n\r\n`,
       );
-      assert.equal(answer.status, 302, answer.raw);
-      assert.ok(answer.header("location")?.startsWith(`${LOGIN}?`), answer.raw);
-      assert.ok(!answer.raw.includes("evil"), answer.raw);
+      assert.equal(response.status, 302, response.raw);
+      assert.ok(response.header("location")?.startsWith(`${LOGIN}?`), response.raw);
+      assert.ok(!response.raw.includes("evil"), response.raw);
     },
   },
   {
     area,
-    promise: "a GET or HEAD that prefers HTML or navigates gets 302, anything else 401, and a POST is never redirected",
-    async check(stage) {
-      const app = await stage.start();
+    title: "a GET or HEAD that prefers HTML or navigates gets 302, anything else 401, and a POST is never redirected",
+    async check(starter) {
+      const app = await starter.start();
       for (const [method, headers, status] of ASKED) {
-        const answer = await app.browser().get("/reports", { method, headers });
+        const response = await app.browser().get("/reports", { method, headers });
         const row = `${method} ${JSON.stringify(headers)}`;
-        assert.equal(answer.status, status, row);
-        assertBlockedHeaders(answer);
-        assert.equal(answer.location, status === 302 ? `${LOGIN}?${backTo(`${app.origin}/reports`)}` : undefined, row);
-        if (method === "HEAD") assert.equal(answer.text, "", row);
+        assert.equal(response.status, status, row);
+        assertBlockedHeaders(response);
+        assert.equal(response.location, status === 302 ? `${LOGIN}?${backTo(`${app.origin}/reports`)}` : undefined, row);
+        if (method === "HEAD") assert.equal(response.text, "", row);
       }
       assert.deepEqual([...app.ran], [], "the protected handler ran");
     },
   },
   {
     area,
-    promise: "a script is told 401 with a JSON body: signed out, why, and where to sign in",
-    async check(stage) {
-      const app = await stage.start({ options: { sessionMaxAge: 600 } });
+    title: "a script is told 401 with a JSON body: signed out, why, and where to sign in",
+    async check(starter) {
+      const app = await starter.start({ options: { sessionMaxAge: 600 } });
       const browser = app.browser();
       const body = (reason: string) => ({ authenticated: false, user: null, error: "login_required", reason, login_url: LOGIN });
       for (const method of ["GET", "POST"]) {
-        const answer = await browser.get("/reports", { method, headers: ACCEPTS_JSON });
-        assert.deepEqual([answer.status, mediaType(answer), answer.json()], [401, "application/json", body("no_credentials")]);
-        assert.equal(answer.headers["cross-origin-resource-policy"], "same-origin");
+        const response = await browser.get("/reports", { method, headers: ACCEPTS_JSON });
+        assert.deepEqual([response.status, mediaType(response), response.json()], [401, "application/json", body("no_credentials")]);
+        assert.equal(response.headers["cross-origin-resource-policy"], "same-origin");
       }
       await app.signedIn(browser);
       assert.equal((await browser.get("/reports")).status, 200);
@@ -136,9 +136,9 @@ export const guardRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "the protected handler never runs when the guard blocks, and once when it does not",
-    async check(stage) {
-      const app = await stage.start({ options: { sessionMaxAge: 600 } });
+    title: "the protected handler never runs when the guard blocks, and once when it does not",
+    async check(starter) {
+      const app = await starter.start({ options: { sessionMaxAge: 600 } });
       const browser = app.browser();
       const blocked: string[] = [];
       app.auth.on("blocked", ({ reason }) => blocked.push(reason));
@@ -162,24 +162,24 @@ export const guardRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "a signed-in visitor's HEAD is let through and has no body",
-    async check(stage) {
-      const app = await stage.start();
+    title: "a signed-in visitor's HEAD is let through and has no body",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
-      const answer = await browser.get("/reports", { method: "HEAD" });
-      assert.deepEqual([answer.status, answer.text], [200, ""]);
+      const response = await browser.get("/reports", { method: "HEAD" });
+      assert.deepEqual([response.status, response.text], [200, ""]);
     },
   },
   {
     area,
-    promise: "requests that come together when the ID token has expired share one refresh, and all get the fresh token",
-    async check(stage) {
-      const app = await stage.start();
+    title: "requests that come together when the ID token has expired share one refresh, and all get the fresh token",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       app.clock.advance(HOUR);
-      const answers = await Promise.all(Array.from({ length: 10 }, () => browser.get("/reports")));
-      assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
-      assert.deepEqual([...new Set(answers.map((answer) => answer.json().token))], [app.newest("access_token")]);
+      const responses = await Promise.all(Array.from({ length: 10 }, () => browser.get("/reports")));
+      assert.deepEqual([...new Set(responses.map(({ status }) => status))], [200]);
+      assert.deepEqual([...new Set(responses.map((response) => response.json().token))], [app.newest("access_token")]);
       assert.equal(app.provider.requestsTo("token", { grant_type: "refresh_token" }).length, 1);
     },
   },

@@ -11,7 +11,7 @@ export interface HostileRequest {
   readonly parsed?: Outcome;
   /** Header lines, each with its line break; COOKIES stands for a signed-in visitor's. Default: these. */
   readonly headers?: string;
-  /** What the answer says if it is 200: which endpoint has answered, and whom it has seen. */
+  /** What the response says if it is 200: which endpoint has answered, and whom it has seen. */
   readonly says?: string;
 }
 
@@ -154,7 +154,7 @@ export const METHODS: readonly HostileRequest[] = [
     outcome: 405,
   })),
   { line: "HEAD /idpauth/session", outcome: 200 },
-  // Bun ends the connection without an answer.
+  // Bun ends the connection without a response.
   { line: "get /idpauth/logout/", outcome: UNKNOWN_METHOD, parsed: [0, ...UNKNOWN_METHOD] },
   { line: "FOO /idpauth/logout/", outcome: UNKNOWN_METHOD, parsed: [0, ...UNKNOWN_METHOD] },
   // Methods are what they are, whatever a header would make of them.

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { ACCEPTS_HTML, ACCEPTS_JSON, assertHeaders, assertPage, assertProblem, ownCookies, probe, SIGNED_IN } from "./answers.js";
+import { ACCEPTS_HTML, ACCEPTS_JSON, assertHeaders, assertPage, assertProblem, ownCookies, probe, SIGNED_IN } from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
 
 const LOGIN = "/idpauth/login/";
 const LOGOUT = "/idpauth/logout/";
 
-/** Every kind of answer, with its status for whoever is signed out and signed in alike. */
+/** Every kind of response, with its status for whoever is signed out and signed in alike. */
 const ANSWERS: readonly (readonly [target: string, headers: Readonly<Record<string, string>>, status: number])[] = [
   ["/idpauth/", {}, 200],
   ["/idpauth", {}, 200],
@@ -29,15 +29,15 @@ const ANSWERS: readonly (readonly [target: string, headers: Readonly<Record<stri
 export const httpRequirements: readonly AdapterRequirement[] = [
   {
     area: "http",
-    promise:
-      "every answer carries the common headers; pages a Content-Security-Policy, JSON a Cross-Origin-Resource-Policy, redirects no body",
-    async check(stage) {
-      const app = await stage.start({ options: { debug: true } });
+    title:
+      "every response carries the common headers; pages a Content-Security-Policy, JSON a Cross-Origin-Resource-Policy, redirects no body",
+    async check(starter) {
+      const app = await starter.start({ options: { debug: true } });
       for (const browser of [app.browser(), await app.signedIn()]) {
         for (const [target, headers, status] of ANSWERS) {
-          const answer = await browser.get(target, { headers });
-          assert.equal(answer.status, status, target);
-          assertHeaders(answer, `${target} ${JSON.stringify(headers)}`);
+          const response = await browser.get(target, { headers });
+          assert.equal(response.status, status, target);
+          assertHeaders(response, `${target} ${JSON.stringify(headers)}`);
         }
       }
       const browser = app.browser();
@@ -49,9 +49,9 @@ export const httpRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "http",
-    promise: "a slash more or less at the end is the same endpoint, without a redirect; login-callback is exact",
-    async check(stage) {
-      const app = await stage.start({ options: { debug: true } });
+    title: "a slash more or less at the end is the same endpoint, without a redirect; login-callback is exact",
+    async check(starter) {
+      const app = await starter.start({ options: { debug: true } });
       const browser = app.browser();
       for (const [target, status] of [
         ["/idpauth", 200],
@@ -73,9 +73,9 @@ export const httpRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "http",
-    promise: "an unknown path below the mount is 404, as problem+json or a page, and is not repeated; letter case counts",
-    async check(stage) {
-      const app = await stage.start();
+    title: "an unknown path below the mount is 404, as problem+json or a page, and is not repeated; letter case counts",
+    async check(starter) {
+      const app = await starter.start();
       const browser = app.browser();
       for (const path of [
         "EVIL",
@@ -88,32 +88,32 @@ export const httpRequirements: readonly AdapterRequirement[] = [
         "__proto__",
         "constructor",
       ]) {
-        const answer = await browser.get(`/idpauth/${path}`);
-        assertProblem(answer, 404, "not_found");
+        const response = await browser.get(`/idpauth/${path}`);
+        assertProblem(response, 404, "not_found");
         const page = await browser.navigate(`/idpauth/${path}`);
         assertPage(page, 404, "not_found");
-        assert.doesNotMatch(answer.text + page.text, /EVIL|__proto__|constructor/, path);
+        assert.doesNotMatch(response.text + page.text, /EVIL|__proto__|constructor/, path);
       }
     },
   },
   {
     area: "http",
-    promise: "paths beside the mount stay the application's own",
-    async check(stage) {
-      const app = await stage.start();
+    title: "paths beside the mount stay the application's own",
+    async check(starter) {
+      const app = await starter.start();
       assert.deepEqual((await app.browser().get("/public?next=/idpauth/session")).json(), { for: "everybody" });
       for (const path of ["/idpauth2", "/idpauthx/session", "/other/idpauth/session"]) {
-        const answer = await app.browser().get(path);
-        assert.equal(answer.status, 404, path);
-        assert.ok(!answer.text.includes("not_found"), `${path} was answered by idpauth`);
+        const response = await app.browser().get(path);
+        assert.equal(response.status, 404, path);
+        assert.ok(!response.text.includes("not_found"), `${path} was answered by idpauth`);
       }
     },
   },
   {
     area: "http",
-    promise: "a prefetch of login or logout is 503 without any effect, and the real click is answered",
-    async check(stage) {
-      const app = await stage.start();
+    title: "a prefetch of login or logout is 503 without any effect, and the real click is answered",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       const asked = app.provider.requests.length;
       for (const headers of [
@@ -124,11 +124,11 @@ export const httpRequirements: readonly AdapterRequirement[] = [
         { "next-router-prefetch": "1" },
       ] as Record<string, string>[]) {
         for (const target of [LOGIN, `${LOGIN}?response=json`, LOGOUT, `${LOGOUT}?response=json`]) {
-          const answer = await browser.get(target, { headers });
+          const response = await browser.get(target, { headers });
           const row = `${target} ${JSON.stringify(headers)}`;
-          assertProblem(answer, 503, "prefetch_refused");
-          assertHeaders(answer, row);
-          assert.deepEqual(ownCookies(answer), [], row);
+          assertProblem(response, 503, "prefetch_refused");
+          assertHeaders(response, row);
+          assert.deepEqual(ownCookies(response), [], row);
         }
         assertPage(await browser.navigate(LOGOUT, { headers }), 503, "prefetch_refused");
       }
@@ -139,10 +139,10 @@ export const httpRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "http",
-    promise: "what was put into Vary before stays, on pages, redirects, JSON and errors",
+    title: "what was put into Vary before stays, on pages, redirects, JSON and errors",
     needs: "earlier headers",
-    async check(stage) {
-      const app = await stage.start({ options: { debug: true }, earlier: [["Vary", "Accept-Language"]] });
+    async check(starter) {
+      const app = await starter.start({ options: { debug: true }, earlier: [["Vary", "Accept-Language"]] });
       const browser = app.browser();
       for (const [target, headers] of ANSWERS) {
         const { vary } = (await browser.get(target, { headers })).headers;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { StageOptions } from "../stage.js";
-import { assertPage, mediaType, probe, readable, SIGNED_IN } from "./answers.js";
+import type { StageOptions } from "../application-starter.js";
+import { assertPage, mediaType, probe, readable, SIGNED_IN } from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
 import { leaksIn, secretsOf } from "./secrets.js";
 
@@ -18,9 +18,9 @@ const ENDS: readonly (readonly [start: StageOptions, seconds: number, parts: rea
 export const indexPageRequirements: readonly AdapterRequirement[] = [
   {
     area: "index page",
-    promise: "signed out, or only signing in, says so and offers to sign in",
-    async check(stage) {
-      const app = await stage.start();
+    title: "signed out, or only signing in, says so and offers to sign in",
+    async check(starter) {
+      const app = await starter.start();
       const starting = app.browser();
       await app.approved(starting);
       for (const browser of [app.browser(), starting]) {
@@ -32,9 +32,9 @@ export const indexPageRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "index page",
-    promise: "signed in says who, lets their picture in by its origin alone, and offers to sign out",
-    async check(stage) {
-      const app = await stage.start();
+    title: "signed in says who, lets their picture in by its origin alone, and offers to sign out",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       const page = await browser.navigate(INDEX);
       assertPage(page, 200, "You are signed in", "Ada Lovelace", "ada@example.com", "https://pictures.example.com/ada.png");
@@ -47,9 +47,9 @@ export const indexPageRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "index page",
-    promise: "has a stylesheet that is there, and is its only need",
-    async check(stage) {
-      const app = await stage.start();
+    title: "has a stylesheet that is there, and is its only need",
+    async check(starter) {
+      const app = await starter.start();
       const page = await app.browser().navigate(INDEX);
       const href = /<link[^>]+href="([^"]+)"/.exec(page.text)?.[1];
       const sheet = await app.browser().get(href ?? "");
@@ -60,9 +60,9 @@ export const indexPageRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "index page",
-    promise: "signed in, expired but refreshable, still says so without asking the provider, and refreshes nothing",
-    async check(stage) {
-      const app = await stage.start();
+    title: "signed in, expired but refreshable, still says so without asking the provider, and refreshes nothing",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       const asked = app.provider.requests.length;
       app.clock.advance(HOUR * 1_000);
@@ -75,10 +75,10 @@ export const indexPageRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "index page",
-    promise: "a session that has ended names the setting that ended it, with its value, and offers to sign in again",
-    async check(stage) {
+    title: "a session that has ended names the setting that ended it, with its value, and offers to sign in again",
+    async check(starter) {
       for (const [start, seconds, parts] of ENDS) {
-        const app = await stage.start(start);
+        const app = await starter.start(start);
         const browser = await app.signedIn();
         const asked = app.provider.requests.length;
         app.clock.advance((seconds - 1) * 1_000);
@@ -93,9 +93,9 @@ export const indexPageRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "index page",
-    promise: "a session that the provider refused to renew says that",
-    async check(stage) {
-      const app = await stage.start();
+    title: "a session that the provider refused to renew says that",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       app.provider.revokeAll();
       app.clock.advance(HOUR * 1_000);
@@ -107,9 +107,9 @@ export const indexPageRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "index page",
-    promise: "explains a sign-in error in fixed words beside the state, and repeats no other word of the address",
-    async check(stage) {
-      const app = await stage.start();
+    title: "explains a sign-in error in fixed words beside the state, and repeats no other word of the address",
+    async check(starter) {
+      const app = await starter.start();
       const visitors = [
         [app.browser(), "You are signed out"],
         [await app.signedIn(), "You are signed in"],
@@ -129,9 +129,9 @@ export const indexPageRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "index page",
-    promise: "shows what the provider says about a person as text, never as markup or policy",
-    async check(stage) {
-      const app = await stage.start({
+    title: "shows what the provider says about a person as text, never as markup or policy",
+    async check(starter) {
+      const app = await starter.start({
         provider: {
           person: {
             sub: "x",

@@ -9,7 +9,7 @@ import { callbackRequirements } from "./callback.js";
 import { cookieRequirements } from "./cookie.js";
 import { debugRequirements } from "./debug.js";
 import { errorRequirements } from "./errors.js";
-import { guardResponseRequirements } from "./guard-answers.js";
+import { guardResponseRequirements } from "./guard-responses.js";
 import { guardRequirements } from "./guard.js";
 import { guardedResponseRequirements } from "./guarded-responses.js";
 import { httpRequirements } from "./http.js";
@@ -28,7 +28,7 @@ import { redirectCorpusRequirements } from "./redirect-corpus.js";
 import { refreshRequirements } from "./refresh.js";
 import { storeOutageRequirements } from "./store-outage.js";
 import { subPathRequirements } from "./sub-path.js";
-import { tripRequirements } from "./trip.js";
+import { tripRequirements } from "./whole-trip.js";
 
 /** THE table: everything that a host owes, in the order of a report. */
 export const adapterRequirements: readonly AdapterRequirement[] = [

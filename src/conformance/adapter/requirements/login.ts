@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { CookieBrowser } from "../../../testing/browser/cookie-browser.js";
-import { ACCEPTS_HTML, ACCEPTS_JSON, assertPage, assertProblem, assertRedirect, assertRetryAfter, mediaType, probe } from "./answers.js";
-import { ownCookies, SIGNED_IN } from "./answers.js";
+import { ACCEPTS_HTML, ACCEPTS_JSON, assertPage, assertProblem, assertRedirect, assertRetryAfter, mediaType, probe } from "./assertions.js";
+import { ownCookies, SIGNED_IN } from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
 
 const LOGIN = "/idpauth/login/";
@@ -48,23 +48,23 @@ const INVALID: readonly (readonly [query: string, wrong: readonly ("scheme" | "r
 export const loginRequirements: readonly AdapterRequirement[] = [
   {
     area: "login",
-    promise: "every scheme works with every response that is valid for it, in any letter case, and leads where it says",
-    async check(stage) {
-      const app = await stage.start();
+    title: "every scheme works with every response that is valid for it, in any letter case, and leads where it says",
+    async check(starter) {
+      const app = await starter.start();
       const page = `${app.origin}/reports?year=2024&q=a%2Fb#q3`;
-      for (const [scheme, response, preserves] of COMBINATIONS) {
-        const row = `${String(scheme)} with ${String(response)}`;
+      for (const [scheme, form, preserves] of COMBINATIONS) {
+        const row = `${String(scheme)} with ${String(form)}`;
         const browser = app.browser();
-        const answer = await browser.get(login({ ...(scheme && { scheme }), ...(response && { response }), origin_url: page }), {
+        const response = await browser.get(login({ ...(scheme && { scheme }), ...(form && { response: form }), origin_url: page }), {
           headers: { "X-ORIGIN-URL": page },
         });
-        let authorizationUrl = answer.location;
-        if (response?.toLowerCase() === "json") {
-          assert.deepEqual([answer.status, mediaType(answer)], [200, "application/json"], row);
-          const body = answer.json() as Record<string, string>;
+        let authorizationUrl = response.location;
+        if (form?.toLowerCase() === "json") {
+          assert.deepEqual([response.status, mediaType(response)], [200, "application/json"], row);
+          const body = response.json() as Record<string, string>;
           assert.deepEqual(Object.keys(body), ["redirect_to"], row);
           authorizationUrl = body["redirect_to"];
-        } else assert.deepEqual([answer.status, answer.text], [302, ""], row);
+        } else assert.deepEqual([response.status, response.text], [302, ""], row);
         assert.equal(authorizationUrl?.startsWith(`${app.provider.issuer}/authorize?`), true, row);
         const done = await browser.navigate(await app.provider.signInCode(authorizationUrl));
         assert.deepEqual([done.status, done.location], [302, preserves ? page : INDEX], row);
@@ -73,9 +73,9 @@ export const loginRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "login",
-    promise: "each scheme reads the origin from its own place only, and parameters that nobody knows are ignored",
-    async check(stage) {
-      const app = await stage.start();
+    title: "each scheme reads the origin from its own place only, and parameters that nobody knows are ignored",
+    async check(starter) {
+      const app = await starter.start();
       const page = `${app.origin}/reports`;
       const browser = app.browser();
       const rows: readonly (readonly [query: Record<string, string>, headers: Record<string, string>])[] = [
@@ -84,41 +84,41 @@ export const loginRequirements: readonly AdapterRequirement[] = [
         [{ scheme: "PRESERVE_ORIGIN_QP", response: "json", ORIGIN_URL: page, final_redirect: page, credentials: "x" }, {}],
       ];
       for (const [query, headers] of rows) {
-        const answer = await browser.get(login(query), { headers });
-        const { redirect_to: authorizationUrl } = answer.json() as { redirect_to: string };
+        const response = await browser.get(login(query), { headers });
+        const { redirect_to: authorizationUrl } = response.json() as { redirect_to: string };
         assertRedirect(await browser.get(await app.provider.signInCode(authorizationUrl)), INDEX);
       }
     },
   },
   {
     area: "login",
-    promise: "an invalid, empty or repeated scheme or response is 400 as problem+json that lists every valid option, and begins nothing",
-    async check(stage) {
-      const app = await stage.start();
+    title: "an invalid, empty or repeated scheme or response is 400 as problem+json that lists every valid option, and begins nothing",
+    async check(starter) {
+      const app = await starter.start();
       for (const [query, wrong] of INVALID) {
         const browser = app.browser();
-        const answer = await browser.get(`${LOGIN}?${query}`);
-        assertProblem(answer, 400, "invalid_parameter");
-        const { detail, valid_options: options } = answer.json() as { detail: string; valid_options: Record<string, string[]> };
+        const response = await browser.get(`${LOGIN}?${query}`);
+        assertProblem(response, 400, "invalid_parameter");
+        const { detail, valid_options: options } = response.json() as { detail: string; valid_options: Record<string, string[]> };
         assert.deepEqual(Object.keys(options).sort(), [...wrong].sort(), query);
         for (const name of wrong) {
           assert.deepEqual([...(options[name] ?? [])].sort(), [...(name === "scheme" ? ALL_SCHEMES : ALL_RESPONSES)].sort(), query);
           for (const word of [name, ...(options[name] ?? [])]) assert.ok(detail.includes(word), `${query}: the detail has no ${word}`);
         }
-        assert.ok(!answer.text.includes("EVIL"), "the value is repeated");
-        assert.deepEqual(ownCookies(answer), []);
+        assert.ok(!response.text.includes("EVIL"), "the value is repeated");
+        assert.deepEqual(ownCookies(response), []);
       }
       assert.deepEqual(app.provider.requests, []);
     },
   },
   {
     area: "login",
-    promise: "an invalid scheme or response is told as a page where Accept prefers HTML",
-    async check(stage) {
-      const app = await stage.start();
-      const answer = await app.browser().get(`${LOGIN}?scheme=EVIL&response=EVIL`, { headers: ACCEPTS_HTML });
-      assertPage(answer, 400, "invalid_parameter", ...ALL_SCHEMES, ...ALL_RESPONSES);
-      assert.ok(!answer.text.includes("EVIL"));
+    title: "an invalid scheme or response is told as a page where Accept prefers HTML",
+    async check(starter) {
+      const app = await starter.start();
+      const response = await app.browser().get(`${LOGIN}?scheme=EVIL&response=EVIL`, { headers: ACCEPTS_HTML });
+      assertPage(response, 400, "invalid_parameter", ...ALL_SCHEMES, ...ALL_RESPONSES);
+      assert.ok(!response.text.includes("EVIL"));
       const preferences: readonly (readonly [accept: string, type: string])[] = [
         ["text/html", "text/html"],
         ["TEXT/HTML", "text/html"],
@@ -136,15 +136,15 @@ export const loginRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "login",
-    promise: "PRESERVE_ORIGIN_HP without response=json is 400 and says why",
-    async check(stage) {
-      const app = await stage.start();
+    title: "PRESERVE_ORIGIN_HP without response=json is 400 and says why",
+    async check(starter) {
+      const app = await starter.start();
       for (const query of ["", "&response=redirect", "&response=REDIRECT"]) {
-        const answer = await app.browser().get(`${LOGIN}?scheme=PRESERVE_ORIGIN_HP${query}`, {
+        const response = await app.browser().get(`${LOGIN}?scheme=PRESERVE_ORIGIN_HP${query}`, {
           headers: { "x-origin-url": `${app.origin}/reports` },
         });
-        assertProblem(answer, 400, "invalid_parameter");
-        const { detail, valid_options: options } = answer.json() as { detail: string; valid_options: unknown };
+        assertProblem(response, 400, "invalid_parameter");
+        const { detail, valid_options: options } = response.json() as { detail: string; valid_options: unknown };
         assert.deepEqual(options, { response: ["json"] });
         assert.match(detail, /PRESERVE_ORIGIN_HP requires response=json/);
       }
@@ -153,14 +153,14 @@ export const loginRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "login",
-    promise: "without an origin to preserve it leads to IDP_AUTH_FINAL_REDIRECT_URL, a path or an address elsewhere",
-    async check(stage) {
+    title: "without an origin to preserve it leads to IDP_AUTH_FINAL_REDIRECT_URL, a path or an address elsewhere",
+    async check(starter) {
       for (const [authFinalRedirectUrl, location] of [
         ["/welcome?a=1", "/welcome?a=1"],
         ["/größe", "/gr%C3%B6%C3%9Fe"],
         ["https://elsewhere.example/start?x=1#y", "https://elsewhere.example/start?x=1#y"],
       ] as const) {
-        const app = await stage.start({ options: { authFinalRedirectUrl } });
+        const app = await starter.start({ options: { authFinalRedirectUrl } });
         const browser = app.browser();
         const target = login({ scheme: "LANDING_PAGE", origin_url: `${app.origin}/reports` });
         assertRedirect(await browser.navigate(await app.approved(browser, target)), location);
@@ -169,9 +169,9 @@ export const loginRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "login",
-    promise: "at another host than BASE_URL's it is first sent to the same address there; at BASE_URL's own host there is no loop",
-    async check(stage) {
-      const app = await stage.start({ options: { baseUrl: "http://app.example" } });
+    title: "at another host than BASE_URL's it is first sent to the same address there; at BASE_URL's own host there is no loop",
+    async check(starter) {
+      const app = await starter.start({ options: { baseUrl: "http://app.example" } });
       const query = "scheme=PRESERVE_ORIGIN_QP&origin_url=http%3A%2F%2Fapp.example%2Fx%3Fa%3D1%26b%3D2";
       const browser = app.browser({ proxied: { "http://app.example": app.port } });
       const sent = await browser.navigate(`${app.origin}${LOGIN}?${query}`);
@@ -184,9 +184,9 @@ export const loginRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "login",
-    promise: "that comes back from BASE_URL with another Host is 500 and names both, instead of being sent there for ever",
-    async check(stage) {
-      const app = await stage.start({ options: { baseUrl: "http://app.example" } });
+    title: "that comes back from BASE_URL with another Host is 500 and names both, instead of being sent there for ever",
+    async check(starter) {
+      const app = await starter.start({ options: { baseUrl: "http://app.example" } });
       const sent = await app.browser().navigate(`${LOGIN}?scheme=LANDING_PAGE`);
       const { pathname, search } = new URL(sent.location ?? "");
       assertPage(await app.browser().navigate(pathname + search), 500, "login_loop", "http://app.example", `127.0.0.1:${app.port}`);
@@ -199,9 +199,9 @@ export const loginRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "login",
-    promise: "while signed in leaves the present session as it is until the callback succeeds",
-    async check(stage) {
-      const app = await stage.start();
+    title: "while signed in leaves the present session as it is until the callback succeeds",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       const callback = await app.approved(browser);
       assert.deepEqual(await probe(browser), SIGNED_IN);
@@ -212,9 +212,9 @@ export const loginRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "login",
-    promise: "with the provider away is 503 with Retry-After, as a page or as problem+json, and nothing is stored",
-    async check(stage) {
-      const app = await stage.start();
+    title: "with the provider away is 503 with Retry-After, as a page or as problem+json, and nothing is stored",
+    async check(starter) {
+      const app = await starter.start();
       app.provider.fault("discovery", { kind: "status", status: 503, headers: { "Retry-After": "7" } });
       const browser: CookieBrowser = app.browser();
       const page = await browser.navigate(LOGIN);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import type { Fault } from "../../../testing/provider/test-provider.js";
-import type { StartedApplication } from "../stage.js";
-import { ACCEPTS_HTML, assertLinkInvalid, assertPage, assertProblem, assertRedirect, mediaType, ownCookies } from "./answers.js";
-import { probe, SIGNED_IN, SIGNED_OUT } from "./answers.js";
+import type { StartedApplication } from "../application-starter.js";
+import { ACCEPTS_HTML, assertLinkInvalid, assertPage, assertProblem, assertRedirect, mediaType, ownCookies } from "./assertions.js";
+import { probe, SIGNED_IN, SIGNED_OUT } from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
 
 const LOGOUT = "/idpauth/logout/";
@@ -26,34 +26,34 @@ const FAILURES: readonly Fault[] = [
 export const logoutRequirements: readonly AdapterRequirement[] = [
   {
     area: "logout",
-    promise: "answers 302 without a body to the index, or to IDP_AUTH_LOGOUT_REDIRECT_URL, a path or an address elsewhere",
-    async check(stage) {
-      const app = await stage.start();
+    title: "answers 302 without a body to the index, or to IDP_AUTH_LOGOUT_REDIRECT_URL, a path or an address elsewhere",
+    async check(starter) {
+      const app = await starter.start();
       for (const query of ["", "?response=redirect", "?response=REDIRECT", "?other=json"]) {
         assertRedirect(await (await app.signedIn()).navigate(LOGOUT + query), INDEX);
       }
       for (const authLogoutRedirectUrl of ["/bye?a=1", "https://elsewhere.example/bye?x=1#y"]) {
-        const configured = await stage.start({ options: { authLogoutRedirectUrl } });
+        const configured = await starter.start({ options: { authLogoutRedirectUrl } });
         assertRedirect(await (await configured.signedIn()).navigate(LOGOUT), authLogoutRedirectUrl);
       }
     },
   },
   {
     area: "logout",
-    promise: "with response=json, in any letter case, answers 200 with status logged_out",
-    async check(stage) {
-      const app = await stage.start({ options: { authLogoutRedirectUrl: "/bye" } });
-      for (const response of ["json", "JSON", "Json"]) {
-        const answer = await (await app.signedIn()).get(`${LOGOUT}?response=${response}`, { headers: ACCEPTS_HTML });
-        assert.deepEqual([answer.status, mediaType(answer), answer.json()], [200, "application/json", LOGGED_OUT]);
+    title: "with response=json, in any letter case, answers 200 with status logged_out",
+    async check(starter) {
+      const app = await starter.start({ options: { authLogoutRedirectUrl: "/bye" } });
+      for (const form of ["json", "JSON", "Json"]) {
+        const response = await (await app.signedIn()).get(`${LOGOUT}?response=${form}`, { headers: ACCEPTS_HTML });
+        assert.deepEqual([response.status, mediaType(response), response.json()], [200, "application/json", LOGGED_OUT]);
       }
     },
   },
   {
     area: "logout",
-    promise: "ends the session for whoever holds its cookie, and the logins in progress with it",
-    async check(stage) {
-      const app = await stage.start();
+    title: "ends the session for whoever holds its cookie, and the logins in progress with it",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       const pending = await app.approved(browser);
       const thief = app.copyOf(browser);
@@ -67,9 +67,9 @@ export const logoutRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "logout",
-    promise: "revokes the newest refresh token, and with it the access tokens made from it",
-    async check(stage) {
-      const app = await stage.start();
+    title: "revokes the newest refresh token, and with it the access tokens made from it",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       app.clock.advance(3_600_000);
       assert.deepEqual(await probe(browser), SIGNED_IN);
@@ -90,9 +90,9 @@ export const logoutRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "logout",
-    promise: "revokes the access token where there is no refresh token, and also when the session has ended before",
-    async check(stage) {
-      const app = await stage.start({ options: { sessionMaxAge: 60 }, provider: { issueRefreshToken: false } });
+    title: "revokes the access token where there is no refresh token, and also when the session has ended before",
+    async check(starter) {
+      const app = await starter.start({ options: { sessionMaxAge: 60 }, provider: { issueRefreshToken: false } });
       const browser = await app.signedIn();
       app.clock.advance(61_000);
       assert.deepEqual(await probe(browser), SIGNED_OUT);
@@ -104,10 +104,10 @@ export const logoutRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "logout",
-    promise: "with IDP_TOKEN_REVOKE_ON_LOGOUT off, or at a provider that cannot revoke, clears the session alone",
-    async check(stage) {
+    title: "with IDP_TOKEN_REVOKE_ON_LOGOUT off, or at a provider that cannot revoke, clears the session alone",
+    async check(starter) {
       for (const tokenRevokeOnLogout of [false, true]) {
-        const app = await stage.start({ options: { tokenRevokeOnLogout } });
+        const app = await starter.start({ options: { tokenRevokeOnLogout } });
         if (tokenRevokeOnLogout) app.provider.discoveryDocument = ({ revocation_endpoint: _gone, ...document }) => document;
         const browser = await app.signedIn();
         const asked = app.provider.requests.length;
@@ -119,16 +119,16 @@ export const logoutRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "logout",
-    promise: "a revocation that fails is swallowed",
-    async check(stage) {
-      const app = await stage.start();
+    title: "a revocation that fails is swallowed",
+    async check(starter) {
+      const app = await starter.start();
       for (const fault of FAILURES) {
         app.provider.fault("revoke", { ...fault, times: 2 });
         for (const target of [AS_JSON, LOGOUT]) {
           const browser = await app.signedIn();
-          const answer = await browser.get(target);
-          if (target === LOGOUT) assertRedirect(answer, INDEX);
-          else assert.deepEqual([answer.status, answer.json()], [200, LOGGED_OUT], JSON.stringify(fault));
+          const response = await browser.get(target);
+          if (target === LOGOUT) assertRedirect(response, INDEX);
+          else assert.deepEqual([response.status, response.json()], [200, LOGGED_OUT], JSON.stringify(fault));
           assert.deepEqual(await probe(browser), SIGNED_OUT);
           // Longer than any back-off, during which nothing is asked.
           app.clock.advance(61_000);
@@ -139,25 +139,25 @@ export const logoutRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "logout",
-    promise: "destroys the session first, and waits for a revocation that hangs for a second at most",
-    async check(stage) {
-      const app = await stage.start();
+    title: "destroys the session first, and waits for a revocation that hangs for a second at most",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       const thief = app.copyOf(browser);
       const hold = app.provider.hold("revoke");
-      const answer = browser.get(AS_JSON);
+      const response = browser.get(AS_JSON);
       await hold.arrived;
       assert.deepEqual(await probe(thief), SIGNED_OUT);
       app.clock.advance(1_000);
-      assert.deepEqual((await answer).json(), LOGGED_OUT);
+      assert.deepEqual((await response).json(), LOGGED_OUT);
       hold.release();
     },
   },
   {
     area: "logout",
-    promise: "an invalid, empty or repeated response is 400 that lists the valid ones, and nothing changes",
-    async check(stage) {
-      const app = await stage.start();
+    title: "an invalid, empty or repeated response is 400 that lists the valid ones, and nothing changes",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       for (const query of [
         "response=EVIL",
@@ -167,24 +167,24 @@ export const logoutRequirements: readonly AdapterRequirement[] = [
         "response=%20json",
         "response=__proto__",
       ]) {
-        const answer = await browser.get(`${LOGOUT}?${query}`);
-        assertProblem(answer, 400, "invalid_parameter");
-        const { detail, valid_options: options } = answer.json() as { detail: string; valid_options: Record<string, string[]> };
+        const response = await browser.get(`${LOGOUT}?${query}`);
+        assertProblem(response, 400, "invalid_parameter");
+        const { detail, valid_options: options } = response.json() as { detail: string; valid_options: Record<string, string[]> };
         assert.deepEqual([Object.keys(options), [...(options["response"] ?? [])].sort()], [["response"], ["json", "redirect"]]);
         assert.match(detail, /json.*redirect|redirect.*json/);
         const page = await browser.navigate(`${LOGOUT}?${query}`);
         assertPage(page, 400, "invalid_parameter", "json", "redirect");
-        assert.doesNotMatch(answer.text + page.text, /EVIL/);
-        assert.deepEqual([...ownCookies(answer), ...ownCookies(page)], []);
+        assert.doesNotMatch(response.text + page.text, /EVIL/);
+        assert.deepEqual([...ownCookies(response), ...ownCookies(page)], []);
       }
       assert.deepEqual([await probe(browser), revocations(app)], [SIGNED_IN, []]);
     },
   },
   {
     area: "logout",
-    promise: "of somebody who is signed out is answered in the same way, and asks nobody",
-    async check(stage) {
-      const app = await stage.start();
+    title: "of somebody who is signed out is answered in the same way, and asks nobody",
+    async check(starter) {
+      const app = await starter.start();
       const starting = app.browser();
       const pending = await app.approved(starting);
       const asked = app.provider.requests.length;
@@ -198,12 +198,12 @@ export const logoutRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "logout",
-    promise: "twice at once is as good as once, and revokes once",
-    async check(stage) {
-      const app = await stage.start();
+    title: "twice at once is as good as once, and revokes once",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       const twin = app.copyOf(browser);
-      for (const answer of await Promise.all([browser.get(AS_JSON), twin.get(AS_JSON)])) assert.deepEqual(answer.json(), LOGGED_OUT);
+      for (const response of await Promise.all([browser.get(AS_JSON), twin.get(AS_JSON)])) assert.deepEqual(response.json(), LOGGED_OUT);
       assert.equal(revocations(app).length, 1);
     },
   },

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { assertHeaders, assertProblem, ownCookies, probe, PROBE, SIGNED_IN } from "./answers.js";
+import { assertHeaders, assertProblem, ownCookies, probe, PROBE, SIGNED_IN } from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
 
 const LOGIN = "/idpauth/login/";
@@ -21,9 +21,9 @@ const SAME_BY_HEAD = [
 export const methodRequirements: readonly AdapterRequirement[] = [
   {
     area: "methods",
-    promise: "another method than GET is 405 with Allow, has no effect, and opens nothing to other origins",
-    async check(stage) {
-      const app = await stage.start({ options: { debug: true } });
+    title: "another method than GET is 405 with Allow, has no effect, and opens nothing to other origins",
+    async check(starter) {
+      const app = await starter.start({ options: { debug: true } });
       const browser = await app.signedIn();
       const asked = app.provider.requests.length;
       const preflight = { origin: "https://evil.example", "access-control-request-method": "GET" };
@@ -33,16 +33,16 @@ export const methodRequirements: readonly AdapterRequirement[] = [
       ] as const) {
         for (const target of targets) {
           for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
-            const answer = await browser.get(target, { method, ...(method === "OPTIONS" && { headers: preflight }) });
+            const response = await browser.get(target, { method, ...(method === "OPTIONS" && { headers: preflight }) });
             const row = `${method} ${target}`;
-            assertProblem(answer, 405, "method_not_allowed");
+            assertProblem(response, 405, "method_not_allowed");
             assert.deepEqual(
-              answer.headers.allow?.split(",").map((name) => name.trim()),
+              response.headers.allow?.split(",").map((name) => name.trim()),
               allow,
               row,
             );
-            assert.deepEqual(ownCookies(answer), [], row);
-            assertHeaders(answer, row);
+            assert.deepEqual(ownCookies(response), [], row);
+            assertHeaders(response, row);
           }
         }
       }
@@ -52,9 +52,9 @@ export const methodRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "methods",
-    promise: "a body that is sent along, whatever its type, changes nothing about a 405",
-    async check(stage) {
-      const app = await stage.start();
+    title: "a body that is sent along, whatever its type, changes nothing about a 405",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       for (const [type, body] of [
         ["application/x-www-form-urlencoded", "response=json"],
@@ -71,9 +71,9 @@ export const methodRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "methods",
-    promise: "HEAD on index, session and debug is answered like GET, without a body, and neither refreshes nor counts as use",
-    async check(stage) {
-      const app = await stage.start({ options: { debug: true, sessionIdleTimeout: 3600 } });
+    title: "HEAD on index, session and debug is answered like GET, without a body, and neither refreshes nor counts as use",
+    async check(starter) {
+      const app = await starter.start({ options: { debug: true, sessionIdleTimeout: 3600 } });
       const browser = await app.signedIn();
       for (const target of [...READING, "/idpauth"]) {
         const [get, head] = [await browser.get(target), await browser.get(target, { method: "HEAD" })];
@@ -93,17 +93,17 @@ export const methodRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "methods",
-    promise: "HEAD on login, login-callback and logout is 405 without any effect",
-    async check(stage) {
-      const app = await stage.start();
+    title: "HEAD on login, login-callback and logout is 405 without any effect",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       const callback = await app.approved(browser);
       const asked = app.provider.requests.length;
       for (const target of [...ACTING, callback]) {
-        const answer = await browser.get(target, { method: "HEAD" });
-        assert.deepEqual([answer.status, answer.headers.allow, answer.text], [405, "GET", ""], target);
-        assert.deepEqual(ownCookies(answer), []);
-        assertHeaders(answer, target);
+        const response = await browser.get(target, { method: "HEAD" });
+        assert.deepEqual([response.status, response.headers.allow, response.text], [405, "GET", ""], target);
+        assert.deepEqual(ownCookies(response), []);
+        assertHeaders(response, target);
       }
       assert.equal(app.provider.requests.length, asked);
       assert.deepEqual(await probe(browser), SIGNED_IN);

@@ -4,9 +4,9 @@ import type { CookieBrowser } from "../../../testing/browser/cookie-browser.js";
 import type { TestProvider } from "../../../testing/provider/test-provider.js";
 import { TestClock } from "../../../testing/test-clock.js";
 import type { ApplicationRoute } from "../adapter-under-test.js";
-import type { AdapterStage, StartedApplication } from "../stage.js";
+import type { ApplicationStarter, StartedApplication } from "../application-starter.js";
 import { WatchedStore } from "../watched-store.js";
-import { ACCEPTS_JSON, ADA, GRACE, ownCookies, SIGNED_IN, SIGNED_OUT } from "./answers.js";
+import { ACCEPTS_JSON, ADA, GRACE, ownCookies, SIGNED_IN, SIGNED_OUT } from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
 
 const area = "mounts";
@@ -26,7 +26,7 @@ const ROUTES: readonly ApplicationRoute[] = [HOME, PARTNERS].map(({ page }, moun
   method: "GET",
   path: page,
   guard: { mount },
-  answer: async (auths, raw) => ({
+  respond: async (auths, raw) => ({
     user: await auths[mount]?.getUser(raw),
     token: (await auths[mount]?.getCredentials(raw))?.token,
     // What the other one says of the same request.
@@ -46,10 +46,10 @@ interface TwoMounts {
 }
 
 /** Two mounts whose providers know different people. Both clients have the same name, since names are each provider's own. */
-async function twoMounts(stage: AdapterStage, more: IdpAuthOptions = {}, clock = new TestClock()): Promise<TwoMounts> {
-  const partners = await stage.startProvider(clock, { person: GRACE });
+async function twoMounts(starter: ApplicationStarter, more: IdpAuthOptions = {}, clock = new TestClock()): Promise<TwoMounts> {
+  const partners = await starter.startProvider(clock, { person: GRACE });
   const { issuer, clientId, clientSecret } = partners;
-  const app = await stage.start({
+  const app = await starter.start({
     clock,
     routes: ROUTES,
     options: [more, { ...more, mountPath: PARTNERS.path, issuer, clientId, clientSecret }],
@@ -58,8 +58,8 @@ async function twoMounts(stage: AdapterStage, more: IdpAuthOptions = {}, clock =
 }
 
 async function signIn(browser: CookieBrowser, { path }: Mount): Promise<void> {
-  const answer = await browser.follow(`${path}login/`);
-  assert.deepEqual([answer.status, answer.url.pathname], [200, path], answer.text);
+  const response = await browser.follow(`${path}login/`);
+  assert.deepEqual([response.status, response.url.pathname], [200, path], response.text);
 }
 
 async function says(browser: CookieBrowser, { path }: Mount): Promise<unknown> {
@@ -69,9 +69,9 @@ async function says(browser: CookieBrowser, { path }: Mount): Promise<unknown> {
 export const mountRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    promise: "who is signed in at one is not at the other, and each guard lets in only its own mount's visitors",
-    async check(stage) {
-      const { app } = await twoMounts(stage);
+    title: "who is signed in at one is not at the other, and each guard lets in only its own mount's visitors",
+    async check(starter) {
+      const { app } = await twoMounts(starter);
       for (const [here, there] of BOTH) {
         const browser = app.browser();
         const heard: string[] = [];
@@ -90,10 +90,10 @@ export const mountRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "a visitor is signed in at both at once, each refreshes at its own provider, and a logout at one leaves the other",
+    title: "a visitor is signed in at both at once, each refreshes at its own provider, and a logout at one leaves the other",
     session: "bundled",
-    async check(stage) {
-      const { app, partners } = await twoMounts(stage);
+    async check(starter) {
+      const { app, partners } = await twoMounts(starter);
       for (const [first, second] of BOTH) {
         const browser = app.browser();
         await signIn(browser, first);
@@ -118,10 +118,10 @@ export const mountRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "a state from one brought to the other's callback is 400, asks nobody for tokens, and still works at home",
+    title: "a state from one brought to the other's callback is 400, asks nobody for tokens, and still works at home",
     session: "bundled",
-    async check(stage) {
-      const { app, partners } = await twoMounts(stage);
+    async check(starter) {
+      const { app, partners } = await twoMounts(starter);
       for (const [here, there] of BOTH) {
         const browser = app.browser();
         const callback = await approved(app, browser, here);
@@ -139,11 +139,11 @@ export const mountRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "a cookie value carried over to the other mount's cookie signs nobody in, with one store and one secret key for both",
+    title: "a cookie value carried over to the other mount's cookie signs nobody in, with one store and one secret key for both",
     session: "bundled",
-    async check(stage) {
+    async check(starter) {
       const clock = new TestClock();
-      const { app } = await twoMounts(stage, { store: new WatchedStore(clock) }, clock);
+      const { app } = await twoMounts(starter, { store: new WatchedStore(clock) }, clock);
       for (const [here, there] of BOTH) {
         const browser = app.browser();
         await signIn(browser, here);
@@ -153,24 +153,24 @@ export const mountRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "nor does it where both mounts have one provider, as two clients of it",
+    title: "nor does it where both mounts have one provider, as two clients of it",
     session: "bundled",
-    async check(stage) {
+    async check(starter) {
       const clock = new TestClock();
       const store = new WatchedStore(clock);
       const other: IdpAuthOptions = { store, mountPath: PARTNERS.path, clientId: "another client", clientSecret: "of the same provider" };
-      const app = await stage.start({ clock, routes: ROUTES, options: [{ store }, other] });
+      const app = await starter.start({ clock, routes: ROUTES, options: [{ store }, other] });
       const browser = await app.signedIn();
       await carriedOverIsNobody(app, browser, HOME, PARTNERS);
     },
   },
   {
     area,
-    promise: "nor does a pending login: its state is 400 at the other's callback, although the cookie leads to it there",
+    title: "nor does a pending login: its state is 400 at the other's callback, although the cookie leads to it there",
     session: "bundled",
-    async check(stage) {
+    async check(starter) {
       const clock = new TestClock();
-      const { app, partners } = await twoMounts(stage, { store: new WatchedStore(clock) }, clock);
+      const { app, partners } = await twoMounts(starter, { store: new WatchedStore(clock) }, clock);
       for (const [here, there] of BOTH) {
         const browser = app.browser();
         const callback = await approved(app, browser, here);
@@ -186,11 +186,11 @@ export const mountRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "with one cookie name, one store and one secret key for both, nobody becomes who the other's visitor is",
+    title: "with one cookie name, one store and one secret key for both, nobody becomes who the other's visitor is",
     session: "bundled",
-    async check(stage) {
+    async check(starter) {
       const clock = new TestClock();
-      const { app } = await twoMounts(stage, { store: new WatchedStore(clock), cookieName: "shared" }, clock);
+      const { app } = await twoMounts(starter, { store: new WatchedStore(clock), cookieName: "shared" }, clock);
       for (const [here, there] of BOTH) {
         const browser = app.browser();
         await signIn(browser, here);
@@ -204,10 +204,10 @@ export const mountRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "with the host's own sessions, which both share, nobody becomes who the other's visitor is",
+    title: "with the host's own sessions, which both share, nobody becomes who the other's visitor is",
     session: "host",
-    async check(stage) {
-      const { app } = await twoMounts(stage);
+    async check(starter) {
+      const { app } = await twoMounts(starter);
       for (const [here, there] of BOTH) {
         const browser = app.browser();
         const callback = await approved(app, browser, here);
@@ -227,10 +227,10 @@ export const mountRequirements: readonly AdapterRequirement[] = [
 
 /** Begins to sign in at that mount and agrees at its provider: the address that leads back, not visited yet. */
 async function approved({ provider }: StartedApplication, browser: CookieBrowser, { path }: Mount): Promise<string> {
-  const answer = await browser.navigate(`${path}login/`);
-  assert.equal(answer.status, 302, answer.text);
+  const response = await browser.navigate(`${path}login/`);
+  assert.equal(response.status, 302, response.text);
   // Any of the providers asks for the page as a browser does.
-  return provider.signInCode(answer.location ?? "");
+  return provider.signInCode(response.location ?? "");
 }
 
 function plant(browser: CookieBrowser, name: string, value: string | undefined): void {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { CookieBrowser } from "../../../testing/browser/cookie-browser.js";
-import type { AdapterStage, StartedApplication } from "../stage.js";
+import type { ApplicationStarter, StartedApplication } from "../application-starter.js";
 import type { AdapterRequirement } from "./requirement.js";
 
 const OWN = "http://app.example";
@@ -62,38 +62,38 @@ type Place = (browser: CookieBrowser, ...raw: readonly string[]) => Promise<stri
 const byQuery: Place = async (browser, ...raw) => {
   const query = new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP" });
   for (const value of raw) query.append("origin_url", value);
-  const answer = await browser.get(`${OWN}${LOGIN}?${query.toString()}`);
-  assert.equal(answer.status, 302, `${JSON.stringify(raw)} was answered with ${String(answer.status)}`);
-  return answer.location ?? "";
+  const response = await browser.get(`${OWN}${LOGIN}?${query.toString()}`);
+  assert.equal(response.status, 302, `${JSON.stringify(raw)} was answered with ${String(response.status)}`);
+  return response.location ?? "";
 };
 
 const byHeader: Place = async (browser, ...raw) => {
-  const answer = await browser.get(`${OWN}${LOGIN}?scheme=PRESERVE_ORIGIN_HP&response=json`, {
+  const response = await browser.get(`${OWN}${LOGIN}?scheme=PRESERVE_ORIGIN_HP&response=json`, {
     headers: raw.length === 0 ? {} : { "x-origin-url": [...raw] },
   });
-  assert.equal(answer.status, 200, `${JSON.stringify(raw)} was answered with ${String(answer.status)}`);
-  return (answer.json() as { redirect_to: string }).redirect_to;
+  assert.equal(response.status, 200, `${JSON.stringify(raw)} was answered with ${String(response.status)}`);
+  return (response.json() as { redirect_to: string }).redirect_to;
 };
 
-async function start(stage: AdapterStage): Promise<{ app: StartedApplication; browser: CookieBrowser }> {
-  const app = await stage.start({ options: { authFinalRedirectUrl: FALLBACK } });
+async function start(starter: ApplicationStarter): Promise<{ app: StartedApplication; browser: CookieBrowser }> {
+  const app = await starter.start({ options: { authFinalRedirectUrl: FALLBACK } });
   return { app, browser: app.browser({ proxied: { [OWN]: app.port } }) };
 }
 
 /** Where a login that was begun with this origin ends. */
 async function end(app: StartedApplication, browser: CookieBrowser, place: Place, ...raw: readonly string[]): Promise<string | undefined> {
-  const answer = await browser.get(await app.provider.signInCode(await place(browser, ...raw)));
-  assert.equal(answer.status, 302);
-  return answer.location;
+  const response = await browser.get(await app.provider.signInCode(await place(browser, ...raw)));
+  assert.equal(response.status, 302);
+  return response.location;
 }
 
-async function checkKept(stage: AdapterStage, place: Place): Promise<void> {
-  const { app, browser } = await start(stage);
+async function checkKept(starter: ApplicationStarter, place: Place): Promise<void> {
+  const { app, browser } = await start(starter);
   for (const [raw, href] of KEPT) assert.equal(await end(app, browser, place, raw), href);
 }
 
-async function checkRejected(stage: AdapterStage, place: Place, corpus: readonly string[]): Promise<void> {
-  const { app, browser } = await start(stage);
+async function checkRejected(starter: ApplicationStarter, place: Place, corpus: readonly string[]): Promise<void> {
+  const { app, browser } = await start(starter);
   // An earlier login's page must never be the fallback.
   assert.equal(await end(app, browser, place, `${OWN}/earlier`), `${OWN}/earlier`);
   for (const raw of corpus) assert.equal(await end(app, browser, place, raw), FALLBACK, JSON.stringify(raw));
@@ -104,22 +104,22 @@ async function checkRejected(stage: AdapterStage, place: Place, corpus: readonly
 export const originRequirements: readonly AdapterRequirement[] = [
   {
     area: "origin",
-    promise: "an origin_url of our own origin is where the visitor ends, in the browser's own spelling",
-    check: (stage) => checkKept(stage, byQuery),
+    title: "an origin_url of our own origin is where the visitor ends, in the browser's own spelling",
+    check: (starter) => checkKept(starter, byQuery),
   },
   {
     area: "origin",
-    promise: "an X-ORIGIN-URL of our own origin is where the visitor ends, in the browser's own spelling",
-    check: (stage) => checkKept(stage, byHeader),
+    title: "an X-ORIGIN-URL of our own origin is where the visitor ends, in the browser's own spelling",
+    check: (starter) => checkKept(starter, byHeader),
   },
   {
     area: "origin",
-    promise: "an origin_url that is missing, repeated, malformed or of another origin is silently replaced by the fallback",
-    check: (stage) => checkRejected(stage, byQuery, [...REJECTED, ...REJECTED_IN_QUERY]),
+    title: "an origin_url that is missing, repeated, malformed or of another origin is silently replaced by the fallback",
+    check: (starter) => checkRejected(starter, byQuery, [...REJECTED, ...REJECTED_IN_QUERY]),
   },
   {
     area: "origin",
-    promise: "an X-ORIGIN-URL that is missing, repeated, malformed or of another origin is silently replaced by the fallback",
-    check: (stage) => checkRejected(stage, byHeader, REJECTED),
+    title: "an X-ORIGIN-URL that is missing, repeated, malformed or of another origin is silently replaced by the fallback",
+    check: (starter) => checkRejected(starter, byHeader, REJECTED),
   },
 ];

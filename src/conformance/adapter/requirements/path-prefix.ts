@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import type { IdpAuthOptions } from "../../../index.js";
 import type { BrowserResponse, CookieBrowser } from "../../../testing/browser/cookie-browser.js";
 import type { ApplicationRoute } from "../adapter-under-test.js";
-import { USUAL_ROUTES, type StartedApplication } from "../stage.js";
-import { ACCEPTS_JSON, ADA, ownCookies, SIGNED_IN, SIGNED_OUT } from "./answers.js";
+import { USUAL_ROUTES, type StartedApplication } from "../application-starter.js";
+import { ACCEPTS_JSON, ADA, ownCookies, SIGNED_IN, SIGNED_OUT } from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
 
 const area = "path prefix";
@@ -26,25 +26,25 @@ const SAID: readonly (readonly [how: string, options: IdpAuthOptions])[] = [
 export const pathPrefixRequirements: readonly AdapterRequirement[] = [
   ...SAID.map(([how, options]): AdapterRequirement => ({
     area,
-    promise: `the whole trip works behind a proxy that takes a prefix off the path (${how})`,
-    async check(stage) {
-      await wholeTrip(await stage.start({ options }), "", `${PREFIX}/idpauth/`);
+    title: `the whole trip works behind a proxy that takes a prefix off the path (${how})`,
+    async check(starter) {
+      await wholeTrip(await starter.start({ options }), "", `${PREFIX}/idpauth/`);
     },
   })),
   {
     area,
-    promise: "and where the application itself is mounted below a path",
+    title: "and where the application itself is mounted below a path",
     needs: "sub-path",
-    async check(stage) {
+    async check(starter) {
       const options = { ...BEHIND, mountPath: "/area/idpauth/" };
-      await wholeTrip(await stage.start({ basePath: "/area", options }), "/area", `${PREFIX}/area/idpauth/`);
+      await wholeTrip(await starter.start({ basePath: "/area", options }), "/area", `${PREFIX}/area/idpauth/`);
     },
   },
   {
     area,
-    promise: "every link of every page carries the prefix",
-    async check(stage) {
-      const app = await stage.start({ options: { ...BEHIND, sessionMaxAge: 600 } });
+    title: "every link of every page carries the prefix",
+    async check(starter) {
+      const app = await starter.start({ options: { ...BEHIND, sessionMaxAge: 600 } });
       const browser = outside(app);
       app.provider.fault("discovery", { kind: "status", status: 500 });
       const away = await browser.navigate("/portal/idpauth/login/");
@@ -70,16 +70,16 @@ export const pathPrefixRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "every redirect and every address that a script is told carries it",
-    async check(stage) {
+    title: "every redirect and every address that a script is told carries it",
+    async check(starter) {
       const own: ApplicationRoute = {
         kind: "json",
         method: "GET",
         path: "/own",
         guard: { mount: 0, ownResponses: true },
-        answer: () => ({}),
+        respond: () => ({}),
       };
-      const app = await stage.start({ options: BEHIND, routes: [...USUAL_ROUTES, own] });
+      const app = await starter.start({ options: BEHIND, routes: [...USUAL_ROUTES, own] });
       const browser = outside(app);
       assert.equal((await browser.get("/portal/reports", { headers: ACCEPTS_JSON })).json().login_url, "/portal/idpauth/login/");
       assert.equal((await browser.get("/portal/own")).json().loginUrl, "/portal/idpauth/login/");
@@ -100,9 +100,9 @@ export const pathPrefixRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "a page outside of the prefix is no page of ours to come back to where it names another origin",
-    async check(stage) {
-      const app = await stage.start({ options: BEHIND });
+    title: "a page outside of the prefix is no page of ours to come back to where it names another origin",
+    async check(starter) {
+      const app = await starter.start({ options: BEHIND });
       const browser = outside(app);
       for (const page of ["https://evil.example/portal/", "/portal/reports", `${ORIGIN}.evil.example/portal/`]) {
         const login = await browser.navigate(`/portal/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(page)}`);
@@ -113,13 +113,13 @@ export const pathPrefixRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "the application itself is asked without the prefix; with it, nothing is ours",
-    async check(stage) {
-      const app = await stage.start({ options: BEHIND });
+    title: "the application itself is asked without the prefix; with it, nothing is ours",
+    async check(starter) {
+      const app = await starter.start({ options: BEHIND });
       const browser = app.browser();
       for (const path of ["/portal/idpauth/", "/portal/idpauth/session", "/portal/idpauth/login/", "/portal"]) {
-        const answer = await browser.get(path);
-        assert.deepEqual([path, answer.status, answer.headers["referrer-policy"]], [path, 404, undefined]);
+        const response = await browser.get(path);
+        assert.deepEqual([path, response.status, response.headers["referrer-policy"]], [path, 404, undefined]);
       }
       assert.deepEqual((await browser.get("/idpauth/session")).json(), SIGNED_OUT);
     },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { StartedApplication } from "../stage.js";
-import { assertPage, assertRedirect, probe, SIGNED_IN } from "./answers.js";
+import type { StartedApplication } from "../application-starter.js";
+import { assertPage, assertRedirect, probe, SIGNED_IN } from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
 
 const pageOf = (app: StartedApplication, tab: number) => `${app.origin}/page/${String(tab)}`;
@@ -10,9 +10,9 @@ const loginOf = (app: StartedApplication, tab: number) =>
 export const pendingLoginRequirements: readonly AdapterRequirement[] = [
   {
     area: "pending logins",
-    promise: "two tabs can sign in at once, and each returns to its own page, whichever comes back first",
-    async check(stage) {
-      const app = await stage.start();
+    title: "two tabs can sign in at once, and each returns to its own page, whichever comes back first",
+    async check(starter) {
+      const app = await starter.start();
       for (const order of [
         [1, 2],
         [2, 1],
@@ -29,9 +29,9 @@ export const pendingLoginRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "pending logins",
-    promise: "eight are kept; with the ninth the oldest is no longer valid",
-    async check(stage) {
-      const app = await stage.start();
+    title: "eight are kept; with the ninth the oldest is no longer valid",
+    async check(starter) {
+      const app = await starter.start();
       const browser = app.browser();
       const callbacks: string[] = [];
       for (let tab = 1; tab <= 9; tab += 1) callbacks.push(await app.approved(browser, loginOf(app, tab)));
@@ -42,9 +42,9 @@ export const pendingLoginRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "pending logins",
-    promise: "each lasts ten minutes from its own start, whatever else begins meanwhile",
-    async check(stage) {
-      const app = await stage.start();
+    title: "each lasts ten minutes from its own start, whatever else begins meanwhile",
+    async check(starter) {
+      const app = await starter.start();
       const browser = app.browser();
       const first = await browser.navigate(loginOf(app, 1));
       app.clock.advance(1_000);
@@ -52,7 +52,7 @@ export const pendingLoginRequirements: readonly AdapterRequirement[] = [
       app.clock.advance(300_000);
       const third = await browser.navigate(loginOf(app, 3));
       app.clock.advance(299_000);
-      const back = (answer: { readonly location: string | undefined }) => app.provider.signInCode(answer.location ?? "");
+      const back = (response: { readonly location: string | undefined }) => app.provider.signInCode(response.location ?? "");
       assertPage(await browser.navigate(await back(first)), 400, "login_link_invalid");
       assertRedirect(await browser.navigate(await back(second)), pageOf(app, 2));
       assertRedirect(await browser.navigate(await back(third)), pageOf(app, 3));
@@ -60,16 +60,16 @@ export const pendingLoginRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "pending logins",
-    promise: "two tabs that come back in the same moment both go on to their own pages, and the visitor is signed in",
-    async check(stage) {
-      const app = await stage.start();
+    title: "two tabs that come back in the same moment both go on to their own pages, and the visitor is signed in",
+    async check(starter) {
+      const app = await starter.start();
       const browser = app.browser();
       const callbacks = [await app.approved(browser, loginOf(app, 1)), await app.approved(browser, loginOf(app, 2))];
       const hold = app.provider.hold("token", { count: 2 });
-      const answers = callbacks.map((callback) => browser.navigate(callback));
+      const responses = callbacks.map((callback) => browser.navigate(callback));
       await hold.arrived;
       hold.release();
-      for (const [index, answer] of (await Promise.all(answers)).entries()) assertRedirect(answer, pageOf(app, index + 1));
+      for (const [index, response] of (await Promise.all(responses)).entries()) assertRedirect(response, pageOf(app, index + 1));
       assert.deepEqual(await probe(browser), SIGNED_IN);
       // Some providers end the whole grant with one token.
       assert.deepEqual(app.provider.requestsTo("revoke"), []);

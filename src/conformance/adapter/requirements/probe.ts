@@ -1,6 +1,17 @@
 import assert from "node:assert/strict";
-import type { StageOptions } from "../stage.js";
-import { ACCEPTS_HTML, ADA, assertPage, assertRetryAfter, mediaType, ownCookies, probe, PROBE, SIGNED_IN, SIGNED_OUT } from "./answers.js";
+import type { StageOptions } from "../application-starter.js";
+import {
+  ACCEPTS_HTML,
+  ADA,
+  assertPage,
+  assertRetryAfter,
+  mediaType,
+  ownCookies,
+  probe,
+  PROBE,
+  SIGNED_IN,
+  SIGNED_OUT,
+} from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
 
 const HOUR = 3600;
@@ -16,35 +27,35 @@ const ENDS: readonly (readonly [reason: string, start: StageOptions, seconds: nu
 export const probeRequirements: readonly AdapterRequirement[] = [
   {
     area: "probe",
-    promise: "is 200 for everybody: who is signed in with exactly email, name and picture, or user null, whatever Accept says",
-    async check(stage) {
-      const app = await stage.start();
+    title: "is 200 for everybody: who is signed in with exactly email, name and picture, or user null, whatever Accept says",
+    async check(starter) {
+      const app = await starter.start();
       for (const [browser, body] of [
         [await app.signedIn(), SIGNED_IN],
         [app.browser(), SIGNED_OUT],
       ] as const) {
         for (const headers of [{}, ACCEPTS_HTML, { accept: "image/png" }]) {
-          const answer = await browser.get(PROBE, { headers });
-          assert.deepEqual([answer.status, mediaType(answer), answer.json()], [200, "application/json", body]);
+          const response = await browser.get(PROBE, { headers });
+          assert.deepEqual([response.status, mediaType(response), response.json()], [200, "application/json", body]);
         }
       }
     },
   },
   {
     area: "probe",
-    promise: "a claim that the provider never sent is null",
-    async check(stage) {
-      const app = await stage.start({ provider: { person: { sub: "grace-1906", name: "Grace Hopper", locale: "en" } } });
+    title: "a claim that the provider never sent is null",
+    async check(starter) {
+      const app = await starter.start({ provider: { person: { sub: "grace-1906", name: "Grace Hopper", locale: "en" } } });
       const user = { email: null, name: "Grace Hopper", picture: null };
       assert.deepEqual(await probe(await app.signedIn()), { authenticated: true, user });
     },
   },
   {
     area: "probe",
-    promise: "names in every script come through whole, here and on the index",
-    async check(stage) {
+    title: "names in every script come through whole, here and on the index",
+    async check(starter) {
       const name = 'Zoë 李 🦊 \u2028 "</script>';
-      const app = await stage.start({ provider: { person: { sub: "zoe", name, email: "zoë@exämple.com" } } });
+      const app = await starter.start({ provider: { person: { sub: "zoe", name, email: "zoë@exämple.com" } } });
       const browser = await app.signedIn();
       assert.deepEqual((await probe(browser))["user"], { email: "zoë@exämple.com", name, picture: null });
       const page = await browser.navigate("/idpauth/");
@@ -54,9 +65,9 @@ export const probeRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "probe",
-    promise: "somebody who is only signing in is signed out",
-    async check(stage) {
-      const app = await stage.start();
+    title: "somebody who is only signing in is signed out",
+    async check(starter) {
+      const app = await starter.start();
       const browser = app.browser();
       await app.approved(browser);
       assert.deepEqual(await probe(browser), SIGNED_OUT);
@@ -64,11 +75,11 @@ export const probeRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "probe",
-    promise:
+    title:
       "a session within its limits is valid to their last second; beyond, it has ended, does not come back by asking, but by a new sign-in",
-    async check(stage) {
+    async check(starter) {
       for (const [reason, start, seconds] of ENDS) {
-        const app = await stage.start(start);
+        const app = await starter.start(start);
         const browser = await app.signedIn();
         app.clock.advance((seconds - 1) * 1_000);
         assert.deepEqual(await probe(browser, "?slide=false"), SIGNED_IN, reason);
@@ -82,9 +93,9 @@ export const probeRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "probe",
-    promise: "of several limits that are over, the maximum age is named before the idle timeout, and both before the expired ID token",
-    async check(stage) {
-      const app = await stage.start({
+    title: "of several limits that are over, the maximum age is named before the idle timeout, and both before the expired ID token",
+    async check(starter) {
+      const app = await starter.start({
         options: { sessionMaxAge: 1800, sessionIdleTimeout: 600, sessionAutoRefresh: false },
         provider: { idTokenSeconds: 300 },
       });
@@ -101,9 +112,9 @@ export const probeRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "probe",
-    promise: "slides the idle timeout, and only a successful access does",
-    async check(stage) {
-      const app = await stage.start({ options: { sessionIdleTimeout: 600 } });
+    title: "slides the idle timeout, and only a successful access does",
+    async check(starter) {
+      const app = await starter.start({ options: { sessionIdleTimeout: 600 } });
       const browser = await app.signedIn();
       for (let time = 0; time < 3; time += 1) {
         app.clock.advance(600_000);
@@ -116,9 +127,9 @@ export const probeRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "probe",
-    promise: "with slide=false, by HEAD, and the index leave the idle timeout where it is",
-    async check(stage) {
-      const app = await stage.start({ options: { sessionIdleTimeout: 600 } });
+    title: "with slide=false, by HEAD, and the index leave the idle timeout where it is",
+    async check(starter) {
+      const app = await starter.start({ options: { sessionIdleTimeout: 600 } });
       const browser = await app.signedIn();
       app.clock.advance(600_000);
       assert.deepEqual(await probe(browser, "?slide=false"), SIGNED_IN);
@@ -130,9 +141,9 @@ export const probeRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "probe",
-    promise: "other values of slide and details, empty and repeated ones too, are ignored",
-    async check(stage) {
-      const app = await stage.start({ options: { sessionIdleTimeout: 600 } });
+    title: "other values of slide and details, empty and repeated ones too, are ignored",
+    async check(starter) {
+      const app = await starter.start({ options: { sessionIdleTimeout: 600 } });
       const browser = await app.signedIn();
       for (const query of [
         "slide=",
@@ -151,9 +162,9 @@ export const probeRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "probe",
-    promise: "details=true adds the reason and the seconds that are left of each limit, null where there is none",
-    async check(stage) {
-      const app = await stage.start({ options: { sessionMaxAge: 1800, sessionIdleTimeout: 600 } });
+    title: "details=true adds the reason and the seconds that are left of each limit, null where there is none",
+    async check(starter) {
+      const app = await starter.start({ options: { sessionMaxAge: 1800, sessionIdleTimeout: 600 } });
       const browser = await app.signedIn();
       const details = (expires: number | null, maxAge: number | null, idle: number | null, reason: string | null = null) => ({
         ...(reason === null ? SIGNED_IN : SIGNED_OUT),
@@ -169,24 +180,24 @@ export const probeRequirements: readonly AdapterRequirement[] = [
       app.clock.advance(2_000_000);
       assert.deepEqual(await probe(browser, "?details=true"), details(1450, 0, 0, "max_age"));
       assert.deepEqual(await probe(app.browser(), "?details=true"), details(null, null, null, "no_credentials"));
-      const unlimited = await stage.start();
+      const unlimited = await starter.start();
       assert.deepEqual(await probe(await unlimited.signedIn(), "?details=true"), details(HOUR, null, null));
     },
   },
   {
     area: "probe",
-    promise: "with the provider away is 503 with Retry-After, and a body that signs nobody in, whatever else is asked for",
-    async check(stage) {
-      const app = await stage.start();
+    title: "with the provider away is 503 with Retry-After, and a body that signs nobody in, whatever else is asked for",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       app.provider.fault("token", { kind: "status", status: 503, headers: { "Retry-After": "30" } });
       assert.deepEqual(await probe(browser), { authenticated: true, user: ADA }, "the ID token is still valid");
       app.clock.advance(HOUR * 1_000);
       for (const query of ["", "?details=true", "?slide=false"]) {
-        const answer = await browser.get(PROBE + query, { headers: ACCEPTS_HTML });
-        assertRetryAfter(answer);
-        assert.deepEqual([mediaType(answer), answer.json(), ownCookies(answer)], ["application/json", SIGNED_OUT, []]);
-        assert.equal(answer.headers["retry-after"], "30");
+        const response = await browser.get(PROBE + query, { headers: ACCEPTS_HTML });
+        assertRetryAfter(response);
+        assert.deepEqual([mediaType(response), response.json(), ownCookies(response)], ["application/json", SIGNED_OUT, []]);
+        assert.equal(response.headers["retry-after"], "30");
       }
       assert.equal(app.provider.requestsTo("token", { grant_type: "refresh_token" }).length, 1, "the back-off was not kept");
       assert.deepEqual(await probe(app.browser()), SIGNED_OUT, "an outage does not concern who is signed out");

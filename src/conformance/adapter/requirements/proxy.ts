@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { CookieBrowser } from "../../../testing/browser/cookie-browser.js";
-import type { StageOptions, StartedApplication } from "../stage.js";
-import { assertProblem, ownCookies, probe, SIGNED_IN } from "./answers.js";
+import type { StageOptions, StartedApplication } from "../application-starter.js";
+import { assertProblem, ownCookies, probe, SIGNED_IN } from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
 
 const area = "proxy";
@@ -41,13 +41,13 @@ async function checkTrusted(app: StartedApplication, session: "bundled" | "host"
     assertProblem(await browser.get("/idpauth/login/", { headers: { "x-forwarded-host": hostile } }), 400, "host_invalid");
   }
   for (const odd of ["javascript", "https:", ""]) {
-    const answer = await app.browser().get("/idpauth/login/", { headers: { "x-forwarded-proto": odd } });
-    assert.equal(redirectUri(answer.location), app.origin + CALLBACK, `X-Forwarded-Proto: ${odd}`);
+    const response = await app.browser().get("/idpauth/login/", { headers: { "x-forwarded-proto": odd } });
+    assert.equal(redirectUri(response.location), app.origin + CALLBACK, `X-Forwarded-Proto: ${odd}`);
   }
 }
 
 /** What an application that nobody told of a proxy makes of forwarded headers. */
-const UNTRUSTED: readonly (readonly [promise: string, options: StageOptions, redirectUri: string])[] = [
+const UNTRUSTED: readonly (readonly [title: string, options: StageOptions, redirectUri: string])[] = [
   ["by default forwarded headers count for nothing", {}, `http://app.example${CALLBACK}`],
   [
     "with BASE_URL neither they nor Host say where we are",
@@ -64,30 +64,30 @@ const UNTRUSTED: readonly (readonly [promise: string, options: StageOptions, red
 export const proxyRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    promise: "the host's own setting makes X-Forwarded-Proto and X-Forwarded-Host say where we are",
+    title: "the host's own setting makes X-Forwarded-Proto and X-Forwarded-Host say where we are",
     needs: "own trust-proxy setting",
-    async check(stage) {
-      await checkTrusted(await stage.start({ trustsProxy: true }), stage.session);
+    async check(starter) {
+      await checkTrusted(await starter.start({ trustsProxy: true }), starter.session);
     },
   },
   {
     area,
-    promise: "the option trustProxy does the same",
-    async check(stage) {
-      await checkTrusted(await stage.start({ options: { trustProxy: true } }), stage.session);
+    title: "the option trustProxy does the same",
+    async check(starter) {
+      await checkTrusted(await starter.start({ options: { trustProxy: true } }), starter.session);
     },
   },
-  ...UNTRUSTED.map(([promise, options, expected]): AdapterRequirement => ({
+  ...UNTRUSTED.map(([title, options, expected]): AdapterRequirement => ({
     area,
-    promise,
-    async check(stage) {
-      const app = await stage.start(options);
+    title,
+    async check(starter) {
+      const app = await starter.start(options);
       const forwarded = { "x-forwarded-host": "evil.example", "x-forwarded-port": "444", forwarded: "host=evil.example;proto=https" };
       // As JSON, since a login that starts at another host than BASE_URL's is first sent there.
       const login = await outside(app).get("/idpauth/login/?response=json", { headers: forwarded });
       assert.equal(login.status, 200, login.text);
       assert.equal(redirectUri((login.json() as { redirect_to: string }).redirect_to), expected);
-      if (stage.session === "bundled") {
+      if (starter.session === "bundled") {
         const isSecure = expected.startsWith("https:");
         assert.match(ownCookies(login).join("\n"), isSecure ? /^__Host-idpauth=[^;]+;.*; Secure$/ : /^idpauth=(?!.*Secure)/);
       }
@@ -98,9 +98,9 @@ export const proxyRequirements: readonly AdapterRequirement[] = [
   })),
   {
     area,
-    promise: "a login that starts at another host is first sent to BASE_URL, its parameters kept, and ends there",
-    async check(stage) {
-      const app = await stage.start({ options: { baseUrl: PUBLIC } });
+    title: "a login that starts at another host is first sent to BASE_URL, its parameters kept, and ends there",
+    async check(starter) {
+      const app = await starter.start({ options: { baseUrl: PUBLIC } });
       const elsewhere = "http://www.example";
       const browser = app.browser({ origin: elsewhere, proxied: { [elsewhere]: app.port, [PUBLIC]: app.port } });
       const query = `?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(`${PUBLIC}/public?a=%2F`)}`;

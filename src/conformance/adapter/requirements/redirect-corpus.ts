@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { BrowserResponse, CookieBrowser } from "../../../testing/browser/cookie-browser.js";
 import { fitsHeader, redirectCorpus, type RedirectCase } from "../redirect-corpus.js";
-import type { AdapterStage, StartedApplication } from "../stage.js";
+import type { ApplicationStarter, StartedApplication } from "../application-starter.js";
 import type { AdapterRequirement } from "./requirement.js";
 
 const OWN = "http://app.example";
@@ -29,22 +29,22 @@ type Place = (browser: CookieBrowser, value: string) => Promise<string>;
 
 const byQuery: Place = async (browser, value) => {
   const query = new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: value }).toString();
-  const answer = await browser.get(`${OWN}${LOGIN}?${query}`);
-  assert.equal(answer.status, 302);
-  return locationOf(answer);
+  const response = await browser.get(`${OWN}${LOGIN}?${query}`);
+  assert.equal(response.status, 302);
+  return locationOf(response);
 };
 
 const byHeader: Place = async (browser, value) => {
-  const answer = await browser.get(`${OWN}${LOGIN}?scheme=PRESERVE_ORIGIN_HP&response=json`, { headers: { "x-origin-url": value } });
-  assert.equal(answer.status, 200);
-  return (answer.json() as { redirect_to: string }).redirect_to;
+  const response = await browser.get(`${OWN}${LOGIN}?scheme=PRESERVE_ORIGIN_HP&response=json`, { headers: { "x-origin-url": value } });
+  assert.equal(response.status, 200);
+  return (response.json() as { redirect_to: string }).redirect_to;
 };
 
 /** Two Location headers would be two destinations, and nobody knows which a browser takes. */
-function locationOf(answer: BrowserResponse): string {
-  const names = answer.rawHeaders.filter((_text, at) => at % 2 === 0);
+function locationOf(response: BrowserResponse): string {
+  const names = response.rawHeaders.filter((_text, at) => at % 2 === 0);
   assert.equal(names.filter((name) => name.toLowerCase() === "location").length, 1, "one Location header");
-  return answer.location ?? "";
+  return response.location ?? "";
 }
 
 /** What is wrong with the trip of one value; undefined: nothing. */
@@ -53,18 +53,18 @@ async function trip(app: StartedApplication, place: Place, { group, value, locat
   const browser = app.browser({ proxied: { [OWN]: app.port } });
   try {
     const callback = await app.provider.signInCode(await place(browser, value));
-    const answer = await browser.get(callback);
-    assert.equal(answer.status, 302);
-    assert.equal(locationOf(answer), location ?? FALLBACK);
-    assert.doesNotMatch(answer.text, /evil/i, "nothing of the value stands in the answer's body");
+    const response = await browser.get(callback);
+    assert.equal(response.status, 302);
+    assert.equal(locationOf(response), location ?? FALLBACK);
+    assert.doesNotMatch(response.text, /evil/i, "nothing of the value stands in the response's body");
     return undefined;
   } catch (error) {
     return `${shown} (${(error as Error).message.replaceAll("\n", " ")})`;
   }
 }
 
-async function checkCorpus(stage: AdapterStage, place: Place, corpus: readonly RedirectCase[]): Promise<void> {
-  const app = await stage.start({ options: { authFinalRedirectUrl: FALLBACK } });
+async function checkCorpus(starter: ApplicationStarter, place: Place, corpus: readonly RedirectCase[]): Promise<void> {
+  const app = await starter.start({ options: { authFinalRedirectUrl: FALLBACK } });
   const wrong: string[] = [];
   for (let at = 0; at < corpus.length; at += BATCH) {
     const outcomes = await Promise.all(corpus.slice(at, at + BATCH).map((each) => trip(app, place, each)));
@@ -95,15 +95,15 @@ function isAddress(group: string): boolean {
 export const redirectCorpusRequirements: readonly AdapterRequirement[] = PARTS.flatMap(([what, has]) => [
   {
     area: "origin",
-    promise: `the redirect corpus as origin_url, ${what}: each value ends where it must, on the wire`,
-    check: (stage) => checkCorpus(stage, byQuery, redirectCorpus(OWN).filter(has)),
+    title: `the redirect corpus as origin_url, ${what}: each value ends where it must, on the wire`,
+    check: (starter) => checkCorpus(starter, byQuery, redirectCorpus(OWN).filter(has)),
   },
   {
     area: "origin",
-    promise: `the redirect corpus as X-ORIGIN-URL, ${what}: each value that a header can carry ends where it must, on the wire`,
-    check: (stage) =>
+    title: `the redirect corpus as X-ORIGIN-URL, ${what}: each value that a header can carry ends where it must, on the wire`,
+    check: (starter) =>
       checkCorpus(
-        stage,
+        starter,
         byHeader,
         redirectCorpus(OWN).filter((each) => has(each) && fitsHeader(each.value)),
       ),

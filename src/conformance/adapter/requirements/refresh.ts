@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Fault } from "../../../testing/provider/test-provider.js";
-import type { StartedApplication } from "../stage.js";
-import { assertRetryAfter, GRACE, probe, PROBE, SIGNED_IN, SIGNED_OUT } from "./answers.js";
+import type { StartedApplication } from "../application-starter.js";
+import { assertRetryAfter, GRACE, probe, PROBE, SIGNED_IN, SIGNED_OUT } from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
 
 const HOUR = 3600;
@@ -39,9 +39,9 @@ const REFUSALS: readonly Fault[] = [
 export const refreshRequirements: readonly AdapterRequirement[] = [
   {
     area: "refresh",
-    promise: "an expired ID token is one token request, however many requests come at once, and all get the fresh token",
-    async check(stage) {
-      const app = await stage.start();
+    title: "an expired ID token is one token request, however many requests come at once, and all get the fresh token",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       const old = app.newest("access_token");
       pass(app, HOUR);
@@ -50,18 +50,18 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
       const probes = Array.from({ length: 10 }, () => browser.get(PROBE));
       await hold.arrived;
       hold.release();
-      for (const answer of await Promise.all(probes)) assert.deepEqual([answer.status, answer.json()], [200, SIGNED_IN]);
+      for (const response of await Promise.all(probes)) assert.deepEqual([response.status, response.json()], [200, SIGNED_IN]);
       const fresh = app.newest("access_token");
       assert.notEqual(fresh, old);
-      for (const answer of await Promise.all(reports)) assert.deepEqual([answer.status, answer.json().token], [200, fresh]);
+      for (const response of await Promise.all(reports)) assert.deepEqual([response.status, response.json().token], [200, fresh]);
       assert.equal(refreshes(app).length, 1);
     },
   },
   {
     area: "refresh",
-    promise: "each sends the newest refresh token, and none is sent before the ID token has expired",
-    async check(stage) {
-      const app = await stage.start();
+    title: "each sends the newest refresh token, and none is sent before the ID token has expired",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       for (let time = 1; time <= 4; time += 1) {
         pass(app, HOUR - 1);
@@ -78,9 +78,9 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "refresh",
-    promise: "a provider that sends no new refresh token keeps the old one in use",
-    async check(stage) {
-      const app = await stage.start({ provider: { rotation: false } });
+    title: "a provider that sends no new refresh token keeps the old one in use",
+    async check(starter) {
+      const app = await starter.start({ provider: { rotation: false } });
       const browser = await app.signedIn();
       for (let time = 1; time <= 2; time += 1) {
         pass(app, HOUR);
@@ -91,9 +91,9 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "refresh",
-    promise: "the fresh claims replace the old ones; a name, email or picture that is not sent again stays",
-    async check(stage) {
-      const app = await stage.start();
+    title: "the fresh claims replace the old ones; a name, email or picture that is not sent again stays",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       app.provider.mutateIdToken = ({ claims: { name: _name, picture: _picture, ...claims } }) => ({
         claims: { ...claims, email: "countess@example.com" },
@@ -104,9 +104,9 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "refresh",
-    promise: "that the provider refuses ends the session, is not tried again, and a new sign-in recovers",
-    async check(stage) {
-      const app = await stage.start();
+    title: "that the provider refuses ends the session, is not tried again, and a new sign-in recovers",
+    async check(starter) {
+      const app = await starter.start();
       for (const fault of REFUSALS) {
         const browser = await app.signedIn();
         const before = refreshes(app).length;
@@ -121,14 +121,14 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "refresh",
-    promise: "a fresh ID token that is another user's, or wrong, ends the session; no user is switched",
-    async check(stage) {
-      const app = await stage.start();
+    title: "a fresh ID token that is another user's, or wrong, ends the session; no user is switched",
+    async check(starter) {
+      const app = await starter.start();
       const spoils = [
         () => (app.provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, ...GRACE } })),
         () => (app.provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, aud: "another-client" } })),
         () => (app.provider.mutateIdToken = ({ header, claims, sign }) => sign({ ...header, alg: "none" }, claims)),
-        () => (app.provider.tokenAnswer = (answer) => ({ ...answer, id_token: "not a token" })),
+        () => (app.provider.tokenResponse = (response) => ({ ...response, id_token: "not a token" })),
       ];
       for (const spoil of spoils) {
         const browser = await app.signedIn();
@@ -142,22 +142,22 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
           idle_expires_in: null,
         });
         app.provider.mutateIdToken = undefined;
-        app.provider.tokenAnswer = undefined;
+        app.provider.tokenResponse = undefined;
       }
     },
   },
   {
     area: "refresh",
-    promise: "an outage of the provider is 503 with Retry-After; it signs nobody out, and the next request after it recovers",
-    async check(stage) {
-      const app = await stage.start();
+    title: "an outage of the provider is 503 with Retry-After; it signs nobody out, and the next request after it recovers",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       for (const fault of OUTAGES) {
         pass(app, HOUR);
         app.provider.fault("token", { ...fault, times: 1 });
-        const answer = await browser.get(PROBE);
-        assertRetryAfter(answer);
-        assert.deepEqual(answer.json(), SIGNED_OUT);
+        const response = await browser.get(PROBE);
+        assertRetryAfter(response);
+        assert.deepEqual(response.json(), SIGNED_OUT);
         assert.match((await browser.navigate("/idpauth/")).text, /You are signed in/);
         // Longer than any back-off without a Retry-After, which doubles from one outage to the next.
         pass(app, 61);
@@ -167,9 +167,9 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "refresh",
-    promise: "an ID token that cannot be verified yet is an outage, and the rotated refresh token is kept",
-    async check(stage) {
-      const app = await stage.start();
+    title: "an ID token that cannot be verified yet is an outage, and the rotated refresh token is kept",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       pass(app, HOUR);
       app.provider.mutateIdToken = ({ header, claims, sign }) => sign({ ...header, kid: "not published yet" }, claims);
@@ -183,16 +183,16 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "refresh",
-    promise: "a visitor waits for IDP_HTTP_TIMEOUT at most; the refresh goes on without them, and is stored",
-    async check(stage) {
-      const app = await stage.start();
+    title: "a visitor waits for IDP_HTTP_TIMEOUT at most; the refresh goes on without them, and is stored",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       pass(app, HOUR);
       const hold = app.provider.hold("token");
-      const answer = browser.get(PROBE);
+      const response = browser.get(PROBE);
       await hold.arrived;
       pass(app, 5);
-      assertRetryAfter(await answer);
+      assertRetryAfter(await response);
       hold.release();
       await app.auth.idle();
       assert.deepEqual(await probe(browser), SIGNED_IN);
@@ -201,9 +201,9 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "refresh",
-    promise: "never lifts the maximum age, and none is made beyond it",
-    async check(stage) {
-      const app = await stage.start({ options: { sessionMaxAge: 1800 }, provider: { idTokenSeconds: 600 } });
+    title: "never lifts the maximum age, and none is made beyond it",
+    async check(starter) {
+      const app = await starter.start({ options: { sessionMaxAge: 1800 }, provider: { idTokenSeconds: 600 } });
       const browser = await app.signedIn();
       for (let waited = 600; waited <= 1800; waited += 600) {
         pass(app, 600);
@@ -218,24 +218,24 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "refresh",
-    promise: "during which the maximum age is reached does not lift it",
-    async check(stage) {
-      const app = await stage.start({ options: { sessionMaxAge: 1800, httpTimeout: 20 }, provider: { idTokenSeconds: 1795 } });
+    title: "during which the maximum age is reached does not lift it",
+    async check(starter) {
+      const app = await starter.start({ options: { sessionMaxAge: 1800, httpTimeout: 20 }, provider: { idTokenSeconds: 1795 } });
       const browser = await app.signedIn();
       pass(app, 1799);
       const hold = app.provider.hold("token");
-      const answer = browser.get(PROBE);
+      const response = browser.get(PROBE);
       await hold.arrived;
       pass(app, 3);
       hold.release();
-      assert.deepEqual((await answer).json(), SIGNED_OUT);
+      assert.deepEqual((await response).json(), SIGNED_OUT);
     },
   },
   {
     area: "refresh",
-    promise: "never lifts the idle timeout, and counts as use",
-    async check(stage) {
-      const app = await stage.start({ options: { sessionIdleTimeout: 600 }, provider: { idTokenSeconds: 300 } });
+    title: "never lifts the idle timeout, and counts as use",
+    async check(starter) {
+      const app = await starter.start({ options: { sessionIdleTimeout: 600 }, provider: { idTokenSeconds: 300 } });
       const browser = await app.signedIn();
       pass(app, 600);
       assert.deepEqual(await probe(browser), SIGNED_IN);
@@ -248,18 +248,18 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "refresh",
-    promise: "a logout meanwhile wins: the session is not written back, and the late tokens are revoked",
-    async check(stage) {
-      const app = await stage.start();
+    title: "a logout meanwhile wins: the session is not written back, and the late tokens are revoked",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       const late = app.copyOf(browser);
       pass(app, HOUR);
       const hold = app.provider.hold("token", { before: false });
-      const answer = late.get(PROBE);
+      const response = late.get(PROBE);
       await hold.arrived;
       assert.equal((await browser.get("/idpauth/logout/?response=json")).status, 200);
       hold.release();
-      assert.deepEqual((await answer).json(), SIGNED_OUT);
+      assert.deepEqual((await response).json(), SIGNED_OUT);
       await app.auth.idle();
       assert.deepEqual([await probe(late), await probe(browser)], [SIGNED_OUT, SIGNED_OUT]);
       assert.equal(app.provider.isActive(app.newest("refresh_token")), false);

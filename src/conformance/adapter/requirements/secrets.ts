@@ -1,6 +1,6 @@
-import type { StartedApplication } from "../stage.js";
+import type { StartedApplication } from "../application-starter.js";
 
-/** Everything that a run has made and that no answer may show: what it is, and the value. */
+/** Everything that a run has made and that no response may show: what it is, and the value. */
 export function secretsOf({ provider }: StartedApplication): readonly (readonly [kind: string, value: string])[] {
   const found: [string, string][] = [
     ["client secret", provider.clientSecret],

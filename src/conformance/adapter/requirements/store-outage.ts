@@ -1,25 +1,25 @@
 import assert from "node:assert/strict";
 import { TestClock } from "../../../testing/test-clock.js";
-import type { AdapterStage, StartedApplication } from "../stage.js";
+import type { ApplicationStarter, StartedApplication } from "../application-starter.js";
 import { WatchedStore } from "../watched-store.js";
-import { ACCEPTS_JSON, assertPage, assertProblem, assertRedirect, assertRetryAfter, mediaType, probe, PROBE } from "./answers.js";
-import { SIGNED_IN, SIGNED_OUT } from "./answers.js";
+import { ACCEPTS_JSON, assertPage, assertProblem, assertRedirect, assertRetryAfter, mediaType, probe, PROBE } from "./assertions.js";
+import { SIGNED_IN, SIGNED_OUT } from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
 
-async function start(stage: AdapterStage): Promise<{ app: StartedApplication; store: WatchedStore }> {
+async function start(starter: ApplicationStarter): Promise<{ app: StartedApplication; store: WatchedStore }> {
   const clock = new TestClock();
   const store = new WatchedStore(clock);
-  return { app: await stage.start({ clock, options: { store, debug: true } }), store };
+  return { app: await starter.start({ clock, options: { store, debug: true } }), store };
 }
 
 export const storeOutageRequirements: readonly AdapterRequirement[] = [
   {
     area: "store outage",
-    promise:
+    title:
       "every endpoint is 503 with Retry-After, says neither signed out nor logged_out, touches no cookie, and all is as before afterwards",
     session: "bundled",
-    async check(stage) {
-      const { app, store } = await start(stage);
+    async check(starter) {
+      const { app, store } = await start(starter);
       const browser = await app.signedIn();
       const callback = await app.approved(browser);
       const asked = app.provider.requests.length;
@@ -35,10 +35,10 @@ export const storeOutageRequirements: readonly AdapterRequirement[] = [
         const [page, document] = [await browser.navigate(target), await browser.get(target, { headers: ACCEPTS_JSON })];
         assertPage(page, 503, "store_unavailable");
         assertProblem(document, 503, "store_unavailable");
-        for (const answer of [page, document]) {
-          assertRetryAfter(answer);
-          assert.deepEqual(answer.setCookies, [], target);
-          assert.doesNotMatch(answer.text, /You are signed out|logged_out/);
+        for (const response of [page, document]) {
+          assertRetryAfter(response);
+          assert.deepEqual(response.setCookies, [], target);
+          assert.doesNotMatch(response.text, /You are signed out|logged_out/);
         }
       }
       const probed = await browser.get(PROBE);
@@ -56,10 +56,10 @@ export const storeOutageRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "store outage",
-    promise: "does not concern a visitor without a cookie, but for a login",
+    title: "does not concern a visitor without a cookie, but for a login",
     session: "bundled",
-    async check(stage) {
-      const { app, store } = await start(stage);
+    async check(starter) {
+      const { app, store } = await start(starter);
       store.isAway = true;
       const browser = app.browser();
       assert.deepEqual(await probe(browser), SIGNED_OUT);
@@ -73,10 +73,10 @@ export const storeOutageRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "store outage",
-    promise: "that begins during a callback is 503 without a cookie, and revokes nothing",
+    title: "that begins during a callback is 503 without a cookie, and revokes nothing",
     session: "bundled",
-    async check(stage) {
-      const { app, store } = await start(stage);
+    async check(starter) {
+      const { app, store } = await start(starter);
       const browser = app.browser();
       const callback = await app.approved(browser);
       const hold = app.provider.hold("token", { before: false });
@@ -84,10 +84,10 @@ export const storeOutageRequirements: readonly AdapterRequirement[] = [
       await hold.arrived;
       store.isAway = true;
       hold.release();
-      const answer = await answering;
-      assertPage(answer, 503, "store_unavailable");
-      assertRetryAfter(answer);
-      assert.deepEqual([answer.setCookies, app.provider.requestsTo("revoke")], [[], []]);
+      const response = await answering;
+      assertPage(response, 503, "store_unavailable");
+      assertRetryAfter(response);
+      assert.deepEqual([response.setCookies, app.provider.requestsTo("revoke")], [[], []]);
       store.isAway = false;
       assert.deepEqual(await probe(browser), SIGNED_OUT);
     },

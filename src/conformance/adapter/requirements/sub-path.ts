@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { ADA, assertProblem, ownCookies, SIGNED_IN, SIGNED_OUT } from "./answers.js";
+import { ADA, assertProblem, ownCookies, SIGNED_IN, SIGNED_OUT } from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
 
 const area = "sub-path";
@@ -23,9 +23,9 @@ export const subPathRequirements: readonly AdapterRequirement[] = [
   {
     area,
     needs,
-    promise: "the whole trip stays below the path: guard, login, callback, the page asked for, logout",
-    async check(stage) {
-      const app = await stage.start({ basePath });
+    title: "the whole trip stays below the path: guard, login, callback, the page asked for, logout",
+    async check(starter) {
+      const app = await starter.start({ basePath });
       const browser = app.browser();
       const page = await browser.follow("/area/reports?year=2024&q=a%2Fb");
       assert.deepEqual(
@@ -48,9 +48,9 @@ export const subPathRequirements: readonly AdapterRequirement[] = [
   {
     area,
     needs,
-    promise: "the endpoints and what the guard says of them have the whole path, and so has the cookie's name",
-    async check(stage) {
-      const app = await stage.start({ basePath });
+    title: "the endpoints and what the guard says of them have the whole path, and so has the cookie's name",
+    async check(starter) {
+      const app = await starter.start({ basePath });
       const browser = app.browser();
       assert.equal((await browser.get("/area/reports")).json().login_url, "/area/idpauth/login/");
       assert.equal((await browser.get("/area/idpauth")).status, 200);
@@ -60,7 +60,7 @@ export const subPathRequirements: readonly AdapterRequirement[] = [
       assertProblem(await browser.get("/area/idpauth/nothing"), 404, "not_found");
       const login = await browser.navigate("/area/idpauth/login/");
       assert.equal(new URL(login.location ?? "").searchParams.get("redirect_uri"), `${app.origin}/area/idpauth/login-callback`);
-      if (stage.session === "bundled") {
+      if (starter.session === "bundled") {
         assert.deepEqual(
           ownCookies(login).map((line) => line.split("=", 1)[0]),
           ["idpauth.area.idpauth"],
@@ -71,14 +71,14 @@ export const subPathRequirements: readonly AdapterRequirement[] = [
   {
     area,
     needs,
-    promise: "what lies outside of the path is not ours",
-    async check(stage) {
-      const app = await stage.start({ basePath });
+    title: "what lies outside of the path is not ours",
+    async check(starter) {
+      const app = await starter.start({ basePath });
       const browser = await app.signedIn();
       for (const path of OUTSIDE) {
-        const answer = await browser.get(path);
-        assert.deepEqual([path, answer.status, answer.headers["referrer-policy"]], [path, 404, undefined]);
-        assert.ok(!answer.text.includes("authenticated") && !answer.text.includes("not_found"), `${path}: ${answer.text}`);
+        const response = await browser.get(path);
+        assert.deepEqual([path, response.status, response.headers["referrer-policy"]], [path, 404, undefined]);
+        assert.ok(!response.text.includes("authenticated") && !response.text.includes("not_found"), `${path}: ${response.text}`);
       }
       assert.equal((await browser.get("/area/public")).status, 200);
       assert.deepEqual((await browser.get("/area/idpauth/session")).json(), SIGNED_IN);

@@ -9,10 +9,10 @@ const MEGABYTE = 1024 * 1024;
 export const contentRequirements: readonly StoreRequirement[] = [
   {
     method: "data",
-    promise: "is opaque: every byte, no byte at all, and a megabyte come back unchanged",
+    title: "is opaque: every byte, no byte at all, and a megabyte come back unchanged",
     guarantees: [],
-    others: ["secrecy"],
-    why: "Sealed records that come back changed cannot be opened, so their visitors are signed out.",
+    properties: ["secrecy"],
+    consequence: "Sealed records that come back changed cannot be opened, so their visitors are signed out.",
     needs: "bytes",
     async check(under) {
       const everyByte = Uint8Array.from({ length: 256 }, (_, index) => index);
@@ -30,10 +30,10 @@ export const contentRequirements: readonly StoreRequirement[] = [
   },
   {
     method: "data",
-    promise: "of bytes that are part of a larger buffer, that part alone is kept",
+    title: "of bytes that are part of a larger buffer, that part alone is kept",
     guarantees: [],
-    others: ["secrecy", "separation"],
-    why: "Whatever else lies in the same memory, secrets among it, would be written to the store.",
+    properties: ["secrecy", "separation"],
+    consequence: "Whatever else lies in the same memory, secrets among it, would be written to the store.",
     needs: "bytes",
     async check(under) {
       const pool = new Uint8Array(randomBytes(64));
@@ -46,10 +46,10 @@ export const contentRequirements: readonly StoreRequirement[] = [
   },
   {
     method: "data",
-    promise: "is the store's own copy: changing what was handed over or given out changes nothing",
+    title: "is the store's own copy: changing what was handed over or given out changes nothing",
     guarantees: [5],
-    others: ["secrecy"],
-    why: "A stored record would change without a write, and without a new version.",
+    properties: ["secrecy"],
+    consequence: "A stored record would change without a write, and without a new version.",
     needs: "bytes",
     async check(under) {
       const now = under.now();
@@ -83,10 +83,10 @@ export const contentRequirements: readonly StoreRequirement[] = [
   },
   {
     method: "key",
-    promise: "is taken literally, whatever it looks like",
+    title: "is taken literally, whatever it looks like",
     guarantees: [],
-    others: ["separation"],
-    why: "Two visitors whose keys look alike would share one session.",
+    properties: ["separation"],
+    consequence: "Two visitors whose keys look alike would share one session.",
     async check(under) {
       const base = newKey();
       const keys = [
@@ -111,10 +111,10 @@ export const contentRequirements: readonly StoreRequirement[] = [
   },
   {
     method: "setup",
-    promise: "names nothing that keeps the store from its promises",
+    title: "names nothing that keeps the store from its promises",
     guarantees: [7],
-    others: [],
-    why: "The store itself says that it cannot keep its promises as it is set up.",
+    properties: [],
+    consequence: "The store itself says that it cannot keep its promises as it is set up.",
     async check({ store }) {
       const problems = (store.problems ?? []).map(({ message, remedy }) => `${message} ${remedy}`);
       assert.deepEqual(problems, [], problems.join(" "));

@@ -7,10 +7,10 @@ const method = "delete";
 export const deleteRequirements: readonly StoreRequirement[] = [
   {
     method,
-    promise: "gives what was there, and it is gone",
+    title: "gives what was there, and it is gone",
     guarantees: [6],
-    others: [],
-    why: "A logout would leave the session where it is, or not know which token to revoke.",
+    properties: [],
+    consequence: "A logout would leave the session where it is, or not know which token to revoke.",
     async check(under) {
       const now = under.now();
       const [subject, summary] = [newKey(), new Uint8Array([7])];
@@ -27,10 +27,10 @@ export const deleteRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "gives the newest data, not that of an earlier read",
+    title: "gives the newest data, not that of an earlier read",
     guarantees: [6],
-    others: [],
-    why: "A logout would revoke a token that is spent already, and leave the newest one alive.",
+    properties: [],
+    consequence: "A logout would revoke a token that is spent already, and leave the newest one alive.",
     async check(under) {
       const { key, version } = await inserted(under, "first");
       await under.store.get(key);
@@ -41,20 +41,20 @@ export const deleteRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "gives undefined for what is not there",
+    title: "gives undefined for what is not there",
     guarantees: [],
-    others: ["separation"],
-    why: "A logout would revoke tokens that are not the visitor's.",
+    properties: ["separation"],
+    consequence: "A logout would revoke tokens that are not the visitor's.",
     async check({ store }) {
       assert.equal(await store.delete(newKey()), undefined);
     },
   },
   {
     method,
-    promise: "of many at once, one is given the entry",
+    title: "of many at once, one is given the entry",
     guarantees: [6],
-    others: [],
-    why: "A logout and a sign-in that is being finished would both believe that they took the session over.",
+    properties: [],
+    consequence: "A logout and a sign-in that is being finished would both believe that they took the session over.",
     async check(under) {
       for (let round = 0; round < ROUNDS / 2; round += 1) {
         const { key, entry } = await inserted(under);
@@ -67,10 +67,10 @@ export const deleteRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "against replace and touch at the same time: whoever comes first, the entry does not come back",
+    title: "against replace and touch at the same time: whoever comes first, the entry does not come back",
     guarantees: [6],
-    others: [],
-    why: "A refresh or a stamp that is under way at a logout would bring the session back.",
+    properties: [],
+    consequence: "A refresh or a stamp that is under way at a logout would bring the session back.",
     async check(under) {
       const deleted: string[] = [];
       for (let round = 0; round < 2 * ROUNDS; round += 1) {
@@ -90,10 +90,10 @@ export const deleteRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "against replace at the same time: gives what a replace that was answered with true has written",
+    title: "against replace at the same time: gives what a replace that was answered with true has written",
     guarantees: [6],
-    others: [],
-    why: "The tokens that a refresh has just stored would neither be in the session nor be revoked by the logout.",
+    properties: [],
+    consequence: "The tokens that a refresh has just stored would neither be in the session nor be revoked by the logout.",
     async check(under) {
       for (let round = 0; round < 2 * ROUNDS; round += 1) {
         const { key, version } = await inserted(under, "first");
@@ -111,10 +111,10 @@ export const deleteRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "leaves other keys alone",
+    title: "leaves other keys alone",
     guarantees: [],
-    others: ["separation"],
-    why: "One device's logout would sign out another, or somebody else.",
+    properties: ["separation"],
+    consequence: "One device's logout would sign out another, or somebody else.",
     async check(under) {
       const subject = newKey();
       const [one, other] = [await inserted(under, "a", { subject }), await inserted(under, "b", { subject })];

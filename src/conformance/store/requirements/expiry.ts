@@ -11,10 +11,10 @@ const VERY_LONG = 400 * 86_400;
 export const expiryRequirements: readonly StoreRequirement[] = [
   {
     method,
-    promise: "an entry is there in the last second before expiresAt, and for no method from expiresAt on",
+    title: "an entry is there in the last second before expiresAt, and for no method from expiresAt on",
     guarantees: [],
-    others: ["expiry", "everywhere"],
-    why: "A session would end too early, or go on after its end.",
+    properties: ["expiry", "everywhere"],
+    consequence: "A session would end too early, or go on after its end.",
     async check(under) {
       for (let attempt = 0; attempt < 5; attempt += 1) {
         const subject = newKey();
@@ -37,10 +37,10 @@ export const expiryRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "each method finds an expired entry absent when it is the first to come",
+    title: "each method finds an expired entry absent when it is the first to come",
     guarantees: [],
-    others: ["expiry", "everywhere"],
-    why: "A late write would bring back a session that had ended.",
+    properties: ["expiry", "everywhere"],
+    consequence: "A late write would bring back a session that had ended.",
     async check(under) {
       const subject = newKey();
       const expiresAt = under.now() + lifeOf(under);
@@ -64,10 +64,11 @@ export const expiryRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "what touch or replace have prolonged is there, and listed, beyond its first expiry and ends at the new one",
+    title: "what touch or replace have prolonged is there, and listed, beyond its first expiry and ends at the new one",
     guarantees: [],
-    others: ["expiry", "everywhere"],
-    why: "A session that was renewed would end at its old expiry, or drop out of its owner's device list there and outlive a sign-out everywhere.",
+    properties: ["expiry", "everywhere"],
+    consequence:
+      "A session that was renewed would end at its old expiry, or drop out of its owner's device list there and outlive a sign-out everywhere.",
     async check(under) {
       for (let attempt = 0; attempt < 5; attempt += 1) {
         const subject = newKey();
@@ -101,10 +102,10 @@ export const expiryRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "neither touch nor replace with an earlier expiresAt shortens a life",
+    title: "neither touch nor replace with an earlier expiresAt shortens a life",
     guarantees: [],
-    others: ["expiry"],
-    why: "A request that knows an older expiry would end a session that has been renewed.",
+    properties: ["expiry"],
+    consequence: "A request that knows an older expiry would end a session that has been renewed.",
     async check(under) {
       const subject = newKey();
       const early = under.now() + lifeOf(under);
@@ -121,10 +122,10 @@ export const expiryRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "reading prolongs nothing, and a life of 400 days is no shorter than that",
+    title: "reading prolongs nothing, and a life of 400 days is no shorter than that",
     guarantees: [],
-    others: ["expiry"],
-    why: "A session that is only looked at would never end, or a very long one end at once.",
+    properties: ["expiry"],
+    consequence: "A session that is only looked at would never end, or a very long one end at once.",
     async check(under) {
       const life = lifeOf(under);
       const expiresAt = under.now() + life;
@@ -139,10 +140,10 @@ export const expiryRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "an entry that was inserted with an expiresAt in the past is not there",
+    title: "an entry that was inserted with an expiresAt in the past is not there",
     guarantees: [],
-    others: ["expiry"],
-    why: "What has ended already would begin again.",
+    properties: ["expiry"],
+    consequence: "What has ended already would begin again.",
     async check(under) {
       const now = under.now();
       for (const expiresAt of [now, now - 1, 0]) {

@@ -10,20 +10,20 @@ const FAR_TIMES = [2_200_000_000, 4_400_000_000];
 export const getRequirements: readonly StoreRequirement[] = [
   {
     method,
-    promise: "gives undefined for a key that was never inserted",
+    title: "gives undefined for a key that was never inserted",
     guarantees: [],
-    others: ["separation"],
-    why: "An invented cookie would lead to something.",
+    properties: ["separation"],
+    consequence: "An invented cookie would lead to something.",
     async check({ store }) {
       assert.equal(await store.get(newKey()), undefined);
     },
   },
   {
     method,
-    promise: "gives every field back as it was inserted",
+    title: "gives every field back as it was inserted",
     guarantees: [],
-    others: ["expiry", "idle", "everywhere", "secrecy"],
-    why: "What a session's life, idle timeout and device list are judged by would not be what was stored.",
+    properties: ["expiry", "idle", "everywhere", "secrecy"],
+    consequence: "What a session's life, idle timeout and device list are judged by would not be what was stored.",
     async check(under) {
       const summary = new Uint8Array([0, 1, 127, 128, 255]);
       const subject = newKey();
@@ -36,10 +36,10 @@ export const getRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "leaves out what was not inserted, rather than giving null or zero",
+    title: "leaves out what was not inserted, rather than giving null or zero",
     guarantees: [],
-    others: ["idle", "everywhere"],
-    why: "A session without a stamp would count as idle since 1970, or a pending login as somebody's session.",
+    properties: ["idle", "everywhere"],
+    consequence: "A session without a stamp would count as idle since 1970, or a pending login as somebody's session.",
     async check(under) {
       const { key } = await inserted(under);
       const stored = await under.store.get(key);
@@ -48,10 +48,10 @@ export const getRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "gives times beyond 32 bits back",
+    title: "gives times beyond 32 bits back",
     guarantees: [],
-    others: ["expiry", "idle"],
-    why: "A long life would wrap around to one that ended long ago, from 2038 on every life.",
+    properties: ["expiry", "idle"],
+    consequence: "A long life would wrap around to one that ended long ago, from 2038 on every life.",
     async check(under) {
       for (const time of FAR_TIMES) {
         const { key } = await inserted(under, "far", { lastActive: time - 1, expiresAt: time });
@@ -62,10 +62,10 @@ export const getRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "gives the same version while nothing is written",
+    title: "gives the same version while nothing is written",
     guarantees: [2],
-    others: [],
-    why: "No replace would ever fit the version that was read, so nobody could take the lease and nobody be refreshed.",
+    properties: [],
+    consequence: "No replace would ever fit the version that was read, so nobody could take the lease and nobody be refreshed.",
     async check(under) {
       const { key, version } = await inserted(under);
       assert.equal(await versionOf(under, key), version);
@@ -73,10 +73,10 @@ export const getRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "gives what was written as soon as the write has been answered",
+    title: "gives what was written as soon as the write has been answered",
     guarantees: [1, 3, 5],
-    others: [],
-    why: "A request that comes right after a refresh would find the spent token, and spend it again.",
+    properties: [],
+    consequence: "A request that comes right after a refresh would find the spent token, and spend it again.",
     async check(under) {
       const { key } = await inserted(under, "write 0");
       for (let write = 1; write <= 10; write += 1) {
@@ -87,10 +87,10 @@ export const getRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "what was given stays as it was when the entry changes afterwards",
+    title: "what was given stays as it was when the entry changes afterwards",
     guarantees: [5],
-    others: [],
-    why: "A reader would hold new data beside an old version, or the other way round, and write one over the other.",
+    properties: [],
+    consequence: "A reader would hold new data beside an old version, or the other way round, and write one over the other.",
     async check(under) {
       const now = under.now();
       const { key, version } = await inserted(under, "first", { lastActive: now });
@@ -104,10 +104,10 @@ export const getRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "of many keys at once, each gives its own, while others are written and deleted",
+    title: "of many keys at once, each gives its own, while properties are written and deleted",
     guarantees: [],
-    others: ["separation"],
-    why: "A visitor would be shown somebody else's session.",
+    properties: ["separation"],
+    consequence: "A visitor would be shown somebody else's session.",
     async check(under) {
       const one = async (index: number): Promise<void> => {
         const subject = newKey();

@@ -7,10 +7,10 @@ const method = "listBySubject";
 export const listRequirements: readonly StoreRequirement[] = [
   {
     method,
-    promise: "gives all keys of the subject and no others",
+    title: "gives all keys of the subject and no others",
     guarantees: [],
-    others: ["everywhere"],
-    why: "Signing out everywhere would miss a device, or sign out somebody else.",
+    properties: ["everywhere"],
+    consequence: "Signing out everywhere would miss a device, or sign out somebody else.",
     async check(under) {
       const [ada, grace] = [newKey(), newKey()];
       const adas = [await inserted(under, "a", { subject: ada }), await inserted(under, "b", { subject: ada })];
@@ -23,10 +23,10 @@ export const listRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "gives each of many keys once, not a first page of them",
+    title: "gives each of many keys once, not a first page of them",
     guarantees: [],
-    others: ["everywhere"],
-    why: "Signing out everywhere would stop after a number of devices, and leave the others signed in.",
+    properties: ["everywhere"],
+    consequence: "Signing out everywhere would stop after a number of devices, and leave the properties signed in.",
     async check(under) {
       const subject = newKey();
       const keys = Array.from({ length: 150 }, newKey);
@@ -39,10 +39,10 @@ export const listRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "follows a replace that changes the subject",
+    title: "follows a replace that changes the subject",
     guarantees: [],
-    others: ["everywhere"],
-    why: "After one person has signed in over another's session, it would stay in the other's hands.",
+    properties: ["everywhere"],
+    consequence: "After one person has signed in over another's session, it would stay in the other's hands.",
     async check(under) {
       const [ada, grace] = [newKey(), newKey()];
       const { key, version } = await inserted(under, "first", { subject: ada });
@@ -53,10 +53,10 @@ export const listRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "gives what insert, replace and touch have left, and nothing that they refused or that was deleted",
+    title: "gives what insert, replace and touch have left, and nothing that they refused or that was deleted",
     guarantees: [],
-    others: ["everywhere"],
-    why: "A session would drop out of its owner's device list, or show in somebody's whose session it never was.",
+    properties: ["everywhere"],
+    consequence: "A session would drop out of its owner's device list, or show in somebody's whose session it never was.",
     async check(under) {
       const [ada, grace] = [newKey(), newKey()];
       const { key, entry, version } = await inserted(under, "first", { subject: ada });
@@ -73,10 +73,10 @@ export const listRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "takes the subject literally: letter case, wildcards and common beginnings",
+    title: "takes the subject literally: letter case, wildcards and common beginnings",
     guarantees: [],
-    others: ["everywhere", "separation"],
-    why: "Signing out everywhere would reach strangers whose subject only looks alike.",
+    properties: ["everywhere", "separation"],
+    consequence: "Signing out everywhere would reach strangers whose subject only looks alike.",
     async check(under) {
       const base = newKey();
       const subjects = [

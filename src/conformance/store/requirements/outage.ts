@@ -19,10 +19,10 @@ const SECRET = "sealed bytes that nobody may read";
 export const outageRequirements: readonly StoreRequirement[] = [
   {
     method,
-    promise: "every method rejects in time, and none says that what is there is not",
+    title: "every method rejects in time, and none says that what is there is not",
     guarantees: [7],
-    others: [],
-    why: "A visitor whose session is there would be taken for signed out, or wait without an answer.",
+    properties: [],
+    consequence: "A visitor whose session is there would be taken for signed out, or wait without an answer.",
     needs,
     async check(under) {
       for (const { method: asked, mistake } of await duringOutage(under, await prepared(under))) {
@@ -32,10 +32,10 @@ export const outageRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "after it, everything is there that was, and the store works again",
+    title: "after it, everything is there that was, and the store works again",
     guarantees: [7],
-    others: [],
-    why: "Visitors would be signed out by the outage.",
+    properties: [],
+    consequence: "Visitors would be signed out by the outage.",
     needs,
     async check(under) {
       const { kept, subject, summary } = await prepared(under);
@@ -54,10 +54,10 @@ export const outageRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "after it, nothing is done that was refused",
+    title: "after it, nothing is done that was refused",
     guarantees: [7],
-    others: [],
-    why: "A logout that was answered with an error would sign the visitor out later, or a session appear that was given up.",
+    properties: [],
+    consequence: "A logout that was answered with an error would sign the visitor out later, or a session appear that was given up.",
     needs,
     async check(under) {
       const there = await prepared(under);
@@ -73,10 +73,10 @@ export const outageRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "no error shows what was to be stored",
+    title: "no error shows what was to be stored",
     guarantees: [],
-    others: ["secrecy"],
-    why: "What is sealed would be written to logs.",
+    properties: ["secrecy"],
+    consequence: "What is sealed would be written to logs.",
     needs,
     async check(under) {
       for (const { method: asked, error } of await duringOutage(under, await prepared(under))) {

@@ -23,10 +23,11 @@ const needs = "another";
 export const processRequirements: readonly StoreRequirement[] = [
   {
     method,
-    promise: "of many replaces at once over two stores, one wins and its data is what is kept",
+    title: "of many replaces at once over two stores, one wins and its data is what is kept",
     guarantees: [2, 4, 5],
-    others: [],
-    why: "Two processes would both take the lease and both spend the refresh token, and a provider that detects reuse would sign the visitor out.",
+    properties: [],
+    consequence:
+      "Two processes would both take the lease and both spend the refresh token, and a provider that detects reuse would sign the visitor out.",
     needs,
     async check(under) {
       const stores = [under.store, await anotherStore(under)];
@@ -43,10 +44,10 @@ export const processRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "of many inserts at once over two stores, one wins and its data is what is kept",
+    title: "of many inserts at once over two stores, one wins and its data is what is kept",
     guarantees: [5],
-    others: [],
-    why: "Two processes would both believe that the session is theirs, and one of them be overwritten.",
+    properties: [],
+    consequence: "Two processes would both believe that the session is theirs, and one of them be overwritten.",
     needs,
     async check(under) {
       const stores = [under.store, await anotherStore(under)];
@@ -63,10 +64,10 @@ export const processRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "no write is lost of many that read, change and write again over two stores",
+    title: "no write is lost of many that read, change and write again over two stores",
     guarantees: [2, 5],
-    others: [],
-    why: "What one process was told is stored would be gone, with the tokens in it.",
+    properties: [],
+    consequence: "What one process was told is stored would be gone, with the tokens in it.",
     needs,
     async check(under) {
       const other = await anotherStore(under);
@@ -75,10 +76,10 @@ export const processRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "what one has replaced the other gives at once, also after it has read the old, and the old version is worth nothing there",
+    title: "what one has replaced the other gives at once, also after it has read the old, and the old version is worth nothing there",
     guarantees: [2, 3, 5],
-    others: [],
-    why: "A process that remembers what it read would use the spent refresh token.",
+    properties: [],
+    consequence: "A process that remembers what it read would use the spent refresh token.",
     needs,
     async check(under) {
       const other = await anotherStore(under);
@@ -95,10 +96,10 @@ export const processRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "what one has deleted is gone at once for the other, for every method",
+    title: "what one has deleted is gone at once for the other, for every method",
     guarantees: [6],
-    others: [],
-    why: "After a logout, another process would still answer as if the visitor were signed in, or bring the session back.",
+    properties: [],
+    consequence: "After a logout, another process would still answer as if the visitor were signed in, or bring the session back.",
     needs,
     async check(under) {
       const other = await anotherStore(under);
@@ -119,10 +120,10 @@ export const processRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "a delete by one against replace and touch by the other at the same time: the entry does not come back",
+    title: "a delete by one against replace and touch by the other at the same time: the entry does not come back",
     guarantees: [6],
-    others: [],
-    why: "A refresh or a stamp under way in one process would undo a logout in another.",
+    properties: [],
+    consequence: "A refresh or a stamp under way in one process would undo a logout in another.",
     needs,
     async check(under) {
       const other = await anotherStore(under);
@@ -144,10 +145,10 @@ export const processRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "a stamp by one is there for the other",
+    title: "a stamp by one is there for the other",
     guarantees: [],
-    others: ["idle", "expiry"],
-    why: "A visitor whose requests go to several processes would be signed out as idle by one of them.",
+    properties: ["idle", "expiry"],
+    consequence: "A visitor whose requests go to several processes would be signed out as idle by one of them.",
     needs,
     async check(under) {
       const other = await anotherStore(under);
@@ -163,10 +164,10 @@ export const processRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "a touch by one against a replace by the other at the same time: what was replaced stays replaced",
+    title: "a touch by one against a replace by the other at the same time: what was replaced stays replaced",
     guarantees: [3, 5],
-    others: [],
-    why: "A stamp in one process would bring back the tokens that another has just replaced.",
+    properties: [],
+    consequence: "A stamp in one process would bring back the tokens that another has just replaced.",
     needs,
     async check(under) {
       const other = await anotherStore(under);
@@ -188,10 +189,10 @@ export const processRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "each lists what the other has inserted, replaced and deleted",
+    title: "each lists what the other has inserted, replaced and deleted",
     guarantees: [],
-    others: ["everywhere"],
-    why: "Signing out everywhere would miss the sessions that began in another process.",
+    properties: ["everywhere"],
+    consequence: "Signing out everywhere would miss the sessions that began in another process.",
     needs,
     async check(under) {
       const other = await anotherStore(under);
@@ -210,10 +211,10 @@ export const processRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "a store that another process can reach does not say inProcess",
+    title: "a store that another process can reach does not say inProcess",
     guarantees: [],
-    others: ["secrecy"],
-    why: "Records would leave the process unsealed, with the tokens in the clear.",
+    properties: ["secrecy"],
+    consequence: "Records would leave the process unsealed, with the tokens in the clear.",
     needs,
     async check(under) {
       const other = await anotherStore(under);

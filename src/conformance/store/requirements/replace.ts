@@ -22,10 +22,10 @@ const method = "replace";
 export const replaceRequirements: readonly StoreRequirement[] = [
   {
     method,
-    promise: "writes when the version still is the stored one, and gives a new version",
+    title: "writes when the version still is the stored one, and gives a new version",
     guarantees: [2, 5],
-    others: ["everywhere"],
-    why: "Nobody could store what a refresh brought, or an old version would stay good for one more write.",
+    properties: ["everywhere"],
+    consequence: "Nobody could store what a refresh brought, or an old version would stay good for one more write.",
     async check(under) {
       const { key, version } = await inserted(under, "first");
       const second = entryOf(under, "second", { subject: newKey(), summary: new Uint8Array([2]) });
@@ -39,10 +39,10 @@ export const replaceRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "takes away subject and summary that the new entry does not carry",
+    title: "takes away subject and summary that the new entry does not carry",
     guarantees: [],
-    others: ["everywhere"],
-    why: "A session that is nobody's any more would stay in somebody's device list.",
+    properties: ["everywhere"],
+    consequence: "A session that is nobody's any more would stay in somebody's device list.",
     async check(under) {
       const subject = newKey();
       const { key, version } = await inserted(under, "first", { subject, summary: new Uint8Array([1]) });
@@ -54,10 +54,10 @@ export const replaceRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "refuses an old version and writes nothing",
+    title: "refuses an old version and writes nothing",
     guarantees: [3, 5],
-    others: [],
-    why: "A request that read before a refresh would write the spent token back over the new one.",
+    properties: [],
+    consequence: "A request that read before a refresh would write the spent token back over the new one.",
     async check(under) {
       const subject = newKey();
       const { key, version } = await inserted(under, "first", { subject });
@@ -74,10 +74,10 @@ export const replaceRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "moves neither lastActive nor expiresAt when it refuses",
+    title: "moves neither lastActive nor expiresAt when it refuses",
     guarantees: [],
-    others: ["idle", "expiry"],
-    why: "Whoever holds an outdated copy would prolong a session without being let in.",
+    properties: ["idle", "expiry"],
+    consequence: "Whoever holds an outdated copy would prolong a session without being let in.",
     async check(under) {
       const now = under.now();
       const { key, version } = await inserted(under, "first", { lastActive: now - 10, expiresAt: now + LONG });
@@ -89,10 +89,11 @@ export const replaceRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "of many at once with one version, one wins and its data is what is kept",
+    title: "of many at once with one version, one wins and its data is what is kept",
     guarantees: [1, 2, 4, 5],
-    others: [],
-    why: "Two would both take the lease and both spend the refresh token, and a provider that detects reuse would sign the visitor out.",
+    properties: [],
+    consequence:
+      "Two would both take the lease and both spend the refresh token, and a provider that detects reuse would sign the visitor out.",
     async check(under) {
       for (let round = 0; round < ROUNDS; round += 1) {
         const { key, version } = await inserted(under);
@@ -107,10 +108,10 @@ export const replaceRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "loses no write of many that read, change and write again",
+    title: "loses no write of many that read, change and write again",
     guarantees: [2, 5],
-    others: [],
-    why: "A write that was answered with true would be gone, with the tokens in it.",
+    properties: [],
+    consequence: "A write that was answered with true would be gone, with the tokens in it.",
     async check(under) {
       await countTogether(
         under,
@@ -121,10 +122,10 @@ export const replaceRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "gives no version twice, and believes no version that it never gave",
+    title: "gives no version twice, and believes no version that it never gave",
     guarantees: [2, 4, 5],
-    others: [],
-    why: "A writer that is long outdated would find its version again, and overwrite newer tokens or another's lease.",
+    properties: [],
+    consequence: "A writer that is long outdated would find its version again, and overwrite newer tokens or another's lease.",
     async check(under) {
       const { key, version } = await inserted(under);
       const seen = new Set([version]);
@@ -145,10 +146,10 @@ export const replaceRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "gives a new version also when the data is what it was",
+    title: "gives a new version also when the data is what it was",
     guarantees: [4, 5],
-    others: [],
-    why: "A refresher that was replaced could not tell that the lease has been in other hands meanwhile.",
+    properties: [],
+    consequence: "A refresher that was replaced could not tell that the lease has been in other hands meanwhile.",
     async check(under) {
       const { key, entry, version } = await inserted(under, "same");
       assert.equal(await under.store.replace(key, entry, version), true);
@@ -159,10 +160,10 @@ export const replaceRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "an old version is not valid again after delete and insert under the same key",
+    title: "an old version is not valid again after delete and insert under the same key",
     guarantees: [5, 6],
-    others: [],
-    why: "What was in flight before a logout would be written into the session after it.",
+    properties: [],
+    consequence: "What was in flight before a logout would be written into the session after it.",
     async check(under) {
       const { key, version } = await inserted(under, "first");
       for (let life = 0; life < 3; life += 1) {
@@ -177,10 +178,10 @@ export const replaceRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "an old version is not valid again after expiry and insert under the same key",
+    title: "an old version is not valid again after expiry and insert under the same key",
     guarantees: [5],
-    others: ["expiry"],
-    why: "What was in flight when a session expired would be written into the next one.",
+    properties: ["expiry"],
+    consequence: "What was in flight when a session expired would be written into the next one.",
     async check(under) {
       const expiresAt = under.now() + lifeOf(under);
       const { key, version } = await inserted(under, "first", { expiresAt });
@@ -192,10 +193,10 @@ export const replaceRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "does not create what is not there",
+    title: "does not create what is not there",
     guarantees: [6],
-    others: [],
-    why: "A refresh that finishes after a logout would bring the session back.",
+    properties: [],
+    consequence: "A refresh that finishes after a logout would bring the session back.",
     async check(under) {
       for (const version of ["1", "0", "", newKey()]) {
         const key = newKey();
@@ -206,10 +207,11 @@ export const replaceRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "keeps the later of stored and given lastActive and expiresAt",
+    title: "keeps the later of stored and given lastActive and expiresAt",
     guarantees: [],
-    others: ["idle", "expiry"],
-    why: "A visitor who was active during a refresh would be signed out as idle, or a session that was renewed end at its old expiry.",
+    properties: ["idle", "expiry"],
+    consequence:
+      "A visitor who was active during a refresh would be signed out as idle, or a session that was renewed end at its old expiry.",
     async check(under) {
       const now = under.now();
       const table: [stored: number | undefined, given: number | undefined, kept: number | undefined][] = [

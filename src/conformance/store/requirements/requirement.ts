@@ -1,4 +1,4 @@
-import type { GuaranteeNumber, OtherPromise, StoreNeed } from "../guarantees.js";
+import type { GuaranteeNumber, StoreProperty, StoreNeed } from "../guarantees.js";
 import type { StoreUnderTest } from "../store-under-test.js";
 
 /** One thing that a store owes. */
@@ -6,13 +6,13 @@ export interface StoreRequirement {
   /** The method that owes it, or what it is about: `expiry`, `processes`, … */
   readonly method: string;
   /** What it owes. Unique within its method; not renamed without need, since reports name it. */
-  readonly promise: string;
+  readonly title: string;
   /** The guarantees that a store which breaks it cannot give. */
   readonly guarantees: readonly GuaranteeNumber[];
   /** The other promises that hang on it. */
-  readonly others: readonly OtherPromise[];
+  readonly properties: readonly StoreProperty[];
   /** What happens over a store that breaks it, in one sentence. */
-  readonly why: string;
+  readonly consequence: string;
   /** What the check takes; `bytes`: a store outside the process. Without it, the requirement is not checked. */
   readonly needs?: StoreNeed;
   /** Rejects when the store breaks it: with an AssertionError, or with what the store rejected with. */

@@ -8,10 +8,10 @@ const method = "touch";
 export const touchRequirements: readonly StoreRequirement[] = [
   {
     method,
-    promise: "moves lastActive and expiresAt forward",
+    title: "moves lastActive and expiresAt forward",
     guarantees: [],
-    others: ["idle", "expiry"],
-    why: "A visitor would be signed out in the middle of their work.",
+    properties: ["idle", "expiry"],
+    consequence: "A visitor would be signed out in the middle of their work.",
     async check(under) {
       const now = under.now();
       const { key } = await inserted(under, "first", { lastActive: now - 10 });
@@ -22,10 +22,10 @@ export const touchRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "moves neither back, and says true",
+    title: "moves neither back, and says true",
     guarantees: [],
-    others: ["idle", "expiry"],
-    why: "A late stamp would undo a newer one and sign out a visitor who is active, or be taken for a session that is gone.",
+    properties: ["idle", "expiry"],
+    consequence: "A late stamp would undo a newer one and sign out a visitor who is active, or be taken for a session that is gone.",
     async check(under) {
       const now = under.now();
       const { key } = await inserted(under, "first", { lastActive: now, expiresAt: now + LONG });
@@ -42,10 +42,10 @@ export const touchRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "moves each of the two on its own",
+    title: "moves each of the two on its own",
     guarantees: [],
-    others: ["idle", "expiry"],
-    why: "A stamp that is due would be lost whenever no renewal is due, or the other way round.",
+    properties: ["idle", "expiry"],
+    consequence: "A stamp that is due would be lost whenever no renewal is due, or the other way round.",
     async check(under) {
       const now = under.now();
       const { key } = await inserted(under, "first", { lastActive: now });
@@ -57,10 +57,10 @@ export const touchRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "with null leaves lastActive as it is, present or absent",
+    title: "with null leaves lastActive as it is, present or absent",
     guarantees: [],
-    others: ["idle"],
-    why: "A renewal would count as activity, and an idle session never end.",
+    properties: ["idle"],
+    consequence: "A renewal would count as activity, and an idle session never end.",
     async check(under) {
       const now = under.now();
       const stamped = await inserted(under, "first", { lastActive: now - 10 });
@@ -74,10 +74,10 @@ export const touchRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "stamps an entry that had no stamp",
+    title: "stamps an entry that had no stamp",
     guarantees: [],
-    others: ["idle"],
-    why: "An idle timeout that is switched on later would never begin for sessions that are there already.",
+    properties: ["idle"],
+    consequence: "An idle timeout that is switched on later would never begin for sessions that are there already.",
     async check(under) {
       const now = under.now();
       const { key } = await inserted(under);
@@ -87,10 +87,10 @@ export const touchRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "of many at once, the latest stamp is what stays",
+    title: "of many at once, the latest stamp is what stays",
     guarantees: [],
-    others: ["idle", "expiry"],
-    why: "Of a page's many requests an early one would set the clock back.",
+    properties: ["idle", "expiry"],
+    consequence: "Of a page's many requests an early one would set the clock back.",
     async check(under) {
       const now = under.now();
       for (let round = 0; round < ROUNDS / 2; round += 1) {
@@ -104,10 +104,10 @@ export const touchRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "gives no new version: a replace that was prepared before it still wins",
+    title: "gives no new version: a replace that was prepared before it still wins",
     guarantees: [2],
-    others: [],
-    why: "A visitor's own clicks would keep the refresher from storing what it fetched.",
+    properties: [],
+    consequence: "A visitor's own clicks would keep the refresher from storing what it fetched.",
     async check(under) {
       const now = under.now();
       const { key, version } = await inserted(under, "first", { lastActive: now - 10 });
@@ -118,10 +118,10 @@ export const touchRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "carries nothing else: data, subject and summary stay",
+    title: "carries nothing else: data, subject and summary stay",
     guarantees: [5],
-    others: [],
-    why: "A stamp would change tokens, or whose session it is.",
+    properties: [],
+    consequence: "A stamp would change tokens, or whose session it is.",
     async check(under) {
       const now = under.now();
       const subject = newKey();
@@ -135,10 +135,10 @@ export const touchRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "against replace at the same time: what was replaced stays replaced",
+    title: "against replace at the same time: what was replaced stays replaced",
     guarantees: [3, 5],
-    others: [],
-    why: "A stamp that reads the entry and writes it back brings the spent token back over the new one.",
+    properties: [],
+    consequence: "A stamp that reads the entry and writes it back brings the spent token back over the new one.",
     async check(under) {
       const now = under.now();
       const raced: { key: string; version: string; second: Entry }[] = [];
@@ -160,10 +160,10 @@ export const touchRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "against replace at the same time: the stamp stays, too",
+    title: "against replace at the same time: the stamp stays, too",
     guarantees: [],
-    others: ["idle"],
-    why: "A visitor who is active while they are refreshed would be signed out as idle.",
+    properties: ["idle"],
+    consequence: "A visitor who is active while they are refreshed would be signed out as idle.",
     async check(under) {
       const now = under.now();
       for (let round = 0; round < ROUNDS; round += 1) {
@@ -180,10 +180,10 @@ export const touchRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    promise: "does not create what is not there",
+    title: "does not create what is not there",
     guarantees: [6],
-    others: [],
-    why: "A request that is still under way at a logout would bring the session back.",
+    properties: [],
+    consequence: "A request that is still under way at a logout would bring the session back.",
     async check(under) {
       const key = newKey();
       assert.equal(await under.store.touch(key, under.now(), under.now() + LONG), false);

@@ -11,10 +11,10 @@ const OWN_ANSWERS: GuardResponses = {
 
 const FAILING_ANSWERS: GuardResponses = {
   navigation() {
-    throw new Error("no answer");
+    throw new Error("no response");
   },
-  unauthenticated: () => Promise.reject(new Error("no answer")),
-  unavailable: () => Promise.reject(new Error("no answer")),
+  unauthenticated: () => Promise.reject(new Error("no response")),
+  unavailable: () => Promise.reject(new Error("no response")),
 };
 
 type Handler = (request: NextRequest) => Promise<Response>;
@@ -51,7 +51,7 @@ const answer = withErrors(async (request) => {
   if (route === undefined) return new Response(null, { status: 404 });
   const handler: Handler = async () => {
     if (route.kind === "echo") return new Response(request.body);
-    const body = (await route.answer(hostAuths(), request)) ?? null;
+    const body = (await route.respond(hostAuths(), request)) ?? null;
     return Response.json(body, route.headers && { headers: route.headers });
   };
   if (route.guard === undefined) return handler(request);

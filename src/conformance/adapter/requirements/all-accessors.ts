@@ -2,7 +2,7 @@ import type { Session } from "../../../index.js";
 import type { ApplicationAuth, ApplicationRoute } from "../adapter-under-test.js";
 
 /** What all of them say of one request, those without side effects first. */
-export interface Said {
+export interface AccessorResults {
   readonly isAuthenticated: boolean;
   readonly explanation: unknown;
   readonly record: Readonly<Record<string, unknown>> | null;
@@ -12,7 +12,7 @@ export interface Said {
   readonly accessToken: string | null;
 }
 
-export async function askAll(auth: ApplicationAuth, raw: object): Promise<Said> {
+export async function callAllAccessors(auth: ApplicationAuth, raw: object): Promise<AccessorResults> {
   return {
     isAuthenticated: await auth.checkIdpAuthentication(raw),
     explanation: await auth.explainIdpAuthentication(raw),
@@ -24,10 +24,10 @@ export async function askAll(auth: ApplicationAuth, raw: object): Promise<Said> 
   };
 }
 
-/** Answers with {@link Said}. */
-export const ASKS_ALL: ApplicationRoute = {
+/** Answers with {@link AccessorResults}. */
+export const ALL_ACCESSORS_ROUTE: ApplicationRoute = {
   kind: "json",
   method: "GET",
   path: "/all",
-  answer: ([auth], raw) => askAll(auth as ApplicationAuth, raw),
+  respond: ([auth], raw) => callAllAccessors(auth as ApplicationAuth, raw),
 };

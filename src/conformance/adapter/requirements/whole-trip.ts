@@ -6,9 +6,9 @@ import { leaksIn, secretsOf } from "./secrets.js";
 export const tripRequirements: readonly AdapterRequirement[] = [
   {
     area: "trip",
-    promise: "guarded page, login, provider, callback, the page asked for, logout",
-    async check(stage) {
-      const app = await stage.start();
+    title: "guarded page, login, provider, callback, the page asked for, logout",
+    async check(starter) {
+      const app = await starter.start();
       const browser = app.browser();
       const page = await browser.follow("/reports?year=2024&q=a%2Fb#top");
       assert.deepEqual(
@@ -38,9 +38,9 @@ export const tripRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "trip",
-    promise: "listeners are told of each step with time, issuer and subject, and neither they nor the log see a secret",
-    async check(stage) {
-      const app = await stage.start({ options: { sessionMaxAge: 7200 } });
+    title: "listeners are told of each step with time, issuer and subject, and neither they nor the log see a secret",
+    async check(starter) {
+      const app = await starter.start({ options: { sessionMaxAge: 7200 } });
       const told: Readonly<Record<string, unknown>>[] = [];
       for (const name of ["login", "refresh", "logout", "blocked", "ended", "failure"] as const) {
         app.auth.on(name, (event) => void told.push({ name, ...event }));

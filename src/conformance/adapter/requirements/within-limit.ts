@@ -4,7 +4,7 @@ import { AssertionError } from "node:assert/strict";
 const LIMIT = 5_000;
 
 /** The promise, or a failure that says what is missing. */
-export async function soon<Value>(promise: Promise<Value>, otherwise: string): Promise<Value> {
+export async function withinLimit<Value>(promise: Promise<Value>, otherwise: string): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {

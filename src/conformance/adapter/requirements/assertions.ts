@@ -15,33 +15,33 @@ export const GRACE = { sub: "grace-1906", email: "grace@example.com", name: "Gra
 
 /** The probe's verdict. */
 export async function probe(browser: CookieBrowser, query = ""): Promise<Record<string, unknown>> {
-  const answer = await browser.get(PROBE + query);
-  assert.equal(answer.status, 200, `the probe answered ${String(answer.status)}: ${answer.text}`);
-  return answer.json() as Record<string, unknown>;
+  const response = await browser.get(PROBE + query);
+  assert.equal(response.status, 200, `the probe answered ${String(response.status)}: ${response.text}`);
+  return response.json() as Record<string, unknown>;
 }
 
-export function assertRedirect(answer: BrowserResponse, location: string): void {
-  assert.deepEqual([answer.status, answer.location, answer.text], [302, location, ""]);
+export function assertRedirect(response: BrowserResponse, location: string): void {
+  assert.deepEqual([response.status, response.location, response.text], [302, location, ""]);
 }
 
 /** A problem document (RFC 9457) with this code. */
-export function assertProblem(answer: BrowserResponse, status: number, code: string): void {
-  assert.deepEqual([answer.status, mediaType(answer)], [status, "application/problem+json"], answer.text);
-  const { type, title, status: inBody, code: itsCode, detail } = answer.json() as Record<string, unknown>;
+export function assertProblem(response: BrowserResponse, status: number, code: string): void {
+  assert.deepEqual([response.status, mediaType(response)], [status, "application/problem+json"], response.text);
+  const { type, title, status: inBody, code: itsCode, detail } = response.json() as Record<string, unknown>;
   assert.deepEqual([type, inBody, itsCode], ["about:blank", status, code]);
-  assert.ok(typeof title === "string" && typeof detail === "string" && detail.length > 0, answer.text);
+  assert.ok(typeof title === "string" && typeof detail === "string" && detail.length > 0, response.text);
 }
 
 /** A page with this code in it. */
-export function assertPage(answer: BrowserResponse, status: number, ...parts: readonly string[]): void {
-  assert.deepEqual([answer.status, mediaType(answer)], [status, "text/html"], answer.text);
-  for (const part of parts) assert.ok(answer.text.includes(part), `the page does not say ${part}: ${answer.text}`);
+export function assertPage(response: BrowserResponse, status: number, ...parts: readonly string[]): void {
+  assert.deepEqual([response.status, mediaType(response)], [status, "text/html"], response.text);
+  for (const part of parts) assert.ok(response.text.includes(part), `the page does not say ${part}: ${response.text}`);
 }
 
 /** 503 that says when to come again. */
-export function assertRetryAfter(answer: BrowserResponse): void {
-  assert.equal(answer.status, 503, answer.text);
-  assert.match(String(answer.headers["retry-after"]), /^[1-9]\d*$/);
+export function assertRetryAfter(response: BrowserResponse): void {
+  assert.equal(response.status, 503, response.text);
+  assert.match(String(response.headers["retry-after"]), /^[1-9]\d*$/);
 }
 
 export function mediaType({ headers }: BrowserResponse): string | undefined {
@@ -49,15 +49,15 @@ export function mediaType({ headers }: BrowserResponse): string | undefined {
 }
 
 /** The page for a callback that cannot be used. It offers to start again, and sets no cookie. */
-export function assertLinkInvalid(answer: BrowserResponse): void {
-  assertPage(answer, 400, "This sign-in link is no longer valid", "login_link_invalid", 'href="/idpauth/login/"');
-  assert.deepEqual(ownCookies(answer), []);
+export function assertLinkInvalid(response: BrowserResponse): void {
+  assertPage(response, 400, "This sign-in link is no longer valid", "login_link_invalid", 'href="/idpauth/login/"');
+  assert.deepEqual(ownCookies(response), []);
 }
 
-/** The page for a sign-in that the provider, or the check of its answer, refused. */
-export function assertRefused(answer: BrowserResponse): void {
-  assertPage(answer, 400, "sign_in_refused", 'href="/idpauth/login/"');
-  assert.deepEqual(ownCookies(answer), []);
+/** The page for a sign-in that the provider, or the check of its response, refused. */
+export function assertRefused(response: BrowserResponse): void {
+  assertPage(response, 400, "sign_in_refused", 'href="/idpauth/login/"');
+  assert.deepEqual(ownCookies(response), []);
 }
 
 /** A URL with other query parameters; undefined takes one away. */
@@ -79,9 +79,9 @@ export function readable({ text }: BrowserResponse): string {
     .replace(/\s+/g, " ");
 }
 
-/** What every answer carries, and what pages, JSON and redirects carry beside it. `row`: for the message. */
-export function assertHeaders(answer: BrowserResponse, row: string): void {
-  const { headers, text } = answer;
+/** What every response carries, and what pages, JSON and redirects carry beside it. `row`: for the message. */
+export function assertHeaders(response: BrowserResponse, row: string): void {
+  const { headers, text } = response;
   const { "cache-control": caching, "x-content-type-options": sniffing, "referrer-policy": referrer } = headers;
   assert.deepEqual([caching, sniffing, referrer], ["no-store", "nosniff", "no-referrer"], row);
   assert.ok(
@@ -89,17 +89,17 @@ export function assertHeaders(answer: BrowserResponse, row: string): void {
     `${row}: Vary is ${String(headers.vary)}`,
   );
   for (const name of Object.keys(headers)) assert.ok(!name.startsWith("access-control-"), `${row}: ${name}`);
-  if (mediaType(answer)?.endsWith("json") === true) assert.equal(headers["cross-origin-resource-policy"], "same-origin", row);
-  if (mediaType(answer) === "text/html") {
+  if (mediaType(response)?.endsWith("json") === true) assert.equal(headers["cross-origin-resource-policy"], "same-origin", row);
+  if (mediaType(response) === "text/html") {
     const policy = String(headers["content-security-policy"]);
     for (const rule of ["default-src 'none'", "frame-ancestors 'none'"]) assert.ok(policy.includes(rule), `${row}: ${policy}`);
     assert.doesNotMatch(policy, /unsafe-inline|script-src/, row);
     assert.doesNotMatch(text, /<script|<style|\sstyle=|\son\w+=/i, row);
   }
-  if (answer.status === 302) assert.equal(text, "", row);
+  if (response.status === 302) assert.equal(text, "", row);
 }
 
-/** Of our own, the cookies that an answer sets. A host's own session middleware may set what it likes. */
+/** Of our own, the cookies that a response sets. A host's own session middleware may set what it likes. */
 export function ownCookies({ setCookies }: BrowserResponse): readonly string[] {
   return setCookies.filter((line) => /^(?:__Host-)?idpauth/.test(line));
 }

@@ -17,7 +17,7 @@ import type {
   RunningApplication,
 } from "./adapter-under-test.js";
 
-/** What an requirement may change of the usual application. */
+/** What a requirement may change of the usual application. */
 export interface StageOptions {
   /** Options of idpauth beside the usual ones; several: one mount each. The provider is the same unless they name another. */
   readonly options?: IdpAuthOptions | readonly IdpAuthOptions[];
@@ -44,7 +44,7 @@ export interface StartedApplication {
   /** Of the first mount. */
   readonly auth: ApplicationAuth;
   readonly auths: readonly ApplicationAuth[];
-  /** How often a route's `answer` ran, by path. */
+  /** How often a route's `respond` ran, by path. */
   readonly ran: ReadonlyMap<string, number>;
   /** A new browser, which keeps cookies by the application's clock. */
   browser(options?: CookieBrowserOptions): CookieBrowser;
@@ -64,30 +64,20 @@ export interface StartedApplication {
   newest(kind: Issued["kind"]): string;
 }
 
-/** Where an requirement is checked. */
-export interface AdapterStage {
-  /** Which sessions the host is checked with. */
-  readonly session: "bundled" | "host";
-  has(feature: AdapterFeature): boolean;
-  start(options?: StageOptions): Promise<StartedApplication>;
-  /** A further provider, for requirements with several. */
-  startProvider(clock: TestClock, options?: TestProviderOptions): Promise<TestProvider>;
-}
-
 /** One page for everybody, one that is guarded, and an echo of each kind. */
 export const USUAL_ROUTES: readonly ApplicationRoute[] = [
-  { kind: "json", method: "GET", path: "/public", answer: () => ({ for: "everybody" }) },
+  { kind: "json", method: "GET", path: "/public", respond: () => ({ for: "everybody" }) },
   {
     kind: "json",
     method: "GET",
     path: "/reports",
     guard: { mount: 0 },
-    answer: async ([auth], raw) => ({
+    respond: async ([auth], raw) => ({
       user: (await auth?.getUser(raw)) ?? null,
       token: (await auth?.getCredentials(raw))?.token ?? null,
     }),
   },
-  { kind: "json", method: "POST", path: "/reports", guard: { mount: 0 }, answer: () => ({ posted: true }) },
+  { kind: "json", method: "POST", path: "/reports", guard: { mount: 0 }, respond: () => ({ posted: true }) },
   { kind: "echo", method: "POST", path: "/echo" },
   { kind: "echo", method: "POST", path: "/guarded-echo", guard: { mount: 0 } },
 ];
@@ -105,7 +95,7 @@ export function optionsFor(provider: TestProvider): IdpAuthOptions {
 }
 
 /** Starts what requirements ask for, and stops all of it. */
-export class Stage implements AdapterStage {
+export class ApplicationStarter {
   readonly session: "bundled" | "host";
   readonly #host: AdapterUnderTest;
   readonly #running: { stop(): Promise<unknown> }[] = [];
@@ -171,14 +161,14 @@ export class Stage implements AdapterStage {
       ran,
       browser,
       async signedIn(by = browser()) {
-        const answer = await by.follow(usualLogin);
-        if (answer.status !== 200) throw new Error(`the sign-in ended in ${String(answer.status)} at ${answer.url.pathname}`);
+        const response = await by.follow(usualLogin);
+        if (response.status !== 200) throw new Error(`the sign-in ended in ${String(response.status)} at ${response.url.pathname}`);
         return by;
       },
       async approved(by, login = usualLogin, person?: PersonClaims) {
-        const answer = await by.navigate(login);
-        if (answer.status !== 302) throw new Error(`the login was answered with ${String(answer.status)}: ${answer.text}`);
-        return provider.signInCode(answer.location ?? "", person);
+        const response = await by.navigate(login);
+        if (response.status !== 302) throw new Error(`the login was answered with ${String(response.status)}: ${response.text}`);
+        return provider.signInCode(response.location ?? "", person);
       },
       copyOf(original) {
         const copy = browser();
@@ -208,9 +198,9 @@ export class Stage implements AdapterStage {
 function counted(route: Extract<ApplicationRoute, { kind: "json" }>, ran: Map<string, number>): ApplicationRoute {
   return {
     ...route,
-    answer(auths, raw) {
+    respond(auths, raw) {
       ran.set(route.path, (ran.get(route.path) ?? 0) + 1);
-      return route.answer(auths, raw);
+      return route.respond(auths, raw);
     },
   };
 }

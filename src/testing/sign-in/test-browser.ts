@@ -13,7 +13,7 @@ export interface BrowserOptions {
 }
 
 /** Somebody with a cookie-keeping browser at an application. Paths are the application's. */
-export class Visitor extends CookieBrowser {
+export class TestBrowser extends CookieBrowser {
   readonly origin: string;
   /** Where `signIn` came out: at `returnTo`, or wherever the application sends people. Not visited yet. */
   returnedTo: URL | undefined = undefined;
@@ -67,8 +67,8 @@ export class Visitor extends CookieBrowser {
  *
  * @throws TypeError the application is none that can be reached
  */
-export async function browser(app: TestedApplication, options: BrowserOptions = {}): Promise<Visitor> {
-  return new Visitor(await serve(app), checkedOrigin(options));
+export async function browser(app: TestedApplication, options: BrowserOptions = {}): Promise<TestBrowser> {
+  return new TestBrowser(await serve(app), checkedOrigin(options));
 }
 
 /** An origin as browsers spell it. */

@@ -2,24 +2,24 @@ import assert from "node:assert/strict";
 import type { BrowserResponse } from "../../../testing/browser/cookie-browser.js";
 import { TestClock } from "../../../testing/test-clock.js";
 import type { ApplicationRoute } from "../adapter-under-test.js";
-import type { StartedApplication } from "../stage.js";
+import type { StartedApplication } from "../application-starter.js";
 import { WatchedStore } from "../watched-store.js";
-import { ACCEPTS_HTML, ACCEPTS_JSON, assertPage, assertProblem, assertRetryAfter, ownCookies } from "./answers.js";
+import { ACCEPTS_HTML, ACCEPTS_JSON, assertPage, assertProblem, assertRetryAfter, ownCookies } from "./assertions.js";
 import { assertBlockedHeaders, backTo } from "./blocked.js";
 import type { AdapterRequirement } from "./requirement.js";
 
 const area = "guard";
 const HOUR = 3_600_000;
 const LOGIN = "/idpauth/login/";
-const NO_ANSWER = JSON.stringify({ caught: "no answer" });
+const NO_RESPONSE = JSON.stringify({ caught: "no response" });
 
-/** What the guard answers in an outage, in the application's own way, and beside what others put on the answer. */
+/** What the guard answers in an outage, in the application's own way, and beside what others put on the response. */
 export const guardResponseRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    promise: "while the provider is away it answers 503 with Retry-After, runs no handler, and nobody is signed out",
-    async check(stage) {
-      const app = await stage.start();
+    title: "while the provider is away it answers 503 with Retry-After, runs no handler, and nobody is signed out",
+    async check(starter) {
+      const app = await starter.start();
       const browser = await app.signedIn();
       app.clock.advance(HOUR);
       app.provider.fault("token", { kind: "status", status: 503 });
@@ -37,12 +37,12 @@ export const guardResponseRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "while the store is away it answers 503 with Retry-After, runs no handler, and touches no cookie",
+    title: "while the store is away it answers 503 with Retry-After, runs no handler, and touches no cookie",
     session: "bundled",
-    async check(stage) {
+    async check(starter) {
       const clock = new TestClock();
       const store = new WatchedStore(clock);
-      const app = await stage.start({ clock, options: { store } });
+      const app = await starter.start({ clock, options: { store } });
       const browser = await app.signedIn();
       store.isAway = true;
       await assertOutage(app, () => browser.get("/reports"), "store_unavailable");
@@ -55,16 +55,16 @@ export const guardResponseRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "an application gives answers of its own to a navigation, to a script and in an outage, and the handler does not run",
-    async check(stage) {
+    title: "an application gives answers of its own to a navigation, to a script and in an outage, and the handler does not run",
+    async check(starter) {
       const routes: readonly ApplicationRoute[] = (["GET", "POST"] as const).map((method) => ({
         kind: "json",
         method,
         path: "/own",
         guard: { mount: 0, ownResponses: true },
-        answer: () => ({ own: true }),
+        respond: () => ({ own: true }),
       }));
-      const app = await stage.start({ routes });
+      const app = await starter.start({ routes });
       const browser = app.browser();
       const navigation = await browser.navigate("/own?a=b");
       assert.equal(navigation.status, 418);
@@ -86,46 +86,46 @@ export const guardResponseRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    promise: "an answer of the application's own that fails reaches the application's error handler, not the process",
-    async check(stage) {
+    title: "a response of the application's own that fails reaches the application's error handler, not the process",
+    async check(starter) {
       const guard = { mount: 0, ownResponses: "failing" } as const;
-      const app = await stage.start({ routes: [{ kind: "json", method: "GET", path: "/own", guard, answer: () => ({ own: true }) }] });
+      const app = await starter.start({ routes: [{ kind: "json", method: "GET", path: "/own", guard, respond: () => ({ own: true }) }] });
       const browser = app.browser();
       for (const headers of [ACCEPTS_HTML, ACCEPTS_JSON]) {
-        const answer = await browser.get("/own", { headers });
-        assert.deepEqual([answer.status, answer.text], [500, NO_ANSWER]);
+        const response = await browser.get("/own", { headers });
+        assert.deepEqual([response.status, response.text], [500, NO_RESPONSE]);
       }
       await app.signedIn(browser);
       app.clock.advance(HOUR);
       app.provider.fault("token", { kind: "reset" });
-      assert.equal((await browser.get("/own")).text, NO_ANSWER);
+      assert.equal((await browser.get("/own")).text, NO_RESPONSE);
       assert.deepEqual([app.caught.length, [...app.ran]], [3, []]);
     },
   },
   {
     area,
-    promise: "what earlier middleware put into Vary and Set-Cookie stays on every answer, each cookie a line of its own",
+    title: "what earlier middleware put into Vary and Set-Cookie stays on every response, each cookie a line of its own",
     needs: "earlier headers",
-    async check(stage) {
+    async check(starter) {
       const earlier = [
         ["Set-Cookie", "a=1; Path=/"],
         ["Set-Cookie", "b=2; Path=/; Expires=Thu, 01 Jan 2037 00:00:00 GMT"],
         ["Vary", "Accept-Encoding"],
         ["X-Earlier", "kept"],
       ] as const;
-      const app = await stage.start({ earlier });
+      const app = await starter.start({ earlier });
       const browser = app.browser();
-      const [answer, others] = [
+      const [response, others] = [
         (path: string, headers = {}) => browser.get(path, { headers }),
         earlier.slice(0, 2).map(([, line]) => line),
       ];
       for (const one of [
-        await answer("/reports", ACCEPTS_HTML),
-        await answer("/reports"),
-        await answer("/idpauth/session"),
-        await answer("/idpauth/login/?scheme=EVIL"),
-        await answer(LOGIN),
-        await answer("/idpauth/logout/?response=json"),
+        await response("/reports", ACCEPTS_HTML),
+        await response("/reports"),
+        await response("/idpauth/session"),
+        await response("/idpauth/login/?scheme=EVIL"),
+        await response(LOGIN),
+        await response("/idpauth/logout/?response=json"),
       ]) {
         const row = `${one.url.pathname} ${one.status}`;
         const vary = String(one.headers.vary).split(/, */);
@@ -138,26 +138,26 @@ export const guardResponseRequirements: readonly AdapterRequirement[] = [
         assert.equal(one.headers["x-earlier"], "kept", row);
       }
       const login = await app.browser().navigate(LOGIN);
-      if (stage.session === "bundled") assert.equal(ownCookies(login).length, 1);
+      if (starter.session === "bundled") assert.equal(ownCookies(login).length, 1);
       assert.equal(login.setCookies.length, 3, login.setCookies.join(" | "));
     },
   },
   {
     area,
-    promise: "without a guard nothing is asked of the visitor, and the answer is the application's alone",
-    async check(stage) {
-      const app = await stage.start();
-      const answer = await app.browser().navigate("/public");
-      assert.deepEqual([answer.status, answer.json(), ownCookies(answer)], [200, { for: "everybody" }, []]);
-      for (const name of ["referrer-policy", "content-security-policy"]) assert.equal(answer.headers[name], undefined, name);
+    title: "without a guard nothing is asked of the visitor, and the response is the application's alone",
+    async check(starter) {
+      const app = await starter.start();
+      const response = await app.browser().navigate("/public");
+      assert.deepEqual([response.status, response.json(), ownCookies(response)], [200, { for: "everybody" }, []]);
+      for (const name of ["referrer-policy", "content-security-policy"]) assert.equal(response.headers[name], undefined, name);
     },
   },
 ];
 
 async function assertOutage(app: StartedApplication, ask: () => Promise<BrowserResponse>, code: string): Promise<void> {
-  const answer = await ask();
-  assertProblem(answer, 503, code);
-  assertRetryAfter(answer);
-  assertBlockedHeaders(answer);
+  const response = await ask();
+  assertProblem(response, 503, code);
+  assertRetryAfter(response);
+  assertBlockedHeaders(response);
   assert.deepEqual([...app.ran], [], "the protected handler ran");
 }

@@ -1,0 +1,25 @@
+/** What an endpoint of the provider answers, before any fault touches it. */
+export interface ProviderReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export function jsonReply(value: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): ProviderReply {
+  const body = JSON.stringify(value);
+  return { status, headers: { "Content-Type": "application/json", "Cache-Control": "no-store", Pragma: "no-cache", ...headers }, body };
+}
+
+/** An OAuth error reply (RFC 6749 section 5.2). */
+export function errorReply(
+  error: string,
+  description: string,
+  status = 400,
+  headers: Readonly<Record<string, string>> = {},
+): ProviderReply {
+  return jsonReply({ error, error_description: description }, status, headers);
+}
+
+export function redirectReply(location: string): ProviderReply {
+  return { status: 302, headers: { Location: location, "Cache-Control": "no-store" }, body: "" };
+}
