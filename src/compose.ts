@@ -24,7 +24,7 @@ import { createLateTokenRule } from "./access/late-tokens.js";
 import { createRefresher } from "./access/refresh.js";
 import type { EndpointContext, Visit } from "./endpoints/context.js";
 import { failureReply, retryAfterOf } from "./endpoints/failure.js";
-import { turnedAway, type Blocked } from "./endpoints/guard.js";
+import { blockedUser, type Blocked } from "./endpoints/blocked-request.js";
 import { createRouter, type Router } from "./endpoints/router.js";
 import { loadedWhenNeeded } from "./provider/lazy-provider.js";
 import type { Provider } from "./ports/provider.js";
@@ -36,7 +36,7 @@ import { createSubjectSessions, type ListedSession, type Subject, type SubjectSe
 import { labelOf } from "./sessions/device-summary.js";
 import { memoryStore } from "./stores/memory/memory-store.js";
 
-export type { Blocked, BlockedByOutage, BlockedUser } from "./endpoints/guard.js";
+export type { Blocked, BlockedByOutage, BlockedUser } from "./endpoints/blocked-request.js";
 
 /** Settings in code, each overriding its environment variable, and what touches the world. */
 export interface IdpAuthOptions extends SettingOptions {
@@ -428,12 +428,12 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
       if (outcome.authenticated) return undefined;
       const { reason, record } = outcome;
       events.emit("blocked", { ...identityOf(record?.id_info), reason });
-      return turnedAway(visit, reason, settings);
+      return blockedUser(visit, reason, settings);
     } catch (error) {
       if (!isOutage(error)) throw error;
-      const request = adapter.request(raw);
-      const reply = failureReply({ code: error.code, retryAfter: retryAfterOf(error) }, request, settings.publicPath, "json");
-      return { kind: "unavailable", reply, error };
+      const retryAfter = retryAfterOf(error);
+      const reply = failureReply({ code: error.code, retryAfter }, adapter.request(raw), settings.publicPath, "json");
+      return { kind: "unavailable", reply, error, retryAfter };
     }
   }
 

@@ -11,6 +11,7 @@ export {
   type IdpAuthOptions,
   type SessionMiddleware,
 } from "./compose.js";
+export { loginUrlBackTo } from "./endpoints/blocked-request.js";
 export { SESSION_FOR_TESTS, type SessionForTests } from "./sessions/session-for-tests.js";
 export type { FrameworkSession } from "./sessions/framework-session.js";
 export type { ListedSession, Subject } from "./sessions/subject-sessions.js";

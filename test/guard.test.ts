@@ -58,7 +58,8 @@ describe("idpRequired, signed out", () => {
   ])("blocks a navigation (%s) with 302 to login and back to the page", async (_name, options) => {
     const blocked = await guard(application.visitor(), "/reports?year=2024&x=a%2Fb", options);
     expect(pageOf(blocked)).toBe(`${OWN_ORIGIN}/reports?year=2024&x=a%2Fb`);
-    expect(blocked).toMatchObject({ reason: "no_credentials" });
+    expect(blocked).toMatchObject({ reason: "no_credentials", loginPath: "/idpauth/login/", origin: OWN_ORIGIN });
+    expect(blocked).toMatchObject({ loginUrl: blocked?.reply.headers["Location"] });
     expect(blocked?.reply.headers["Cache-Control"]).toBe("no-store");
     expect(blocked?.reply.body).toBeUndefined();
   });
@@ -214,6 +215,7 @@ describe("idpRequired and the policy", () => {
     expect(blocked?.kind).toBe("unavailable");
     expect(blocked?.reply.status).toBe(503);
     expect(blocked?.reply.headers["Retry-After"]).toMatch(/^[1-9]\d*$/);
+    expect(blocked).toMatchObject({ retryAfter: Number(blocked?.reply.headers["Retry-After"]) });
     expect(blocked?.reply.headers["Content-Type"]).toMatch(type);
     expect(blocked).toMatchObject({ error: { code: "provider_unavailable", status: 503 } });
     application.provider.clearFaults();
