@@ -1,9 +1,9 @@
 // Builds the package into dist/ for publishing, if a source has changed since the last build. The folder starts empty, so that no
-// file of an earlier build is published. The compiler checks and writes the types and, for the project's own scripts, each module
-// by itself into build/. `npm start` and the fleet do not use these folders, see built.mjs.
+// file of an earlier build is published. tsc checks the types and compiles each module into build/, for the project's own scripts.
+// `npm start` and the fleet use neither folder, see built.mjs.
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { bundlePackage } from "./bundle.mjs";
+import { bundlePackage, copyEntryTypes } from "./bundle.mjs";
 import { withFileLock } from "./file-lock.mjs";
 import { root, tool } from "./run.mjs";
 import { hashOfSources } from "./sources.mjs";
@@ -22,5 +22,6 @@ await withFileLock(path.join(root, ".builds/dist.lock"), async () => {
   process.exitCode = tool("typescript/bin/tsc", ["-p", "tsconfig.build.json"]);
   if (process.exitCode !== 0) return;
   await bundlePackage(dist);
+  copyEntryTypes(path.join(root, "build"), dist);
   writeFileSync(stamp, sources);
 });

@@ -1,6 +1,5 @@
-// What `npm publish` would ship: every promised entry is in it, and every page that an error or the README sends a reader to; nothing
-// else is; its types resolve the way its code does; and
-// each entry can be imported from the packed tarball. Takes the build as it is.
+// Checks what `npm publish` would ship: each entry, the pages that an error or the README names, and nothing else; its size; its types;
+// and that each entry can be imported from the packed package. Takes the build as it is.
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,6 +10,9 @@ import { headline, node, npm, readJson, root } from "./run.mjs";
 // npm's notes about its own settings are not about the package.
 /** @type {import("node:child_process").StdioOptions} */
 const QUIET = ["ignore", "pipe", "ignore"];
+
+/** Bytes of the packed package. */
+const MAX_SIZE = 350 * 1024;
 
 headline("Package: what would be published");
 const TOOLS = await needPackages("scripts/check-package");
@@ -37,13 +39,14 @@ const problems = [
   ...[...shipped]
     .filter(
       (file) =>
-        !/^(dist\/.+\.(js|js\.map|d\.ts)|docs\/(tutorial|how-to|reference|explanation)\/[\w-]+\.md)$/.test(file) &&
+        !/^(dist\/.+\.(js|d\.ts)|docs\/(tutorial|how-to|reference|explanation)\/[\w-]+\.md)$/.test(file) &&
         !["package.json", "README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md"].includes(file),
     )
     .map((file) => `unexpected: ${file}`),
   ...Object.keys(manifest.exports)
     .filter((entry) => entry.includes("*"))
     .map((entry) => `wildcard: ${entry}`),
+  ...(pack.size > MAX_SIZE ? [`too large: ${pack.size} bytes packed, at most ${MAX_SIZE}`] : []),
 ];
 for (const problem of problems) console.error(problem);
 console.log(`${shipped.size} files, ${Math.round(pack.size / 1024)} KB packed, ${Math.round(pack.unpackedSize / 1024)} KB unpacked`);

@@ -130,6 +130,7 @@ export const READS_BUILD = [
   "test/examples",
   "test/processes",
   "test/recipes",
+  "test/scripts/published.test.ts",
   "test/stores/sqlite.test.ts",
 ];
 

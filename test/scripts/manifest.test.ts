@@ -1,6 +1,8 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
+import ts from "typescript";
 import { describe, expect, it } from "vitest";
+import { packageEntries, sourcePaths } from "../../scripts/entries.mjs";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const read = (file: string) => JSON.parse(readFileSync(path.join(ROOT, file), "utf8")) as Record<string, Record<string, unknown>>;
@@ -9,6 +11,22 @@ describe("the project's package.json", () => {
   it("has scripts that cmd.exe runs, too: programs of Node.js and npm, joined by &&", () => {
     const commands = Object.values(read("package.json")["scripts"]!).flatMap((script) => String(script).split(" && "));
     expect(commands.filter((command) => !/^(?:node|npm run|prettier|eslint|tsc) [\w ./:-]+$/.test(command))).toEqual([]);
+  });
+
+  it("names entries that are built from a file of src/, with the types beside the JavaScript", () => {
+    for (const { module } of packageEntries()) expect(existsSync(path.join(ROOT, `src/${module}.ts`)), module).toBe(true);
+    for (const target of Object.values(read("package.json")["exports"]!)) {
+      if (typeof target === "string") continue;
+      const { types, default: file } = target as { types: string; default: string };
+      expect(types).toBe(file.replace(/\.js$/, ".d.ts"));
+    }
+  });
+
+  it("and tsconfig.json name the same entries", () => {
+    const { config } = ts.readConfigFile(path.join(ROOT, "tsconfig.json"), (file) => readFileSync(file, "utf8")) as {
+      config: { compilerOptions: { paths: unknown } };
+    };
+    expect(config.compilerOptions.paths).toEqual(sourcePaths());
   });
 
   it("does not install what only one framework's tests or one command need", () => {

@@ -1,0 +1,49 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { describe, expect, it } from "vitest";
+import { packageEntries } from "../../scripts/entries.mjs";
+import { misplacedModules, modulesOf } from "../../scripts/published.mjs";
+
+const DIST = path.resolve(import.meta.dirname, "../../dist");
+const read = (file: string) => readFileSync(path.join(DIST, file), "utf8");
+const built = () => {
+  const files = readdirSync(DIST, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".js"));
+  return new Map(files.map((file) => [file.replaceAll(path.sep, "/"), read(file)]));
+};
+
+describe("the built package", () => {
+  it("loads no server with an entry of the Fetch kind, and the command line and the test kit with no other entry", () => {
+    const entries = packageEntries();
+    expect(entries.map(({ name }) => name)).toEqual(expect.arrayContaining(["idpauth/fetch", "idpauth/hono", "idpauth/next"]));
+    expect(misplacedModules(built(), entries)).toEqual([]);
+  });
+
+  it.each([
+    ["adapters/hono/hono.js", 'import { createServer } from "node:http";', ["idpauth/hono loads node:http"]],
+    ["chunks/fetch.js", 'await import("node:https");', ["hono", "fetch", "next"].map((name) => `idpauth/${name} loads node:https`)],
+    ["adapters/koa/koa.js", 'export * from "../../testing/index.js";', [expect.stringMatching(/^idpauth\/koa loads src\/testing\//)]],
+    ["testing/index.js", 'import "../cli/idpauth.js";', ["idpauth/testing loads src/cli/idpauth.ts"]],
+  ])("is refused if %s has the line %s", (file, line, found) => {
+    const files = built().set(file, `${read(file)}\n${line}`);
+    expect(misplacedModules(files, packageEntries())).toEqual(expect.arrayContaining(found));
+  });
+
+  it("has a type file for each entry, and no type file that no entry needs", () => {
+    const types = readdirSync(DIST, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".d.ts"));
+    const entries = packageEntries().filter(({ isProgram }) => !isProgram);
+    expect(types).toEqual(expect.arrayContaining(entries.map(({ module }) => path.normalize(`${module}.d.ts`))));
+    expect(types.filter((file) => /^(?:cli|pages)\b/.test(file))).toEqual([]);
+  });
+
+  it("names the folder and the function in a stack trace, and the module above the line", () => {
+    const entry = pathToFileURL(path.join(DIST, "adapters/fetch/fetch.js")).href;
+    const code = `const { idpAuth } = await import("${entry}");
+      try { idpAuth().idpRequired("no function"); } catch (error) { console.log(error.stack); }`;
+    const stack = execFileSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8" });
+    const [, file, line] = /at assertHandler \(.*\/dist\/(chunks\/http\.js):(\d+):\d+\)/.exec(stack) ?? [];
+    expect(file, stack).toBe("chunks/http.js");
+    expect(modulesOf(read(file!), Number(line)).at(-1)).toBe("src/http/guard-usage.ts");
+  });
+});
