@@ -11,7 +11,9 @@ import { PerRequest } from "./http/per-request.js";
 import type { Log, LogEntry } from "./ports/log.js";
 import type { SessionStore } from "./ports/session-store.js";
 import type { UserSession } from "./ports/user-session.js";
-import { givenCredentials, specifiedKeys, userPayload, type Credentials, type KeyNames, type UserPayload } from "./record/record.js";
+import { frozenCredentials, type Credentials } from "./record/credentials.js";
+import { userPayload, type UserPayload } from "./record/identity.js";
+import { specifiedKeys, type KeyNames } from "./record/stored-form.js";
 import { isSecure, ownOrigin, seenHost } from "./http/own-origin.js";
 import type { Origin } from "./http/redirects.js";
 import { storeMistake } from "./config/store-mistake.js";
@@ -446,7 +448,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
     guard,
     async getCredentials(raw) {
       const outcome = await access(raw);
-      return outcome.authenticated ? givenCredentials(outcome.record.credentials) : null;
+      return outcome.authenticated ? frozenCredentials(outcome.record.credentials) : null;
     },
     async getUser(raw) {
       const outcome = await access(raw);

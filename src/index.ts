@@ -19,11 +19,14 @@ export type { Explanation } from "./access/session-access.js";
 export type { IdpRequest, Reply } from "./http/request-reply.js";
 export type { EventName, Events, Listener, ProviderEndpoint } from "./events/events.js";
 export type { EndReason } from "./record/policy.js";
-export type { Credentials, IdInfo, ProviderCredentials, SessionRecord, UserPayload } from "./record/record.js";
+export type { Credentials, ProviderCredentials } from "./record/credentials.js";
+export type { IdInfo, UserPayload } from "./record/identity.js";
+export type { SessionRecord } from "./record/record.js";
 export type { Log, LogEntry, LogLevel } from "./ports/log.js";
 export type { Entry, SessionStore, Stored, StoreProblem } from "./ports/session-store.js";
 export type { DetailedSessionProbe, SessionDetails, SessionProbe } from "./endpoints/session-probe.js";
-export type { Claims, Session } from "./record/session-view.js";
+export type { Claims } from "./record/identity.js";
+export type { Session } from "./record/session-view.js";
 export type { SettingOptions } from "./config/read-settings.js";
 export type { Clock, EpochSeconds } from "./clock.js";
 export {
@@ -40,7 +43,7 @@ export {
 } from "./errors.js";
 export { assertGuardResponses, assertHandler, guardCalledError } from "./http/guard-usage.js";
 export { GUARDED_CACHE_CONTROL, varyByCookie } from "./http/guarded-response.js";
-export { credentialsToDict } from "./record/record.js";
+export { credentialsToDict } from "./record/credentials.js";
 export { hasEpochTimePassed, systemClock } from "./clock.js";
 export { isValidIdpUrl } from "./config/document-hosts.js";
 export { memoryStore } from "./stores/memory/memory-store.js";

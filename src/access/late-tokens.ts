@@ -1,5 +1,6 @@
 import type { Provider } from "../ports/provider.js";
-import type { Credentials, IdInfo } from "../record/record.js";
+import type { Credentials } from "../record/credentials.js";
+import type { IdInfo } from "../record/identity.js";
 import { ReplacedKeys } from "./replaced-keys.js";
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
 

@@ -6,7 +6,8 @@ import type { EventHub } from "../events/event-hub.js";
 import { identityOf } from "../events/events.js";
 import type { Provider, RefreshRequest, SpentRefresh, VerifiedRefresh } from "../ports/provider.js";
 import type { Change, UserSession } from "../ports/user-session.js";
-import type { IdInfo, SessionRecord } from "../record/record.js";
+import type { IdInfo } from "../record/identity.js";
+import type { SessionRecord } from "../record/record.js";
 import { epochSeconds, wait, type Clock, type EpochSeconds } from "../clock.js";
 import type { LateTokenRule } from "./late-tokens.js";
 

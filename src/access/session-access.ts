@@ -3,7 +3,8 @@ import type { EventHub } from "../events/event-hub.js";
 import { identityOf } from "../events/events.js";
 import { judge, type EndReason, type PolicySettings, type Verdict } from "../record/policy.js";
 import type { UserSession } from "../ports/user-session.js";
-import type { Credentials, SessionRecord } from "../record/record.js";
+import type { Credentials } from "../record/credentials.js";
+import type { SessionRecord } from "../record/record.js";
 import { epochSeconds, type Clock } from "../clock.js";
 import type { Refresher } from "./refresh.js";
 

@@ -3,7 +3,7 @@ import { kindOf, kindOfText, quoted } from "./describe-value.js";
 import type { Finding } from "../errors.js";
 import { defaultDocumentHosts } from "./document-hosts.js";
 import { nearestName, nearlySameName } from "./nearest-name.js";
-import { deepFreeze } from "../record/record.js";
+import { deepFreeze } from "../record/json.js";
 import { lifetimeFindings, settingFindings } from "./setting-rules.js";
 import { label, SETTINGS, type SettingName, type SettingOptions, type SettingRow, type Settings, type Values } from "./setting-table.js";
 

@@ -5,7 +5,7 @@ import { quoted } from "./describe-value.js";
 import type { Finding } from "../errors.js";
 import { isGoogleIssuer } from "./document-hosts.js";
 import { isLoopback } from "../http/loopback.js";
-import { FIXED_KEYS } from "../record/record.js";
+import { FIXED_KEYS } from "../record/stored-form.js";
 import { parseUrl } from "../http/redirects.js";
 import { label, type SettingName, type Settings, type Values } from "./setting-table.js";
 

@@ -1,5 +1,5 @@
 import { GOOGLE_ISSUER } from "./document-hosts.js";
-import { deepFreeze } from "../record/record.js";
+import { deepFreeze } from "../record/json.js";
 import { parseUrl } from "../http/redirects.js";
 import * as kind from "./setting-kinds.js";
 

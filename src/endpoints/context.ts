@@ -5,7 +5,7 @@ import type { Finding } from "../errors.js";
 import type { Log } from "../ports/log.js";
 import type { Provider } from "../ports/provider.js";
 import type { UserSession } from "../ports/user-session.js";
-import type { KeyNames } from "../record/record.js";
+import type { KeyNames } from "../record/stored-form.js";
 import type { Origin } from "../http/redirects.js";
 import type { Settings } from "../config/read-settings.js";
 import type { Slots } from "../access/slots.js";

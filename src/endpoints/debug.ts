@@ -1,6 +1,7 @@
 import { json, type Reply } from "../http/request-reply.js";
 import { judge, remaining } from "../record/policy.js";
-import { userPayload, type SessionRecord } from "../record/record.js";
+import { userPayload } from "../record/identity.js";
+import type { SessionRecord } from "../record/record.js";
 import { SETTINGS, type SettingName, type Settings } from "../config/read-settings.js";
 import { epochSeconds } from "../clock.js";
 import type { EndpointContext, Visit } from "./context.js";

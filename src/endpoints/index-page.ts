@@ -1,6 +1,6 @@
 import { page, queryOf, type Reply } from "../http/request-reply.js";
 import { judge, type EndReason } from "../record/policy.js";
-import { userPayload } from "../record/record.js";
+import { userPayload } from "../record/identity.js";
 import { epochSeconds } from "../clock.js";
 import type { Settings } from "../config/read-settings.js";
 import { indexPage, type IndexState } from "../pages/index-page.js";

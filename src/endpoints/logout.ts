@@ -1,7 +1,8 @@
 import { isOutage } from "../errors.js";
 import { identityOf } from "../events/events.js";
 import { isPrefetch, json, queryOf, redirect, type Reply } from "../http/request-reply.js";
-import type { Credentials, SessionRecord } from "../record/record.js";
+import type { Credentials } from "../record/credentials.js";
+import type { SessionRecord } from "../record/record.js";
 import { LOGOUT_RESPONSES } from "../http/redirects.js";
 import type { EndpointContext, Visit } from "./context.js";
 import { failureReply, outageReply } from "./failure.js";

@@ -1,5 +1,5 @@
 import type { EndReason } from "../record/policy.js";
-import type { UserPayload } from "../record/record.js";
+import type { UserPayload } from "../record/identity.js";
 
 /**
  * The body of `GET /idpauth/session`. With status 503 (an outage of the provider or the store) the body says signed out, but the user

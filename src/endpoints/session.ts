@@ -2,7 +2,7 @@ import { isOutage } from "../errors.js";
 import { jsonText, queryOf, single, type Reply } from "../http/request-reply.js";
 import type { SessionDetails, SessionProbe } from "./session-probe.js";
 import { remaining } from "../record/policy.js";
-import { userPayload } from "../record/record.js";
+import { userPayload } from "../record/identity.js";
 import { epochSeconds } from "../clock.js";
 import type { Access } from "../access/session-access.js";
 import type { EndpointContext, Visit } from "./context.js";

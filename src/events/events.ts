@@ -1,5 +1,5 @@
 import type { EndReason } from "../record/policy.js";
-import type { IdInfo } from "../record/record.js";
+import type { IdInfo } from "../record/identity.js";
 
 interface EventBase {
   /** Milliseconds since the epoch. */

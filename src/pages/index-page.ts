@@ -1,5 +1,5 @@
 import type { EndReason } from "../record/policy.js";
-import type { UserPayload } from "../record/record.js";
+import type { UserPayload } from "../record/identity.js";
 import { SIGN_IN_ERRORS, signInErrorCode } from "./sign-in-errors.js";
 import { counted, spokenDuration } from "./duration.js";
 import { html, type Markup } from "./html.js";

@@ -1,4 +1,4 @@
-import type { UserPayload } from "../record/record.js";
+import type { UserPayload } from "../record/identity.js";
 import { html, type Markup } from "./html.js";
 import { PERSON } from "./icons.js";
 import type { Picture } from "./picture.js";

@@ -1,5 +1,7 @@
 import type { EpochSeconds } from "../clock.js";
-import type { Credentials, IdInfo, SessionRecord } from "../record/record.js";
+import type { Credentials } from "../record/credentials.js";
+import type { IdInfo } from "../record/identity.js";
+import type { SessionRecord } from "../record/record.js";
 
 /** The parameters of an authorization request. */
 export interface AuthorizationRequest {

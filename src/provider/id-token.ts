@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { CompactJWSHeaderParameters } from "jose";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
-import { isObject, isTooDeep, type IdInfo } from "../record/record.js";
+import type { IdInfo } from "../record/identity.js";
+import { isObject, isTooDeep } from "../record/json.js";
 import type { EpochSeconds } from "../clock.js";
 import type { Jwks } from "./jwks.js";
 

@@ -1,4 +1,4 @@
-import type { IdInfo } from "../record/record.js";
+import type { IdInfo } from "../record/identity.js";
 import type { EpochSeconds } from "../clock.js";
 
 /** The claims that show who the user is. `email` and `email_verified` are one pair, taken from one document. */

@@ -6,7 +6,7 @@ import { compactVerify } from "jose/jws/compact/verify";
 import { ProviderUnavailableError } from "../errors.js";
 import type { EventHub } from "../events/event-hub.js";
 import type { Log } from "../ports/log.js";
-import { isObject } from "../record/record.js";
+import { isObject } from "../record/json.js";
 import type { Clock } from "../clock.js";
 import { jsonObject } from "./token-responses.js";
 import type { BackOff } from "./back-off.js";

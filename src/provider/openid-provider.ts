@@ -12,7 +12,9 @@ import type {
   SpentRefresh,
   VerifiedRefresh,
 } from "../ports/provider.js";
-import { credentialsToDict, type IdInfo, type SessionRecord } from "../record/record.js";
+import { credentialsToDict } from "../record/credentials.js";
+import type { IdInfo } from "../record/identity.js";
+import type { SessionRecord } from "../record/record.js";
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
 import { errorCode, tokensOf, type TokenResponse } from "./token-responses.js";
 import { createBackOff, type BackOff } from "./back-off.js";

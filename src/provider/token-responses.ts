@@ -1,4 +1,4 @@
-import { isObject, isTooDeep } from "../record/record.js";
+import { isObject, isTooDeep } from "../record/json.js";
 import type { ProviderResponse } from "./transport.js";
 
 /** What a response of the token endpoint means. `reason` is a stable word that is safe to log. */

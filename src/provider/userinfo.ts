@@ -1,4 +1,4 @@
-import type { IdInfo } from "../record/record.js";
+import type { IdInfo } from "../record/identity.js";
 import { jsonObject } from "./token-responses.js";
 import type { ProviderResponse, Backchannel } from "./transport.js";
 

@@ -1,43 +1,45 @@
 import type { EndReason } from "./policy.js";
 
 interface ReasonRow {
-  /** One sentence for a person who runs the application. */
+  /** One sentence for the operator of the application. */
   readonly meaning: string;
   readonly remedy: string;
 }
 
-/** Why a session does not count as authenticated; `id_token_expired` only where nothing may be refreshed. */
+/** Why a user is not signed in. `id_token_expired` only where a refresh is not allowed. */
 export type ReasonCode = EndReason | "id_token_expired";
 
-/** THE table of reason codes, in the order in which they are decided. Codes are never renamed. */
+/** The table of reason codes, in the order in which they are decided. Codes are never renamed. */
 export const REASONS = {
   no_credentials: {
-    meaning: "There is no session, or nobody has signed in with it.",
+    meaning: "There is no session, or no user has signed in with it.",
     remedy:
-      "Sign in. If it follows right after a sign-in, check that the cookie comes back: same host as BASE_URL, and no proxy that drops cookies.",
+      "Sign in. If this reason appears right after a sign-in, check that the browser sends the cookie: same host as BASE_URL, and no proxy that drops cookies.",
   },
   max_age: {
-    meaning: "More than IDP_SESSION_MAX_AGE seconds have passed since the sign-in, or its stamp cannot be believed.",
-    remedy: "Sign in again. The cap never moves; raise IDP_SESSION_MAX_AGE if it is too short.",
+    meaning: "More than IDP_SESSION_MAX_AGE seconds have passed since the sign-in, or its time stamp is invalid.",
+    remedy: "Sign in again. A refresh never extends this limit; raise IDP_SESSION_MAX_AGE if it is too short.",
   },
   idle: {
-    meaning: "More than IDP_SESSION_IDLE_TIMEOUT seconds have passed since the last use, or its stamp cannot be believed.",
+    meaning: "More than IDP_SESSION_IDLE_TIMEOUT seconds have passed since the last use, or its time stamp is invalid.",
     remedy: "Sign in again; raise IDP_SESSION_IDLE_TIMEOUT if it is too short.",
   },
   id_token_expired: {
-    meaning: "The ID token has expired and can be refreshed. Only `explainIdpAuthentication` says this, since it never refreshes.",
+    meaning:
+      "The ID token has expired and can be refreshed. Only `explainIdpAuthentication` returns this reason, because it never refreshes.",
     remedy: "Nothing to do: the next `getCredentials` or probe refreshes.",
   },
   auto_refresh_off: {
     meaning: "The ID token has expired and IDP_SESSION_AUTO_REFRESH is off.",
-    remedy: "Sign in again; turn IDP_SESSION_AUTO_REFRESH on for sessions that outlive the ID token.",
+    remedy: "Sign in again. Turn IDP_SESSION_AUTO_REFRESH on for sessions that outlive the ID token.",
   },
   refresh_rejected: {
     meaning: "The ID token has expired and the provider refused the refresh token: revoked, expired or already used.",
-    remedy: "Sign in again. If it happens often, look at the lifetime and rotation of refresh tokens at the provider.",
+    remedy: "Sign in again. If it happens often, check the lifetime and rotation of refresh tokens at the provider.",
   },
   no_refresh_token: {
     meaning: "The ID token has expired and the provider never gave a refresh token.",
-    remedy: "Sign in again; to get one, add `offline_access` to SCOPE or see IDP_LOGIN_PROMPT, and allow refresh tokens at the provider.",
+    remedy:
+      "Sign in again. To get a refresh token, add `offline_access` to SCOPE or see IDP_LOGIN_PROMPT, and allow refresh tokens at the provider.",
   },
 } as const satisfies Record<ReasonCode, ReasonRow>;

@@ -1,11 +1,10 @@
-/** Pending logins and used states: the part of the record that a login writes and its callback uses up. All pure. */
+/** The changes that a login and its callback make to the record: pending logins and used states. */
+import { isSameUser, type IdInfo } from "./identity.js";
 import {
-  isSamePerson,
   MAX_PENDING_LOGINS,
   MAX_USED_STATES,
   PENDING_LOGIN_SECONDS,
   RECORD_VERSION,
-  type IdInfo,
   type PendingLogin,
   type PrivateState,
   type SessionRecord,
@@ -17,7 +16,7 @@ function isAlive(login: PendingLogin, now: EpochSeconds): boolean {
   return now < login.started_at + PENDING_LOGIN_SECONDS;
 }
 
-/** Adds a login; the oldest one goes when there are too many. The two mirrors show the newest. */
+/** Adds a login. Beyond the maximum, the oldest one is dropped. `oauth_state` and `final_redirect` repeat the newest. */
 export function withLogin(record: SessionRecord, login: PendingLogin, now: EpochSeconds, debug?: unknown): SessionRecord {
   const alive = (record.idp_state.logins ?? []).filter((other) => isAlive(other, now));
   return withoutUndefined({
@@ -33,7 +32,7 @@ export function findLogin(record: SessionRecord, state: string, now: EpochSecond
   return record.idp_state.logins?.find((login) => login.state === state && isAlive(login, now));
 }
 
-/** Takes a login out for good and remembers its state by hash. Gives the same record when the login is not there. */
+/** Removes a login and remembers its state by hash. Returns the same record if it has no such login. */
 export function withoutLogin(record: SessionRecord, state: string, stateHash: string): SessionRecord {
   const before = record.idp_state.logins ?? [];
   const logins = before.filter((login) => login.state !== state);
@@ -53,19 +52,19 @@ export function isUsedState(record: SessionRecord, stateHash: string): boolean {
 }
 
 /**
- * Whether a login may finish for this identity. A login that was started before the present sign-in may come from an attacker,
- * who planted the cookie of that time and knows the login's state: it must not switch the user to another account. A login that
- * was started since may finish for anyone.
+ * Whether a login may finish for this identity. An attacker who planted the cookie before the current sign-in may have started the
+ * login and know its state. So a login from before the sign-in must not switch the user to another account. A login that was started
+ * after it may finish for any user.
  *
- * @param record the record that the login was taken out of
+ * @param record the record that the login was removed from
  */
 export function mayFinish(record: SessionRecord, login: PendingLogin, idInfo: IdInfo): boolean {
-  return login.carried === undefined || isSamePerson(record.id_info, idInfo);
+  return login.carried === undefined || isSameUser(record.id_info, idInfo);
 }
 
 /**
- * What a completed callback leaves: credentials, id_info and stamps written anew; remembered reason and lease gone. The
- * hashes of used states stay, and so do other tabs' pending logins, which may now finish for this user only.
+ * The record after a sign-in: new credentials, id_info and stamps; no lease, no remembered end reason. The hashes of used states stay.
+ * Other tabs' pending logins stay too, but may now finish for this user only.
  *
  * @param stampActivity whether an idle timeout is configured
  */

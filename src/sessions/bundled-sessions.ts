@@ -2,19 +2,11 @@ import { asStoreUnavailable, StoreUnavailableError } from "../errors.js";
 import type { IdpRequest } from "../http/request-reply.js";
 import type { Entry, SessionStore, Stored } from "../ports/session-store.js";
 import type { Change, UserSession } from "../ports/user-session.js";
-import {
-  deepFreeze,
-  EMPTY_RECORD,
-  isOfClient,
-  isTooDeep,
-  parseRecord,
-  PENDING_LOGIN_SECONDS,
-  storedForm,
-  withoutInherited,
-  type ClientIdentity,
-  type KeyNames,
-  type SessionRecord,
-} from "../record/record.js";
+import { deepFreeze, isTooDeep } from "../record/json.js";
+import { EMPTY_RECORD, withoutInherited } from "../record/own-properties.js";
+import { parseRecord } from "../record/parse-record.js";
+import { isOfClient, PENDING_LOGIN_SECONDS, type ClientIdentity, type SessionRecord } from "../record/record.js";
+import { storedForm, type KeyNames } from "../record/stored-form.js";
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
 import { cookieNameFor, cookieValues, hasCookie, setCookie } from "./cookie.js";
 import { newCookieValue, storeKeyOf, type Sealer } from "./seal.js";

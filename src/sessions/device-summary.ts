@@ -1,5 +1,5 @@
 import type { SessionStore, Stored } from "../ports/session-store.js";
-import { isObject } from "../record/record.js";
+import { isObject } from "../record/json.js";
 import type { EpochSeconds } from "../clock.js";
 import type { Sealer } from "./seal.js";
 

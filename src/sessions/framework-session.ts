@@ -1,18 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { StoreUnavailableError } from "../errors.js";
 import type { Change, UserSession } from "../ports/user-session.js";
-import {
-  EMPTY_RECORD,
-  isObject,
-  isOfClient,
-  isSamePerson,
-  parseRecord,
-  storedForm,
-  withoutInherited,
-  type ClientIdentity,
-  type KeyNames,
-  type SessionRecord,
-} from "../record/record.js";
+import { isSameUser } from "../record/identity.js";
+import { isObject } from "../record/json.js";
+import { EMPTY_RECORD, withoutInherited } from "../record/own-properties.js";
+import { parseRecord } from "../record/parse-record.js";
+import { isOfClient, type ClientIdentity, type SessionRecord } from "../record/record.js";
+import { storedForm, type KeyNames } from "../record/stored-form.js";
 import type { EpochSeconds } from "../clock.js";
 
 /** What a host's own session middleware is asked for; a host file implements it over its framework. */
@@ -134,7 +128,7 @@ class SessionInFramework implements UserSession {
       const next = after(change, before);
       // The middleware takes the application's keys from the request's copy, which may differ from what is stored.
       const keepApplicationKeys = [stored, this.#host.data].every(
-        (data) => !this.#holdsIdentity(data) || isSamePerson(this.#parse(data)?.id_info, next.id_info),
+        (data) => !this.#holdsIdentity(data) || isSameUser(this.#parse(data)?.id_info, next.id_info),
       );
       await this.#ask(() => this.#host.regenerate(this.#keys(next), keepApplicationKeys));
       replaced?.();

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { credentialsToDict, RECORD_VERSION, type ClientIdentity, type SessionRecord } from "../record/record.js";
+import { credentialsToDict } from "../record/credentials.js";
+import { RECORD_VERSION, type ClientIdentity, type SessionRecord } from "../record/record.js";
 import { epochSeconds, type Clock } from "../clock.js";
 import type { BundledSessions } from "./bundled-sessions.js";
 

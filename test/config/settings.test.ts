@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, expectTypeOf, it } from "vitest";
-import { FIXED_KEYS } from "../../src/record/record.js";
+import { FIXED_KEYS } from "../../src/record/stored-form.js";
 import { readSettings, SETTINGS, type SettingName, type SettingOptions, type Settings } from "../../src/config/read-settings.js";
 
 const KEY = "an-example-of-a-key-with-32-bytes!";

@@ -5,7 +5,9 @@ import { IdpAuthError, ProviderRefusedError, ProviderUnavailableError } from "..
 import { EventHub } from "../../src/events/event-hub.js";
 import { signedIn } from "../../src/record/pending-logins.js";
 import type { LogEntry } from "../../src/ports/log.js";
-import { EMPTY_RECORD, parseRecord, storedForm } from "../../src/record/record.js";
+import { EMPTY_RECORD } from "../../src/record/own-properties.js";
+import { parseRecord } from "../../src/record/parse-record.js";
+import { storedForm } from "../../src/record/stored-form.js";
 import { createOpenIdProvider } from "../../src/provider/openid-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { fuzz } from "./fuzz.js";

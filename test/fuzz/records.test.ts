@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { afterAll, expect } from "vitest";
 import { IdpAuthError } from "../../src/errors.js";
-import { parseRecord, storedForm } from "../../src/record/record.js";
+import { parseRecord } from "../../src/record/parse-record.js";
+import { storedForm } from "../../src/record/stored-form.js";
 import { createIdpAuth, type IdpRequest, type LogEntry, type SessionStore } from "../../src/index.js";
 import { createSealer, newCookieValue, storeKeyOf } from "../../src/sessions/seal.js";
 import type { FrameworkSession } from "../../src/sessions/framework-session.js";

@@ -1,5 +1,6 @@
 import type { Stored } from "../../src/ports/session-store.js";
-import { parseRecord, PENDING_LOGIN_SECONDS, type SessionRecord } from "../../src/record/record.js";
+import { parseRecord } from "../../src/record/parse-record.js";
+import { PENDING_LOGIN_SECONDS, type SessionRecord } from "../../src/record/record.js";
 import { epochSeconds, type EpochSeconds } from "../../src/clock.js";
 import { createSealer, storeKeyOf } from "../../src/sessions/seal.js";
 import { partsOf, type Family } from "./model-provider.js";

@@ -1,5 +1,5 @@
 import { ProviderRefusedError, ProviderUnavailableError } from "../../src/errors.js";
-import type { IdInfo } from "../../src/record/record.js";
+import type { IdInfo } from "../../src/record/identity.js";
 import type { Provider, SignIn, SpentRefresh } from "../../src/ports/provider.js";
 import { epochSeconds, type EpochSeconds } from "../../src/clock.js";
 import { createBackOff, type BackOff } from "../../src/provider/back-off.js";

@@ -1,7 +1,8 @@
 import { EventHub } from "../../src/events/event-hub.js";
 import type { LogEntry } from "../../src/ports/log.js";
 import type { Provider, SignIn, SpentRefresh } from "../../src/ports/provider.js";
-import type { IdInfo, SessionRecord } from "../../src/record/record.js";
+import type { IdInfo } from "../../src/record/identity.js";
+import type { SessionRecord } from "../../src/record/record.js";
 import { createOpenIdProvider } from "../../src/provider/openid-provider.js";
 import type { ProviderSettings } from "../../src/provider/provider-settings.js";
 import { startTestProvider, type TestProvider, type TestProviderOptions } from "../../src/testing/provider/test-provider.js";

@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { findLogin, isUsedState, mayFinish, signedIn, withLogin, withoutLogin } from "../../src/record/pending-logins.js";
-import { deepFreeze, EMPTY_RECORD, type IdInfo, type PendingLogin, type SessionRecord } from "../../src/record/record.js";
+import type { IdInfo } from "../../src/record/identity.js";
+import { deepFreeze } from "../../src/record/json.js";
+import { EMPTY_RECORD } from "../../src/record/own-properties.js";
+import type { PendingLogin, SessionRecord } from "../../src/record/record.js";
 
 const NOW = 1_800_000_000;
 

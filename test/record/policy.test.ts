@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { judge, MAX_FUTURE_SECONDS, remaining, type PolicySettings } from "../../src/record/policy.js";
-import { deepFreeze, type SessionRecord } from "../../src/record/record.js";
+import { deepFreeze } from "../../src/record/json.js";
+import type { SessionRecord } from "../../src/record/record.js";
 
 const NOW = 1_800_000_000;
 const MAX = 3600;

@@ -1,15 +1,11 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { mayFinish, signedIn, withLogin, withoutLogin } from "../../src/record/pending-logins.js";
 import { judge, remaining } from "../../src/record/policy.js";
-import {
-  EMPTY_RECORD,
-  isOfClient,
-  parseRecord,
-  storedForm,
-  userPayload,
-  type PendingLogin,
-  type SessionRecord,
-} from "../../src/record/record.js";
+import { userPayload } from "../../src/record/identity.js";
+import { EMPTY_RECORD } from "../../src/record/own-properties.js";
+import { parseRecord } from "../../src/record/parse-record.js";
+import { isOfClient, type PendingLogin, type SessionRecord } from "../../src/record/record.js";
+import { storedForm } from "../../src/record/stored-form.js";
 import { epochSeconds } from "../../src/clock.js";
 import { createBundledSessions } from "../../src/sessions/bundled-sessions.js";
 import { createFrameworkSessions, type FrameworkSession } from "../../src/sessions/framework-session.js";

@@ -1,23 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  credentialsToDict,
-  deepFreeze,
-  EMPTY_RECORD,
-  FIXED_KEYS,
-  isOfClient,
-  isTooDeep,
-  MAX_DEPTH,
-  MAX_PENDING_LOGINS,
-  MAX_USED_STATES,
-  parseRecord,
-  specifiedKeys,
-  storedForm,
-  userPayload,
-  type KeyNames,
-  type ProviderCredentials,
-  type SessionRecord,
-} from "../../src/record/record.js";
+import { credentialsToDict, type ProviderCredentials } from "../../src/record/credentials.js";
+import { userPayload } from "../../src/record/identity.js";
+import { deepFreeze, isTooDeep, MAX_DEPTH } from "../../src/record/json.js";
+import { EMPTY_RECORD } from "../../src/record/own-properties.js";
+import { parseRecord } from "../../src/record/parse-record.js";
+import { isOfClient, MAX_PENDING_LOGINS, MAX_USED_STATES, type SessionRecord } from "../../src/record/record.js";
+import { FIXED_KEYS, specifiedKeys, storedForm, type KeyNames } from "../../src/record/stored-form.js";
 import { hasEpochTimePassed } from "../../src/clock.js";
 
 const NAMES: KeyNames = { credentials: "credentials", oauth_state: "oauth_state", final_redirect: "final_redirect" };

@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { MAX_DEPTH } from "../../src/record/record.js";
+import { MAX_DEPTH } from "../../src/record/json.js";
 import { MAX_ID_TOKEN_LENGTH } from "../../src/provider/id-token.js";
 import { createCertificate } from "../../scripts/certificate.mjs";
 import type { IdTokenDraft, JsonPart, MutatedIdToken } from "../../src/testing/provider/test-provider.js";

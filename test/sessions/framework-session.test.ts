@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { StoreUnavailableError } from "../../src/errors.js";
 import type { UserSession } from "../../src/ports/user-session.js";
-import { storedForm, type SessionRecord } from "../../src/record/record.js";
+import type { SessionRecord } from "../../src/record/record.js";
+import { storedForm } from "../../src/record/stored-form.js";
 import type { EpochSeconds } from "../../src/clock.js";
 import { createFrameworkSessions, type FrameworkSession, type FrameworkSessions } from "../../src/sessions/framework-session.js";
 

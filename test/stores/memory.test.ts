@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { StoreUnavailableError } from "../../src/errors.js";
 import type { Entry, SessionStore } from "../../src/ports/session-store.js";
-import { EMPTY_RECORD } from "../../src/record/record.js";
+import { EMPTY_RECORD } from "../../src/record/own-properties.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { testStore } from "../../src/testing/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";

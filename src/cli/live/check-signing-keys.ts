@@ -1,6 +1,6 @@
 import { check } from "../../config/startup-checks.js";
 import type { Finding } from "../../errors.js";
-import { isObject } from "../../record/record.js";
+import { isObject } from "../../record/json.js";
 import { jsonObject } from "../../provider/token-responses.js";
 import type { ProviderResponse, Backchannel } from "../../provider/transport.js";
 import { isUsableKey, MAX_KEYS } from "../../provider/jwks.js";

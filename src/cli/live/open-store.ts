@@ -5,7 +5,7 @@ import { check } from "../../config/startup-checks.js";
 import { kindOf } from "../../config/describe-value.js";
 import type { Finding } from "../../errors.js";
 import type { SessionStore } from "../../ports/session-store.js";
-import { isObject } from "../../record/record.js";
+import { isObject } from "../../record/json.js";
 import type { Environment } from "../../config/read-settings.js";
 import { postgresStore, type PostgresPool } from "../../stores/postgres/postgres-store.js";
 import { redisStore, type RedisClient } from "../../stores/redis/redis-store.js";

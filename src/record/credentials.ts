@@ -1,0 +1,40 @@
+/** The provider's credentials as the session stores them. The specification fixes the six names. */
+export interface Credentials {
+  /** The access token (RFC 6749 section 1.4). */
+  readonly token: string;
+  /** The refresh token. The key is absent if the provider gave none or refused the last one. */
+  readonly refresh_token?: string;
+  /** The token endpoint that issued them. */
+  readonly token_uri: string;
+  readonly client_id: string;
+  readonly client_secret: string;
+  /** The scopes that the provider named; if it named none, the requested scopes. */
+  readonly scopes: readonly string[];
+}
+
+/** The fields of a token response, under the names that provider libraries use. */
+export interface ProviderCredentials {
+  readonly token: string;
+  readonly refreshToken?: string | null | undefined;
+  readonly tokenUri: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly scopes: readonly string[];
+}
+
+/** Serialises provider credentials into the six-field object that the session stores. */
+export function credentialsToDict(credentials: ProviderCredentials): Credentials {
+  return {
+    token: credentials.token,
+    ...(credentials.refreshToken ? { refresh_token: credentials.refreshToken } : {}),
+    token_uri: credentials.tokenUri,
+    client_id: credentials.clientId,
+    client_secret: credentials.clientSecret,
+    scopes: [...credentials.scopes],
+  };
+}
+
+/** A frozen copy with an ordinary prototype. Some frameworks refuse an object without one. */
+export function frozenCredentials(credentials: Credentials): Credentials {
+  return Object.freeze({ ...credentials, scopes: Object.freeze([...credentials.scopes]) });
+}

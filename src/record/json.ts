@@ -1,0 +1,24 @@
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The most levels of nesting that JSON from a provider or a store may have. Honest JSON has a handful. */
+export const MAX_DEPTH = 64;
+
+/**
+ * Whether parsed JSON is nested deeper than {@link MAX_DEPTH}. Parsing such text is safe, but writing, copying and freezing the value
+ * is recursive and would overflow the stack.
+ */
+export function isTooDeep(value: unknown, levels = MAX_DEPTH): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isTooDeep(member, levels - 1));
+}
+
+/** Freezes a value and everything in it, so that callers can share one copy. */
+export function deepFreeze<Value>(value: Value): Value {
+  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const member of Object.values(value)) deepFreeze(member);
+  }
+  return value;
+}
