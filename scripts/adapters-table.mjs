@@ -1,42 +1,56 @@
-// Runs the conformance suite of every host and writes docs/evidence/adapters.md: requirements by hosts. `npm run adapters:table`
-// builds first. What a host lacks has no test, and shows as n/a with the reason.
+// Runs the conformance suite of every adapter and writes docs/evidence/adapters.md: requirements by adapters, then the core
+// requirements. A requirement whose feature an adapter lacks has no test; the page shows it as n/a with the reason.
+// `npm run adapters:table` builds first.
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { ADAPTER_FEATURES, formatAdapterTable, adapterRequirements } from "idpauth/testing";
 import { root, testOutcomes } from "./run.mjs";
 
 /** @typedef {{ title: string, status: string, failureMessages: string[] }} Outcome */
+/** @typedef {import("idpauth/testing").AdapterReport} AdapterReport */
 
 /** @type {Map<string, Map<string, Outcome>>} */
-const hosts = new Map();
+const adapters = new Map();
 for (const outcome of /** @type {Outcome[]} */ (testOutcomes("test/adapters/conformance"))) {
-  const [, host, requirement] = /^(.*? sessions), (.*)$/s.exec(outcome.title) ?? [];
-  if (host === undefined || requirement === undefined) continue;
-  if (!hosts.has(host)) hosts.set(host, new Map());
-  hosts.get(host)?.set(requirement, outcome);
+  const [, adapter, requirement] = /^(.*? sessions), (.*)$/s.exec(outcome.title) ?? [];
+  if (adapter === undefined || requirement === undefined) continue;
+  if (!adapters.has(adapter)) adapters.set(adapter, new Map());
+  adapters.get(adapter)?.set(requirement, outcome);
 }
 
-const reports = [...hosts].map(([host, outcomes]) => {
-  const session = /** @type {"bundled" | "host"} */ (host.endsWith(", host sessions") ? "host" : "bundled");
-  const results = adapterRequirements
-    .filter((requirement) => (requirement.session ?? session) === session)
-    .map(({ area, title, needs }) => {
-      const outcome = outcomes.get(`${area}: ${title}`);
-      if (outcome === undefined)
-        return { area, title, passed: false, notChecked: needs === undefined ? "not run" : ADAPTER_FEATURES[needs] };
-      const passed = outcome.status === "passed";
-      // Only whether it is there counts for the table.
-      return { area, title, passed, ...(!passed && { error: /** @type {any} */ (new Error(outcome.failureMessages.join("\n"))) }) };
-    });
-  return { name: host.replace(/, (bundled|host) sessions$/, ""), session, results };
-});
-reports.sort((one, other) => one.name.localeCompare(other.name, "en") || one.session.localeCompare(other.session));
+/** @returns {AdapterReport[]} one for each adapter and kind of sessions, with the results of the core requirements or of the others */
+function reports(/** @type {boolean} */ core) {
+  const all = [...adapters].map(([adapter, outcomes]) => {
+    const session = /** @type {"bundled" | "host"} */ (adapter.endsWith(", host sessions") ? "host" : "bundled");
+    const results = adapterRequirements
+      .filter((requirement) => (requirement.session ?? session) === session && (requirement.core === true) === core)
+      .flatMap(({ area, title, needs }) => {
+        const outcome = outcomes.get(`${area}: ${title}`);
+        if (outcome === undefined && core) return [];
+        if (outcome === undefined)
+          return { area, title, passed: false, notChecked: needs === undefined ? "not run" : ADAPTER_FEATURES[needs] };
+        const passed = outcome.status === "passed";
+        // The table shows only whether there is an error.
+        return { area, title, passed, ...(!passed && { error: /** @type {any} */ (new Error(outcome.failureMessages.join("\n"))) }) };
+      });
+    return { name: adapter.replace(/, (bundled|host) sessions$/, ""), session, results };
+  });
+  return all
+    .filter(({ results }) => results.length > 0)
+    .sort((one, other) => one.name.localeCompare(other.name, "en") || one.session.localeCompare(other.session));
+}
 
+const columns = reports(false);
 const text = `# Every adapter against the same requirements
 
 The results of \`testAdapter\` of \`idpauth/testing\`, over real sockets, on Node ${process.version.slice(1)}. To repeat it:
 \`npm run adapters:table\`. The frameworks are described in [frameworks.md](../how-to/frameworks.md).
 
-${formatAdapterTable(reports)}`;
+${formatAdapterTable(columns)}
+## Core requirements
+
+These requirements depend on no framework. One adapter shows them; your own adapter does with the option \`core: true\`.
+
+${formatAdapterTable(reports(true))}`;
 writeFileSync(path.join(root, "docs/evidence/adapters.md"), text);
-console.log(`docs/evidence/adapters.md: ${reports.length} columns`);
+console.log(`docs/evidence/adapters.md: ${columns.length} columns`);

@@ -60,7 +60,7 @@ export { storeRequirements } from "../conformance/store/requirements/index.js";
 export type { StoreRequirement } from "../conformance/store/requirements/requirement.js";
 export type { StoreFactory, StoreOutage, StoreUnderTest } from "../conformance/store/store-under-test.js";
 export { testStore, type RegisterTest, type StoreTestOptions, type TestContext } from "../conformance/store/test-store.js";
-export { checkAdapter, type AdapterCheckOptions, type AdapterReport } from "../conformance/adapter/check-adapter.js";
+export { checkAdapter, type AdapterCheckOptions, type AdapterReport, type AdapterScope } from "../conformance/adapter/check-adapter.js";
 export { formatAdapterReport, formatAdapterTable } from "../conformance/adapter/format-adapter-report.js";
 export { AdapterRequirementError, type AdapterResult } from "../conformance/adapter/check-requirement.js";
 export {

@@ -11,6 +11,7 @@ import {
   type AdapterResult,
   type AdapterSetup,
 } from "../../src/testing/index.js";
+import { requirementsIn } from "../../src/conformance/adapter/check-adapter.js";
 import { checkAdapterRequirement } from "../../src/conformance/adapter/check-requirement.js";
 import { ApplicationStarter } from "../../src/conformance/adapter/application-starter.js";
 import { TestClock } from "../../src/testing/test-clock.js";
@@ -24,10 +25,12 @@ function nameOf({ area, title }: { area: string; title: string }): string {
 function requirementOf({ breaks: [area, beginning] }: BrokenApplication) {
   const found = adapterRequirements.filter((requirement) => requirement.area === area && requirement.title.startsWith(beginning));
   expect(found.map(nameOf), `${area}: ${beginning}…`).toHaveLength(1);
+  // A mistake in an application is found without the core requirements.
+  expect(found[0]!.core, `${area}: ${beginning}…`).not.toBe(true);
   return found[0]!;
 }
 
-describe("the suite finds a host that", () => {
+describe("the suite finds an application that", () => {
   it.concurrent.each(brokenApplications)("$name", async (broken) => {
     const start = (setup: AdapterSetup) => startExpress(5, broken.setup?.(setup) ?? setup, broken);
     const result = await checkAdapterRequirement({ name: broken.name, start }, "bundled", requirementOf(broken));
@@ -42,10 +45,25 @@ describe("the table of requirements", () => {
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
     for (const { title } of adapterRequirements) expect(title).not.toMatch(/[.!]$|^\s|\s$/);
   });
+
+  it("has core requirements in the scope of node:http only, which shows all of them", () => {
+    const core = adapterRequirements.filter((requirement) => requirement.core === true);
+    // conformance.node.test.ts has bundled sessions and lacks two features.
+    expect(core.filter(({ session, needs }) => session === "host" || needs !== undefined)).toEqual([]);
+    expect(requirementsIn({ core: true }).filter((requirement) => requirement.core === true)).toEqual(core);
+    expect(requirementsIn({}).some((requirement) => requirement.core === true)).toBe(false);
+    expect(requirementsIn({ session: "host" }).some((requirement) => requirement.core === true)).toBe(false);
+  });
+
+  it("shows every area on every adapter, except for debug mode", () => {
+    const everywhere = new Set(requirementsIn({}).map(({ area }) => area));
+    const coreOnly = adapterRequirements.filter(({ area }) => !everywhere.has(area));
+    expect(new Set(coreOnly.map(({ area }) => area))).toEqual(new Set(["debug"]));
+  });
 });
 
 describe("testAdapter", () => {
-  it("registers a test for each requirement of that kind of sessions, but for what the host lacks", async () => {
+  it("registers a test for each requirement in scope, except for features that the adapter lacks", async () => {
     const registered = new Map<string, () => Promise<void>>();
     const start = (setup: AdapterSetup) => startExpress(5, setup);
     testAdapter({
@@ -55,8 +73,8 @@ describe("testAdapter", () => {
       lacks: ["raw targets"],
       test: (name, run) => registered.set(name, run),
     });
-    const owed = adapterRequirements.filter(({ session, needs }) => session !== "bundled" && needs !== "raw targets");
-    expect([...registered.keys()]).toEqual(owed.map((requirement) => `Express, host sessions, ${nameOf(requirement)}`));
+    const inScope = requirementsIn({ session: "host" }).filter(({ needs }) => needs !== "raw targets");
+    expect([...registered.keys()]).toEqual(inScope.map((requirement) => `Express, host sessions, ${nameOf(requirement)}`));
     await registered.values().next().value?.();
   });
 
@@ -108,7 +126,7 @@ describe("the reports", () => {
     });
     expect(told).toEqual(report.results);
     expect(report.session).toBe("bundled");
-    expect(report.results.map(nameOf)).toEqual(adapterRequirements.filter(({ session }) => session !== "host").map(nameOf));
+    expect(report.results.map(nameOf)).toEqual(requirementsIn({}).map(nameOf));
     // What does not even start holds nothing, and what it lacks is not held against it.
     const open = report.results.filter(({ notChecked }) => notChecked !== undefined);
     expect(new Set(open.map(({ notChecked }) => notChecked))).toEqual(new Set([ADAPTER_FEATURES["sub-path"]]));

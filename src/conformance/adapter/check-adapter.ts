@@ -1,29 +1,40 @@
-import { checkAdapterRequirement, type AdapterResult } from "./check-requirement.js";
 import type { AdapterUnderTest } from "./adapter-under-test.js";
+import { checkAdapterRequirement, type AdapterResult } from "./check-requirement.js";
 import { adapterRequirements } from "./requirements/index.js";
+import type { AdapterRequirement } from "./requirements/requirement.js";
 
-export interface AdapterCheckOptions extends AdapterUnderTest {
-  /** Default `bundled`. */
+/** Which requirements an adapter is checked against. */
+export interface AdapterScope {
+  /** The kind of sessions that the application uses. Default `bundled`. */
   readonly session?: "bundled" | "host";
-  /** Called with each result as it comes. */
+  /** True: also check the core requirements, which depend on no framework. Default false. */
+  readonly core?: boolean;
+}
+
+export interface AdapterCheckOptions extends AdapterUnderTest, AdapterScope {
+  /** Called with each result, as soon as it is known. */
   readonly report?: (result: AdapterResult) => void;
 }
 
 export interface AdapterReport {
   readonly name: string;
   readonly session: "bundled" | "host";
-  /** One for each requirement that is owed with these sessions, in the order of the table. */
+  /** One result for each requirement in scope, in the order of {@link adapterRequirements}. */
   readonly results: readonly AdapterResult[];
 }
 
-/** Holds a host to everything it owes, without any test runner. A broken requirement does not reject; it is in the report. */
-export async function checkAdapter({ session = "bundled", report, ...host }: AdapterCheckOptions): Promise<AdapterReport> {
+/** Returns the requirements in scope, in the order of {@link adapterRequirements}. */
+export function requirementsIn({ session = "bundled", core = false }: AdapterScope): readonly AdapterRequirement[] {
+  return adapterRequirements.filter((requirement) => (requirement.session ?? session) === session && (core || requirement.core !== true));
+}
+
+/** Checks an adapter without a test runner and returns the results. A broken requirement does not reject; the report names it. */
+export async function checkAdapter({ session = "bundled", core = false, report, ...adapter }: AdapterCheckOptions): Promise<AdapterReport> {
   const results: AdapterResult[] = [];
-  for (const requirement of adapterRequirements) {
-    if ((requirement.session ?? session) !== session) continue;
-    const result = await checkAdapterRequirement(host, session, requirement);
+  for (const requirement of requirementsIn({ session, core })) {
+    const result = await checkAdapterRequirement(adapter, session, requirement);
     results.push(result);
     report?.(result);
   }
-  return { name: host.name, session, results };
+  return { name: adapter.name, session, results };
 }

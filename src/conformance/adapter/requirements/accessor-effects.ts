@@ -156,6 +156,7 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
   {
     area,
     title: "a record of an application that was restarted with another client is nobody's session",
+    core: true,
     session: "bundled",
     async check(starter) {
       const clock = new TestClock();

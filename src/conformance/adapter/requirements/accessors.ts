@@ -98,6 +98,7 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
   ...ENDED.map(({ when, reason, end, ...start }): AdapterRequirement => ({
     area,
     title: `when ${when}, each of them says that nobody is signed in, and the reason is ${reason}`,
+    core: reason !== "max_age",
     async check(starter) {
       const app = await starter.start({ ...start, routes: [ALL_ACCESSORS_ROUTE] });
       const browser = await app.signedIn();
@@ -119,6 +120,7 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
   {
     area,
     title: "when the provider has refused to renew, they say so without asking it again",
+    core: true,
     async check(starter) {
       const app = await starter.start({ routes: [ALL_ACCESSORS_ROUTE] });
       const browser = await app.signedIn();

@@ -50,6 +50,7 @@ export const authorizationRequestRequirements: readonly AdapterRequirement[] = [
     area: "authorization request",
     title:
       "a SCOPE that is set is sent exactly; the default one asks for offline_access where the provider has it; IDP_LOGIN_PROMPT decides",
+    core: true,
     async check(starter) {
       const withoutOffline = { scopesSupported: ["openid", "email", "profile"] };
       const rows: readonly (readonly [start: StageOptions, scope: string, prompt: string | null])[] = [

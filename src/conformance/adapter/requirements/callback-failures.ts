@@ -66,6 +66,7 @@ export const callbackFailureRequirements: readonly AdapterRequirement[] = [
   {
     area: "callback",
     title: "the iss of the response is compared when it is there, demanded when the provider announces it, on errors too (RFC 9207)",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       const browser = app.browser();
@@ -87,6 +88,7 @@ export const callbackFailureRequirements: readonly AdapterRequirement[] = [
   {
     area: "callback",
     title: "where the provider announces no iss it may be missing, and a wrong one is still refused",
+    core: true,
     async check(starter) {
       const app = await starter.start({ provider: { announceIss: false } });
       const browser = app.browser();
@@ -97,6 +99,7 @@ export const callbackFailureRequirements: readonly AdapterRequirement[] = [
   {
     area: "callback",
     title: "an ID token that does not pass verification is a 400 page, signs nobody in and nobody out, and the code is sent once",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       for (const [browser, before] of await visitors(app)) {
@@ -116,6 +119,7 @@ export const callbackFailureRequirements: readonly AdapterRequirement[] = [
   {
     area: "callback",
     title: "a code that the provider refuses is a 400 page in our own words, or problem+json where Accept asks for JSON",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       for (const [browser, before] of await visitors(app)) {
@@ -134,6 +138,7 @@ export const callbackFailureRequirements: readonly AdapterRequirement[] = [
   {
     area: "callback",
     title: "the code of another login is refused",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       const browser = app.browser();
@@ -145,6 +150,7 @@ export const callbackFailureRequirements: readonly AdapterRequirement[] = [
   {
     area: "callback",
     title: "an outage of the token endpoint is a 503 page with Retry-After and Try again, and nothing is stored",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       for (const [browser, before] of await visitors(app)) {
@@ -170,6 +176,7 @@ export const callbackFailureRequirements: readonly AdapterRequirement[] = [
   {
     area: "callback",
     title: "while this process backs off from the provider it is 503 at once, and the login is kept for later",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       const [unlucky, browser] = [app.browser(), app.browser()];
@@ -188,6 +195,7 @@ export const callbackFailureRequirements: readonly AdapterRequirement[] = [
   {
     area: "callback",
     title: "keys that cannot be had are an outage, not a refusal",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       const browser = app.browser();
@@ -199,6 +207,7 @@ export const callbackFailureRequirements: readonly AdapterRequirement[] = [
   {
     area: "callback",
     title: "a provider that hangs is 503 after IDP_HTTP_TIMEOUT",
+    core: true,
     async check(starter) {
       const app = await starter.start({ options: { httpTimeout: 3 } });
       const browser = app.browser();

@@ -79,6 +79,7 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
   {
     area: "callback",
     title: "asks userinfo once who it is when the ID token does not say, and stands when userinfo cannot",
+    core: true,
     async check(starter) {
       const app = await starter.start({ provider: { claimsInIdToken: false } });
       assert.deepEqual(await probe(await app.signedIn()), SIGNED_IN);
@@ -93,6 +94,7 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
   {
     area: "callback",
     title: "a state that is missing, empty, unknown, changed or repeated is 400 with a way to start again, and costs nothing",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       const [browser, signedIn] = [app.browser(), await app.signedIn()];
@@ -123,6 +125,7 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
   {
     area: "callback",
     title: "an unusable link is problem+json where Accept asks for JSON",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       const response = await app.browser().get(`${CALLBACK}?code=x&state=y`, { headers: ACCEPTS_JSON });
@@ -134,6 +137,7 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
   {
     area: "callback",
     title: "a known state without exactly one code or error is 400, and that login is used up",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       const browser = app.browser();
@@ -154,6 +158,7 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
   {
     area: "callback",
     title: "again by somebody who is signed in, as after a reload or the back button, is 302 to the page without asking the provider",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       const browser = app.browser();
@@ -196,6 +201,7 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
   {
     area: "callback",
     title: "the last eight states that were used while signed in are remembered",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       const browser = app.browser();
@@ -212,6 +218,7 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
   {
     area: "callback",
     title: "an error of the provider leads to the index, which explains it in fixed words and repeats none of the provider's",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       const [browser, signedIn] = [app.browser(), await app.signedIn()];

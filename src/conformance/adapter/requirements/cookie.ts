@@ -58,18 +58,21 @@ export const cookieRequirements: readonly AdapterRequirement[] = [
   {
     area: "cookie",
     title: "with a BASE_URL of https is __Host-idpauth with Secure, whether or not a proxy is trusted",
+    core: true,
     session: "bundled",
     check: (starter) => checkCookie(starter, { start: { options: { baseUrl: HTTPS } }, origin: HTTPS, name: "__Host-idpauth" }),
   },
   {
     area: "cookie",
     title: "has the configured name, and lives for IDP_SESSION_TTL",
+    core: true,
     session: "bundled",
     check: (starter) => checkCookie(starter, { start: { options: { cookieName: "sid", sessionTtl: 3600 } }, name: "sid", maxAge: 3600 }),
   },
   {
     area: "cookie",
     title: "lives a day longer than the maximum age where that is long, so that the index can name it",
+    core: true,
     session: "bundled",
     async check(starter) {
       const age = 20 * 86_400;
@@ -125,6 +128,7 @@ export const cookieRequirements: readonly AdapterRequirement[] = [
   {
     area: "cookie",
     title: "is not set again by a probe, the index or another login, but once a day by the probe",
+    core: true,
     session: "bundled",
     async check(starter) {
       const app = await starter.start();
@@ -148,6 +152,7 @@ export const cookieRequirements: readonly AdapterRequirement[] = [
   {
     area: "cookie",
     title: "one that leads nowhere is nobody's, is never adopted, and is cleared by a logout",
+    core: true,
     session: "bundled",
     async check(starter) {
       const app = await starter.start();

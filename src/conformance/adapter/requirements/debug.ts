@@ -22,6 +22,7 @@ export const debugRequirements: readonly AdapterRequirement[] = [
   {
     area: "debug",
     title: "outside debug mode every method and spelling is 404, like a path that was never there",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -53,6 +54,7 @@ export const debugRequirements: readonly AdapterRequirement[] = [
   {
     area: "debug",
     title: "outside debug mode the record holds no debug key; in debug mode it says what the last login decided",
+    core: true,
     async check(starter) {
       for (const debug of [false, true]) {
         const app = await starter.start({ options: { debug }, routes: [RECORD] });
@@ -74,6 +76,7 @@ export const debugRequirements: readonly AdapterRequirement[] = [
     area: "debug",
     title:
       "in debug mode is JSON of session, policy, settings and checks: tokens and secrets as present or absent, the person as the user payload",
+    core: true,
     async check(starter) {
       const app = await starter.start({ options: { debug: true, sessionMaxAge: 7200 } });
       const browser = app.browser();
@@ -110,6 +113,7 @@ export const debugRequirements: readonly AdapterRequirement[] = [
   {
     area: "debug",
     title: "leaks no token, secret, state, nonce, verifier, subject or cookie of the whole run",
+    core: true,
     async check(starter) {
       const app = await starter.start({ options: { debug: true } });
       const browser = await app.signedIn();
@@ -133,6 +137,7 @@ export const debugRequirements: readonly AdapterRequirement[] = [
   {
     area: "debug",
     title: "is open to everybody in debug mode, and says that there is no session",
+    core: true,
     async check(starter) {
       const app = await starter.start({ options: { debug: true } });
       const { session, policy } = (await app.browser().get(DEBUG)).json() as { session: unknown; policy: { verdict: unknown } };
@@ -142,6 +147,7 @@ export const debugRequirements: readonly AdapterRequirement[] = [
   {
     area: "debug",
     title: "neither refreshes nor counts as use",
+    core: true,
     async check(starter) {
       const app = await starter.start({ options: { debug: true, sessionIdleTimeout: HOUR } });
       const browser = await app.signedIn();

@@ -98,6 +98,7 @@ export const errorRequirements: readonly AdapterRequirement[] = [
   {
     area,
     title: "the host's own sessions together with a store are refused at the start",
+    core: true,
     async check(starter) {
       const store = { name: "unused" } as never;
       assert.ok((await refusal(starter, { options: { session: "host", store } })).includes("E009"));
@@ -140,6 +141,7 @@ export const errorRequirements: readonly AdapterRequirement[] = [
   {
     area,
     title: "a listener or a log that fails disturbs nothing",
+    core: true,
     async check(starter) {
       const broken = () => {
         throw new Error("the log failed");

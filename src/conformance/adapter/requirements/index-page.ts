@@ -19,6 +19,7 @@ export const indexPageRequirements: readonly AdapterRequirement[] = [
   {
     area: "index page",
     title: "signed out, or only signing in, says so and offers to sign in",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       const starting = app.browser();
@@ -33,6 +34,7 @@ export const indexPageRequirements: readonly AdapterRequirement[] = [
   {
     area: "index page",
     title: "signed in says who, lets their picture in by its origin alone, and offers to sign out",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -61,6 +63,7 @@ export const indexPageRequirements: readonly AdapterRequirement[] = [
   {
     area: "index page",
     title: "signed in, expired but refreshable, still says so without asking the provider, and refreshes nothing",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -76,6 +79,7 @@ export const indexPageRequirements: readonly AdapterRequirement[] = [
   {
     area: "index page",
     title: "a session that has ended names the setting that ended it, with its value, and offers to sign in again",
+    core: true,
     async check(starter) {
       for (const [start, seconds, parts] of ENDS) {
         const app = await starter.start(start);
@@ -94,6 +98,7 @@ export const indexPageRequirements: readonly AdapterRequirement[] = [
   {
     area: "index page",
     title: "a session that the provider refused to renew says that",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -108,6 +113,7 @@ export const indexPageRequirements: readonly AdapterRequirement[] = [
   {
     area: "index page",
     title: "explains a sign-in error in fixed words beside the state, and repeats no other word of the address",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       const visitors = [
@@ -130,6 +136,7 @@ export const indexPageRequirements: readonly AdapterRequirement[] = [
   {
     area: "index page",
     title: "shows what the provider says about a person as text, never as markup or policy",
+    core: true,
     async check(starter) {
       const app = await starter.start({
         provider: {

@@ -49,6 +49,7 @@ export const loginRequirements: readonly AdapterRequirement[] = [
   {
     area: "login",
     title: "every scheme works with every response that is valid for it, in any letter case, and leads where it says",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       const page = `${app.origin}/reports?year=2024&q=a%2Fb#q3`;
@@ -93,6 +94,7 @@ export const loginRequirements: readonly AdapterRequirement[] = [
   {
     area: "login",
     title: "an invalid, empty or repeated scheme or response is 400 as problem+json that lists every valid option, and begins nothing",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       for (const [query, wrong] of INVALID) {
@@ -114,6 +116,7 @@ export const loginRequirements: readonly AdapterRequirement[] = [
   {
     area: "login",
     title: "an invalid scheme or response is told as a page where Accept prefers HTML",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       const response = await app.browser().get(`${LOGIN}?scheme=EVIL&response=EVIL`, { headers: ACCEPTS_HTML });
@@ -137,6 +140,7 @@ export const loginRequirements: readonly AdapterRequirement[] = [
   {
     area: "login",
     title: "PRESERVE_ORIGIN_HP without response=json is 400 and says why",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       for (const query of ["", "&response=redirect", "&response=REDIRECT"]) {
@@ -154,6 +158,7 @@ export const loginRequirements: readonly AdapterRequirement[] = [
   {
     area: "login",
     title: "without an origin to preserve it leads to IDP_AUTH_FINAL_REDIRECT_URL, a path or an address elsewhere",
+    core: true,
     async check(starter) {
       for (const [authFinalRedirectUrl, location] of [
         ["/welcome?a=1", "/welcome?a=1"],
@@ -213,6 +218,7 @@ export const loginRequirements: readonly AdapterRequirement[] = [
   {
     area: "login",
     title: "with the provider away is 503 with Retry-After, as a page or as problem+json, and nothing is stored",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       app.provider.fault("discovery", { kind: "status", status: 503, headers: { "Retry-After": "7" } });

@@ -68,6 +68,7 @@ export const logoutRequirements: readonly AdapterRequirement[] = [
   {
     area: "logout",
     title: "revokes the newest refresh token, and with it the access tokens made from it",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -91,6 +92,7 @@ export const logoutRequirements: readonly AdapterRequirement[] = [
   {
     area: "logout",
     title: "revokes the access token where there is no refresh token, and also when the session has ended before",
+    core: true,
     async check(starter) {
       const app = await starter.start({ options: { sessionMaxAge: 60 }, provider: { issueRefreshToken: false } });
       const browser = await app.signedIn();
@@ -105,6 +107,7 @@ export const logoutRequirements: readonly AdapterRequirement[] = [
   {
     area: "logout",
     title: "with IDP_TOKEN_REVOKE_ON_LOGOUT off, or at a provider that cannot revoke, clears the session alone",
+    core: true,
     async check(starter) {
       for (const tokenRevokeOnLogout of [false, true]) {
         const app = await starter.start({ options: { tokenRevokeOnLogout } });
@@ -120,6 +123,7 @@ export const logoutRequirements: readonly AdapterRequirement[] = [
   {
     area: "logout",
     title: "a revocation that fails is swallowed",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       for (const fault of FAILURES) {
@@ -140,6 +144,7 @@ export const logoutRequirements: readonly AdapterRequirement[] = [
   {
     area: "logout",
     title: "destroys the session first, and waits for a revocation that hangs for a second at most",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -156,6 +161,7 @@ export const logoutRequirements: readonly AdapterRequirement[] = [
   {
     area: "logout",
     title: "an invalid, empty or repeated response is 400 that lists the valid ones, and nothing changes",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -183,6 +189,7 @@ export const logoutRequirements: readonly AdapterRequirement[] = [
   {
     area: "logout",
     title: "of somebody who is signed out is answered in the same way, and asks nobody",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       const starting = app.browser();

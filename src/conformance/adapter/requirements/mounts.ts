@@ -140,6 +140,7 @@ export const mountRequirements: readonly AdapterRequirement[] = [
   {
     area,
     title: "a cookie value carried over to the other mount's cookie signs nobody in, with one store and one secret key for both",
+    core: true,
     session: "bundled",
     async check(starter) {
       const clock = new TestClock();
@@ -154,6 +155,7 @@ export const mountRequirements: readonly AdapterRequirement[] = [
   {
     area,
     title: "nor does it where both mounts have one provider, as two clients of it",
+    core: true,
     session: "bundled",
     async check(starter) {
       const clock = new TestClock();
@@ -167,6 +169,7 @@ export const mountRequirements: readonly AdapterRequirement[] = [
   {
     area,
     title: "nor does a pending login: its state is 400 at the other's callback, although the cookie leads to it there",
+    core: true,
     session: "bundled",
     async check(starter) {
       const clock = new TestClock();
@@ -187,6 +190,7 @@ export const mountRequirements: readonly AdapterRequirement[] = [
   {
     area,
     title: "with one cookie name, one store and one secret key for both, nobody becomes who the other's visitor is",
+    core: true,
     session: "bundled",
     async check(starter) {
       const clock = new TestClock();

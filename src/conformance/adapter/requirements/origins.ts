@@ -115,11 +115,13 @@ export const originRequirements: readonly AdapterRequirement[] = [
   {
     area: "origin",
     title: "an origin_url that is missing, repeated, malformed or of another origin is silently replaced by the fallback",
+    core: true,
     check: (starter) => checkRejected(starter, byQuery, [...REJECTED, ...REJECTED_IN_QUERY]),
   },
   {
     area: "origin",
     title: "an X-ORIGIN-URL that is missing, repeated, malformed or of another origin is silently replaced by the fallback",
+    core: true,
     check: (starter) => checkRejected(starter, byHeader, REJECTED),
   },
 ];

@@ -27,6 +27,7 @@ export const pathPrefixRequirements: readonly AdapterRequirement[] = [
   ...SAID.map(([how, options]): AdapterRequirement => ({
     area,
     title: `the whole trip works behind a proxy that takes a prefix off the path (${how})`,
+    core: options !== BEHIND,
     async check(starter) {
       await wholeTrip(await starter.start({ options }), "", `${PREFIX}/idpauth/`);
     },
@@ -101,6 +102,7 @@ export const pathPrefixRequirements: readonly AdapterRequirement[] = [
   {
     area,
     title: "a page outside of the prefix is no page of ours to come back to where it names another origin",
+    core: true,
     async check(starter) {
       const app = await starter.start({ options: BEHIND });
       const browser = outside(app);

@@ -30,6 +30,7 @@ export const pendingLoginRequirements: readonly AdapterRequirement[] = [
   {
     area: "pending logins",
     title: "eight are kept; with the ninth the oldest is no longer valid",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       const browser = app.browser();
@@ -43,6 +44,7 @@ export const pendingLoginRequirements: readonly AdapterRequirement[] = [
   {
     area: "pending logins",
     title: "each lasts ten minutes from its own start, whatever else begins meanwhile",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       const browser = app.browser();

@@ -44,6 +44,7 @@ export const probeRequirements: readonly AdapterRequirement[] = [
   {
     area: "probe",
     title: "a claim that the provider never sent is null",
+    core: true,
     async check(starter) {
       const app = await starter.start({ provider: { person: { sub: "grace-1906", name: "Grace Hopper", locale: "en" } } });
       const user = { email: null, name: "Grace Hopper", picture: null };
@@ -66,6 +67,7 @@ export const probeRequirements: readonly AdapterRequirement[] = [
   {
     area: "probe",
     title: "somebody who is only signing in is signed out",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       const browser = app.browser();
@@ -77,6 +79,7 @@ export const probeRequirements: readonly AdapterRequirement[] = [
     area: "probe",
     title:
       "a session within its limits is valid to their last second; beyond, it has ended, does not come back by asking, but by a new sign-in",
+    core: true,
     async check(starter) {
       for (const [reason, start, seconds] of ENDS) {
         const app = await starter.start(start);
@@ -94,6 +97,7 @@ export const probeRequirements: readonly AdapterRequirement[] = [
   {
     area: "probe",
     title: "of several limits that are over, the maximum age is named before the idle timeout, and both before the expired ID token",
+    core: true,
     async check(starter) {
       const app = await starter.start({
         options: { sessionMaxAge: 1800, sessionIdleTimeout: 600, sessionAutoRefresh: false },
@@ -113,6 +117,7 @@ export const probeRequirements: readonly AdapterRequirement[] = [
   {
     area: "probe",
     title: "slides the idle timeout, and only a successful access does",
+    core: true,
     async check(starter) {
       const app = await starter.start({ options: { sessionIdleTimeout: 600 } });
       const browser = await app.signedIn();
@@ -128,6 +133,7 @@ export const probeRequirements: readonly AdapterRequirement[] = [
   {
     area: "probe",
     title: "with slide=false, by HEAD, and the index leave the idle timeout where it is",
+    core: true,
     async check(starter) {
       const app = await starter.start({ options: { sessionIdleTimeout: 600 } });
       const browser = await app.signedIn();
@@ -142,6 +148,7 @@ export const probeRequirements: readonly AdapterRequirement[] = [
   {
     area: "probe",
     title: "other values of slide and details, empty and repeated ones too, are ignored",
+    core: true,
     async check(starter) {
       const app = await starter.start({ options: { sessionIdleTimeout: 600 } });
       const browser = await app.signedIn();
@@ -163,6 +170,7 @@ export const probeRequirements: readonly AdapterRequirement[] = [
   {
     area: "probe",
     title: "details=true adds the reason and the seconds that are left of each limit, null where there is none",
+    core: true,
     async check(starter) {
       const app = await starter.start({ options: { sessionMaxAge: 1800, sessionIdleTimeout: 600 } });
       const browser = await app.signedIn();
@@ -187,6 +195,7 @@ export const probeRequirements: readonly AdapterRequirement[] = [
   {
     area: "probe",
     title: "with the provider away is 503 with Retry-After, and a body that signs nobody in, whatever else is asked for",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();

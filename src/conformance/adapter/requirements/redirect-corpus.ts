@@ -96,11 +96,13 @@ export const redirectCorpusRequirements: readonly AdapterRequirement[] = PARTS.f
   {
     area: "origin",
     title: `the redirect corpus as origin_url, ${what}: each value ends where it must, on the wire`,
+    core: true,
     check: (starter) => checkCorpus(starter, byQuery, redirectCorpus(OWN).filter(has)),
   },
   {
     area: "origin",
     title: `the redirect corpus as X-ORIGIN-URL, ${what}: each value that a header can carry ends where it must, on the wire`,
+    core: true,
     check: (starter) =>
       checkCorpus(
         starter,

@@ -79,6 +79,7 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   {
     area: "refresh",
     title: "a provider that sends no new refresh token keeps the old one in use",
+    core: true,
     async check(starter) {
       const app = await starter.start({ provider: { rotation: false } });
       const browser = await app.signedIn();
@@ -92,6 +93,7 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   {
     area: "refresh",
     title: "the fresh claims replace the old ones; a name, email or picture that is not sent again stays",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -105,6 +107,7 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   {
     area: "refresh",
     title: "that the provider refuses ends the session, is not tried again, and a new sign-in recovers",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       for (const fault of REFUSALS) {
@@ -122,6 +125,7 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   {
     area: "refresh",
     title: "a fresh ID token that is another user's, or wrong, ends the session; no user is switched",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       const spoils = [
@@ -149,6 +153,7 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   {
     area: "refresh",
     title: "an outage of the provider is 503 with Retry-After; it signs nobody out, and the next request after it recovers",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -168,6 +173,7 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   {
     area: "refresh",
     title: "an ID token that cannot be verified yet is an outage, and the rotated refresh token is kept",
+    core: true,
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -202,6 +208,7 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   {
     area: "refresh",
     title: "never lifts the maximum age, and none is made beyond it",
+    core: true,
     async check(starter) {
       const app = await starter.start({ options: { sessionMaxAge: 1800 }, provider: { idTokenSeconds: 600 } });
       const browser = await app.signedIn();
@@ -219,6 +226,7 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   {
     area: "refresh",
     title: "during which the maximum age is reached does not lift it",
+    core: true,
     async check(starter) {
       const app = await starter.start({ options: { sessionMaxAge: 1800, httpTimeout: 20 }, provider: { idTokenSeconds: 1795 } });
       const browser = await app.signedIn();
@@ -234,6 +242,7 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   {
     area: "refresh",
     title: "never lifts the idle timeout, and counts as use",
+    core: true,
     async check(starter) {
       const app = await starter.start({ options: { sessionIdleTimeout: 600 }, provider: { idTokenSeconds: 300 } });
       const browser = await app.signedIn();

@@ -1,16 +1,18 @@
 import type { AdapterFeature } from "../adapter-under-test.js";
 import type { ApplicationStarter } from "../application-starter.js";
 
-/** One thing that a host owes, seen from outside. */
+/** One rule that an application with idpauth follows, as its users see it. */
 export interface AdapterRequirement {
-  /** What it is about: `trip`, `login`, `guard`, … */
+  /** The subject: `trip`, `login`, `guard`, … */
   readonly area: string;
-  /** What it owes. Unique within its area; not renamed without need, since reports name it. */
+  /** The rule. Unique within its area. Reports name the requirement by area and title, so keep both stable. */
   readonly title: string;
-  /** Without it, the requirement is not checked. */
+  /** True: the rule depends on no framework, and one adapter shows it. Default false: every adapter shows it. */
+  readonly core?: boolean;
+  /** The feature that the check uses. Without the feature, the requirement is not checked. */
   readonly needs?: AdapterFeature;
-  /** Only with this kind of session. Default: with both. */
+  /** The kind of sessions that the rule is about. Default: both. */
   readonly session?: "bundled" | "host";
-  /** Rejects when the host breaks it. */
+  /** Rejects when the application breaks the rule. */
   check(starter: ApplicationStarter): Promise<void>;
 }

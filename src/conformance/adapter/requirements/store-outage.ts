@@ -57,6 +57,7 @@ export const storeOutageRequirements: readonly AdapterRequirement[] = [
   {
     area: "store outage",
     title: "does not concern a visitor without a cookie, but for a login",
+    core: true,
     session: "bundled",
     async check(starter) {
       const { app, store } = await start(starter);
@@ -74,6 +75,7 @@ export const storeOutageRequirements: readonly AdapterRequirement[] = [
   {
     area: "store outage",
     title: "that begins during a callback is 503 without a cookie, and revokes nothing",
+    core: true,
     session: "bundled",
     async check(starter) {
       const { app, store } = await start(starter);

@@ -39,6 +39,7 @@ export const tripRequirements: readonly AdapterRequirement[] = [
   {
     area: "trip",
     title: "listeners are told of each step with time, issuer and subject, and neither they nor the log see a secret",
+    core: true,
     async check(starter) {
       const app = await starter.start({ options: { sessionMaxAge: 7200 } });
       const told: Readonly<Record<string, unknown>>[] = [];
