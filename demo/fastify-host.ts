@@ -17,7 +17,8 @@ export async function fastifyDemo(setup: DemoSetup): Promise<DemoApplication> {
   if (setup.configuration.sessions.kind === "host") {
     const secret = sessionSecret(setup.env, "@fastify/session");
     await app.register(cookie);
-    await app.register(session, { secret, saveUninitialized: false, cookie: { httpOnly: true, sameSite: "lax", secure: "auto" } });
+    const options = { httpOnly: true, sameSite: "lax", secure: "auto" } as const;
+    await app.register(session, { secret, rolling: false, saveUninitialized: false, cookie: options });
   }
 
   const auth = idpAuth(authOptions(setup));

@@ -83,6 +83,8 @@ export interface FrameworkFacts {
   readonly sessionMiddleware: SessionMiddleware;
   /** How to install it, for the remedy of E002. */
   readonly middlewareRemedy?: string;
+  /** Whether it saves sessions that a request has not changed; see the check E015. */
+  readonly rewritesSessions?: boolean;
 }
 
 export interface AccessTokenOptions {

@@ -41,6 +41,7 @@ export {
   type ErrorCode,
   type Finding,
 } from "./errors.js";
+export { respondToBlocked, type GuardResponsesOf } from "./endpoints/guard-responses.js";
 export { assertGuardResponses, assertHandler, guardCalledError } from "./http/guard-usage.js";
 export { GUARDED_CACHE_CONTROL, varyByCookie } from "./http/guarded-response.js";
 export { credentialsToDict } from "./record/credentials.js";

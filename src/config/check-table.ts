@@ -122,6 +122,15 @@ export const CHECKS = {
     remedy:
       "Pass what `sqliteStore`, `redisStore`, `postgresStore` or `memoryStore` returns; docs/how-to/stores.md describes a store of your own.",
   },
+  E015: {
+    group: "project middlewares",
+    severity: "error",
+    title: "The session middleware saves unchanged sessions",
+    cause:
+      'With `session: "host"`, @fastify/session runs with `rolling: true`, its default. It saves each request\'s copy of the session when ' +
+      "the response ends, so an old copy undoes a logout and restores spent tokens.",
+    remedy: "Set `rolling: false` where you register @fastify/session.",
+  },
   W001: {
     group: "project settings",
     severity: "warning",

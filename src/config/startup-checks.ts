@@ -26,6 +26,8 @@ export interface FrameworkFacts {
   readonly frameworkName: string;
   /** How this host's session middleware is installed, for E002. */
   readonly middlewareRemedy?: string;
+  /** The session middleware saves sessions that a request has not changed. */
+  readonly rewritesSessions?: boolean;
 }
 
 /** All startup checks: what the settings show and what the host knows, in the order of a report. Pure. */
@@ -77,6 +79,7 @@ function frameworkSessionFindings(facts: FrameworkFacts): Finding[] {
     case "present":
       break;
   }
+  if (facts.rewritesSessions === true) findings.push(check("E015"));
   if (facts.storeGiven) findings.push(check("E009"));
   findings.push(check("W006"));
   return findings;

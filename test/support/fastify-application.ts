@@ -122,6 +122,7 @@ export async function registerSession(app: FastifyInstance, options: Partial<Fas
     secret: "the host's secret of at least 32 characters",
     cookie: { secure: "auto" },
     saveUninitialized: false,
+    rolling: false,
     ...options,
   });
 }

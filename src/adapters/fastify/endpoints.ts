@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifySchema } from "fastify";
 
 /**
- * Where requests for the endpoints get to when nothing else of the application takes them: the hook of the surrounding scope
- * answers those that are ours. What arrives here in the end is another spelling, and is not found.
+ * Routes for the endpoints, so that the `onRequest` hook of the surrounding scope runs for them. The hook responds. A request that
+ * still reaches these handlers spells a path differently, and is not found.
  */
 export async function endpoints(scope: FastifyInstance): Promise<void> {
   for (const url of ["/", "/*"]) {
@@ -15,21 +15,21 @@ export async function endpoints(scope: FastifyInstance): Promise<void> {
       },
     });
   }
-  // Methods for which Fastify has no routes, such as PURGE, come to a scope by its not-found handler; without one given it is
-  // Fastify's own, which the types do not know.
+  // Methods that Fastify does not route, such as PURGE, reach a scope by its not-found handler. Called without a function, this
+  // sets Fastify's own handler; the types do not know that.
   (scope as unknown as { setNotFoundHandler(): void }).setNotFoundHandler();
 }
 
-/** Kept out of the application's API documents, as @fastify/swagger has it. Fastify leaves marks in each, so each is new. */
+/** Keeps a route out of the API documents of @fastify/swagger. Fastify writes into each schema, so each route gets a new one. */
 function hidden(): FastifySchema {
   return { hide: true } as FastifySchema;
 }
 
 /**
- * The mount path as a scope with this prefix has to name it, without the slash at its end.
+ * The mount path below a scope's prefix, without the slash at its end.
  *
- * @param claimed what the application says that the mount path begins with, below the scope's prefix
- * @throws TypeError when the mount path lies elsewhere
+ * @param claimed the beginning of the mount path below the scope's prefix, as the application states it
+ * @throws TypeError if the mount path is not below both
  */
 export function pathBelow(prefix: string, claimed: string, mountPath: string): string {
   const outer = withoutSlash(prefix);
@@ -45,7 +45,7 @@ function withoutSlash(path: string): string {
   return path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
-/** What the package fastify-plugin does: what is registered belongs to the scope itself, not to one of its own. */
+/** As the package fastify-plugin does: hooks and routes belong to the scope itself, not to a child scope. */
 export function notEncapsulated<Plugin extends object>(plugin: Plugin): Plugin {
   return Object.assign(plugin, {
     [Symbol.for("skip-override")]: true,

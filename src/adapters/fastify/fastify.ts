@@ -12,39 +12,30 @@ import {
   assertGuardResponses,
   createIdpAuth,
   guardCalledError,
+  respondToBlocked,
   type Blocked,
-  type BlockedByOutage,
-  type BlockedUser,
+  type GuardResponsesOf,
   type IdpAuth,
   type IdpAuthOptions,
 } from "../../index.js";
 import { endpoints, notEncapsulated, pathBelow } from "./endpoints.js";
 import { FastifyMessage, keepReplyPrivate, sendReply, type AnyFastifyReply, type AnyFastifyRequest } from "./message.js";
+import { isRolling } from "./rolling.js";
 import { FastifySessions, sessionPluginOf } from "./session.js";
 
 export type { AnyFastifyReply, AnyFastifyRequest } from "./message.js";
 
 /**
- * Answers one kind of blocked request: through `reply`, or by what it returns, as a handler does. The protected handler does
- * not run.
+ * Your own responses to blocked requests. Each responds through `reply` or by its return value, as a handler does. The protected
+ * handler does not run.
  */
-export type GuardResponse<Blocked> = (request: FastifyRequest, reply: FastifyReply, blocked: Blocked) => unknown;
-
-/** Answers in place of the guard's own ones. */
-export interface GuardResponses {
-  /** A page was asked for; default 302 to the login, which comes back to that page. */
-  readonly navigation?: GuardResponse<BlockedUser<"navigation">>;
-  /** Anything else was asked for; default 401 as JSON. */
-  readonly unauthenticated?: GuardResponse<BlockedUser<"unauthenticated">>;
-  /** Provider or store is away; default 503 with Retry-After. */
-  readonly unavailable?: GuardResponse<BlockedByOutage>;
-}
+export type GuardResponses = GuardResponsesOf<[request: FastifyRequest, reply: FastifyReply]>;
 
 /** A hook for `onRequest`, `preValidation` and `preHandler`, of a route or of a whole scope. */
 export type GuardHook = (request: AnyFastifyRequest, reply: AnyFastifyReply, done: (error?: Error) => void) => void;
 
 export interface PluginOptions {
-  /** What the mount path begins with. Nothing but a check: the mount path is the whole path anyway. */
+  /** The beginning of the mount path. It is only checked, because the mount path is always the whole path. */
   readonly prefix?: string;
 }
 
@@ -55,23 +46,23 @@ export type IdpAuthPlugin = <Server extends RawServerBase, Provider extends Fast
   done: (error?: Error) => void,
 ) => void;
 
-/** idpauth, at home in Fastify 5. */
+/** idpauth for Fastify 5. */
 export interface FastifyIdpAuth extends Omit<IdpAuth<AnyFastifyRequest>, "start" | "handle" | "guard"> {
   /**
-   * Runs the startup checks and serves the endpoints: `await app.register(auth.plugin)`. Register it after the session plugin,
-   * when there is one. In a scope with a prefix, the mount path is still the whole path: `{ mountPath: "/area/idpauth/" }`.
+   * Runs the startup checks and serves the endpoints: `await app.register(auth.plugin)`. Register it after the session plugin, if there
+   * is one. In a scope with a prefix, the mount path is still the whole path: `{ mountPath: "/area/idpauth/" }`.
    *
-   * Registering rejects, and so does `app.ready()`, with a ConfigurationError that has every finding at once.
+   * On a mistake, registering and `app.ready()` reject with a ConfigurationError that contains every finding.
    */
   readonly plugin: IdpAuthPlugin;
-  /** Lets only visitors through who are signed in within policy: `{ preHandler: auth.idpRequired }`. */
+  /** Lets only users pass who are signed in within the session limits: `{ preHandler: auth.idpRequired }`. */
   readonly idpRequired: GuardHook;
-  /** As `idpRequired`, with answers of the application's own. */
-  idpRequiredWith(answers: GuardResponses): GuardHook;
+  /** As `idpRequired`, with your own responses. */
+  idpRequiredWith(responses: GuardResponses): GuardHook;
 }
 
 /**
- * Sign-in for a Fastify application. Settings come from the environment; options override them.
+ * Creates the sign-in for a Fastify application. Settings come from the environment; options override them.
  *
  * @example
  * const auth = idpAuth();
@@ -83,22 +74,21 @@ export function idpAuth(options: IdpAuthOptions = {}): FastifyIdpAuth {
   const { start, handle, guard, ...accessors } = createIdpAuth<AnyFastifyRequest>(options, {
     name: "Fastify",
     request: (request) => new FastifyMessage(request),
-    // No `locals`: Fastify has no place for the length of a request but the request itself, to which nothing is added.
     session: (request) => sessions?.of(request),
   });
 
-  function answer(request: AnyFastifyRequest, reply: AnyFastifyReply, done: (error?: Error) => void): void {
+  function onRequest(request: AnyFastifyRequest, reply: AnyFastifyReply, done: (error?: Error) => void): void {
     sessions?.meet(request, reply);
-    const answered = handle(request);
-    if (answered === undefined) {
+    const handled = handle(request);
+    if (handled === undefined) {
       done();
       return;
     }
-    // One promise less than with a catch at the end; this is the hot path.
-    answered.then((ours) => {
+    // One promise less than with `catch` at the end; most probes take this way.
+    handled.then((own) => {
       try {
         sessions?.leaveEnded(request);
-        sendReply(reply, ours);
+        sendReply(reply, own);
       } catch (error) {
         done(error as Error);
       }
@@ -107,9 +97,9 @@ export function idpAuth(options: IdpAuthOptions = {}): FastifyIdpAuth {
 
   const plugin: IdpAuthPlugin = (scope, { prefix = "" }, done) => {
     try {
-      start({ sessionMiddleware: sessionPluginOf(scope), middlewareRemedy: MIDDLEWARE_REMEDY });
+      start({ sessionMiddleware: sessionPluginOf(scope), rewritesSessions: isRolling(scope), middlewareRemedy: MIDDLEWARE_REMEDY });
       const path = pathBelow(scope.prefix, prefix, accessors.mountPath());
-      scope.addHook("onRequest", answer);
+      scope.addHook("onRequest", onRequest);
       scope.register(endpoints, { prefix: path });
       done();
     } catch (error) {
@@ -117,17 +107,14 @@ export function idpAuth(options: IdpAuthOptions = {}): FastifyIdpAuth {
     }
   };
 
-  function idpRequiredWith(answers: GuardResponses): GuardHook {
-    assertGuardResponses(answers);
+  function idpRequiredWith(responses: GuardResponses): GuardHook {
+    assertGuardResponses(responses);
 
     async function turnAway(request: FastifyRequest, reply: FastifyReply, blocked: Blocked): Promise<void> {
-      let answered: unknown;
-      if (blocked.kind === "navigation" && answers.navigation) answered = await answers.navigation(request, reply, blocked);
-      else if (blocked.kind === "unauthenticated" && answers.unauthenticated)
-        answered = await answers.unauthenticated(request, reply, blocked);
-      else if (blocked.kind === "unavailable" && answers.unavailable) answered = await answers.unavailable(request, reply, blocked);
-      else sendReply(reply, blocked.reply);
-      if (answered !== undefined && !reply.sent) reply.send(answered);
+      const sent = await respondToBlocked(blocked, responses, [request, reply], [], (own) => {
+        sendReply(reply, own);
+      });
+      if (sent !== undefined && !reply.sent) reply.send(sent);
     }
 
     return function idpRequired(request, reply, done) {
@@ -137,7 +124,6 @@ export function idpAuth(options: IdpAuthOptions = {}): FastifyIdpAuth {
         if (blocked === undefined) {
           keepReplyPrivate(reply);
           done();
-          // Also what an answer of the application's own throws, or rejects with.
         } else turnAway(request as FastifyRequest, reply as FastifyReply, blocked).catch(done);
       }, done);
     };

@@ -13,11 +13,11 @@ export interface AnyFastifyRequest {
 
 /** Any reply of Fastify, likewise. */
 export interface AnyFastifyReply {
-  /** As `FastifyReply` has it: also true when somebody else has taken the response over. */
+  /** Also true when other code has taken over the response. */
   readonly sent: boolean;
 }
 
-/** As node:http has it, but for what Fastify knows of rewritten paths, proxies and HTTP/2. */
+/** A request of Fastify: that of node:http, with the path before `rewriteUrl` and Fastify's setting `trustProxy`. */
 export class FastifyMessage extends NodeRequest {
   readonly #request: AnyFastifyRequest;
 
@@ -26,9 +26,9 @@ export class FastifyMessage extends NodeRequest {
     this.#request = request;
   }
 
-  /** Fastify's option `rewriteUrl` changes `url`; the browser knows only the original one. */
+  /** Fastify's option `rewriteUrl` changes `url`; the browser knows only the original URL. */
   override get target(): string {
-    // Not Fastify's own `originalUrl`, which leaves a property in the request.
+    // Not Fastify's own `originalUrl`, which adds a property to the request.
     const { originalUrl, url } = this.#request.raw as IncomingMessage & { readonly originalUrl?: string };
     return originalUrl ?? url ?? "/";
   }
@@ -37,7 +37,7 @@ export class FastifyMessage extends NodeRequest {
     return this.#request.protocol === "https" ? "https" : "http";
   }
 
-  /** With its port. Forwarded only when Fastify's option `trustProxy` says so: of several hosts the last, as Fastify has it. */
+  /** Includes the port. The forwarded host counts only if `trustProxy` says so; of several hosts Fastify takes the last. */
   override get host(): string | undefined {
     const { raw, host: judged } = this.#request;
     const own = raw.headers.host ?? raw.headers[":authority"] ?? "";
@@ -47,8 +47,8 @@ export class FastifyMessage extends NodeRequest {
 }
 
 /**
- * Sends an answer the way a handler does, so that the application's `onSend` hooks see it. Keeps what was put into Vary and
- * Set-Cookie before. Does nothing when somebody else has answered.
+ * Sends a reply as a handler does, so that the application's `onSend` hooks see it. Values that were set in Vary and Set-Cookie before
+ * stay. Does nothing if other code has responded.
  */
 export function sendReply(any: AnyFastifyReply, { status, headers, setCookies, body }: Reply): void {
   if (any.sent) return;
@@ -58,14 +58,14 @@ export function sendReply(any: AnyFastifyReply, { status, headers, setCookies, b
   for (const name in headers) reply.header(name, headers[name]);
   if (varyBefore !== undefined) reply.header("vary", varyByCookie(String(varyBefore)));
   if (setCookies !== undefined && setCookies.length > 0) {
-    // Those of Fastify, and those that middleware for node:http has put into the response below it.
+    // The cookies of Fastify, and those that middleware for node:http has set on the response below it.
     const before = [reply.getHeader("set-cookie") ?? []].flat();
     reply.removeHeader("set-cookie").header("set-cookie", [...before, ...setCookies]);
   }
   reply.send(body);
 }
 
-/** Keeps the guarded response out of every cache. The headers are Fastify's, so that hooks see them; the head has the last word. */
+/** Keeps the guarded response out of every cache. Hooks see the headers on `reply`; the head is corrected when it is written. */
 export function keepReplyPrivate(any: AnyFastifyReply): void {
   if (any.sent) return;
   const reply = any as FastifyReply;

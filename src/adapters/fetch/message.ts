@@ -1,6 +1,6 @@
-import type { IdpRequest, Reply } from "../../index.js";
+import { respondToBlocked, type Blocked, type GuardResponsesOf, type IdpRequest, type Reply } from "../../index.js";
 
-/** A Request of the Fetch standard, as servers of that style hand it over. Reads what it is asked for, and only then. */
+/** A `Request` of the Fetch standard. Nothing is read before it is needed. */
 export class WebRequest implements IdpRequest {
   readonly #request: Request;
 
@@ -12,10 +12,10 @@ export class WebRequest implements IdpRequest {
     return this.#request.method;
   }
 
-  /** Most servers resolve dot segments before; a fragment is never part of it. */
+  /** Path and query. Most servers have resolved dot segments; a fragment is never included. */
   get target(): string {
     const { url } = this.#request;
-    // Bun gives the bare target where the Host header is no host name.
+    // On Bun the URL is the bare target if the Host header is no host name.
     const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
     if (start < 0) return "/";
     const end = url.indexOf("#", start);
@@ -26,10 +26,7 @@ export class WebRequest implements IdpRequest {
     return this.#request.url.startsWith("https:") ? "https" : "http";
   }
 
-  /**
-   * The URL's, as it is written there. A Host header that is no host name, or of which there are several, is not to be believed,
-   * whatever the server has made of it (RFC 9112 section 3.2).
-   */
+  /** The host of the URL. Undefined if the Host header is no host name, or if there are several (RFC 9112 section 3.2). */
   get host(): string | undefined {
     const { url, headers } = this.#request;
     if (!/^[\w.:[\]-]+$/.test(headers.get("host") ?? "none")) return undefined;
@@ -42,9 +39,9 @@ export class WebRequest implements IdpRequest {
 }
 
 /**
- * An answer as a Response of the Fetch standard.
+ * A reply as a `Response` of the Fetch standard.
  *
- * @param method the request's; an answer to HEAD has no body, and says how long it would be
+ * @param method of the request; the response to HEAD has no body, but the Content-Length of one
  */
 export function toResponse(reply: Reply, method?: string): Response {
   const { status, headers: plain, setCookies, body } = reply;
@@ -55,4 +52,21 @@ export function toResponse(reply: Reply, method?: string): Response {
   for (const cookie of setCookies ?? []) headers.append("Set-Cookie", cookie);
   if (isHead) headers.set("Content-Length", String(new TextEncoder().encode(body).length));
   return new Response(isHead ? null : (body ?? null), { status, headers });
+}
+
+/**
+ * The response to a blocked request: the application's own, or the guard's.
+ *
+ * @throws TypeError if the application's function returned no Response: "nothing" would mean that the user may pass
+ */
+export async function blockedResponse<Before extends readonly [Request, ...unknown[]], After extends readonly unknown[]>(
+  blocked: Blocked,
+  responses: GuardResponsesOf<Before, After, Response | Promise<Response>>,
+  before: Before,
+  after: After,
+): Promise<Response> {
+  const byDefault = (reply: Reply) => toResponse(reply, before[0].method);
+  const response = (await respondToBlocked(blocked, responses, before, after, byDefault)) as Response | undefined;
+  if (response === undefined) throw new TypeError(`The response function \`${blocked.kind}\` returned no Response.`);
+  return response;
 }

@@ -3,9 +3,8 @@ import {
   assertGuardResponses,
   createIdpAuth,
   guardCalledError,
-  type Blocked,
-  type BlockedByOutage,
-  type BlockedUser,
+  respondToBlocked,
+  type GuardResponsesOf,
   type IdpAuth,
   type IdpAuthOptions,
 } from "../../index.js";
@@ -13,20 +12,10 @@ import { keepPrivate } from "../fetch/fetch.js";
 import { requestOf } from "./request.js";
 import { respond } from "./response.js";
 
-/** Answers one kind of blocked request. The protected handler does not run. */
-export type GuardResponse<Blocked> = (c: Context, blocked: Blocked) => Response | Promise<Response>;
+/** Your own responses to blocked requests. The protected handler does not run. */
+export type GuardResponses = GuardResponsesOf<[c: Context], [], Response | Promise<Response>>;
 
-/** Answers in place of the guard's own ones. */
-export interface GuardResponses {
-  /** A page was asked for; default 302 to the login, which comes back to that page. */
-  readonly navigation?: GuardResponse<BlockedUser<"navigation">>;
-  /** Anything else was asked for; default 401 as JSON. */
-  readonly unauthenticated?: GuardResponse<BlockedUser<"unauthenticated">>;
-  /** Provider or store is away; default 503 with Retry-After. */
-  readonly unavailable?: GuardResponse<BlockedByOutage>;
-}
-
-/** idpauth, at home in Hono 4. */
+/** idpauth for Hono 4. */
 export interface HonoIdpAuth extends Omit<IdpAuth<Context>, "start" | "handle" | "guard"> {
   /**
    * The endpoints, for `app.route("/", auth.routes)`. Taking them runs the startup checks.
@@ -41,14 +30,14 @@ export interface HonoIdpAuth extends Omit<IdpAuth<Context>, "start" | "handle" |
    * @throws ConfigurationError with every finding at once
    */
   readonly middleware: MiddlewareHandler;
-  /** Lets only visitors through who are signed in within policy. */
+  /** Middleware that lets only users pass who are signed in within the session limits. */
   readonly idpRequired: MiddlewareHandler;
-  /** As `idpRequired`, with answers of the application's own. */
-  idpRequiredWith(answers: GuardResponses): MiddlewareHandler;
+  /** As `idpRequired`, with your own responses. */
+  idpRequiredWith(responses: GuardResponses): MiddlewareHandler;
 }
 
 /**
- * Sign-in for a Hono application. Settings come from the environment; options override them.
+ * Creates the sign-in for a Hono application. Settings come from the environment; options override them.
  *
  * @example
  * const auth = idpAuth();
@@ -61,8 +50,8 @@ export function idpAuth(options: IdpAuthOptions = {}): HonoIdpAuth {
   let routes: Hono | undefined;
 
   const endpoints: MiddlewareHandler = (c, next) => {
-    const answer = handle(c);
-    return answer === undefined ? next() : answer.then((reply) => respond(c, reply));
+    const handled = handle(c);
+    return handled === undefined ? next() : handled.then((reply) => respond(c, reply));
   };
 
   function routed(): Hono {
@@ -72,30 +61,23 @@ export function idpAuth(options: IdpAuthOptions = {}): HonoIdpAuth {
     return routes;
   }
 
-  function idpRequiredWith(answers: GuardResponses): MiddlewareHandler {
-    assertGuardResponses(answers);
-
-    function turnAway(c: Context, blocked: Blocked): Response | Promise<Response> {
-      if (blocked.kind === "navigation" && answers.navigation) return answers.navigation(c, blocked);
-      if (blocked.kind === "unauthenticated" && answers.unauthenticated) return answers.unauthenticated(c, blocked);
-      if (blocked.kind === "unavailable" && answers.unavailable) return answers.unavailable(c, blocked);
-      return respond(c, blocked.reply);
-    }
+  function idpRequiredWith(responses: GuardResponses): MiddlewareHandler {
+    assertGuardResponses(responses);
 
     async function guarded(c: Context, next: Next): Promise<Response | undefined> {
       const blocked = await guard(c);
-      if (blocked !== undefined) return turnAway(c, blocked);
+      if (blocked !== undefined) return respondToBlocked(blocked, responses, [c], [], (reply) => respond(c, reply));
       await next();
       const response = keepPrivate(c.res);
       if (response !== c.res) {
-        // Hono would put the headers of the response that it has over those of the new one.
+        // Otherwise Hono copies the headers of the old response over those of the new one.
         c.res = undefined;
         c.res = response;
       }
       return undefined;
     }
 
-    // Not async: the error must reach the line with the mistake.
+    // Not async, so that the error is thrown at the line with the mistake.
     return function idpRequired(c, next) {
       if (typeof next !== "function") throw guardCalledError("app.get(path, auth.idpRequired, handler)");
       return guarded(c, next);
@@ -117,8 +99,8 @@ export function idpAuth(options: IdpAuthOptions = {}): HonoIdpAuth {
 }
 
 /**
- * The mount path as it may look below the base path under which the application routes us: `/area/idpauth/` is `/idpauth/`
- * below `/area`. So the router itself tells our requests from others, which then cost nothing.
+ * The paths that the mount path may have below the application's base path: `/area/idpauth/` is `/idpauth/` below `/area`. So Hono's
+ * router selects the requests for the endpoints, and other requests cost nothing.
  */
 function pathsBelowAnyBase(mountPath: string): string[] {
   const parts = mountPath.split("/").slice(1, -1);

@@ -2,20 +2,20 @@ import type { Context } from "hono";
 import type { IdpRequest } from "../../index.js";
 import { WebRequest } from "../fetch/fetch.js";
 
-/** What `@hono/node-server` puts into `c.env`: the request of node:http as it came over the wire. */
+/** What `@hono/node-server` puts into `c.env`: the request of node:http. */
 interface Incoming {
   readonly url: string;
   readonly headersDistinct: { readonly host?: readonly string[] };
   readonly socket: { readonly encrypted?: boolean };
 }
 
-/** A request in Hono's hands. On Node it is read as it was sent, elsewhere as the server's URL parser left it. */
+/** A request of Hono. On Node it is read as it was sent; elsewhere as the server's URL parser normalized it. */
 export function requestOf(c: Context): IdpRequest {
   const { incoming } = ((c.env as unknown) ?? {}) as { readonly incoming?: Partial<Incoming> };
   return isOnTheWire(incoming) ? new WireRequest(c.req.raw, incoming) : new WebRequest(c.req.raw);
 }
 
-/** Not HTTP/2, whose host is no header, and not what an application may have put there under that name. */
+/** False for HTTP/2, which sends no Host header, and for another value that the application put there under that name. */
 function isOnTheWire(incoming: Partial<Incoming> | undefined): incoming is Incoming {
   return typeof incoming?.url === "string" && incoming.headersDistinct !== undefined && incoming.socket !== undefined;
 }
@@ -32,12 +32,12 @@ class WireRequest extends WebRequest {
     return this.#incoming.url;
   }
 
-  /** The connection's: an absolute target may claim anything. */
+  /** The scheme of the connection: an absolute target may claim any scheme. */
   override get scheme(): "http" | "https" {
     return this.#incoming.socket.encrypted === true ? "https" : "http";
   }
 
-  /** Of several, of which Node keeps the first, none is to be believed (RFC 9112 section 3.2). */
+  /** Undefined if there are several Host headers, of which Node keeps the first (RFC 9112 section 3.2). */
   override get host(): string | undefined {
     const { host } = this.#incoming.headersDistinct;
     return host?.length === 1 ? host[0] : undefined;

@@ -3,42 +3,30 @@ import {
   assertGuardResponses,
   createIdpAuth,
   guardCalledError,
-  type Blocked,
-  type BlockedByOutage,
-  type BlockedUser,
+  respondToBlocked,
+  type GuardResponsesOf,
   type IdpAuth,
   type IdpAuthOptions,
 } from "../../index.js";
-import { answerWith, KoaRequest } from "./message.js";
 import { keepPrivate } from "../node/node.js";
+import { KoaRequest, setReply } from "./message.js";
 
-/** Any Koa application's context, whatever its own state and properties. */
+/** The context of any Koa application, with any state and properties. */
 export type AnyContext = ExtendableContext;
 
-/** Middleware for any Koa application and router, which adds nothing to the types of context and state. */
+/** Middleware for any Koa application and router. It adds nothing to the types of context and state. */
 export type KoaMiddleware = <StateT = DefaultState, ContextT = DefaultContext>(
   ctx: ParameterizedContext<StateT, ContextT>,
   next: Next,
 ) => Promise<unknown>;
 
-/** Answers one kind of blocked request through `ctx`. The protected handler runs only if this calls `next`. */
-export type GuardResponse<Blocked, StateT = DefaultState, ContextT = DefaultContext> = (
-  ctx: ParameterizedContext<StateT, ContextT>,
-  blocked: Blocked,
-  next: Next,
-) => unknown;
+/** Your own responses to blocked requests, set on `ctx`. The protected handler runs only if a response function calls `next`. */
+export type GuardResponses<StateT = DefaultState, ContextT = DefaultContext> = GuardResponsesOf<
+  [ctx: ParameterizedContext<StateT, ContextT>],
+  [next: Next]
+>;
 
-/** Answers in place of the guard's own ones. */
-export interface GuardResponses<StateT = DefaultState, ContextT = DefaultContext> {
-  /** A page was asked for; default 302 to the login, which comes back to that page. */
-  readonly navigation?: GuardResponse<BlockedUser<"navigation">, StateT, ContextT>;
-  /** Anything else was asked for; default 401 as JSON. */
-  readonly unauthenticated?: GuardResponse<BlockedUser<"unauthenticated">, StateT, ContextT>;
-  /** Provider or store is away; default 503 with Retry-After. */
-  readonly unavailable?: GuardResponse<BlockedByOutage, StateT, ContextT>;
-}
-
-/** idpauth, at home in Koa 3. */
+/** idpauth for Koa 3. */
 export interface KoaIdpAuth extends Omit<IdpAuth<AnyContext>, "start" | "handle" | "guard"> {
   /**
    * The endpoints, for `app.use(auth.routes)`. Taking them runs the startup checks. For the application itself: middleware of
@@ -47,16 +35,16 @@ export interface KoaIdpAuth extends Omit<IdpAuth<AnyContext>, "start" | "handle"
    * @throws ConfigurationError with every finding at once
    */
   readonly routes: KoaMiddleware;
-  /** Lets only visitors through who are signed in within policy. */
+  /** Middleware that lets only users pass who are signed in within the session limits. */
   readonly idpRequired: KoaMiddleware;
-  /** As `idpRequired`, with answers of the application's own. */
+  /** As `idpRequired`, with your own responses. */
   idpRequiredWith<StateT = DefaultState, ContextT = DefaultContext>(
-    answers: GuardResponses<StateT, ContextT>,
+    responses: GuardResponses<StateT, ContextT>,
   ): (ctx: ParameterizedContext<StateT, ContextT>, next: Next) => Promise<unknown>;
 }
 
 /**
- * Sign-in for a Koa application. Settings come from the environment; options override them.
+ * Creates the sign-in for a Koa application. Settings come from the environment; options override them.
  *
  * @example
  * const auth = idpAuth();
@@ -72,32 +60,30 @@ export function idpAuth(options: IdpAuthOptions = {}): KoaIdpAuth {
   let isStarted = false;
 
   const routes: KoaMiddleware = function idpauth(ctx, next) {
-    const answer = handle(ctx);
-    if (answer === undefined) return next();
-    return answer.then((reply) => {
-      answerWith(ctx, reply);
+    const handled = handle(ctx);
+    if (handled === undefined) return next();
+    return handled.then((reply) => {
+      setReply(ctx, reply);
     });
   };
 
-  function idpRequiredWith<StateT, ContextT>(answers: GuardResponses<StateT, ContextT>) {
+  function idpRequiredWith<StateT, ContextT>(responses: GuardResponses<StateT, ContextT>) {
     type Context = ParameterizedContext<StateT, ContextT>;
-    assertGuardResponses(answers);
-
-    async function turnAway(ctx: Context, blocked: Blocked, next: Next): Promise<void> {
-      if (blocked.kind === "navigation" && answers.navigation) await answers.navigation(ctx, blocked, next);
-      else if (blocked.kind === "unauthenticated" && answers.unauthenticated) await answers.unauthenticated(ctx, blocked, next);
-      else if (blocked.kind === "unavailable" && answers.unavailable) await answers.unavailable(ctx, blocked, next);
-      else answerWith(ctx, blocked.reply);
-    }
+    assertGuardResponses(responses);
 
     async function guarded(ctx: Context, next: Next): Promise<unknown> {
       const blocked = await guard(ctx);
-      if (blocked !== undefined) return turnAway(ctx, blocked, next);
-      keepPrivate(ctx.res);
-      return next();
+      if (blocked === undefined) {
+        keepPrivate(ctx.res);
+        return next();
+      }
+      await respondToBlocked(blocked, responses, [ctx], [next], (reply) => {
+        setReply(ctx, reply);
+      });
+      return undefined;
     }
 
-    // Not async: the error must reach the line with the mistake.
+    // Not async, so that the error is thrown at the line with the mistake.
     return function idpRequired(ctx: Context, next: Next): Promise<unknown> {
       if (typeof next !== "function") throw guardCalledError("router.get(path, auth.idpRequired, handler)");
       return guarded(ctx, next);

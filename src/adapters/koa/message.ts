@@ -2,7 +2,7 @@ import type { ExtendableContext } from "koa";
 import type { Reply } from "../../index.js";
 import { NodeRequest, writeReply } from "../node/node.js";
 
-/** As node:http has it, but for what Koa knows of mounted applications and proxies. */
+/** A request of Koa: that of node:http, with Koa's original URL and its setting `app.proxy`. */
 export class KoaRequest extends NodeRequest {
   readonly #ctx: ExtendableContext;
 
@@ -11,7 +11,7 @@ export class KoaRequest extends NodeRequest {
     this.#ctx = ctx;
   }
 
-  /** koa-mount and rewriting middleware change `ctx.url`; the browser knows only the original one. */
+  /** koa-mount and rewriting middleware change `ctx.url`; the browser knows only the original URL. */
   override get target(): string {
     return this.#ctx.originalUrl;
   }
@@ -21,37 +21,37 @@ export class KoaRequest extends NodeRequest {
     return this.#ctx.protocol === "https" ? "https" : "http";
   }
 
-  /** Koa's own answer only where a proxy gave it: it would make a host of `user@host`, and believe the first of two Hosts. */
+  /** Not `ctx.host`, which accepts `user@host` and the first of two Host headers. */
   override get host(): string | undefined {
     if (!this.#isForwarded("x-forwarded-host")) return super.host;
     return this.header("x-forwarded-host")?.split(",", 1)[0]?.trim();
   }
 
-  /** `app.proxy` trusts everybody. Of the application that listens: a mounted one runs with its context. */
+  /** `app.proxy` trusts every client. It is read from the application that listens: a mounted application runs with its context. */
   #isForwarded(name: string): boolean {
     return this.#ctx.app.proxy && Boolean(this.header(name));
   }
 }
 
 /**
- * Makes an answer the context's own, which Koa writes at the end, so that middleware above can still act on it. Keeps what was
- * put into Vary and Set-Cookie before. Does nothing when the head is already on its way: somebody else has answered.
+ * Sets a reply on the context, which Koa writes at the end, so that outer middleware can still change it. Values that were set in
+ * Vary and Set-Cookie before stay. Does nothing if the head was sent already: other code has responded.
  */
-export function answerWith(ctx: ExtendableContext, reply: Reply): void {
+export function setReply(ctx: ExtendableContext, reply: Reply): void {
   if (ctx.headerSent) return;
   if (ctx.respond === false) {
-    // Somebody above took the response from Koa, which will not write it.
+    // Outer middleware took the response from Koa, which will not write it.
     writeReply(ctx.res, reply);
     return;
   }
   const { response, res } = ctx;
   if (reply.body === undefined) {
-    // A type that is there already would make Koa write a body of its own for an empty one, and null makes the status 204.
+    // With a type set, Koa writes a body of its own for an empty one, and null makes the status 204.
     res.removeHeader("Content-Type");
     response.body = null;
   }
   response.status = reply.status;
-  // Set as `ctx.set` sets them, without what that costs each time.
+  // As `ctx.set`, without its cost for each header.
   const varied = res.getHeader("Vary");
   for (const name in reply.headers) res.setHeader(name, reply.headers[name] ?? "");
   if (varied !== undefined) {
@@ -59,6 +59,6 @@ export function answerWith(ctx: ExtendableContext, reply: Reply): void {
     response.vary(reply.headers["Vary"] ?? "Cookie");
   }
   if (reply.setCookies !== undefined) response.append("Set-Cookie", [...reply.setCookies]);
-  // After its type, which Koa would guess otherwise.
+  // After the type, which Koa would guess otherwise.
   if (reply.body !== undefined) response.body = reply.body;
 }

@@ -7,49 +7,38 @@ import {
   SESSION_FOR_TESTS,
   type AccessTokenOptions,
   type Blocked,
-  type BlockedByOutage,
-  type BlockedUser,
   type Credentials,
   type Explanation,
   type Finding,
+  type GuardResponsesOf,
   type IdpAuth,
   type Session,
   type Subject,
   type UserPayload,
 } from "../../index.js";
-import { keepPrivate, toResponse } from "../fetch/fetch.js";
+import { blockedResponse, keepPrivate, toResponse } from "../fetch/fetch.js";
 import { absoluteLoginUrl, pageLoginUrl } from "./login-url.js";
 import { redirect } from "./redirect.js";
 import { ComponentRequest, RouteRequest, TARGET_HEADER, type Incoming } from "./request.js";
-import { sharedComponent, type NextIdpAuthOptions } from "./shared.js";
+import { processComponent, type NextIdpAuthOptions } from "./process-component.js";
 
-export type { NextIdpAuthOptions } from "./shared.js";
+export type { NextIdpAuthOptions } from "./process-component.js";
 
-/** What Next.js hands to the proxy beside the request: its `NextFetchEvent`. */
+/** The second argument of the proxy: the `NextFetchEvent` of Next.js. */
 interface ProxyEvent {
   waitUntil(promise: Promise<unknown>): void;
 }
 
-/** What Next.js hands to a route handler beside the request, such as `{ params }`; the proxy's event. */
+/** The further arguments of a route handler, such as `{ params }`, or of the proxy. */
 type Context = readonly unknown[];
 
 /** A route handler, or the function of `proxy.ts`. */
 export type NextHandler<More extends Context, Result> = (request: NextRequest, ...context: More) => Result | Promise<Result>;
 
-/** Answers one kind of blocked request. `context` is what Next.js hands over beside the request. */
-export type GuardResponse<Blocked> = (request: NextRequest, context: unknown, blocked: Blocked) => Response | Promise<Response>;
+/** Your own responses to blocked requests. `context`: what Next.js passes beside the request. */
+export type GuardResponses = GuardResponsesOf<[request: NextRequest, context: unknown], [], Response | Promise<Response>>;
 
-/** Answers in place of the guard's own ones. */
-export interface GuardResponses {
-  /** A page was asked for; default 302 to the login, which comes back to that page. */
-  readonly navigation?: GuardResponse<BlockedUser<"navigation">>;
-  /** Anything else was asked for; default 401 as JSON. */
-  readonly unauthenticated?: GuardResponse<BlockedUser<"unauthenticated">>;
-  /** Provider or store is away; default 503 with Retry-After. */
-  readonly unavailable?: GuardResponse<BlockedByOutage>;
-}
-
-/** Puts the guard before a route handler, or before a proxy's own work. A handler that is blocked does not run. */
+/** Puts the guard before a route handler or a proxy. The handler does not run for a blocked request. */
 export type RouteGuard = <More extends Context, Result>(
   handler: NextHandler<More, Result>,
 ) => (request: NextRequest, ...context: More) => Promise<Result | Response>;
@@ -57,33 +46,34 @@ export type RouteGuard = <More extends Context, Result>(
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 
 /**
- * idpauth, at home in the App Router of Next.js 16. What takes a request takes it from `headers()` when none is given; that
- * works in server components, server actions, route handlers and the proxy, and makes a page dynamic.
+ * idpauth for the App Router of Next.js 16. Without a request, a function reads the current one from `headers()`. That works in server
+ * components, server actions, route handlers and the proxy, and makes a page dynamic.
  */
 export interface NextIdpAuth extends Pick<
   IdpAuth<Incoming>,
   "endSession" | "revokeIdpToken" | "isValidIdpUrl" | "mountPath" | "idle" | "on" | typeof SESSION_FOR_TESTS
 > {
   /**
-   * Runs the startup checks; for `register()` in `instrumentation.ts`. Next.js then logs every mistake and serves nothing, but does
-   * not end by itself. Without it they run at the first request.
+   * Runs the startup checks; call it in `register()` of `instrumentation.ts`. On a mistake Next.js logs every finding and serves nothing,
+   * but its process does not end. Without the call, the checks run at the first request.
    *
    * @throws ConfigurationError with every finding at once
    */
   start(): readonly Finding[];
-  /** The endpoints, for `app/idpauth/[[...path]]/route.ts`. What is not exported there, Next.js answers its own way. */
+  /** The endpoints, for `app/idpauth/[[...path]]/route.ts`. Next.js responds itself to methods that the file does not export. */
   readonly handlers: Readonly<Record<(typeof METHODS)[number], (request: NextRequest) => Promise<Response>>>;
-  /** For `proxy.ts`: guards what its matcher names, and tells `requireUser` which page was asked for. */
+  /** For `proxy.ts`: guards the paths of its matcher, and tells `requireUser` the page of the request. */
   readonly proxy: (request: NextRequest, event: ProxyEvent) => Promise<Response>;
+  /** Lets only users pass to the handler who are signed in within the session limits. */
   readonly idpRequired: RouteGuard;
-  /** As `idpRequired`, with answers of the application's own. */
-  idpRequiredWith(answers: GuardResponses): RouteGuard;
+  /** As `idpRequired`, with your own responses. */
+  idpRequiredWith(responses: GuardResponses): RouteGuard;
   /**
-   * The visitor of a server component or server action. Somebody who is not signed in is redirected to the login.
+   * The user of a server component or server action. A user who is not signed in is redirected to the login.
    *
-   * @param options `returnTo`: path and query to come back to. Default: the page asked for where `auth.proxy` stands before
-   *   it; otherwise the login leads to IDP_AUTH_FINAL_REDIRECT_URL, since a component does not know its own address
-   * @throws ProviderUnavailableError | StoreUnavailableError for the nearest `error.tsx`, which finds the code as `digest`
+   * @param options `returnTo`: path and query to return to. Default: the page of the request if `auth.proxy` guards it. Otherwise the
+   *   login leads to IDP_AUTH_FINAL_REDIRECT_URL, since a component does not know its own address
+   * @throws ProviderUnavailableError | StoreUnavailableError for the nearest `error.tsx`, where `digest` is the code
    */
   requireUser(options?: { readonly returnTo?: string }): Promise<UserPayload>;
 
@@ -116,8 +106,8 @@ export interface NextIdpAuth extends Pick<
 }
 
 /**
- * Sign-in for a Next.js application. Settings come from the environment; options override them. Nothing is read or opened
- * before `start` or the first request, so that `next build` needs no secrets.
+ * Creates the sign-in for a Next.js application. Settings come from the environment; options override them. Nothing is read or opened
+ * before `start` or the first request, so `next build` needs no secrets.
  *
  * @example
  * // lib/auth.ts
@@ -128,16 +118,16 @@ export interface NextIdpAuth extends Pick<
  * const user = await auth.requireUser();
  */
 export function idpAuth(options: NextIdpAuthOptions = {}): NextIdpAuth {
-  const component = sharedComponent(options, {
+  const component = processComponent(options, {
     name: "Next.js",
     request: (raw) => (raw instanceof Request ? new RouteRequest(raw) : raw),
   });
 
-  /** By what `headers()` gives, which is one object for all of a request: guard and accessors share one read of the session. */
+  /** By the object of `headers()`, of which a request has one: so the guard and the accessors share one read of the session. */
   const guardedRequests = new WeakMap<object, Incoming>();
   const components = new WeakMap<object, ComponentRequest>();
 
-  /** The request that is being answered, for whoever was not handed one. */
+  /** The current request, for functions that were called without one. */
   async function current(): Promise<Incoming> {
     const seen = await headers();
     const known = guardedRequests.get(seen) ?? components.get(seen) ?? new ComponentRequest(seen);
@@ -145,50 +135,36 @@ export function idpAuth(options: NextIdpAuthOptions = {}): NextIdpAuth {
     return known;
   }
 
-  async function asked<Result>(ask: (auth: IdpAuth<Incoming>, raw: Incoming) => Promise<Result>, request?: Request): Promise<Result> {
+  async function forRequest<Result>(call: (auth: IdpAuth<Incoming>, raw: Incoming) => Promise<Result>, request?: Request): Promise<Result> {
     const raw = request ?? (await current());
-    return told(() => ask(component(), raw));
+    return withDigests(() => call(component(), raw));
   }
 
-  async function told<Result>(ask: () => Promise<Result>): Promise<Result> {
+  async function withDigests<Result>(call: () => Promise<Result>): Promise<Result> {
     try {
-      return await ask();
+      return await call();
     } catch (error) {
       throw withDigest(error);
     }
   }
 
   async function endpoint(request: NextRequest): Promise<Response> {
-    // Keeps the answer from being made at build time, and kept.
+    // Makes the route dynamic: Next.js neither prerenders nor caches the response.
     await headers();
     const reply = await component().handle(request);
-    // Next.js matches decoded paths; one that is ours only when decoded is none of ours.
+    // Next.js matches decoded paths. A path that is an endpoint's only when decoded is not found.
     return reply === undefined ? new Response(null, { status: 404 }) : toResponse(reply, request.method);
   }
 
-  function idpRequiredWith(answers: GuardResponses): RouteGuard {
-    assertGuardResponses(answers);
+  function idpRequiredWith(responses: GuardResponses): RouteGuard {
+    assertGuardResponses(responses);
 
-    function ownResponse(request: NextRequest, more: unknown, blocked: Blocked): (() => Response | Promise<Response>) | undefined {
-      const { navigation, unauthenticated, unavailable } = answers;
-      if (blocked.kind === "navigation" && navigation) return () => navigation(request, more, blocked);
-      if (blocked.kind === "unauthenticated" && unauthenticated) return () => unauthenticated(request, more, blocked);
-      if (blocked.kind === "unavailable" && unavailable) return () => unavailable(request, more, blocked);
-      return undefined;
-    }
-
-    async function turnAway(request: NextRequest, context: Context, blocked: Blocked): Promise<Response> {
-      const [more] = context;
-      const own = ownResponse(request, more, blocked);
-      if (own !== undefined) {
-        const answer = (await own()) as Response | undefined;
-        // Nothing would read as "may pass" to the proxy's router.
-        if (answer === undefined) throw new TypeError(`The answer \`${blocked.kind}\` gave no Response.`);
-        return answer;
+    async function turnAway(request: NextRequest, context: unknown, blocked: Blocked): Promise<Response> {
+      const response = await blockedResponse(blocked, responses, [request, context], []);
+      // The redirect of a proxy must be absolute.
+      if (blocked.kind === "navigation" && responses.navigation === undefined && isProxyEvent(context)) {
+        response.headers.set("Location", absoluteLoginUrl(blocked, request.url));
       }
-      const response = toResponse(blocked.reply, request.method);
-      // A proxy's redirect must be absolute.
-      if (blocked.kind === "navigation" && isProxyEvent(more)) response.headers.set("Location", absoluteLoginUrl(blocked, request.url));
       return response;
     }
 
@@ -198,7 +174,7 @@ export function idpAuth(options: NextIdpAuthOptions = {}): NextIdpAuth {
         const raw = isProxyEvent(context[0]) ? proxied(request) : request;
         guardedRequests.set(await headers(), raw);
         const blocked = await component().guard(raw);
-        if (blocked !== undefined) return turnAway(request, context, blocked);
+        if (blocked !== undefined) return turnAway(request, context[0], blocked);
         const result = await handler(request, ...context);
         return result instanceof Response ? keepPrivate(result) : result;
       };
@@ -206,11 +182,11 @@ export function idpAuth(options: NextIdpAuthOptions = {}): NextIdpAuth {
   }
 
   async function requireUser(page: { readonly returnTo?: string } = {}): Promise<UserPayload> {
-    const user = await asked((auth, raw) => auth.getUser(raw));
+    const user = await forRequest((auth, raw) => auth.getUser(raw));
     if (user !== null) return user;
     const raw = await current();
     const blocked = await component().guard(raw);
-    // Somebody signed in, or a refresh came, between the two.
+    // The user signed in, or a refresh ended, between the two calls.
     if (blocked === undefined) return requireUser(page);
     if (blocked.kind === "unavailable") throw withDigest(blocked.error);
     return redirect(pageLoginUrl(blocked, raw, page.returnTo));
@@ -218,16 +194,16 @@ export function idpAuth(options: NextIdpAuthOptions = {}): NextIdpAuth {
 
   const idpRequired = idpRequiredWith({});
   const guarded = idpRequired((request, _event: ProxyEvent) => {
-    const told = new Headers(request.headers);
-    told.set(TARGET_HEADER, proxied(request).target);
-    return NextResponse.next({ request: { headers: told } });
+    const headers = new Headers(request.headers);
+    headers.set(TARGET_HEADER, proxied(request).target);
+    return NextResponse.next({ request: { headers } });
   });
 
   return {
     start: () => component().start(),
     handlers: Object.fromEntries(METHODS.map((method) => [method, endpoint])) as NextIdpAuth["handlers"],
     async proxy(request, event) {
-      // The way in must not be guarded, whatever the matcher names.
+      // The endpoints are never guarded, even if the matcher includes them.
       const { pathname } = request.nextUrl;
       return `${pathname}/`.startsWith(component().mountPath()) ? NextResponse.next() : guarded(request, event);
     },
@@ -235,18 +211,18 @@ export function idpAuth(options: NextIdpAuthOptions = {}): NextIdpAuth {
     idpRequiredWith,
     requireUser,
 
-    getCredentials: (request) => asked((auth, raw) => auth.getCredentials(raw), request),
-    getUser: (request) => asked((auth, raw) => auth.getUser(raw), request),
-    getSession: (request) => asked((auth, raw) => auth.getSession(raw), request),
-    readSessionRecord: (request) => asked((auth, raw) => auth.readSessionRecord(raw), request),
-    getAccessToken: (options, request) => asked((auth, raw) => auth.getAccessToken(raw, options), request),
-    checkIdpAuthentication: (request) => asked((auth, raw) => auth.checkIdpAuthentication(raw), request),
-    explainIdpAuthentication: (request) => asked((auth, raw) => auth.explainIdpAuthentication(raw), request),
-    listSessions: (subject, request) => asked((auth, raw) => auth.listSessions(subject, raw), request),
+    getCredentials: (request) => forRequest((auth, raw) => auth.getCredentials(raw), request),
+    getUser: (request) => forRequest((auth, raw) => auth.getUser(raw), request),
+    getSession: (request) => forRequest((auth, raw) => auth.getSession(raw), request),
+    readSessionRecord: (request) => forRequest((auth, raw) => auth.readSessionRecord(raw), request),
+    getAccessToken: (options, request) => forRequest((auth, raw) => auth.getAccessToken(raw, options), request),
+    checkIdpAuthentication: (request) => forRequest((auth, raw) => auth.checkIdpAuthentication(raw), request),
+    explainIdpAuthentication: (request) => forRequest((auth, raw) => auth.explainIdpAuthentication(raw), request),
+    listSessions: (subject, request) => forRequest((auth, raw) => auth.listSessions(subject, raw), request),
     endAllSessions: (subject, { except } = {}) =>
       except === undefined
-        ? told(() => component().endAllSessions(subject))
-        : asked((auth, raw) => auth.endAllSessions(subject, { except: raw }), except === "current" ? undefined : except),
+        ? withDigests(() => component().endAllSessions(subject))
+        : forRequest((auth, raw) => auth.endAllSessions(subject, { except: raw }), except === "current" ? undefined : except),
     endSession: (subject, id) => component().endSession(subject, id),
     revokeIdpToken: (token, hint) => component().revokeIdpToken(token, hint),
     isValidIdpUrl: (url) => component().isValidIdpUrl(url),
@@ -257,7 +233,7 @@ export function idpAuth(options: NextIdpAuthOptions = {}): NextIdpAuth {
   };
 }
 
-/** Only in the proxy: to look at `nextUrl` makes Next.js write on a route handler's request. */
+/** The request of the proxy. Not for route handlers: reading `nextUrl` makes Next.js write to their request. */
 function proxied(request: NextRequest): RouteRequest {
   return new RouteRequest(request, request.nextUrl.basePath);
 }
@@ -266,7 +242,7 @@ function isProxyEvent(context: unknown): context is ProxyEvent {
   return typeof context === "object" && context !== null && "waitUntil" in context;
 }
 
-/** Next.js hides an error's words from the browser, but not its digest: `error.tsx` can tell an outage by our code. */
+/** Adds our code as `digest`, which Next.js passes to `error.tsx`; it hides the message from the browser. */
 function withDigest(error: unknown): unknown {
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return error;
   return Object.hasOwn(ERRORS, error.code) ? Object.assign(error, { digest: error.code }) : error;

@@ -1,7 +1,7 @@
 /**
- * What `redirect` of next/navigation throws. That module cannot be named by a package: with its extension, which Node asks
- * for, Next.js takes its browser side; without, Node finds nothing. Should the form ever change, the page ends in
- * `error.tsx`: nobody who is not signed in sees it.
+ * The error that `redirect` of next/navigation throws. A package cannot import that module: Node needs the file extension, with which
+ * Next.js loads the browser's version. If the form of the error ever changes, the page ends in `error.tsx`, and still no user sees it
+ * who is not signed in.
  */
 class RedirectError extends Error {
   readonly digest: string;
@@ -12,7 +12,7 @@ class RedirectError extends Error {
   }
 }
 
-/** Ends a server component or action: Next.js sends the visitor elsewhere. */
+/** Ends a server component or action with a redirect. */
 export function redirect(url: string): never {
   throw new RedirectError(url);
 }

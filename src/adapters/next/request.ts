@@ -1,29 +1,29 @@
 import type { IdpRequest } from "../../index.js";
 import { WebRequest } from "../fetch/fetch.js";
 
-/** What `auth.proxy` tells the components below it: path and query of the page asked for. */
+/** The request header by which `auth.proxy` tells components the path and query of the page. */
 export const TARGET_HEADER = "x-idpauth-target";
 
-/** What the host reads a request from. `Request`: that of a route handler. */
+/** The object that idpauth reads a request from. `Request`: that of a route handler. */
 export type Incoming = Request | RouteRequest | ComponentRequest;
 
-/** Headers to read; those of next/headers cannot be written. */
+/** Read-only headers, as those of next/headers. */
 type ReadableHeaders = Pick<Headers, "get">;
 
 /**
- * A request as a route handler or the proxy gets it. Its URL names the server as it was started (`-H`, `-p`), not as the
- * visitor reached it, and its scheme follows X-Forwarded-Proto whoever sent that: neither is believed.
+ * The request of a route handler or of the proxy. Its URL names the server as it was started (`-H`, `-p`), and its scheme follows
+ * X-Forwarded-Proto from any client. So neither is used.
  */
 export class RouteRequest extends WebRequest {
   readonly #basePath: string;
 
-  /** @param basePath of next.config, where it is still in the URL: in the proxy alone */
+  /** @param basePath of next.config; only the proxy's URL contains it */
   constructor(request: Request, basePath = "") {
     super(request);
     this.#basePath = basePath;
   }
 
-  /** Without `basePath`, which is the option `pathPrefix`. */
+  /** Without `basePath`, which the option `pathPrefix` covers. */
   override get target(): string {
     const target = super.target;
     if (this.#basePath === "" || !target.startsWith(this.#basePath)) return target;
@@ -31,7 +31,7 @@ export class RouteRequest extends WebRequest {
     return rest.startsWith("/") ? rest : `/${rest}`;
   }
 
-  /** Next.js serves plain http. Whoever ends TLS before it says so by BASE_URL, or by X-Forwarded-Proto with `trustProxy`. */
+  /** Next.js serves plain http. If a proxy ends TLS, BASE_URL says so, or X-Forwarded-Proto with `trustProxy`. */
   override get scheme(): "http" {
     return "http";
   }
@@ -41,17 +41,17 @@ export class RouteRequest extends WebRequest {
   }
 
   /**
-   * A client-side navigation fetches a page's payload first, and takes any other answer as a sign to load the address as
-   * a whole. For login and logout that fetch is a guess like a prefetch: the load that follows is the click.
+   * A client-side navigation first fetches the payload of a page. If the response is anything else, the browser loads the address
+   * itself. So for login and logout the first fetch counts as a prefetch.
    */
   override header(name: string): string | undefined {
     return super.header(name) ?? (name === "next-router-prefetch" ? super.header("rsc") : undefined);
   }
 }
 
-/** The request as components and server actions know it: by its headers alone, without method and address. */
+/** The request of components and server actions, which know only its headers. */
 export class ComponentRequest implements IdpRequest {
-  /** What is guarded here is a page, whatever way it was asked for. */
+  /** Components are parts of pages, even if the request was a POST of a server action. */
   readonly method = "GET";
   readonly scheme = "http";
   readonly headers: ReadableHeaders;
@@ -60,7 +60,7 @@ export class ComponentRequest implements IdpRequest {
     this.headers = headers;
   }
 
-  /** As the proxy says. A visitor who forges it, where no proxy stands, chooses where their own login leads. */
+  /** As `auth.proxy` says. Without the proxy, a user who forges the header only chooses where their own login leads. */
   get target(): string {
     const told = this.headers.get(TARGET_HEADER);
     return told?.startsWith("/") === true ? told : "/";

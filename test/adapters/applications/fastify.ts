@@ -1,5 +1,5 @@
 import cookie from "@fastify/cookie";
-import session, { type FastifySessionOptions } from "@fastify/session";
+import session from "@fastify/session";
 import fastify, { type FastifyInstance, type FastifyServerOptions } from "fastify";
 import { idpAuth, type FastifyIdpAuth, type GuardResponses, type GuardHook } from "../../../src/adapters/fastify/fastify.js";
 import type { AdapterSetup, RouteGuard, RunningApplication } from "../../../src/testing/index.js";
@@ -26,7 +26,7 @@ const FAILING_ANSWERS: GuardResponses = {
 };
 
 /** The suite's application as people write it with Fastify. */
-export async function startFastify(setup: AdapterSetup, sessionOptions: Partial<FastifySessionOptions> = {}): Promise<RunningApplication> {
+export async function startFastify(setup: AdapterSetup): Promise<RunningApplication> {
   const options: FastifyServerOptions = { trustProxy: setup.trustsProxy, forceCloseConnections: true };
   // @fastify/session gives no session to a request target in absolute form.
   if (setup.session === "host") options.rewriteUrl = ({ url = "/" }) => originForm(url);
@@ -41,7 +41,7 @@ export async function startFastify(setup: AdapterSetup, sessionOptions: Partial<
       secret: "the host's secret of at least 32 characters",
       cookie: { secure: "auto" },
       saveUninitialized: false,
-      ...sessionOptions,
+      rolling: false,
     });
   }
   app.setErrorHandler((error: Error & { status?: number }, _request, reply) => {

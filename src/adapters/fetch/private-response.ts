@@ -1,14 +1,13 @@
 import { GUARDED_CACHE_CONTROL, varyByCookie } from "../../index.js";
 
 /**
- * Keeps the response to a guarded request out of every cache: `Cache-Control: private, no-store`, unless the application has set
- * its own, and Cookie in Vary beside what the application names there. `idpRequired(handler)` does it; after `await auth.guard(request)`
- * the application does.
+ * Keeps the response to a guarded request out of every cache: it sets `Cache-Control: private, no-store`, unless the application set
+ * its own, and adds Cookie to Vary. `idpRequired(handler)` calls it; after `await auth.guard(request)` the application calls it.
  *
- * @returns the response itself, or a copy where its headers cannot be changed, such as those of a redirect or of `fetch`
+ * @returns the response itself, or a copy if its headers cannot be changed, such as those of a redirect or of `fetch`
  */
 export function keepPrivate<R extends Response>(response: R): R | Response {
-  // 101 switches protocols: nothing to store, and a copy would lose the connection.
+  // 101 switches protocols: there is nothing to store, and a copy would lose the connection.
   if (response.status < 200) return response;
   try {
     setPrivate(response.headers);

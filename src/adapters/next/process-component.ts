@@ -1,49 +1,48 @@
 import { createIdpAuth, type FrameworkAdapter, type IdpAuth, type IdpAuthOptions, type SessionStore } from "../../index.js";
 import type { Incoming } from "./request.js";
 
-/** Options of idpauth on Next.js. */
+/** Options of idpauth for Next.js. */
 export interface NextIdpAuthOptions extends Omit<IdpAuthOptions, "store"> {
   /**
-   * Where sessions live. A function is called once a process, by the first request: `next build`, which loads every module
-   * too, then opens no store.
+   * Stores the sessions. A function is called once per process, by the first request, so that `next build`, which loads every module
+   * too, opens no store.
    */
   readonly store?: SessionStore | (() => SessionStore);
 }
 
 type Component = IdpAuth<Incoming>;
 
-interface Shared {
+interface Known {
   readonly options: NextIdpAuthOptions;
   component?: Component;
 }
 
 /**
- * Next.js bundles pages, route handlers, the proxy and instrumentation apart from each other: one process evaluates the
- * module that calls `idpAuth` several times. Sessions in memory, the refreshes under way and the listeners belong to the
- * process, so what was made for the same options lies here.
+ * The components of this process, by their options. Next.js bundles pages, route handlers, the proxy and instrumentation separately, so
+ * one process evaluates the module that calls `idpAuth` several times. Sessions in memory, running refreshes and listeners must be shared.
  */
 const KEY = Symbol.for("idpauth.next");
 
-/** The component of this process for these options; built when it is first used, which `next build` never does. */
-export function sharedComponent(options: NextIdpAuthOptions, adapter: FrameworkAdapter<Incoming>): () => Component {
+/** Returns a function that gives the component of this process for these options. Its first call builds it; `next build` makes none. */
+export function processComponent(options: NextIdpAuthOptions, adapter: FrameworkAdapter<Incoming>): () => Component {
   return () => {
-    const known = ((globalThis as unknown as Record<symbol, Shared[] | undefined>)[KEY] ??= []);
-    let shared = known.find((each) => each.options === options) ?? known.find((each) => isSame(each.options, options));
-    if (shared === undefined) known.push((shared = { options }));
-    return (shared.component ??= create(shared.options, adapter));
+    const all = ((globalThis as unknown as Record<symbol, Known[] | undefined>)[KEY] ??= []);
+    let known = all.find((each) => each.options === options) ?? all.find((each) => isSame(each.options, options));
+    if (known === undefined) all.push((known = { options }));
+    return (known.component ??= create(known.options, adapter));
   };
 }
 
 function create({ store, ...options }: NextIdpAuthOptions, adapter: FrameworkAdapter<Incoming>): Component {
   if (store === undefined) return createIdpAuth<Incoming>(options, adapter);
-  // A function that returns nothing must not mean sessions in memory; null makes the startup check E014 say so.
+  // A function that returns nothing must not mean sessions in memory: null makes the startup check E014 fail.
   const opened = typeof store === "function" ? ((store() as SessionStore | undefined) ?? (null as unknown as SessionStore)) : store;
   return createIdpAuth<Incoming>({ ...options, store: opened }, adapter);
 }
 
 /**
- * Whether two bundles evaluated one and the same call. Plain values must be equal. Each bundle has functions and a store of
- * its own: there it counts that both are given, and the first are used.
+ * Whether two bundles evaluated the same call. Plain values must be equal. Each bundle has its own functions and its own store, so for
+ * these it counts that both are given; the first ones are used.
  */
 function isSame(some: NextIdpAuthOptions, other: NextIdpAuthOptions): boolean {
   return isEqual({ ...some, store: some.store !== undefined }, { ...other, store: other.store !== undefined });
@@ -57,7 +56,7 @@ function isEqual(some: unknown, other: unknown): boolean {
   return [...names].every((name) => isEqual(some[name], other[name]));
 }
 
-/** An object of a class, such as a clock, is only itself. */
+/** False for an object of a class, such as a clock, which equals only itself. */
 function isPlain(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null) return false;
   return Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;

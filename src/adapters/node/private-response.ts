@@ -1,17 +1,18 @@
 import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { GUARDED_CACHE_CONTROL, varyByCookie } from "../../index.js";
 import type { AnyResponse } from "./message.js";
+import { headerText } from "./reply.js";
 
 type WriteHead = (status: number, ...rest: readonly unknown[]) => ServerResponse;
 
 /**
- * Keeps a guarded response out of every cache: `Cache-Control: private, no-store`, unless the application sets its own, and
- * Cookie in Vary beside what the application names there. For adapters: call it when the user may pass.
+ * Keeps a guarded response out of every cache: it sets `Cache-Control: private, no-store`, unless the application sets its own, and
+ * adds Cookie to Vary. For adapters: call it when the user may pass.
  */
 export function keepPrivate(response: AnyResponse): void {
   if (response.headersSent) return;
   const either = response as ServerResponse;
-  // Set early, because libraries that send files (`send`, serve-static, koa-send) set a Cache-Control only where there is none.
+  // Set early, because libraries that send files (`send`, serve-static, koa-send) set a Cache-Control only if there is none.
   if (!either.hasHeader("Cache-Control")) either.setHeader("Cache-Control", GUARDED_CACHE_CONTROL);
   keepHeadPrivate(response);
 }
@@ -30,7 +31,7 @@ export function keepHeadPrivate(response: AnyResponse): void {
 }
 
 /**
- * Adds to the headers of the response what the headers given to `writeHead`, which replace those, do not name.
+ * Adds the two headers. The headers that `writeHead` was given replace those that the response has.
  *
  * @returns the headers to give to `writeHead`
  */
@@ -45,7 +46,7 @@ function privateHead(response: ServerResponse, given: OutgoingHttpHeaders | read
     else if (lower === "vary") vary = name;
   }
   if (!hasCacheControl && !response.hasHeader("Cache-Control")) response.setHeader("Cache-Control", GUARDED_CACHE_CONTROL);
-  const before = textOf(vary === undefined ? response.getHeader("Vary") : named?.[vary]);
+  const before = headerText(vary === undefined ? response.getHeader("Vary") : named?.[vary]);
   const after = varyByCookie(before);
   if (after === before) return named;
   if (vary !== undefined) return { ...named, [vary]: after };
@@ -53,13 +54,9 @@ function privateHead(response: ServerResponse, given: OutgoingHttpHeaders | read
   return named;
 }
 
-/** Sets header lines that replace those of the same names. `writeHead` itself would keep only the last Set-Cookie on Node 20. */
+/** Sets header lines, which replace headers of the same names. On Node 20 `writeHead` keeps only the last Set-Cookie line. */
 function setLines(response: ServerResponse, given: readonly unknown[]): void {
   const lines = given.flat() as OutgoingHttpHeader[];
   for (let at = 0; at < lines.length; at += 2) response.removeHeader(String(lines[at]));
   for (let at = 0; at + 1 < lines.length; at += 2) response.appendHeader(String(lines[at]), lines[at + 1] as string | string[]);
-}
-
-function textOf(value: OutgoingHttpHeader | undefined): string | undefined {
-  return Array.isArray(value) ? value.join(", ") : value?.toString();
 }

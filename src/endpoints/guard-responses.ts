@@ -1,0 +1,30 @@
+import type { Blocked, BlockedByOutage, BlockedUser } from "./guard.js";
+
+/**
+ * The application's own responses to blocked requests. Each function is called with the framework's arguments `Before`, the blocked
+ * request, and the arguments `After`.
+ */
+export interface GuardResponsesOf<Before extends readonly unknown[], After extends readonly unknown[] = [], Result = unknown> {
+  /** Responds to a page request. Default: 302 to the login, which returns to the page. */
+  readonly navigation?: (...args: [...Before, blocked: BlockedUser<"navigation">, ...After]) => Result;
+  /** Responds to any other request. Default: 401 as JSON. */
+  readonly unauthenticated?: (...args: [...Before, blocked: BlockedUser<"unauthenticated">, ...After]) => Result;
+  /** Responds while the provider or the store is unavailable. Default: 503 with Retry-After. */
+  readonly unavailable?: (...args: [...Before, blocked: BlockedByOutage, ...After]) => Result;
+}
+
+/**
+ * Responds to a blocked request with the application's own function, or with `byDefault` if there is none.
+ *
+ * @returns what the function returns; rejects with what it throws
+ */
+export async function respondToBlocked<Before extends readonly unknown[], After extends readonly unknown[], Result>(
+  blocked: Blocked,
+  responses: GuardResponsesOf<Before, After, Result>,
+  before: Before,
+  after: After,
+  byDefault: (reply: Blocked["reply"]) => Awaited<Result>,
+): Promise<Awaited<Result>> {
+  const own = responses[blocked.kind] as ((...args: [...Before, Blocked, ...After]) => Result) | undefined;
+  return own === undefined ? byDefault(blocked.reply) : await own.call(responses, ...before, blocked, ...after);
+}
