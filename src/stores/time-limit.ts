@@ -1,39 +1,38 @@
 import { StoreUnavailableError } from "../errors.js";
 
-/** Milliseconds that one operation of a store may take, at the most and by default: the refresh lease counts on it. */
+/** Default and maximum time of one store operation, in milliseconds. The refresh lease is computed from it. */
 export const DEFAULT_STORE_TIMEOUT = 2_000;
 
 /**
+ * Checks the option `timeout` of a store.
+ *
  * @param name the store's function, for the message
- * @throws TypeError for what is no time limit
+ * @throws TypeError if the time limit is out of bounds
  */
 export function checkTimeout(name: string, timeout: number): void {
   if (Number.isInteger(timeout) && timeout >= 1 && timeout <= DEFAULT_STORE_TIMEOUT) return;
   throw new TypeError(
-    `${name}: timeout must be whole milliseconds from 1 to ${String(DEFAULT_STORE_TIMEOUT)}, on which the refresh lease counts; got ${String(timeout)}.`,
+    `${name}: timeout must be whole milliseconds from 1 to ${String(DEFAULT_STORE_TIMEOUT)}, because the refresh lease depends on it; got ${String(timeout)}.`,
   );
 }
 
 /**
- * The work's own outcome; or, after `milliseconds`, a rejection: nobody knows then what the work did, or will still do.
+ * Returns the result of the work, or rejects after `milliseconds`. After that rejection the outcome of the work is unknown.
  *
- * @throws StoreUnavailableError the time is over
+ * @throws StoreUnavailableError the time has passed
  */
 export function withinTime<Result>(work: Promise<Result>, milliseconds: number): Promise<Result> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      reject(new StoreUnavailableError("The session store did not answer in time."));
+      reject(new StoreUnavailableError("The session store did not respond in time."));
     }, milliseconds);
-    const settle = (): void => {
-      clearTimeout(timer);
-    };
     work.then(
       (result) => {
-        settle();
+        clearTimeout(timer);
         resolve(result);
       },
       (error: unknown) => {
-        settle();
+        clearTimeout(timer);
         reject(error instanceof Error ? error : new StoreUnavailableError(undefined, { cause: error }));
       },
     );

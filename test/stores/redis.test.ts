@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { StoreUnavailableError } from "../../src/errors.js";
 import type { Entry, SessionStore } from "../../src/ports/session-store.js";
 import { redisStore, type RedisClient } from "../../src/stores/redis/redis-store.js";
-import { INDEX, INSERT, REPLACE, type RedisScript } from "../../src/stores/redis/scripts.js";
+import { DELETE, INDEX, INSERT, REPLACE, TOUCH, type RedisScript } from "../../src/stores/redis/scripts.js";
 import { packEntry, stampDigits } from "../../src/stores/redis/value.js";
 import { testStore } from "../../src/testing/index.js";
 import { eventually } from "../support/eventually.js";
@@ -109,7 +109,7 @@ describe.skipIf(isMissing)("a Redis server", () => {
           const [subject, key] = [newKey(), newKey()];
           const name = `idpauth:subject:${subject}`;
           for (const until of [300, 100]) {
-            const args = ["1", key, stampDigits(server.now() + until)];
+            const args = [key, stampDigits(server.now() + until)];
             await control(server, (client) => client.sendCommand(["EVAL", INDEX.source, "1", name, ...args]));
           }
           expect(await control(server, (client) => client.zScore(name, key))).toBeGreaterThan(server.now() + 200);
@@ -168,14 +168,36 @@ describe.skipIf(isMissing)("a Redis server", () => {
         const [first, second, third] = ["a", "b", "c"].map((letter) => letter.repeat(22)) as [string, string, string];
         const value = (version: string): Buffer => packEntry({ data: Buffer.from("a"), expiresAt: server.now() + 100 }, version);
         const run = ({ source }: RedisScript, ...args: (string | Buffer)[]): Promise<unknown> =>
-          control(server, (client) => client.sendCommand(["EVAL", source, "1", key, "1", ...args]));
-        expect(await run(INSERT, value(first))).toBe(1);
-        expect(await run(INSERT, value(first))).toBe(1);
-        expect(await run(INSERT, value(second))).toBe(0);
-        expect(await run(REPLACE, first, value(second), "0")).toEqual([1]);
-        expect(await run(REPLACE, first, value(second), "0")).toEqual([1]);
-        expect(await run(REPLACE, first, value(third), "0")).toEqual([0]);
-        expect(await run(INSERT, value(first))).toBe(0);
+          control(server, (client) => client.sendCommand(["EVAL", source, "1", key, ...args]));
+        expect(await run(INSERT, value(first))).toEqual([1]);
+        expect(await run(INSERT, value(first))).toEqual([1]);
+        expect(await run(INSERT, value(second))).toEqual([0]);
+        expect(await run(REPLACE, value(second), first, "", "0")).toEqual([1]);
+        expect(await run(REPLACE, value(second), first, "", "0")).toEqual([1]);
+        expect(await run(REPLACE, value(third), first, "", "0")).toEqual([0]);
+        expect(await run(INSERT, value(first))).toEqual([0]);
+      });
+
+      it("a script that runs late overwrites nothing, moves nothing back and brings nothing back", async () => {
+        const store = redisStore(connected.client);
+        const run = ({ source }: RedisScript, key: string, ...args: (string | Buffer)[]): Promise<unknown> =>
+          control(server, (client) => client.sendCommand(["EVAL", source, "1", `idpauth:session:${key}`, ...args]));
+        const late = packEntry({ data: Buffer.from("late"), expiresAt: server.now() + 50 }, "l".repeat(22));
+        const lateTouch = [stampDigits(server.now() - 9), stampDigits(server.now() + 50), "", "0"];
+        const key = newKey();
+        await store.insert(key, { data: Buffer.from("a"), expiresAt: server.now() + 100, lastActive: server.now() });
+        const { version } = (await store.get(key))!;
+        await store.replace(key, { data: Buffer.from("b"), expiresAt: server.now() + 100 }, version);
+        const before = await store.get(key);
+        expect(await run(REPLACE, key, late, version, "", "0")).toEqual([0]);
+        expect(await run(INSERT, key, late)).toEqual([0]);
+        expect(await run(TOUCH, key, ...lateTouch)).toEqual([1]);
+        expect(await store.get(key)).toEqual(before);
+        await store.delete(key);
+        expect(await run(REPLACE, key, late, before!.version, "", "0")).toEqual([0]);
+        expect(await run(TOUCH, key, ...lateTouch)).toEqual([0]);
+        expect(await run(DELETE, key)).toBeNull();
+        expect(await store.get(key)).toBeUndefined();
       });
 
       it("knows its scripts again after SCRIPT FLUSH", async () => {
@@ -302,17 +324,8 @@ describe("what the store refuses", () => {
       () => listened(createClient({ disableOfflineQueue: true, socket: { socketTimeout: 1000, reconnectStrategy: 100 } })),
       [],
     ],
+    // A Cluster or Sentinel client of this package has no public options.
     ["createCluster as recommended", () => listened(createCluster({ rootNodes, defaults: { disableOfflineQueue: true } })), []],
-    [
-      "createCluster with its defaults",
-      () => listened(createCluster({ rootNodes })),
-      [/disableOfflineQueue: true in createCluster\(\{ defaults/],
-    ],
-    [
-      "createCluster with the setting where it has no effect",
-      () => listened(createCluster({ rootNodes: [{ url: "redis://127.0.0.1:1", disableOfflineQueue: true }] })),
-      [/in createCluster\(\{ defaults/],
-    ],
     [
       "createSentinel as recommended",
       () =>
@@ -320,11 +333,6 @@ describe("what the store refuses", () => {
           createSentinel({ name: "one", sentinelRootNodes, nodeClientOptions: { disableOfflineQueue: true }, maxCommandRediscovers: 0 }),
         ),
       [],
-    ],
-    [
-      "createSentinel with its defaults",
-      () => listened(createSentinel({ name: "one", sentinelRootNodes })),
-      [/disableOfflineQueue: true in createSentinel\(\{ nodeClientOptions/, /maxCommandRediscovers: 0/],
     ],
     ["Redis as recommended", () => new Redis({ lazyConnect: true, enableOfflineQueue: false, autoResendUnfulfilledCommands: false }), []],
     [
@@ -347,11 +355,6 @@ describe("what the store refuses", () => {
     ],
     ["Cluster as recommended", () => new Cluster(nodes, { lazyConnect: true, enableOfflineQueue: false }), []],
     ["Cluster with its defaults", () => new Cluster(nodes, { lazyConnect: true }), [/enableOfflineQueue: false/]],
-    [
-      "Cluster that connects lost nodes again",
-      () => new Cluster(nodes, { lazyConnect: true, enableOfflineQueue: false, clusterNodeRetryStrategy: () => 100 }),
-      [/autoResendUnfulfilledCommands: false in new Cluster\(nodes, \{ redisOptions/],
-    ],
     [
       "Cluster that reads from replicas",
       () => new Cluster(nodes, { lazyConnect: true, enableOfflineQueue: false, scaleReads: "all" }),

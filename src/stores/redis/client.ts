@@ -2,34 +2,32 @@ import type { RedisConnection } from "./connection.js";
 import { ioRedisConnection, isIoRedis, type IoRedisClient } from "./ioredis.js";
 import { isNodeRedis, nodeRedisConnection, type NodeRedisClient } from "./node-redis.js";
 
-/** A client of the package `redis` (node-redis) or `ioredis`: for one server, for Sentinel, or for a Cluster. */
+/** A client of the package `redis` (node-redis) or `ioredis`, for one server, Sentinel or a Cluster. */
 export type RedisClient = NodeRedisClient | IoRedisClient;
 
 /**
- * Tells the clients apart by their shape: the packages are the application's, in whatever version and number of copies.
+ * Returns the connection of a client. Tells the packages apart by their public members, because the application may have
+ * any version and several copies of them.
  *
- * @throws TypeError for what is no object
+ * @throws TypeError if the client is no object
  */
-export function connectionOf(client: RedisClient): RedisConnection {
-  // The application may be written in JavaScript.
-  const given: unknown = client;
-  if (typeof given !== "object" || given === null) {
-    throw new TypeError("redisStore: the client must be one of the package redis or ioredis.");
+export function connectionOf(client: unknown): RedisConnection {
+  if (typeof client !== "object" || client === null) {
+    throw new TypeError("redisStore: the client must be a client of the package redis or ioredis.");
   }
-  if (isNodeRedis(given)) return nodeRedisConnection(given);
-  if (isIoRedis(given)) return ioRedisConnection(given);
+  if (isNodeRedis(client)) return nodeRedisConnection(client);
+  if (isIoRedis(client)) return ioRedisConnection(client);
   return UNKNOWN;
 }
 
 const UNKNOWN: RedisConnection = {
   send: () => Promise.reject(new Error("redisStore does not know this kind of client")),
-  isOpen: () => undefined,
-  lines: () => [],
+  isOpen: () => true,
   problems: () => [
     {
-      message: "redisStore was given a client of a kind that it does not know.",
+      message: "redisStore does not know this kind of client.",
       remedy:
-        "Hand in what createClient, createCluster or createSentinel of the package redis (5 or later) gives, or a Redis or Cluster of ioredis (5 or later).",
+        "Pass a client of createClient, createCluster or createSentinel (redis 5 or later), or a Redis or Cluster (ioredis 5 or later).",
     },
   ],
 };

@@ -1,32 +1,22 @@
 import type { StoreProblem } from "../../ports/session-store.js";
 
-/** Name and arguments, as they go over the wire. */
+/** Name and arguments of a command. */
 export type RedisCommand = readonly [name: string, ...args: (string | Buffer)[]];
 
-/** What the store needs of a client, of whichever kind. */
+/** The part of a client that the store uses. */
 export interface RedisConnection {
-  /**
-   * Sends a command to the primary that has `key`. Texts in the reply are Buffers. Rejects with whatever the client has to
-   * say; may throw instead.
-   */
+  /** Sends a command to the primary of `key`. Strings in the reply are Buffers. Rejects or throws with the client's own error. */
   send(key: string, command: RedisCommand): Promise<unknown>;
-  /** Whether the application has connected it; undefined: the client connects by itself. */
-  isOpen(): boolean | undefined;
-  /** What keeps the client, as it is set up, from what the store promises. */
+  /** False: the application has not connected the client, or has closed it. */
+  isOpen(): boolean;
+  /** Mistakes in the client's options, without I/O. */
   problems(): StoreProblem[];
-  /** The connections to primaries that it has at the moment. */
-  lines(): readonly RedisLine[];
 }
 
-/** A client's connection to one server. */
-export interface RedisLine {
-  /**
-   * Which connection it is, to be compared; undefined: there is none, since the client is just making one (and limits that
-   * itself) or has been closed.
-   */
-  current(): unknown;
-  /** Settles when the server has answered, or when the client gives up; may throw. */
-  ping(): Promise<unknown>;
-  /** Drops the connection for a new one; called only while there is a current one. Never throws or rejects. */
-  reconnect(): void;
+/** @param option the setting with its place, for example `disableOfflineQueue: true in createClient({ … })` */
+export function offlineQueue(option: string): StoreProblem {
+  return {
+    message: "The Redis client queues commands during an outage and runs them afterwards.",
+    remedy: `Set ${option}.`,
+  };
 }

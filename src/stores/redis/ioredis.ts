@@ -1,5 +1,5 @@
 import type { StoreProblem } from "../../ports/session-store.js";
-import type { RedisConnection, RedisLine } from "./connection.js";
+import { offlineQueue, type RedisConnection } from "./connection.js";
 
 /** A `Redis` or `Cluster` of the package `ioredis`. */
 export interface IoRedisClient {
@@ -7,33 +7,20 @@ export interface IoRedisClient {
   callBuffer(...args: never[]): unknown;
 }
 
-interface IoRedis extends IoRedisNode {
+interface IoRedis {
   readonly isCluster?: boolean;
-  readonly options: RedisOptions & ClusterOptions;
+  readonly options: Options;
   callBuffer: BufferCommand;
-  nodes?(role: "master"): IoRedisNode[];
-}
-
-interface IoRedisNode {
-  readonly status: string;
-  readonly stream?: unknown;
-  ping(): Promise<unknown>;
-  disconnect(reconnect: boolean): void;
 }
 
 type BufferCommand = (...args: (string | Buffer)[]) => Promise<unknown>;
 
-interface RedisOptions {
+interface Options {
   readonly enableOfflineQueue?: boolean;
   readonly autoResendUnfulfilledCommands?: boolean;
-  readonly sentinels?: unknown;
+  /** With `sentinels`: "slave" selects a replica. */
   readonly role?: string;
-}
-
-interface ClusterOptions {
-  readonly enableOfflineQueue?: boolean;
-  readonly redisOptions?: RedisOptions;
-  readonly clusterNodeRetryStrategy?: unknown;
+  /** Of a Cluster. */
   readonly scaleReads?: unknown;
 }
 
@@ -44,77 +31,31 @@ export function isIoRedis(client: object): client is IoRedis {
 
 export function ioRedisConnection(client: IoRedis): RedisConnection {
   return {
-    send: (_key, [name, ...args]) => commandOf(client, name).apply(client, args),
-    isOpen: () => undefined,
-    problems: () => (client.isCluster === true ? clusterProblems(client.options) : redisProblems(client.options)),
-    lines: () => (client.isCluster === true ? (client.nodes?.("master") ?? []) : [client]).map(lineOf),
+    // `callBuffer` loses the command's name under `enableAutoPipelining`.
+    send: (_key, [name, ...args]) =>
+      ((client as unknown as Record<string, BufferCommand>)[`${name.toLowerCase()}Buffer`] ?? client.callBuffer).apply(client, args),
+    // The client connects by itself.
+    isOpen: () => true,
+    problems: () => problemsOf(client),
   };
 }
 
-/** Not by `callBuffer`, which loses the command's name under `enableAutoPipelining`. */
-function commandOf(client: IoRedis, name: string): BufferCommand {
-  return (client as unknown as Record<string, BufferCommand>)[`${name.toLowerCase()}Buffer`] ?? client.callBuffer;
-}
-
-/**
- * A node of a Cluster is not connected again by itself: it is forgotten, and found again when another node names it.
- */
-function lineOf(node: IoRedisNode): RedisLine {
-  return {
-    // "connect": the server has accepted, and not said anything yet.
-    current: () => (node.status === "ready" || node.status === "connect" ? (node.stream ?? node.status) : undefined),
-    ping: () => node.ping(),
-    reconnect: () => {
-      node.disconnect(true);
-    },
-  };
-}
-
-function redisProblems(options: RedisOptions): StoreProblem[] {
-  const problems = offlineQueueProblems(options, "new Redis({ … })");
-  if (options.autoResendUnfulfilledCommands !== false) problems.push(resends("new Redis({ … })"));
-  if (options.sentinels && options.role === "slave") {
+function problemsOf({ isCluster = false, options }: IoRedis): StoreProblem[] {
+  const where = isCluster ? "new Cluster(nodes, { … })" : "new Redis({ … })";
+  const problems: StoreProblem[] = [];
+  if (options.enableOfflineQueue !== false) problems.push(offlineQueue(`enableOfflineQueue: false in ${where}`));
+  // A Cluster client does not reconnect a lost node, so it resends nothing.
+  if (!isCluster && options.autoResendUnfulfilledCommands !== false) {
     problems.push({
-      message: "The Redis client asks Sentinel for a replica: it cannot write, and may read what has been deleted.",
-      remedy: "Leave out role: 'slave' in new Redis({ … }).",
+      message: "The Redis client resends commands whose reply was lost with the connection.",
+      remedy: `Set autoResendUnfulfilledCommands: false in ${where}.`,
+    });
+  }
+  if (options.role === "slave" || (isCluster && ![undefined, "master"].includes(options.scaleReads as string | undefined))) {
+    problems.push({
+      message: "The Redis client uses replicas. A replica refuses writes and may return deleted entries.",
+      remedy: `Leave out ${isCluster ? "scaleReads" : "role"} in ${where}.`,
     });
   }
   return problems;
-}
-
-/**
- * What a Cluster client tries again for a moment (`retryDelayOnFailover` and its like) is needed, since a node that is just
- * being connected refuses commands; and it is harmless, since the store takes its permit back when its own time is over.
- */
-function clusterProblems(options: ClusterOptions): StoreProblem[] {
-  const where = "new Cluster(nodes, { … })";
-  const problems = offlineQueueProblems(options, where);
-  // A node that is not connected again has nothing to send again.
-  if (typeof options.clusterNodeRetryStrategy === "function" && options.redisOptions?.autoResendUnfulfilledCommands !== false) {
-    problems.push(resends("new Cluster(nodes, { redisOptions: { … } })"));
-  }
-  if (options.scaleReads !== undefined && options.scaleReads !== "master") {
-    problems.push({
-      message: "The Redis Cluster client reads from replicas, which may still hold what has been replaced or deleted.",
-      remedy: `Leave out scaleReads in ${where}.`,
-    });
-  }
-  return problems;
-}
-
-function offlineQueueProblems(options: { readonly enableOfflineQueue?: boolean }, where: string): StoreProblem[] {
-  if (options.enableOfflineQueue === false) return [];
-  return [
-    {
-      message: "The Redis client queues commands while the server cannot be reached, and would run them after the outage.",
-      remedy: `Set enableOfflineQueue: false in ${where}.`,
-    },
-  ];
-}
-
-function resends(where: string): StoreProblem {
-  return {
-    message: "The Redis client keeps commands whose answer was lost with the connection, and would run them again after the outage.",
-    remedy: `Set autoResendUnfulfilledCommands: false in ${where}.`,
-  };
 }

@@ -3,9 +3,8 @@ import type { Entry, Stored } from "../../ports/session-store.js";
 import type { EpochSeconds } from "../../clock.js";
 
 /**
- * How an entry lies under its key: one string, since a GET of one string costs the least, on the wire and in memory (a
- * hash of six fields: a fifth more of both). Its head has a fixed width, so that a script reads it without the rest and
- * moves a stamp in place.
+ * An entry is one string, because that costs the least on the wire and in memory (a hash of six fields costs a fifth more).
+ * The head has a fixed width, so that a script can read it alone and change a stamp in place.
  *
  * | Bytes | Content |
  * |---|---|
@@ -26,7 +25,7 @@ const SUMMARY_LENGTH_AT = 63;
 /** Bytes before the subject. */
 export const HEAD_LENGTH = 71;
 
-/** Bytes of randomness in a version: enough that none ever comes twice. */
+/** Random bytes of a version, enough that no version occurs twice. */
 export const VERSION_BYTES = 16;
 
 const LENGTH_DIGITS = 8;
@@ -35,7 +34,9 @@ const MAX_LENGTH = 10 ** LENGTH_DIGITS - 1;
 const ABSENT = "-";
 
 /**
- * @throws TypeError for data that is not bytes, a stamp that is no whole number of seconds, a part of 100 MB or more
+ * Returns the stored form of an entry.
+ *
+ * @throws TypeError for data that is not bytes, a stamp that is not a whole number of seconds, or a part of 100 MB or more
  */
 export function packEntry(entry: Entry, version: string): Buffer {
   const { data, expiresAt, lastActive, summary } = entry;
@@ -56,11 +57,13 @@ export function packEntry(entry: Entry, version: string): Buffer {
 }
 
 /**
- * @throws StoreUnavailableError for what this version of the store did not write: whether there is a session cannot be told
+ * Returns the entry of a stored value.
+ *
+ * @throws StoreUnavailableError if this version of the store did not write the value
  */
 export function unpackEntry(value: Buffer): Stored {
   if (value.length < HEAD_LENGTH || value.toString("latin1", 0, VERSION_AT) !== FORMAT) {
-    throw new StoreUnavailableError("Redis holds something under a session's key that this version of idpauth did not write.");
+    throw new StoreUnavailableError("Another program or another version of idpauth wrote the value of a session's key in Redis.");
   }
   const head = value.toString("latin1", 0, HEAD_LENGTH);
   const lastActive = digitsAt(head, ACTIVE_AT, STAMP_DIGITS);
@@ -78,7 +81,7 @@ export function unpackEntry(value: Buffer): Stored {
   };
 }
 
-/** As a stamp lies in the head. */
+/** Returns the stored form of a time. */
 export function stampDigits(stamp: EpochSeconds): string {
   if (!Number.isSafeInteger(stamp)) throw new TypeError("redisStore: a time must be a whole number of seconds.");
   return String(Math.max(0, stamp)).padStart(STAMP_DIGITS, "0");
