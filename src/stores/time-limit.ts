@@ -19,12 +19,17 @@ export function checkTimeout(name: string, timeout: number): void {
 /**
  * Returns the result of the work, or rejects after `milliseconds`. After that rejection the outcome of the work is unknown.
  *
+ * @param tooLate the message of the rejection
  * @throws StoreUnavailableError the time has passed
  */
-export function withinTime<Result>(work: Promise<Result>, milliseconds: number): Promise<Result> {
+export function withinTime<Result>(
+  work: Promise<Result>,
+  milliseconds: number,
+  tooLate = () => "The session store did not respond in time.",
+): Promise<Result> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      reject(new StoreUnavailableError("The session store did not respond in time."));
+      reject(new StoreUnavailableError(tooLate()));
     }, milliseconds);
     work.then(
       (result) => {

@@ -55,8 +55,8 @@ describe("the source", () => {
         "access/slots.ts",
         "provider/openid-provider.ts",
         "stores/postgres/pool.ts",
-        "stores/postgres/sweep.ts",
         "stores/sqlite/writes.ts",
+        "stores/sweep.ts",
       ].filter((path) => files.has(path)),
     );
     for (const use of uses(/Math\.random/)) expect(use).toMatch(/pause|wait\(|estimate|random = Math\.random|\* Math\.min|interval/i);

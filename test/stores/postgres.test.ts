@@ -133,6 +133,19 @@ describe.skipIf(!hasOwnTime)("the server's own clock decides", () => {
       }
     });
 
+    it("a statement whose name the pooler has lost runs again, and none gets a name afterwards", async () => {
+      const pooled = poolTo(bouncer.url);
+      const store = postgresStore(pooled, { sweepInterval: 0 });
+      const entry = entryOf(100, { expiresAt: server.now() + DAY });
+      // Two clients of the pooler at once share its connections, so each meets the other's names or misses its own.
+      for (let round = 0; round < 20; round += 1) {
+        const keys = Array.from({ length: 5 }, (_, index) => `named ${round} ${index}`);
+        expect(await Promise.all(keys.map((key) => store.insert(key, entry)))).not.toContain(false);
+        expect(await Promise.all(keys.map((key) => store.get(key)))).not.toContain(undefined);
+      }
+      await pooled.end();
+    });
+
     it("migrates through it, five at once", async () => {
       const pooled = poolTo(bouncer.url);
       const store = postgresStore(pooled, { table: "through_the_pooler", sweepInterval: 0 });
@@ -324,12 +337,18 @@ describe.skipIf(!isHere)("on a server with the real time", () => {
       await odd.end();
     });
 
-    it("leaves no prepared statement and no transaction on the connections", async () => {
+    it.each([
+      [true, "one prepared statement of each kind"],
+      [false, "no prepared statement"],
+    ])("with namedStatements %s a connection keeps %s, and no transaction", async (namedStatements) => {
       const single = poolTo(server.url, { max: 1 });
-      const through = postgresStore(single, { sweepInterval: 0 });
-      await through.insert("plain", entryOf(10));
-      await through.delete("plain");
-      expect(await ask(single, "SELECT count(*) FROM pg_prepared_statements")).toBe("0");
+      const through = postgresStore(single, { sweepInterval: 0, namedStatements });
+      for (const key of ["one", "other"]) {
+        await through.insert(key, entryOf(10));
+        await through.delete(key);
+      }
+      const prepared = "SELECT count(*) FROM pg_prepared_statements WHERE name LIKE 'idpauth_%'";
+      expect(await ask(single, prepared)).toBe(namedStatements ? "2" : "0");
       expect(await ask(single, "SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in%'")).toBe("0");
       await single.end();
     });

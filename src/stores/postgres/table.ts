@@ -1,13 +1,13 @@
 const PART = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
-/** "idpauth" in ASCII: one lock for all migrations of one database. */
+/** "idpauth" in ASCII: one lock for all migrations of a database. */
 const MIGRATION_LOCK = "29665306388821096";
-/** Rows that one statement of the sweep removes at the most: some milliseconds. */
+/** Maximum number of rows that one statement of the sweep removes, within some milliseconds. */
 export const SWEEP_SLICE = 500;
 
 /**
- * A table's name, quoted for SQL. Quoted names keep their case: `Sessions` is not `sessions`.
+ * Returns a table's name, quoted for SQL. A quoted name is case-sensitive: `Sessions` is not `sessions`.
  *
- * @throws TypeError when the name is not one or two parts (`table` or `schema.table`), each of at most 63 letters, digits
+ * @throws TypeError unless the name has one or two parts (`table` or `schema.table`), each of at most 63 letters, digits
  *   and underscores that do not begin with a digit
  */
 export function quotedTable(table: string): string {
@@ -19,21 +19,20 @@ export function quotedTable(table: string): string {
 }
 
 /**
- * The SQL that makes the store's table: one statement, which does all or nothing, and nothing when the table is there. It can
- * run in a migration tool's transaction, through a transaction-mode pooler, and in many processes at once. The schema must
- * exist. The role that the application uses needs SELECT, INSERT, UPDATE and DELETE on the table, and no more.
+ * Returns the SQL that creates the store's table: one statement that does everything or nothing, and nothing if the table
+ * exists. It can run in a migration tool's transaction, through a pooler in transaction mode, and in many processes at once.
+ * The schema must exist. The application's role needs SELECT, INSERT, UPDATE and DELETE on the table.
  *
- * What is unusual in it serves one end: stamping a session's last activity, which happens all the time, must not write the
- * session's data again.
+ * The layout keeps a stamp of the last activity cheap. Stamps are frequent, and must not write the session's data again:
  *
- * - `data` is kept out of line (TOAST), where an update that does not mention it leaves it alone. PostgreSQL moves nothing
- *   out of a row that is shorter than about 2 KB, so `spacer` makes each row longer than that for the moment in which this is
- *   decided; it is then compressed to some 35 bytes. The other columns are kept in the row (MAIN).
- * - No index holds `last_active`, and pages are filled to 70 %, so that the new row version finds room in its page and no
- *   index is written (heap-only tuples).
+ * - `data` is stored out of line (TOAST), so that an update of other columns does not copy it. PostgreSQL moves nothing out
+ *   of a row shorter than about 2 KB. So `spacer` makes each row longer until PostgreSQL has decided; compressed it takes some 35
+ *   bytes. The other columns stay in the row (MAIN).
+ * - No index contains `last_active`, and pages are filled to 70 %. So the new row version fits into its page, and PostgreSQL
+ *   writes no index (heap-only tuples).
  *
  * @param table as for `postgresStore`
- * @throws TypeError when the table's name is none
+ * @throws TypeError if the name is not valid
  */
 export function postgresMigration(table = "idpauth_sessions"): string {
   const name = quotedTable(table);
@@ -65,8 +64,9 @@ $idpauth$;
 `;
 }
 
-/** Each method's statement. Every one is complete in itself, so any connection will do, and none keeps a transaction open. */
-export interface Statements {
+/** The statement of each method, with its parameters. */
+export interface Sql {
+  readonly migrate: string;
   /** key, now */
   readonly get: string;
   /** key, now, expiresAt, lastActive, subject, summary, data */
@@ -84,24 +84,23 @@ export interface Statements {
 }
 
 /**
- * Why each of them is one atomic step, under READ COMMITTED: an UPDATE or DELETE that meets a row which another transaction
- * has just changed waits for that one, takes the row's newest version, and asks its whole WHERE clause again of it before it
- * writes; SET, too, is computed from that newest version. So of two `replace` with one version the second finds another
- * version; a `touch` or `replace` that waited for a `delete` finds no row, and none of the two can make one; stamps move from
- * whatever is newest. `insert` is decided by the primary key: it locks the row in the way and asks its WHERE clause of that
- * row's newest version. Under a stricter default isolation PostgreSQL refuses the second writer (40001) instead; it is asked again.
+ * Returns the statements over a table. Each is one atomic step under READ COMMITTED. If an UPDATE or DELETE meets a row that
+ * another transaction has just changed, it waits, takes the newest version of the row, and checks its WHERE clause again. SET
+ * uses that newest version, too. So the second of two `replace` with one version finds another version. A `touch` or `replace` after a
+ * `delete` finds no row. Stamps move from the newest values. The primary key decides an `insert`: it locks the
+ * existing row and checks WHERE on its newest version. Under a stricter default isolation PostgreSQL refuses the second writer (40001),
+ * and the store sends the statement again.
  *
- * `now` is null for the server's own clock. That is `clock_timestamp()`, since a statement may have waited for a lock since
- * it began; only the sweep, whose condition an index has to answer, takes the time at which it began.
- *
- * Values come back as text, whatever parsers and formats the application has given its pool.
+ * `now` is null for the server's clock. That is `clock_timestamp()`, because a statement may have waited for a lock. The sweep
+ * needs a condition that an index can use, so it takes the time at which its statement began.
  */
-export function statementsFor(table: string): Statements {
+export function sqlFor(table: string): Sql {
   const name = quotedTable(table);
   const now = (parameter: string, clock = "clock_timestamp()"): string =>
     `COALESCE(${parameter}::float8, extract(epoch FROM ${clock})::float8)`;
   const columns = "version::text, expires_at::text, last_active::text, subject, encode(summary, 'base64'), encode(data, 'base64')";
   return {
+    migrate: postgresMigration(table),
     get: `SELECT ${columns} FROM ${name} WHERE key = $1 AND expires_at > ${now("$2")}`,
     insert: `INSERT INTO ${name} AS present (key, version, expires_at, last_active, subject, summary, data)
 VALUES ($1, gen_random_uuid(), $3::float8, $4::float8, $5, $6::bytea, $7::bytea)
@@ -116,7 +115,7 @@ WHERE key = $1 AND version::text = $8 AND expires_at > ${now("$2")}`,
 WHERE key = $1 AND expires_at > ${now("$2")}`,
     remove: `DELETE FROM ${name} WHERE key = $1 RETURNING ${columns}, (expires_at > ${now("$2")})::text`,
     listBySubject: `SELECT key FROM ${name} WHERE subject = $1 AND expires_at > ${now("$2")}`,
-    // Rows that somebody else works on are left for the next time, so that the sweep waits for nobody.
+    // The sweep leaves locked rows for the next time, so it never waits.
     sweep: `DELETE FROM ${name} WHERE ctid = ANY (ARRAY(
   SELECT ctid FROM ${name} WHERE expires_at <= ${now("$1", "statement_timestamp()")}
   ORDER BY expires_at LIMIT ${SWEEP_SLICE} FOR UPDATE SKIP LOCKED
