@@ -1,129 +1,105 @@
-// Proves that imports point only the way the architecture says: down. There is no exception by comment.
-// It reads imports, re-exports, import types, import() and require() alike; a type is a dependency too.
+// Checks that imports point down only, as docs/contributing/architecture.md says. A comment cannot switch it off.
+// It reads imports, re-exports, import types, import() and require(): a type is a dependency, too.
 import { readdirSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import ts from "typescript";
+import { packageEntries } from "./entries.mjs";
 import { headline, root } from "./run.mjs";
 
 /**
- * @typedef {object} Room
- * @property {readonly string[]} rooms other rooms that it may import; its own files it always may
+ * What a folder of sources may import, besides its own files.
+ *
+ * @typedef {object} Rule
+ * @property {readonly string[]} folders other folders, and files
  * @property {readonly string[]} packages
- * @property {boolean} builtins whether it may use what Node brings
- * @property {boolean} [computed] whether it may import what somebody names when it runs; default no
+ * @property {boolean} builtins whether it may use Node.js's own modules
+ * @property {boolean} [ownFramework] whether it may import packages whose names start with the folder's name
+ * @property {boolean} [computed] whether it may import an address that is only known when it runs
  */
 
-/** What every room that does I/O may import. */
+/** What every folder that does I/O may import. */
 const BASE = ["src/clock.ts", "src/errors.ts", "src/http", "src/ports", "src/record"];
 
 /**
- * THE table. A room is a folder, a file, or with a star the files of one name: each host is a room, so that none imports another.
+ * One rule for each folder or file; the first name that fits counts. `/*` stands for each folder inside, so that none imports another.
  *
- * @type {Readonly<Record<string, Room>>}
+ * @type {Readonly<Record<string, Rule>>}
  */
-export const ROOMS = {
-  // What every other room may import, in this order: each imports only those before it.
-  "src/clock.ts": { rooms: [], packages: [], builtins: false },
-  "src/errors.ts": { rooms: [], packages: [], builtins: false },
-  "src/http": { rooms: ["src/errors.ts"], packages: [], builtins: false },
-  "src/record": { rooms: ["src/clock.ts", "src/ports"], packages: [], builtins: false },
-  "src/ports": { rooms: ["src/clock.ts", "src/record"], packages: [], builtins: false },
-  "src/config": { rooms: ["src/errors.ts", "src/http", "src/ports", "src/record"], packages: [], builtins: false },
-  // Node's own channels, for tools that watch a process.
-  "src/events": { rooms: ["src/clock.ts", "src/errors.ts", "src/ports", "src/record"], packages: [], builtins: true },
-  "src/pages": { rooms: ["src/errors.ts", "src/http", "src/record"], packages: [], builtins: false },
-  // A driver is handed in by the application; only SQLite's is loaded, when the runtime brings none.
-  "src/stores/sqlite": { rooms: [...BASE, "src/stores"], packages: ["better-sqlite3"], builtins: true },
-  "src/stores/redis": { rooms: [...BASE, "src/stores"], packages: [], builtins: true },
-  "src/stores/postgres": { rooms: [...BASE, "src/stores"], packages: [], builtins: true },
-  "src/stores": { rooms: BASE, packages: [], builtins: true },
+export const RULES = {
+  // What every other folder may import, in this order: each imports only those before it.
+  "src/clock.ts": { folders: [], packages: [], builtins: false },
+  "src/errors.ts": { folders: [], packages: [], builtins: false },
+  "src/http": { folders: ["src/errors.ts"], packages: [], builtins: false },
+  "src/record": { folders: ["src/clock.ts", "src/ports"], packages: [], builtins: false },
+  "src/ports": { folders: ["src/clock.ts", "src/record"], packages: [], builtins: false },
+  "src/config": { folders: ["src/errors.ts", "src/http", "src/ports", "src/record"], packages: [], builtins: false },
+  "src/events": { folders: ["src/clock.ts", "src/errors.ts", "src/ports", "src/record"], packages: [], builtins: true },
+  "src/pages": { folders: ["src/errors.ts", "src/http", "src/record"], packages: [], builtins: false },
+  // The application passes in the driver. Only the SQLite store loads one, on a runtime without node:sqlite.
+  "src/stores/sqlite": { folders: [...BASE, "src/stores"], packages: ["better-sqlite3"], builtins: true },
+  "src/stores/*": { folders: [...BASE, "src/stores"], packages: [], builtins: true },
+  "src/stores": { folders: BASE, packages: [], builtins: true },
   "src/provider": {
-    rooms: [...BASE, "src/config", "src/events"],
+    folders: [...BASE, "src/config", "src/events"],
     packages: ["oauth4webapi", "jose", "jose/errors", "jose/jwks/local", "jose/jws/compact/verify"],
     builtins: true,
   },
-  "src/access": { rooms: [...BASE, "src/events"], packages: [], builtins: true },
-  "src/sessions": { rooms: BASE, packages: [], builtins: true },
-  "src/endpoints": { rooms: [...BASE, "src/access", "src/config", "src/events", "src/pages"], packages: [], builtins: true },
+  "src/access": { folders: [...BASE, "src/events"], packages: [], builtins: true },
+  "src/sessions": { folders: BASE, packages: [], builtins: true },
+  "src/endpoints": { folders: [...BASE, "src/access", "src/config", "src/events", "src/pages"], packages: [], builtins: true },
   "src/compose.ts": {
-    rooms: [...BASE, "src/access", "src/config", "src/endpoints", "src/events", "src/pages", "src/provider", "src/sessions", "src/stores"],
+    folders: [
+      ...[...BASE, "src/access", "src/config", "src/endpoints", "src/events", "src/pages", "src/provider", "src/sessions"],
+      ...["src/stores", "src/stores/memory"],
+    ],
     packages: [],
     builtins: true,
   },
   "src/index.ts": {
-    rooms: [...BASE, "src/access", "src/compose.ts", "src/config", "src/endpoints", "src/events", "src/sessions", "src/stores"],
+    folders: [
+      ...[...BASE, "src/access", "src/compose.ts", "src/config", "src/endpoints", "src/events", "src/sessions"],
+      ...["src/stores", "src/stores/memory"],
+    ],
     packages: [],
     builtins: false,
   },
-  // An adapter follows the rules that an adapter outside this repository follows: the public entries, its framework, nothing else.
-  // Two adapters are such entries for others: what all frameworks over node:http share, and what all of the Fetch kind share.
-  "src/adapters/node": { rooms: ["src/index.ts"], packages: [], builtins: true },
-  "src/adapters/fetch": { rooms: ["src/index.ts"], packages: [], builtins: false },
-  "src/adapters/express": { rooms: ["src/index.ts", "src/adapters/node"], packages: ["express", "express-session"], builtins: true },
-  "src/adapters/fastify": { rooms: ["src/index.ts", "src/adapters/node"], packages: ["fastify"], builtins: true },
-  "src/adapters/koa": { rooms: ["src/index.ts", "src/adapters/node"], packages: ["koa"], builtins: true },
-  "src/adapters/hono": { rooms: ["src/index.ts", "src/adapters/fetch"], packages: ["hono"], builtins: false },
+  // An adapter imports what an adapter outside this repository can import: the public entries and its framework. Two adapters are such
+  // entries for the others. An adapter of the Fetch kind runs where Node.js's modules may be missing, so it has a rule of its own.
+  "src/adapters/node": { folders: ["src/index.ts"], packages: [], builtins: true },
+  "src/adapters/fetch": { folders: ["src/index.ts"], packages: [], builtins: false },
+  "src/adapters/hono": { folders: ["src/index.ts", "src/adapters/fetch"], packages: [], builtins: false, ownFramework: true },
   "src/adapters/next": {
-    rooms: ["src/index.ts", "src/adapters/fetch"],
-    packages: ["next/headers.js", "next/navigation.js", "next/server.js", "react"],
+    folders: ["src/index.ts", "src/adapters/fetch"],
+    packages: ["react"],
     builtins: false,
+    ownFramework: true,
   },
+  "src/adapters/*": { folders: ["src/index.ts", "src/adapters/node"], packages: [], builtins: true, ownFramework: true },
   // The test kit and the conformance suites see what an application sees. The suites use the kit's provider, browser and clock;
   // the kit's entry alone exports the suites.
-  "src/testing/index.ts": { rooms: ["src/index.ts", "src/testing", "src/conformance"], packages: [], builtins: true },
-  "src/testing": { rooms: ["src/index.ts"], packages: [], builtins: true },
-  "src/conformance": { rooms: ["src/index.ts", "src/testing"], packages: [], builtins: true },
-  // The live check does what the application will do, so it uses the provider and the stores as the application does; and it loads
-  // what its user names: a driver that the project has, or a module that gives its store. The provider for development is the test
-  // kit's, with pages that look like the component's. No other room may import the command line.
+  "src/testing/index.ts": { folders: ["src/index.ts", "src/testing", "src/conformance"], packages: [], builtins: true },
+  "src/testing": { folders: ["src/index.ts"], packages: [], builtins: true },
+  "src/conformance": { folders: ["src/index.ts", "src/testing"], packages: [], builtins: true },
+  // `idpauth check --live` uses the provider and the stores as an application does. It loads the driver or the store module that its
+  // user names. `idpauth provider` is the test kit's provider with pages.
   "src/cli": {
-    rooms: [
-      ...BASE,
-      "src/index.ts",
-      "src/config",
-      "src/events",
-      "src/pages",
-      "src/provider",
-      "src/sessions",
-      "src/stores",
-      "src/stores/sqlite",
-      "src/stores/redis",
-      "src/stores/postgres",
-      "src/testing",
+    folders: [
+      ...[...BASE, "src/index.ts", "src/config", "src/events", "src/pages", "src/provider", "src/sessions", "src/testing"],
+      ...["src/stores", "src/stores/memory", "src/stores/sqlite", "src/stores/redis", "src/stores/postgres"],
     ],
     packages: ["redis", "ioredis", "pg"],
     builtins: true,
     computed: true,
   },
-  // The demo is such a stranger, too.
+  // The demo imports the package by its name, as an application does.
   demo: {
-    rooms: [],
+    folders: [],
     packages: [
-      "idpauth",
-      "idpauth/express",
-      "idpauth/fastify",
-      "idpauth/fetch",
-      "idpauth/hono",
-      "idpauth/koa",
-      "idpauth/node",
-      "idpauth/postgres",
-      "idpauth/redis",
-      "idpauth/sqlite",
-      "better-sqlite3",
-      "express",
-      "express-session",
-      "@fastify/cookie",
-      "@fastify/session",
-      "@hono/node-server",
-      "@koa/router",
-      "fastify",
-      "hono",
-      "koa",
-      "oidc-provider",
-      "pg",
-      "redis",
+      ...packageEntries().map(({ name }) => name),
+      ...["better-sqlite3", "express", "express-session", "@fastify/cookie", "@fastify/session", "@hono/node-server", "@koa/router"],
+      ...["fastify", "hono", "koa", "oidc-provider", "pg", "redis"],
     ],
     builtins: true,
   },
@@ -133,10 +109,9 @@ const BUILTINS = new Set(builtinModules);
 
 /**
  * @param {ReadonlyMap<string, string>} sources path from the project's root, with slashes -> text
- * @param {Readonly<Record<string, Room>>} rooms
  * @returns {string[]} one line for each violation: file:line, the import, why not
  */
-export function checkImports(sources, rooms = ROOMS) {
+export function checkImports(sources) {
   /** @type {string[]} */
   const violations = [];
   /** @type {Map<string, Map<string, number>>} */
@@ -145,15 +120,15 @@ export function checkImports(sources, rooms = ROOMS) {
     /** @type {Map<string, number>} */
     const edges = new Map();
     graph.set(file, edges);
-    const room = roomOf(file, rooms);
-    if (room === undefined) {
-      violations.push(`${file}:1: lies in no room; add it to the table in scripts/check-imports.mjs`);
+    const from = placeOf(file);
+    if (from === undefined) {
+      violations.push(`${file}:1: has no rule; add its folder to the table in scripts/check-imports.mjs`);
       continue;
     }
     for (const { specifier, line } of importsOf(file, text)) {
       const target = specifier?.startsWith(".") ? resolve(file, specifier) : undefined;
       if (target !== undefined && sources.has(target)) edges.set(target, line);
-      const reason = whyNot(room, specifier, target, sources, rooms);
+      const reason = whyNot(from, specifier, target, sources);
       if (reason !== undefined) violations.push(`${file}:${line}: ${specifier ?? "import(…)"}: ${reason}`);
     }
   }
@@ -161,27 +136,26 @@ export function checkImports(sources, rooms = ROOMS) {
 }
 
 /**
- * @param {string} room
+ * @param {Place} from
  * @param {string | undefined} specifier
- * @param {string | undefined} target the file that a relative specifier leads to
+ * @param {string | undefined} target the file of a relative specifier
  * @param {ReadonlyMap<string, string>} sources
- * @param {Readonly<Record<string, Room>>} rooms
  * @returns {string | undefined} undefined: allowed
  */
-function whyNot(room, specifier, target, sources, rooms) {
-  const allowed = /** @type {Room} */ (rooms[room]);
-  if (specifier === undefined) return allowed.computed === true ? undefined : "an import whose address is computed cannot be checked";
+function whyNot({ folder, rule }, specifier, target, sources) {
+  if (specifier === undefined) return rule.computed === true ? undefined : "an import whose address is computed cannot be checked";
   if (target !== undefined) {
     if (!/\.[cm]?js$/.test(specifier)) return "a relative import ends in .js";
     if (!sources.has(target)) return "there is no such file in src/ or demo/";
-    const other = roomOf(target, rooms);
-    if (other === room || (other !== undefined && allowed.rooms.includes(other))) return undefined;
-    return `${room} may not import ${other ?? target}; it may import ${list(allowed.rooms)}`;
+    const other = placeOf(target)?.folder;
+    if (other === folder || (other !== undefined && rule.folders.includes(other))) return undefined;
+    return `${folder} may not import ${other ?? target}; it may import ${list(rule.folders)}`;
   }
-  if (specifier.startsWith("node:")) return allowed.builtins ? undefined : `${room} may not use Node's built-in modules`;
+  if (specifier.startsWith("node:")) return rule.builtins ? undefined : `${folder} may not use Node's built-in modules`;
   if (BUILTINS.has(specifier)) return "write node: before a built-in module";
-  if (allowed.packages.includes(specifier)) return undefined;
-  return `${room} may not import this package; it may import ${list(allowed.packages)}`;
+  if (rule.packages.includes(specifier)) return undefined;
+  if (rule.ownFramework === true && specifier.split(/[-/]/)[0] === path.posix.basename(folder)) return undefined;
+  return `${folder} may not import this package; it may import ${list(rule.packages)}`;
 }
 
 /** @param {readonly string[]} names */
@@ -189,15 +163,20 @@ function list(names) {
   return names.length === 0 ? "none" : names.join(", ");
 }
 
+/** @typedef {{ folder: string, rule: Rule }} Place */
+
 /**
  * @param {string} file
- * @param {Readonly<Record<string, Room>>} rooms
- * @returns {string | undefined}
+ * @returns {Place | undefined} the folder, or the file, that has a rule
  */
-function roomOf(file, rooms) {
-  return Object.keys(rooms).find((room) =>
-    room.endsWith("*") ? file.startsWith(room.slice(0, -1)) : file === room || file.startsWith(`${room}/`),
-  );
+export function placeOf(file) {
+  for (const [name, rule] of Object.entries(RULES)) {
+    const parent = name.endsWith("/*") ? name.slice(0, -1) : undefined;
+    const folder = parent !== undefined && file.startsWith(parent) ? /^[^/]+\//.exec(file.slice(parent.length))?.[0] : undefined;
+    if (folder !== undefined) return { folder: `${parent}${folder.slice(0, -1)}`, rule };
+    if (file === name || file.startsWith(`${name}/`)) return { folder: name, rule };
+  }
+  return undefined;
 }
 
 /**

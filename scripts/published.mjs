@@ -1,10 +1,10 @@
 // Checks what each entry of the built package loads, so that no application loads the command line, the test kit or a server it lacks.
 import ts from "typescript";
-import { ROOMS } from "./check-imports.mjs";
+import { placeOf } from "./check-imports.mjs";
 
 /** @typedef {import("./entries.mjs").Entry} Entry */
 
-/** Folders of src/ that only their own entries load; each entry with the folders that it must not load. */
+/** Folders of src/ that an application's entry must not load. */
 const TOOLS = ["cli", "testing", "conformance"];
 
 const SERVERS = /^(?:node:)?(?:http|https|http2|net|tls)$/;
@@ -67,6 +67,5 @@ function forbiddenFolders({ isProgram, module }) {
  * @param {Entry} entry
  */
 function isFetchStyle({ module }) {
-  const room = ROOMS[`src/${module.slice(0, module.lastIndexOf("/"))}`];
-  return module.startsWith("adapters/") && room?.builtins === false;
+  return module.startsWith("adapters/") && placeOf(`src/${module}.ts`)?.rule.builtins === false;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkImports, ROOMS } from "../../scripts/check-imports.mjs";
+import { checkImports, RULES } from "../../scripts/check-imports.mjs";
 
 const CORE = { "src/clock.ts": "export {};", "src/record/record.ts": "export {};" };
 
@@ -17,6 +17,12 @@ describe("imports point down only", () => {
       "src/adapters/express/express.ts",
       'import "../../index.js";\nimport type { Request } from "express";',
     ],
+    [
+      "a new adapter imports its framework",
+      "src/adapters/connect/connect.ts",
+      'import "../../index.js";\nimport type { Server } from "connect";\nimport "node:http";',
+    ],
+    ["a new store imports a port", "src/stores/example/example-store.ts", 'import "../../record/record.js";'],
     [
       "the command line loads the test provider",
       "src/cli/provider/provider-server.ts",
@@ -69,6 +75,19 @@ describe("imports point down only", () => {
       'import "../../clock.js";',
       "may not import src/clock.ts",
     ],
+    ["a new adapter imports another's framework", "src/adapters/connect/connect.ts", 'import "koa";', "may not import this package"],
+    [
+      "an adapter imports another",
+      "src/adapters/connect/connect.ts",
+      'import "../express/express.js";',
+      "src/adapters/connect may not import src/adapters/express",
+    ],
+    [
+      "a store imports another",
+      "src/stores/example/example-store.ts",
+      'import "../memory/memory-store.js";',
+      "src/stores/example may not import src/stores/memory",
+    ],
     ["an adapter imports another's framework", "src/adapters/express/express.ts", 'import "koa";', "may not import this package"],
     ["the demo reaches into the sources", "demo/main.ts", 'import "../src/clock.js";', "may not import src/clock.ts"],
     ["the demo imports an entry that is not public", "demo/main.ts", 'import "idpauth/core";', "may not import this package"],
@@ -76,20 +95,22 @@ describe("imports point down only", () => {
     ["the ending is missing", "src/record/policy.ts", 'import "./record";', "ends in .js"],
     ["the file is missing", "src/record/policy.ts", 'import "./clock.js";', "no such file"],
     ["a built-in module goes without node:", "src/stores/file.ts", 'import "fs";', "write node:"],
-    ["a file lies in no room", "src/helpers/all.ts", "", "lies in no room"],
+    ["a file has no rule", "src/helpers/all.ts", "", "has no rule"],
   ])("refused: %s", (_, file, source, reason) => {
     const violations = check({
       "src/provider/openid-provider.ts": "",
       "src/endpoints/login.ts": "",
       "src/sessions/seal.ts": "",
+      "src/adapters/express/express.ts": "",
+      "src/stores/memory/memory-store.ts": "",
       [file]: source,
     });
     expect(violations).toEqual([expect.stringContaining(reason)]);
     expect(violations[0]).toSatisfy((line: string) => line.startsWith(`${file}:1: `));
   });
 
-  it("no room may import the command line", () => {
-    expect(Object.entries(ROOMS).filter(([, { rooms }]) => rooms.some((room) => room.startsWith("src/cli")))).toEqual([]);
+  it("no folder may import the command line", () => {
+    expect(Object.entries(RULES).filter(([, { folders }]) => folders.some((folder) => folder.startsWith("src/cli")))).toEqual([]);
   });
 
   it("names the line of each offence", () => {
