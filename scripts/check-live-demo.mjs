@@ -28,7 +28,7 @@ for (const { title, what, codes, prepare } of SITUATIONS) {
       const { code, output } = await run(args, { ...right, ...env }, inFolder ? folder : root, clock);
       // Only the first run shows everything that is not seen; the others show what differs.
       const seen = sections[0];
-      const shown = seen === undefined ? output : output.replace(/(?<=\nnot seen from here:\n).*$/s, (lines) => lessKnown(lines, seen));
+      const shown = seen === undefined ? output : output.replace(/(?<=\nnot checked:\n).*$/s, (lines) => lessKnown(lines, seen));
       return section({ title, what, env, args, code, output: shown });
     });
     sections.push(text);

@@ -46,7 +46,7 @@ export function settingsPage(settings) {
 /**
  * @param {{
  *   errors: typeof import("../src/errors.js").ERRORS,
- *   checks: typeof import("../src/config/startup-checks.js").CHECKS,
+ *   checks: Readonly<Record<string, import("../src/config/startup-checks.js").CheckRow>>,
  *   groups: typeof import("../src/config/startup-checks.js").CHECK_GROUPS,
  *   reasons: typeof import("../src/record/end-reasons.js").REASONS,
  *   logCodes: typeof import("../src/events/log-lines.js").LOG_CODES,
@@ -93,12 +93,12 @@ function entry(heading, title, cause, remedy) {
   return [heading, ...(title === undefined ? [] : [`**${title}.**`]), cause, `Remedy: ${remedy}`];
 }
 
-/** @param {import("../src/config/setting-table.js").SettingRow} row */
+/** @param {import("../src/config/setting-kinds.js").SettingRow} row */
 function typeOf(row) {
   return row.unit === undefined ? row.kind.type : `${row.kind.type}, ${row.unit}`;
 }
 
-/** @param {import("../src/config/setting-table.js").SettingRow} row */
+/** @param {import("../src/config/setting-kinds.js").SettingRow} row */
 function defaultOf(row) {
   if (row.required) return "none; required";
   if (row.defaultText !== undefined) return row.defaultText;

@@ -1,126 +1,128 @@
-/** One row of the table of errors, from which docs/reference/errors.md is generated. */
+/** One row of the table of errors. docs/reference/errors.md is generated from it. */
 interface ErrorRow {
-  /** The HTTP status that the component's own answers, and a host's error handler, use. */
+  /** The HTTP status of the endpoints' responses. Error handlers of frameworks use it, too. */
   readonly status: number;
-  /** What happened, in one short sentence for a person. */
+  /** One short sentence for users. */
   readonly title: string;
   readonly cause: string;
   readonly remedy: string;
 }
 
-/** THE table of errors: every code that an answer, an exception or a log line can carry. Codes are never renamed. */
+/** THE table of errors: the codes of responses, exceptions and log lines. A code is never renamed. */
 export const ERRORS = {
   configuration_invalid: {
     status: 500,
     title: "The sign-in component is not configured correctly",
-    cause: "One or more startup checks failed; the exception lists every finding.",
-    remedy: "Correct each finding as its remedy says and start again. `npx idpauth check` lists them without starting.",
+    cause: "One or more startup checks failed. The exception lists all findings.",
+    remedy:
+      "Correct each finding as its remedy says, and start again. `npx idpauth check` lists the findings without starting the application.",
   },
   invalid_parameter: {
     status: 400,
     title: "A query parameter has no valid value",
-    cause: "`scheme` or `response` is unknown, empty or given more than once, or the two do not go together.",
+    cause: "`scheme` or `response` is unknown, empty or given more than once, or the two cannot be combined.",
     remedy: "Use one of the values in `valid_options`.",
   },
   host_invalid: {
     status: 400,
     title: "The Host header is not usable",
-    cause: "The request's Host header is missing or is no host name, so there is no address to come back to.",
-    remedy: "Set BASE_URL; then the Host header is not needed.",
+    cause: "The request's Host header is missing or not a hostname, so the login has no address to return to.",
+    remedy: "Set BASE_URL. The Host header is not used then.",
   },
   login_loop: {
     status: 500,
     title: "The sign-in page redirects to itself",
     cause:
-      "A login is sent to BASE_URL's host and comes back with another Host header: a development proxy or the framework rewrites Host. The response and the log name the Host header and BASE_URL.",
+      "A login is redirected to BASE_URL, but arrives with another Host header. A development proxy or the framework rewrites the header. The response and the log contain the Host header and BASE_URL.",
     remedy:
-      "Pass Host on unchanged, or set BASE_URL to the origin that browsers use. Vite: remove `changeOrigin` from the proxy. Astro: list the host in `security.allowedDomains`. If a trusted proxy sends X-Forwarded-Host, set IDP_TRUST_PROXY.",
+      "Have the proxy pass the Host header on unchanged, or set BASE_URL to the origin that browsers use. Vite: remove `changeOrigin` from the proxy. Astro: add the domain to `security.allowedDomains`. If a trusted proxy sends `X-Forwarded-Host`, set IDP_TRUST_PROXY.",
   },
   login_link_invalid: {
     status: 400,
     title: "This sign-in link is no longer valid",
     cause: "The callback's state is missing, repeated, unknown, expired, already used, or belongs to another browser.",
     remedy:
-      "Start the sign-in again. If it happens every time, check that the cookie reaches the callback: same host as BASE_URL, and no proxy that drops cookies.",
+      "Start the sign-in again. If the error returns every time, check that the browser sends the cookie to the callback. The callback must have the origin of BASE_URL, and no proxy may drop cookies.",
   },
   sign_in_refused: {
     status: 400,
     title: "The sign-in could not be completed",
     cause:
-      "The provider refused the code, or its ID token or issuer did not pass verification. Or the sign-in was started before the present one and came back for another user.",
-    remedy: "Start the sign-in again. If it happens every time, the log names the check that failed; compare client, issuer and clock.",
+      "The provider refused the code, or its ID token or issuer failed a check. Or another user signed in while this sign-in was in progress.",
+    remedy:
+      "Start the sign-in again. If the error returns every time, find the failed check in the log. Then compare client, issuer and clock with the provider's.",
   },
   login_required: {
     status: 401,
     title: "Sign-in is required",
-    cause: "The guarded route was asked for without a session within policy.",
-    remedy: "Send the visitor to `login_url`.",
+    cause: "The request to a guarded route has no session within the session limits.",
+    remedy: "Send the user to `login_url`.",
   },
   not_found: {
     status: 404,
     title: "There is nothing here",
-    cause: "The path lies under the mount path but is no endpoint, or is the debug endpoint outside debug mode.",
-    remedy: "Check the path; docs/reference/endpoints.md lists the endpoints.",
+    cause: "The path is under the mount path, but no endpoint has it. Or it is the debug endpoint, and debug mode is off.",
+    remedy: "Check the path. docs/reference/endpoints.md lists the endpoints.",
   },
   method_not_allowed: {
     status: 405,
     title: "This method is not allowed here",
-    cause: "All endpoints are GET; index, session and debug also answer HEAD.",
+    cause: "All endpoints support GET. The index, session and debug endpoints also support HEAD.",
     remedy: "Use a method that the Allow header lists.",
   },
   prefetch_refused: {
     status: 503,
     title: "Not available to prefetching",
-    cause: "A browser or framework prefetched login or logout, which would act without a click.",
-    remedy: "Nothing to do: the real click is answered. Exclude the two links from prefetching to save the request.",
+    cause: "A browser or framework prefetched the login or logout link, without a click by the user.",
+    remedy: "No action is needed: the user's click works. To save the request, exclude the two links from prefetching.",
   },
   provider_unavailable: {
     status: 503,
     title: "The identity provider cannot be reached right now",
-    cause: "Network failure, timeout, an answer that is no answer, or an operator's mistake that the log names. The session is kept.",
-    remedy: "Try again after Retry-After seconds. Nobody has been signed out.",
+    cause: "A network failure, a timeout or an unusable response of the provider. The session is kept.",
+    remedy: "Try again after the seconds in Retry-After. All users stay signed in.",
   },
   provider_misconfigured: {
     status: 503,
     title: "Sign-in is not set up correctly",
     cause:
-      "The application and the provider do not fit together: for example a wrong client secret, an issuer that differs, a discovery document that redirects, or encrypted ID tokens. Sessions are kept.",
-    remedy: "Read the log line with this code: it names the cause. `npx idpauth check --live` finds it, too.",
+      "The settings do not match the provider. Examples: a wrong client secret, another issuer, a discovery document that redirects, or encrypted ID tokens. Sessions are kept.",
+    remedy: "Find the cause in the log line with this code, or run `npx idpauth check --live`.",
   },
   store_unavailable: {
     status: 503,
     title: "Sessions cannot be reached right now",
-    cause: "The session store did not answer in time, or cannot take another login. Nothing was changed and no cookie was touched.",
-    remedy: "Try again after Retry-After seconds; look at the store's health and capacity.",
+    cause: "The session store did not respond in time, or has no space for another login. The session and the cookie are unchanged.",
+    remedy: "Try again after the seconds in Retry-After. Check the store's health and capacity.",
   },
   session_missing: {
     status: 503,
     title: "The session middleware did not run",
     cause:
-      '`session: "host"` is configured, but this request carries no session of the host: the middleware is missing, comes later, or has lost its store.',
-    remedy: "Install the host's session middleware before idpauth, and look at its store's health.",
+      '`session: "host"` is set, but this request has no session of the framework. The session middleware is missing, runs after idpauth, or has lost its store.',
+    remedy: "Install the framework's session middleware before idpauth. Check the health of its store.",
   },
   provider_refused: {
     status: 400,
-    title: "The identity provider said no",
+    title: "The identity provider refused",
     cause:
-      "The provider refused a code or a refresh token, or the ID token did not pass verification. Seen by host authors only: endpoints answer `sign_in_refused`, a refresh ends the session with `refresh_rejected`.",
-    remedy: "A new sign-in.",
+      "The provider refused a code or a refresh token, or the ID token failed a check. Only authors of adapters see this code: endpoints respond with `sign_in_refused`, and a refused refresh ends the session with `refresh_rejected`.",
+    remedy: "Have the user sign in again.",
   },
 } as const satisfies Record<string, ErrorRow>;
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** On every error of this package, whichever copy of it made the error. */
+/** Marks every error of this package, in all of its copies. */
 const BRAND = Symbol.for("idpauth.error");
 
-/** Base of every error that the outside world or the configuration causes. A programmer's misuse is a TypeError instead. */
+/** The base class of errors that the configuration, the provider or the store causes. Wrong use of the API is a TypeError. */
 export class IdpAuthError extends Error {
-  /** The class's name, which minifiers do not change. Each class has its own. */
+  /** The class's name. Minifiers do not change it. */
   static readonly className: string = "IdpAuthError";
 
   readonly code: ErrorCode;
-  /** HTTP status; frameworks read it under either name. */
+  /** The HTTP status. Some frameworks read `status`, others `statusCode`. */
   readonly status: number;
   readonly statusCode: number;
   readonly remedy: string;
@@ -135,7 +137,7 @@ export class IdpAuthError extends Error {
     Object.defineProperty(this, BRAND, { value: true });
   }
 
-  /** Bundlers make several copies of this package in one process, and each must know the errors of the others. */
+  /** Recognizes errors of all copies of this package, since bundlers put several copies into one process. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     if (typeof value !== "object" || value === null || !(BRAND in value)) return false;
     return this === IdpAuthError || (value as { readonly name?: unknown }).name === this.className;
@@ -147,12 +149,12 @@ export interface Finding {
   /** `E001`…, `W001`…; see docs/reference/errors.md. */
   readonly code: string;
   readonly severity: "error" | "warning";
-  /** What is wrong here. Names settings, never a secret's content. */
+  /** What is wrong, and which setting. Never contains a secret. */
   readonly message: string;
   readonly remedy: string;
 }
 
-/** The host must not start: holds every finding, errors first. */
+/** The application must not start. Contains all findings, errors first. */
 export class ConfigurationError extends IdpAuthError {
   static override readonly className = "ConfigurationError";
   readonly findings: readonly Finding[];
@@ -164,21 +166,21 @@ export class ConfigurationError extends IdpAuthError {
   }
 }
 
-/** Seconds. People repair a wrong set-up; until then every retry fails. */
+/** Seconds. Every retry fails until an operator corrects the settings. */
 const MISCONFIGURED_RETRY_AFTER = 60;
 
 /**
  * The provider did not respond, gave an unusable response, or is not set up correctly (`code` is then `provider_misconfigured`).
- * The session stays; a later call may succeed.
+ * The session is kept. A later call may succeed.
  */
 export class ProviderUnavailableError extends IdpAuthError {
   static override readonly className = "ProviderUnavailableError";
-  /** Seconds after which it is worth trying again. */
+  /** Seconds to wait before the next try. */
   readonly retryAfter: number;
-  /** What happened, as a stable word for the log: `network`, `timeout`, `http_503`, `jwks`, `invalid_client`, `backing_off`, … */
+  /** The cause as a stable word for the log: `network`, `timeout`, `http_503`, `jwks`, `invalid_client`, `backing_off`, … */
   readonly reason: string;
 
-  /** @param options `misconfigured`: an operator has to change the set-up; waiting does not help */
+  /** @param options `misconfigured`: an operator must change the configuration; waiting does not help */
   constructor(reason: string, options: { cause?: unknown; retryAfter?: number; misconfigured?: boolean } = {}) {
     const { misconfigured = false, retryAfter = 1 } = options;
     const code = misconfigured ? "provider_misconfigured" : "provider_unavailable";
@@ -192,19 +194,19 @@ export class ProviderUnavailableError extends IdpAuthError {
   }
 }
 
-/** The provider's answer is a definite no. Not asked again. */
+/** The provider refused definitely. The request is not repeated. */
 export class ProviderRefusedError extends IdpAuthError {
   static override readonly className = "ProviderRefusedError";
-  /** The check or the answer that failed, as a stable word for the log: `invalid_grant`, `id_token_signature`, `id_token_sub`, … */
+  /** The failed check or the provider's error code, as a stable word for the log: `invalid_grant`, `id_token_signature`, `id_token_sub`, … */
   readonly reason: string;
 
   constructor(reason: string, options?: { cause?: unknown }) {
-    super("provider_refused", `The identity provider's answer was refused (${reason}).`, options);
+    super("provider_refused", `The identity provider refused, or its response failed a check (${reason}).`, options);
     this.reason = reason;
   }
 }
 
-/** The store did not answer; nothing is known about the session, and nothing was changed. */
+/** The store did not respond. The state of the session is unknown, and it was not changed. */
 export class StoreUnavailableError extends IdpAuthError {
   static override readonly className = "StoreUnavailableError";
   readonly retryAfter: number;
@@ -215,25 +217,25 @@ export class StoreUnavailableError extends IdpAuthError {
   }
 }
 
-/** Whatever a store rejects with, the caller learns one thing: it could not answer. */
+/** Returns the error itself if it is a StoreUnavailableError; otherwise wraps it in one. */
 export function asStoreUnavailable(error: unknown): StoreUnavailableError {
   return error instanceof StoreUnavailableError ? error : new StoreUnavailableError(undefined, { cause: error });
 }
 
-/** `session: "host"` is configured and the host has no session on this request. */
+/** `session: "host"` is set, and this request has no session of the framework. */
 export class SessionMissingError extends IdpAuthError {
   static override readonly className = "SessionMissingError";
   constructor() {
-    super("session_missing", `${ERRORS.session_missing.title}: this request has no session of the host.`);
+    super("session_missing", `${ERRORS.session_missing.title}: this request has no session of the framework.`);
   }
 }
 
-/** An outage, of whichever side: answered with 503, and nothing lost. */
+/** Whether an error is an outage of the provider or the store: the response is 503, and the session is kept. */
 export function isOutage(error: unknown): error is ProviderUnavailableError | StoreUnavailableError | SessionMissingError {
   return error instanceof ProviderUnavailableError || error instanceof StoreUnavailableError || error instanceof SessionMissingError;
 }
 
-/** What happened, as the stable word that log and events carry. */
+/** Returns the cause of an error as a stable word, for the log and events. */
 export function failureReason(error: unknown): string {
   if (error instanceof ProviderRefusedError || error instanceof ProviderUnavailableError) return error.reason;
   return error instanceof IdpAuthError ? error.code : "unexpected";

@@ -5,33 +5,34 @@ import type { CheckIo } from "./live/check-io.js";
 import { report } from "./check-report.js";
 import { HELP, readUsage, type Usage } from "./check-usage.js";
 
-/** Writes text to a stream of the process; the text brings its own line ends. */
+/** Writes text to a stream of the process. The text includes its line ends. */
 export type Write = (text: string, stream: "stdout" | "stderr") => void;
 
-/** Reads a file's text; throws when it cannot. */
+/** Reads a file's text. Throws if it cannot be read. */
 export type ReadText = (path: string) => string;
 
 /** 0: no errors, 1: errors, 2: wrong usage. */
 export type ExitCode = 0 | 1 | 2;
 
-/** What only the application itself can tell when it starts. */
-const OPTIONS_IN_CODE =
-  "Options given in code: they win over the environment, so a finding about a setting that the code gives does not apply (and E010 is unseen).";
-const MIDDLEWARE = "The session middleware (E002, W007, W008).";
-const SESSIONS = "Where sessions live: the options `store` and `session` (E009, W005, W006).";
-const PROVIDER = "The identity provider: it is not asked, so nobody knows yet whether it accepts the client; --live asks it.";
-const SIGN_IN = "A sign-in: nobody has signed in, so what ID tokens and refreshes are like is unseen.";
-const BASE_URL = "Whether visitors reach BASE_URL: it is not asked.";
+// What the check cannot see.
 
-/** What some editors of Windows begin a file with. */
+const OPTIONS_IN_CODE =
+  "Options given in code (E010). They override the environment, so a finding about a setting that the code gives does not apply.";
+const MIDDLEWARE = "The session middleware (E002, W007, W008).";
+const SESSIONS = "Where sessions are stored: the options `store` and `session` (E009, W005, W006).";
+const PROVIDER = "The identity provider, for example whether it accepts the client. --live checks it.";
+const SIGN_IN = "A sign-in, its ID tokens and its refreshes.";
+const BASE_URL = "Whether browsers reach BASE_URL.";
+
+/** Some Windows editors write it at the start of a file. */
 const BYTE_ORDER_MARK = "\uFEFF";
 
 /**
- * The command line of the package.
+ * Runs `idpauth check`.
  *
  * @param argv the arguments after the command's own name
- * @param io what `--live` asks through
- * @returns the exit code; a promise of it for `--live` only
+ * @param io the I/O of `--live`
+ * @returns the exit code; a promise only for `--live`
  */
 export function idpauth(
   env: Environment,
@@ -63,27 +64,27 @@ export function idpauth(
   return errors === 0 ? 0 : 1;
 }
 
-/** @throws when the file cannot be read */
+/** Reads the settings in a file. @throws if the file cannot be read */
 function settingsIn(file: string, readText: ReadText, write: Write): Environment {
   const text = readText(file);
   if (!text.startsWith(BYTE_ORDER_MARK)) return parseEnv(text);
   const name = JSON.stringify(file);
-  // The application may be started with the same file, and get less of it.
+  // The application may read the same file without its first setting.
   write(
-    `idpauth: the file ${name} begins with a byte order mark, which is left out here; node --env-file loses the first setting over it\n`,
+    `idpauth: the file ${name} starts with a byte order mark. This check ignores the mark, but node --env-file loses the first setting. Remove the mark\n`,
     "stderr",
   );
   return parseEnv(text.slice(BYTE_ORDER_MARK.length));
 }
 
 async function live(env: Environment, findings: readonly Finding[], { json, store }: Usage, write: Write, io: CheckIo): Promise<ExitCode> {
-  // Loaded when it is asked for: the provider's libraries take longer than the whole offline check.
+  // Loaded on demand: the provider's libraries take longer to load than the whole offline check.
   const { checkLive } = await import("./live/check-live.js");
   const progress = (step: string) => {
-    if (io.isTerminal) write(`asking: ${step} …\n`, "stderr");
+    if (io.isTerminal) write(`checking: ${step} …\n`, "stderr");
   };
   const seen = await checkLive({ env, store, io, progress });
-  const sessions = store === undefined ? [SESSIONS] : ["Whether the application uses the store that --store names (E009, W005, W006)."];
+  const sessions = store === undefined ? [SESSIONS] : ["Whether the application uses the store in --store (E009, W005, W006)."];
   const outcome = {
     findings: [...findings, ...seen.findings],
     notSeen: [...seen.notSeen, SIGN_IN, BASE_URL, OPTIONS_IN_CODE, MIDDLEWARE, ...sessions],

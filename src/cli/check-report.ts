@@ -4,18 +4,18 @@ import type { LiveFacts } from "./live/live-facts.js";
 import { factLines } from "./live/format-facts.js";
 import { counted } from "./live/message-parts.js";
 
-/** What a check has come to. */
+/** The result of a check. */
 export interface Outcome {
   readonly findings: readonly Finding[];
-  /** What the check could not look at, and why. */
+  /** What was not checked, and why. */
   readonly notSeen: readonly string[];
-  /** Of the live check only. */
+  /** Of `--live` only. */
   readonly facts?: LiveFacts;
 }
 
 export interface Report {
   readonly text: string;
-  /** How many findings are errors. */
+  /** The number of errors. */
   readonly errors: number;
 }
 
@@ -44,8 +44,8 @@ function textReport({ findings, notSeen, facts }: Outcome, errors: number): stri
     return lines.length === 0 ? [] : [`${group}:\n${lines.join("")}`];
   });
   const summary = `idpauth check: ${counted(errors, "error")}, ${counted(findings.length - errors, "warning")}\n`;
-  const learned = facts === undefined ? [] : [section("seen", factLines(facts))];
-  return [summary, ...groups, ...learned, section("not seen from here", notSeen)].join("\n");
+  const learned = facts === undefined ? [] : [section("facts", factLines(facts))];
+  return [summary, ...groups, ...learned, section("not checked", notSeen)].join("\n");
 }
 
 function section(title: string, lines: readonly string[]): string {

@@ -6,22 +6,22 @@ export const HELP = `Usage: idpauth check [--env-file=FILE] [--json] [--live [--
 idpauth provider runs an OpenID provider for development on this machine.
 idpauth check runs the startup checks on the settings in the environment, without starting the application.
 
-  --env-file=FILE  settings in a file, read as node --env-file does: the environment wins over it
-                   (Node.js 20 reads it, too, before this command does: a FILE that is missing ends with its exit code 9)
-  --json           the result as one JSON object
-  --live           also asks the provider, in ways that sign nobody in and change nothing there
-  --store=STORE    with --live: also tries the session store, with entries of its own that it removes again:
+  --env-file=FILE  reads settings from a file, as node --env-file does; the environment overrides the file
+                   (Node.js 20 reads the option itself: if FILE does not exist, it exits with code 9)
+  --json           prints the result as one JSON object
+  --live           also checks the provider, with requests that sign in no user and change nothing there
+  --store=STORE    with --live: also checks the session store, with test entries that it removes again:
                      redis://… or rediss://…   with the project's package redis or ioredis
                      postgres://…              with the project's package pg
-                     sqlite:PATH               a file that is there
-                     ./module.mjs              whose default export is a store, or a function that gives one
-                     env:NAME                  one of these, in a variable: keeps a password out of the process list
-  -h, --help       this text
+                     sqlite:PATH               an existing file
+                     ./module.mjs              whose default export is a store, or a function that returns one
+                     env:NAME                  a variable with one of these; hides a password from the process list
+  -h, --help       prints this text
 
 Exit code: 0 no errors (warnings allowed), 1 errors, 2 wrong usage.
 `;
 
-/** What the command line asks for. */
+/** The options of the command line. */
 export interface Usage {
   readonly help: boolean;
   readonly json: boolean;
@@ -34,7 +34,7 @@ const ENV_FILE = "--env-file=";
 const STORE = "--store=";
 const WITH_VALUE = { [ENV_FILE]: "FILE", [STORE]: "STORE" };
 
-/** @returns the mistake, when there is one; a store's address, which may hold a password, is never repeated in it */
+/** Reads the command line, or returns its mistake. The mistake never contains a store's address, which may contain a password. */
 export function readUsage(argv: readonly string[]): Usage | { readonly mistake: string } {
   const flags = argv.filter((argument) => argument.startsWith("-"));
   const commands = argv.filter((argument) => !argument.startsWith("-"));
@@ -69,13 +69,13 @@ function mistakeIn(commands: readonly string[], flags: readonly string[], { help
   if (flags.filter((flag) => flag.startsWith(STORE)).length > 1) return "--store is given more than once";
   if (commands.length > 1) return "too many arguments";
   if (commands[0] !== undefined && commands[0] !== "check") return `unknown command${named(commands[0])}`;
-  if (commands.length === 0 && !help) return "which command?";
+  if (commands.length === 0 && !help) return "no command is given";
   if (store !== undefined && !live) return "--store needs --live";
-  if (store !== undefined && !isStoreAddress(store)) return "--store names no store in a form that is known";
+  if (store !== undefined && !isStoreAddress(store)) return "--store has an unknown form";
   return undefined;
 }
 
-/** The option's name alone: a misspelt `--store` has an address all the same, after whatever sign. */
+/** Returns only the option's name, since the value of a misspelt `--store` may be an address. */
 function withoutValue(flag: string): string {
   const name = /^--?[\w-]{0,40}/.exec(flag)?.[0] ?? "-";
   const value = flag.slice(name.length);
@@ -83,7 +83,7 @@ function withoutValue(flag: string): string {
   return value.startsWith("=") ? `${name}=…` : `${name}…`;
 }
 
-/** Only what looks like a command: it may be an address whose option was forgotten. */
+/** Returns the command if it looks like one, since it may be an address without its option. */
 function named(command: string): string {
   return /^[\w-]{1,40}$/.test(command) ? ` ${JSON.stringify(command)}` : "";
 }

@@ -6,7 +6,7 @@ import { systemClock } from "../clock.js";
 import { idpauth, type ExitCode, type Write } from "./check-command.js";
 import type { CheckIo } from "./live/check-io.js";
 
-/** Milliseconds after which a finished check leaves, whatever a module of the project has left running. */
+/** Milliseconds after which a finished check exits, even if a module of the project still runs. */
 const LEAVE = 2_000;
 
 const io: CheckIo = {
@@ -23,13 +23,13 @@ const io: CheckIo = {
 const argv = process.argv.slice(2);
 const write: Write = (text, stream) => process[stream].write(text);
 
-// The exit code is set, not forced, so that a pipe gets all of the output.
+// The exit code is only set, so that a pipe gets the complete output.
 process.exitCode = await (argv[0] === "provider"
   ? provider(argv.slice(1))
   : idpauth(process.env, argv, write, (path) => readFileSync(path, "utf8"), io));
 
 async function provider(rest: readonly string[]): Promise<ExitCode> {
-  // Loaded when it is wanted: it brings the test kit's provider.
+  // Loaded on demand, with the test kit's provider.
   const { providerCommand } = await import("./provider/provider-command.js");
   const stopped = new Promise<void>((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolve());
@@ -37,5 +37,5 @@ async function provider(rest: readonly string[]): Promise<ExitCode> {
   return providerCommand(rest, { env: process.env, folder: process.cwd(), home: homedir(), now: Date.now, write, stopped });
 }
 
-// Keeps nothing alive itself: it fires only where something else does.
+// unref: the timer itself does not keep the process alive.
 setTimeout(() => process.exit(), LEAVE).unref();

@@ -1,8 +1,8 @@
-// How error texts speak of a value that somebody set: what kind of thing it is, and, unless it is a secret, the value.
+// Describes the value of a setting for error messages: its kind, and the value itself unless it is a secret.
 
 const SHOWN_LENGTH = 40;
 
-/** What kind of thing a value is: "a string", "a negative number". Gives away nothing of its content. */
+/** Returns the kind of a value in words, such as "a negative number". Never contains the value. */
 export function kindOf(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return kindOfList(value);
@@ -23,7 +23,7 @@ export function kindOf(value: unknown): string {
   }
 }
 
-/** Names the first thing in a list that is no text; a list in a list is not looked into. */
+/** Names the first item of a list that is not text. It does not look into nested lists. */
 function kindOfList(items: readonly unknown[]): string {
   if (items.length === 0) return "an empty list";
   const odd = Array.from(items).find((item) => typeof item !== "string" || item.trim() === "");
@@ -31,14 +31,14 @@ function kindOfList(items: readonly unknown[]): string {
   return `a list that holds ${Array.isArray(odd) ? "a list" : kindOf(odd)}`;
 }
 
-/** As {@link kindOf}, for text from the environment, where a number is a text, too. */
+/** Like {@link kindOf}, for text from the environment, where a number is text. */
 export function kindOfText(text: string): string {
   return /^-?\d+(?:\.\d+)?$/.test(text) ? kindOf(Number(text)) : kindOf(text);
 }
 
 /**
- * The value itself for a message: quoted, shortened, one line, without characters that a terminal acts on, and without
- * the user info of a URL, which may hold a password. Empty for what has no short form.
+ * Returns the value for a message: quoted, shortened, on one line, without control characters, and without the user info
+ * of a URL, which may contain a password. Empty for a value without a short form.
  */
 export function quoted(value: unknown): string {
   if (typeof value === "number" || typeof value === "boolean") return String(value);
@@ -56,8 +56,8 @@ export function quoted(value: unknown): string {
 }
 
 /**
- * What is refused is often no URL, because its password was not encoded (`https://ada:pa/ss@…`), or because its slashes are
- * missing: so everything between a scheme and the last `@` goes.
+ * Removes everything between the scheme and the last `@`. A refused value is often not a valid URL: its password is not
+ * encoded (`https://ada:pa/ss@…`), or its slashes are missing.
  */
 function withoutUserInfo(value: string): string {
   const at = value.lastIndexOf("@");

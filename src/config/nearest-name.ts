@@ -1,9 +1,9 @@
-/** Longer names are no typing mistakes; the limit also bounds the work. */
+/** Longer names are not typing mistakes. The limit also bounds the work. */
 const MAX_LENGTH = 64;
 
 /**
- * The candidate that a mistyped name most likely means; undefined when none is near. A name that is a part of a
- * candidate (`maxAge` for `sessionMaxAge`) is near. Letter case and underscores do not count.
+ * Returns the candidate that a mistyped name most likely means; undefined if none is similar. A part of a candidate is
+ * similar (`maxAge` for `sessionMaxAge`). Letter case and underscores do not count.
  */
 export function nearestName(name: string, candidates: readonly string[]): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;
@@ -18,8 +18,8 @@ export function nearestName(name: string, candidates: readonly string[]): string
 }
 
 /**
- * The candidate that differs from a name by at most two letters (a short name: one); undefined when there is none. Letter case and
- * underscores do not count.
+ * Returns the candidate that differs from a name by at most two letters (in a short name: one); undefined if there is none.
+ * Letter case and underscores do not count.
  */
 export function nearlySameName(name: string, candidates: readonly string[]): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;
@@ -37,7 +37,7 @@ function distanceOf(wanted: string, candidate: string): number {
   return isPart ? 1 : editDistance(wanted, candidate);
 }
 
-/** Levenshtein distance: single letters inserted, removed or replaced. */
+/** Returns the Levenshtein distance: how many letters are inserted, removed or replaced. */
 function editDistance(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row++) {

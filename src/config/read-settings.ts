@@ -3,20 +3,21 @@ import { kindOf, kindOfText, quoted } from "./describe-value.js";
 import type { Finding } from "../errors.js";
 import { defaultDocumentHosts } from "./document-hosts.js";
 import { nearestName, nearlySameName } from "./nearest-name.js";
+import type { SettingRow } from "./setting-kinds.js";
 import { deepFreeze } from "../record/json.js";
 import { lifetimeFindings, settingFindings } from "./setting-rules.js";
-import { label, SETTINGS, type SettingName, type SettingOptions, type SettingRow, type Settings, type Values } from "./setting-table.js";
+import { label, SETTINGS, type SettingName, type SettingOptions, type Settings, type Values } from "./setting-table.js";
 
 export { SETTINGS, type SettingName, type SettingOptions, type Settings };
 
 const DAY = 24 * 60 * 60;
 const DEFAULT_SESSION_TTL = 14 * DAY;
 
-/** As `process.env` gives it. */
+/** The environment in the form of `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface SettingsResult {
-  /** Undefined exactly when `findings` holds an error: nothing runs on settings that are partly guessed. */
+  /** Undefined if and only if `findings` contains an error. */
   readonly settings: Settings | undefined;
   readonly findings: readonly Finding[];
 }
@@ -29,9 +30,9 @@ type Reading =
 const UNSET: Reading = { outcome: "unset" };
 
 /**
- * Reads all settings and reports every mistake at once. Pure; never throws, whatever it is given.
+ * Reads all settings and reports all mistakes at once. Pure; never throws, for any input.
  *
- * @param otherOptions names of the caller's options that are no settings; they are skipped, and known to suggestions
+ * @param otherOptions names of options that are not settings; they are skipped, and suggested for misspelt names
  */
 export function readSettings(options: SettingOptions = {}, env: Environment = {}, otherOptions: readonly string[] = []): SettingsResult {
   const findings: Finding[] = unknownOptions(options, otherOptions);
@@ -63,9 +64,9 @@ function publicPathOf({ pathPrefix, mountPath }: Settings): string {
 
 const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
 
-/** Fills in the defaults that follow from other settings. */
+/** Adds the defaults that depend on other settings. */
 function complete(values: Settings): Settings {
-  // Unset ones are undefined here, whatever their type says.
+  // Unset settings are undefined here, in spite of their type.
   const given: Values = values;
   return {
     ...values,
@@ -74,7 +75,7 @@ function complete(values: Settings): Settings {
   };
 }
 
-/** Own properties only: what somebody put on Object.prototype is no setting. */
+/** Reads own properties only: a property of Object.prototype is not a setting. */
 function own(object: unknown, name: string): unknown {
   return isObjectLike(object) && Object.hasOwn(object, name) ? (object as Record<string, unknown>)[name] : undefined;
 }
@@ -85,7 +86,7 @@ function isObjectLike(value: unknown): value is object {
 
 function unknownOptions(options: unknown, otherOptions: readonly string[]): Finding[] {
   if (!isObjectLike(options) || Array.isArray(options)) {
-    return [check("E006", `The options are ${kindOf(options)}; allowed: an object with one property for each option.`)];
+    return [check("E006", `The options are ${kindOf(options)}; allowed: an object with one property per option.`)];
   }
   const known: readonly string[] = [...SETTING_NAMES, ...otherOptions];
   return Object.keys(options)
@@ -101,20 +102,20 @@ function suggestion(name: string, otherOptions: readonly string[]): string | und
 
 const VARIABLES: readonly string[] = Object.values(SETTINGS).map((row) => row.env);
 
-/** Names only: the value of a misspelt variable may be a secret. */
+/** Finds misspelt variables. The findings contain names only, since the value may be a secret. */
 function misspeltVariables(env: unknown): Finding[] {
   if (!isObjectLike(env)) return [];
   const near = VARIABLES.filter((name) => name.startsWith("IDP_"));
   return Object.keys(env).flatMap((name) => {
     if (!/^IDP_/i.test(name) || VARIABLES.includes(name)) return [];
     const meant = nearlySameName(name, near);
-    // Windows has one variable for all letter cases of a name, and lists it as it was first written.
+    // On Windows, names have no letter case, and a variable is listed as it was first written.
     if (meant === undefined || (name.toUpperCase() === meant && own(env, meant) !== undefined)) return [];
-    return [check("W014", `The environment variable ${quoted(name)} is no setting. Did you mean \`${meant}\`?`)];
+    return [check("W014", `The environment variable ${quoted(name)} is not a setting. Did you mean \`${meant}\`?`)];
   });
 }
 
-/** Code decides when it gives anything but undefined, even null; else the environment. */
+/** Reads one setting: from the code, unless its value there is undefined; otherwise from the environment. */
 function readSetting(name: SettingName, option: unknown, variable: unknown): Reading {
   const row = SETTINGS[name];
   if (option !== undefined) {
@@ -123,19 +124,19 @@ function readSetting(name: SettingName, option: unknown, variable: unknown): Rea
     return reading(name, row.kind.fromCode(option), () => invalid(name, kindOf(option), option, "in code", allowedInCode(row)));
   }
   if (variable === undefined) return UNSET;
-  // The environment only has text; a plain object handed in its place may have anything.
+  // A plain object in place of `process.env` may contain other values than text.
   if (typeof variable !== "string")
     return reading(name, undefined, () => invalid(name, kindOf(variable), variable, "in the environment", row.kind.allowed));
   const text = row.secret ? variable : variable.trim();
   if (text.trim() === "" || (!row.secret && /^(?:none|null)$/i.test(text))) return UNSET;
-  // Vite's tools, test runners among them, keep a base path of their own under this name.
+  // Vite's tools, such as test runners, set their own base path under this name.
   if (name === "baseUrl" && text === "/") return UNSET;
   return reading(name, row.kind.fromText(text), () => invalid(name, kindOfText(text), text, "in the environment", row.kind.allowed));
 }
 
 function reading(name: SettingName, value: unknown, refusal: () => Finding): Reading {
   if (value === undefined) return { outcome: "refused", finding: refusal() };
-  // An empty SCOPE is no SCOPE, wherever it comes from.
+  // An empty SCOPE means unset, in the environment and in code.
   if (name === "scope" && Array.isArray(value) && value.length === 0) return UNSET;
   return { outcome: "value", value };
 }

@@ -1,22 +1,37 @@
 import { isRedirectSetting, parseUrl, redirectSettingInAscii } from "../http/redirects.js";
 
-/**
- * One kind of setting: how its value is read from the environment and from code. Both readers give undefined for what
- * is not allowed; neither throws.
- */
+/** Reads the values of one kind of setting. Both readers return undefined for a value that is not allowed; neither throws. */
 export interface SettingKind<Value> {
-  /** In a word or two, for the reference page. */
+  /** One or two words, for the reference page. */
   readonly type: string;
-  /** What is allowed; completes "allowed: …". */
+  /** The allowed values. Completes "allowed: …". */
   readonly allowed: string;
-  /** The same in code, where it differs. */
+  /** The allowed values in code, if they differ. */
   readonly allowedInCode?: string;
-  /** @param text from the environment; not blank, and without white space around it unless it is a secret */
+  /** @param text from the environment: not blank, and trimmed unless it is a secret */
   fromText(text: string): Value | undefined;
   fromCode(value: unknown): Value | undefined;
 }
 
-/** A list that is separated in the environment and an array in code. */
+/** One row of the table of settings. Its key in the table is the option's name in code. */
+export interface SettingRow {
+  /** The name in the environment. */
+  readonly env: string;
+  readonly kind: SettingKind<unknown>;
+  readonly unit?: "seconds";
+  /** Null: unset, and the code may set it to null. Absent: required, or computed from other settings. */
+  readonly default?: unknown;
+  /** The default in words, if the value alone does not explain it. */
+  readonly defaultText?: string;
+  readonly meaning: string;
+  /** Never printed, and read without any change: `null` is a secret like any other. */
+  readonly secret?: true;
+  readonly required?: true;
+  /** Returns a remedy for a refused value that another setting accepts; undefined: the remedy of E006. */
+  readonly remedyFor?: (value: unknown) => string | undefined;
+}
+
+/** Reads a list: separated text in the environment, an array in code. */
 function list(kind: {
   readonly type: string;
   readonly allowed: string;
@@ -33,17 +48,17 @@ function list(kind: {
     allowed: kind.allowed,
     allowedInCode: kind.allowedInCode,
     fromText: (text) => read(text.split(kind.separator).filter((item) => item !== "")),
-    // Array.from, since holes would be skipped.
+    // Array.from, since map skips the holes of a sparse array.
     fromCode: (value) => (Array.isArray(value) ? read(Array.from<unknown>(value)) : undefined),
   };
 }
 
-/** A setting that is text in both places. */
+/** Reads a setting that is text in the environment and in code. */
 function string<Value extends string>(type: string, allowed: string, read: (text: string) => Value | undefined): SettingKind<Value> {
   return { type, allowed, fromText: read, fromCode: (value) => (typeof value === "string" ? read(value) : undefined) };
 }
 
-/** Gives a reader that takes text as it is when the rule holds. */
+/** Returns a reader that accepts a text unchanged if it matches the rule. */
 function when(rule: RegExp | ((text: string) => boolean)): (text: string) => string | undefined {
   const holds = rule instanceof RegExp ? (text: string) => rule.test(text) : rule;
   return (text) => (holds(text) ? text : undefined);
@@ -51,11 +66,11 @@ function when(rule: RegExp | ((text: string) => boolean)): (text: string) => str
 
 const NOT_BLANK = /\S/;
 const WORDS = /[\s,]+/;
-// White space, control characters and the backslash have no place in an address.
+/** Characters that an address must not contain. */
 const NO_ADDRESS = /[\s\p{Cc}\\]/u;
 const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])$/;
 
-/** Anything that is not blank, kept to the letter. */
+/** Any text that is not blank, kept unchanged. */
 export const secret = string("secret", "text that is not blank", when(NOT_BLANK));
 
 export const secretList = list({
@@ -85,14 +100,14 @@ function number(type: string, allowed: string, syntax: RegExp, isAllowed: (value
     type,
     allowed,
     fromText: (text) => (syntax.test(text) ? read(Number(text)) : undefined),
-    // Adding 0 makes 0 of -0.
+    // Adding 0 turns -0 into 0.
     fromCode: (value) => (typeof value === "number" ? read(value + 0) : undefined),
   };
 }
 
 export const wholeSeconds = number("integer", "whole seconds, 0 or more", /^\d+$/, (value) => Number.isSafeInteger(value) && value >= 0);
 
-/** Timers of Node count milliseconds in 31 bits; ten minutes is far below, and far above any use. */
+/** At most ten minutes: far below the limit of Node's timers (2^31 milliseconds). */
 export const timeoutSeconds = number("number", "seconds above 0, at most 600", /^\d+(?:\.\d+)?$/, (value) => value > 0 && value <= 600);
 
 export const toleranceSeconds = number(
@@ -102,7 +117,6 @@ export const toleranceSeconds = number(
   (value) => Number.isInteger(value) && value >= 0 && value <= 300,
 );
 
-/** How many of something, where none is no choice. */
 export const count = number(
   "integer",
   "a whole number from 1 to 10000",
@@ -116,18 +130,18 @@ export function oneOf<const Value extends string>(...values: readonly Value[]): 
 
 const PROMPTS: readonly string[] = ["none", "login", "consent", "select_account"];
 
-/** OpenID Connect Core section 3.1.2.1: values separated by spaces; `none` stands alone. */
+/** OpenID Connect Core section 3.1.2.1: values separated by spaces; `none` excludes all others. */
 export const prompt: SettingKind<string> = {
   ...string("text", "`login`, `consent` and `select_account`, separated by spaces", (text) => {
     const values = text.split(" ").filter((value) => value !== "");
     const known = values.length > 0 && values.every((value) => PROMPTS.includes(value));
     return known && (values.length === 1 || !values.includes("none")) ? values.join(" ") : undefined;
   }),
-  // Only here: the environment reads `none` as unset.
-  allowedInCode: "`login`, `consent` and `select_account`, separated by spaces, or `none` alone",
+  // In code only: `none` in the environment means unset.
+  allowedInCode: "`login`, `consent` and `select_account`, separated by spaces, or only `none`",
 };
 
-// RFC 6749 section 3.3; in the environment the comma is a separator.
+// RFC 6749 section 3.3. In the environment a comma separates scopes, too.
 const scopes = list({
   type: "list",
   allowed: "scopes separated by spaces or commas, in ASCII without quotes or backslashes",
@@ -136,7 +150,7 @@ const scopes = list({
   item: when(/^[\x21\x23-\x5b\x5d-\x7e]+$/),
 });
 
-/** Empty: nothing is set. */
+/** An empty list means unset. */
 export const scope: SettingKind<readonly string[]> = {
   ...scopes,
   fromCode: (value) => (typeof value === "string" ? scopes.fromText(value) : scopes.fromCode(value)),
@@ -146,28 +160,28 @@ export const redirectTarget = string("URL or path", "an absolute http(s) URL, or
   isRedirectSetting(text) ? redirectSettingInAscii(text) : undefined,
 );
 
-/** An absolute http(s) URL as it can name a server: no user info, query or fragment. */
+/** Parses an absolute http(s) URL without user info, query or fragment. */
 function serverUrl(text: string): URL | undefined {
-  // The raw text is looked at too: the parser drops an empty query, fragment or user info, and forgives missing slashes.
+  // The raw text is checked too: the parser drops an empty query, fragment or user info, and accepts missing slashes.
   if (NO_ADDRESS.test(text) || !/^https?:\/\/[^/?#@]+(?:\/[^?#]*)?$/i.test(text)) return undefined;
   const url = parseUrl(text);
   return url !== undefined && HOST_NAME.test(url.hostname) ? url : undefined;
 }
 
-/** Kept to the letter, since issuers are compared to the letter (OpenID Connect Discovery section 4.3). */
+/** Kept unchanged, since issuers are compared exactly (OpenID Connect Discovery section 4.3). */
 export const issuer = string(
   "URL",
   "an absolute http(s) URL without user info, query or fragment",
   when((text) => serverUrl(text) !== undefined),
 );
 
-/** Gives the origin as the URL parser writes it. */
+/** Reads an origin, and returns it in the form of the URL parser. */
 export const origin = string("origin", "an http(s) origin such as `https://app.example`: no path, query or user info", (text) => {
   const url = serverUrl(text);
   return url?.pathname === "/" && /^[^/]+\/\/[^/]+\/?$/.test(text) ? url.origin : undefined;
 });
 
-/** The endpoints of a provider that are used, by their names in its discovery document. */
+/** The endpoints of a provider that idpauth uses, by their names in the discovery document. */
 export const ENDPOINT_NAMES = ["authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri", "revocation_endpoint"] as const;
 export type Endpoints = Readonly<Partial<Record<(typeof ENDPOINT_NAMES)[number], string>>>;
 
@@ -194,8 +208,8 @@ function endpointsIn(value: unknown): Endpoints | undefined {
 
 export const hosts = list({
   type: "list",
-  allowed: "host names separated by spaces or commas, without scheme, port or path",
-  allowedInCode: "a list of host names, without scheme, port or path",
+  allowed: "hostnames separated by spaces or commas, without scheme, port or path",
+  allowedInCode: "a list of hostnames, without scheme, port or path",
   separator: WORDS,
   item: (text) => {
     const name = text.toLowerCase();
@@ -211,10 +225,10 @@ export const audiences = list({
   item: when(NOT_BLANK),
 });
 
-/** Which names are taken is decided where all three are known. */
+/** Reserved names are checked in setting-rules.ts, where all three names are known. */
 export const keyName = string("text", "a name without white space around it or control characters", when(/^(?!\s)\P{Cc}+(?<!\s)$/u));
 
-/** Gives the path with a slash at both ends. "/" alone is refused: every unknown path of the application would be ours. */
+/** Returns the path with a slash at both ends. `/` is refused, since idpauth would handle every unknown path of the application. */
 export const mountPath: SettingKind<string> = string(
   "path",
   "a path of at least one part, of letters, digits, `-`, `_`, `.` and `~`, such as `/idpauth/`",
@@ -224,17 +238,17 @@ export const mountPath: SettingKind<string> = string(
   },
 );
 
-/** Gives the path without a slash at its end. "/" alone, and nothing at all in code, is no prefix. */
+/** Returns the path without a slash at its end. `/`, or an empty text in code, means no prefix. */
 export const pathPrefix: SettingKind<string> = string(
   "path",
   "a path of letters, digits, `-`, `_`, `.` and `~`, such as `/portal`",
   (text) => (text === "" || text === "/" ? "" : plainPath(text)),
 );
 
-/** With one slash at the beginning and none at the end. */
+/** Returns the path with one slash at the start and none at the end. */
 function plainPath(text: string): string | undefined {
   const parts = /^\/?([\w.~-]+(?:\/[\w.~-]+)*)\/?$/.exec(text)?.[1];
-  // A part of dots only would be resolved away by browsers.
+  // Browsers resolve these parts away.
   if (parts === undefined || parts.split("/").some((part) => part === "." || part === "..")) return undefined;
   return `/${parts}`;
 }

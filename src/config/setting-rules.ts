@@ -1,5 +1,4 @@
-// What no single setting can tell: required ones that are missing, values that contradict each other, and values that are
-// allowed but hardly meant.
+// Rules across settings: required settings, values that contradict each other, and values that are probably mistakes.
 import { check } from "./check-table.js";
 import { quoted } from "./describe-value.js";
 import type { Finding } from "../errors.js";
@@ -9,7 +8,7 @@ import { FIXED_KEYS } from "../record/stored-form.js";
 import { parseUrl } from "../http/redirects.js";
 import { label, type SettingName, type Settings, type Values } from "./setting-table.js";
 
-/** @param unset the settings that nobody has set */
+/** @param unset the settings without a value in the environment or in code */
 export function settingFindings(values: Values, unset: ReadonlySet<SettingName>): Finding[] {
   return [...missing(unset), ...insecure(values), ...zeroAges(values), ...scopeFindings(values, unset), ...keyNameFindings(values)];
 }
@@ -23,7 +22,7 @@ function missing(unset: ReadonlySet<SettingName>): Finding[] {
   return findings;
 }
 
-/** The values that the documentation shows for SECRET_KEY. Everyone can read them, so none of them is a secret. */
+/** The values of SECRET_KEY in the documentation. They are public, so they are not secrets. */
 const PLACEHOLDERS: readonly string[] = ["put-at-least-32-random-bytes-here-please", "at-least-32-random-bytes-go-here"];
 
 export function isPlaceholderSecret(secret: string): boolean {
@@ -37,20 +36,20 @@ function placeholders({ secretKey, secretKeyFallbacks }: Values): Finding[] {
     findings.push(
       check(
         "E013",
-        `${label("secretKeyFallbacks")} holds a placeholder of the documentation.`,
-        "Remove the placeholder. The sessions that it encrypted end.",
+        `${label("secretKeyFallbacks")} contains a placeholder from the documentation.`,
+        "Remove the placeholder. Sessions that were encrypted with it end.",
       ),
     );
   }
   return findings;
 }
 
-/** Whether BASE_URL says that only this machine reaches the application. Unset, it says nothing. */
+/** Whether BASE_URL is an address of this machine. False if it is unset. */
 export function isOnThisMachine(baseUrl: string | null | undefined): boolean {
   return typeof baseUrl === "string" && isLoopback(new URL(baseUrl).hostname);
 }
 
-// Browsers compare the prefixes of cookie names without regard to letter case.
+// Browsers ignore letter case in the prefixes of cookie names.
 const HTTPS_ONLY_NAME = /^__(?:host|secure)-/i;
 const HOST_BOUND_NAME = /^__host-/i;
 
@@ -58,14 +57,14 @@ function insecure(values: Values): Finding[] {
   const { secretKey, issuer, baseUrl, debug } = values;
   const findings: Finding[] = placeholders(values);
   if (typeof secretKey === "string" && new TextEncoder().encode(secretKey).length < 32) findings.push(check("W002"));
-  if (issuer !== undefined && isOpenToListeners(issuer)) findings.push(check(debug === true ? "W011" : "E008"));
+  if (issuer !== undefined && isUnencrypted(issuer)) findings.push(check(debug === true ? "W011" : "E008"));
   for (const [name, endpoint] of Object.entries(values.providerMetadata ?? {})) {
-    const message = `The ${name} in ${label("providerMetadata")} is an http address off loopback: secrets and tokens travel in the clear.`;
-    if (isOpenToListeners(endpoint)) findings.push(check(debug === true ? "W011" : "E008", message));
+    const message = `The ${name} in ${label("providerMetadata")} is an http address of another machine. Secrets and tokens are sent unencrypted.`;
+    if (isUnencrypted(endpoint)) findings.push(check(debug === true ? "W011" : "E008", message));
   }
   if (baseUrl === null) findings.push(check("W001"));
-  if (typeof baseUrl === "string" && isOpenToListeners(baseUrl)) findings.push(check("W009"));
-  // A BASE_URL that was refused is undefined here.
+  if (typeof baseUrl === "string" && isUnencrypted(baseUrl)) findings.push(check("W009"));
+  // A refused BASE_URL is undefined here.
   if (debug === true && baseUrl !== undefined && !isOnThisMachine(baseUrl)) findings.push(check("W010"));
   return [...findings, ...cookieNameFindings(values)];
 }
@@ -77,8 +76,8 @@ function cookieNameFindings({ baseUrl, cookieName }: Values): Finding[] {
   return HOST_BOUND_NAME.test(cookieName) ? [] : [check("W013")];
 }
 
-/** http to another machine: anyone on the way can read along. */
-function isOpenToListeners(address: string): boolean {
+/** Whether an address is http on another machine: the network can read the traffic. */
+function isUnencrypted(address: string): boolean {
   const url = parseUrl(address);
   return url?.protocol === "http:" && !isLoopback(url.hostname);
 }
@@ -86,15 +85,15 @@ function isOpenToListeners(address: string): boolean {
 function zeroAges(values: Values): Finding[] {
   return (["sessionMaxAge", "sessionIdleTimeout", "sessionTtl"] as const)
     .filter((name) => values[name] === 0)
-    .map((name) => check("W003", `${label(name)} is 0, which is taken literally: the session ends at once.`));
+    .map((name) => check("W003", `${label(name)} is 0 seconds. Each session ends at once.`));
 }
 
-/** @param settings complete: with the defaults that follow from other settings */
+/** @param settings with all defaults */
 export function lifetimeFindings(settings: Pick<Settings, "sessionTtl" | "sessionMaxAge" | "sessionIdleTimeout">): Finding[] {
-  const caps = (["sessionMaxAge", "sessionIdleTimeout"] as const).filter((name) => (settings[name] ?? -1) >= settings.sessionTtl);
-  if (caps.length === 0) return [];
+  const limits = (["sessionMaxAge", "sessionIdleTimeout"] as const).filter((name) => (settings[name] ?? -1) >= settings.sessionTtl);
+  if (limits.length === 0) return [];
   const seconds = String(settings.sessionTtl);
-  return [check("W012", `${label("sessionTtl")} is ${seconds} seconds, not longer than ${caps.map(label).join(" and ")}.`)];
+  return [check("W012", `${label("sessionTtl")} is ${seconds} seconds, not longer than ${limits.map(label).join(" and ")}.`)];
 }
 
 function scopeFindings(values: Values, unset: ReadonlySet<SettingName>): Finding[] {
@@ -109,7 +108,7 @@ function scopeFindings(values: Values, unset: ReadonlySet<SettingName>): Finding
   return findings;
 }
 
-/** What the session objects of hosts have of their own; a key of that name would break the session, or be lost. */
+/** The members of frameworks' session objects. A key of that name would break the session or be lost. */
 const FRAMEWORK_SESSION_MEMBERS = [
   "cookie",
   "destroy",
@@ -137,13 +136,13 @@ function keyNameFindings(values: Values): Finding[] {
   return KEY_NAME_SETTINGS.flatMap((name, index) => {
     const key = values[name];
     if (key === undefined) return [];
-    if (isTaken(key)) return [check("E007", `${label(name)} is ${quoted(key)}, a name that is taken.`)];
+    if (isTaken(key)) return [check("E007", `${label(name)} is ${quoted(key)}, a reserved name.`)];
     const twin = KEY_NAME_SETTINGS.slice(0, index).find((other) => values[other] === key);
     return twin === undefined ? [] : [check("E007", `${label(twin)} and ${label(name)} are both ${quoted(key)}.`)];
   });
 }
 
 function isTaken(key: string): boolean {
-  // `in`: what every object inherits, such as __proto__ and constructor.
+  // `in` also finds inherited members, such as __proto__ and constructor.
   return (FIXED_KEYS as readonly string[]).includes(key) || FRAMEWORK_SESSION_MEMBERS.includes(key) || key in {};
 }

@@ -4,11 +4,11 @@ import type { SessionStore, StoreProblem } from "../ports/session-store.js";
 /** The methods that every store has; `close` is optional. */
 const METHODS = ["get", "insert", "replace", "touch", "delete", "listBySubject"] as const satisfies readonly (keyof SessionStore)[];
 
-const REDIS = "Call `redisStore(client)` from `idpauth/redis` and pass what it returns as `store`.";
-const POSTGRES = "Call `postgresStore(pool)` from `idpauth/postgres` with a `Pool` of `pg`, and pass what it returns as `store`.";
-const SQLITE = "Call `sqliteStore(pathOrDatabase)` from `idpauth/sqlite` and pass what it returns as `store`.";
+const REDIS = "Call `redisStore(client)` from `idpauth/redis` and pass the result as `store`.";
+const POSTGRES = "Call `postgresStore(pool)` from `idpauth/postgres` with a `Pool` of `pg`, and pass the result as `store`.";
+const SQLITE = "Call `sqliteStore(pathOrDatabase)` from `idpauth/sqlite` and pass the result as `store`.";
 
-/** Clients that applications pass by mistake, by their public members. The packages belong to the application, in any version. */
+/** Values that applications pass by mistake. Only public members are checked, since the packages can have any version. */
 const CLIENTS: readonly { readonly what: string; readonly remedy: string; readonly is: (has: Members) => boolean }[] = [
   { what: "a client of `ioredis`", remedy: REDIS, is: ({ method }) => method("defineCommand") && method("disconnect") },
   { what: "a client of `redis`", remedy: REDIS, is: ({ method }) => method("sendCommand") && method("duplicate") },
@@ -17,14 +17,14 @@ const CLIENTS: readonly { readonly what: string; readonly remedy: string; readon
   {
     what: "a session store of another session middleware",
     remedy:
-      'Use a store of idpauth: `sqliteStore`, `redisStore` or `postgresStore`. To use the session middleware itself, set `session: "host"` and leave `store` out.',
+      'Use a store of idpauth: `sqliteStore`, `redisStore` or `postgresStore`. To use the session middleware itself, set `session: "host"` and remove `store`.',
     is: ({ method }) => method("get") && method("set") && method("destroy"),
   },
 ];
 
 /**
- * Why a value cannot be a session store, and what to pass instead; undefined for a store. Reads public members only, never throws,
- * and never says what a string contains: a database URL holds a password.
+ * Returns why a value is not a session store, and what to pass instead; undefined for a store. Never throws. The message
+ * never contains the text of a string, since a database URL contains a password.
  */
 export function storeMistake(store: unknown): StoreProblem | undefined {
   const has = membersOf(store);
@@ -34,16 +34,16 @@ export function storeMistake(store: unknown): StoreProblem | undefined {
     message: `The option \`store\` is ${what}, which is not a session store.`,
     remedy:
       remedy ??
-      "Pass what `sqliteStore`, `redisStore`, `postgresStore` or `memoryStore` returns; docs/how-to/stores.md describes a store of your own.",
+      "Pass the result of `sqliteStore`, `redisStore`, `postgresStore` or `memoryStore`. docs/how-to/stores.md explains how to write a store.",
   });
   if (typeof store === "string" || store instanceof URL) return problem(...textMistake(String(store)));
   if (typeof store === "function") return problem("a function", "Call the function and pass the store that it returns as `store`.");
   if (has.method("then")) return problem("a promise", "Await the promise and pass the store that it resolves to as `store`.");
   const client = CLIENTS.find(({ is }) => is(has));
   if (client !== undefined) return problem(client.what, client.remedy);
-  if (store === null) return problem("null", "Leave `store` out to keep sessions in memory, or pass a session store.");
+  if (store === null) return problem("null", "To store sessions in memory, remove `store`. Otherwise pass a session store.");
   if (missing.length === METHODS.length || typeof store !== "object") return problem(kindOf(store));
-  return problem(`an object without ${listed(missing)}`, "Add the missing methods; docs/how-to/stores.md describes a store of your own.");
+  return problem(`an object without ${listed(missing)}`, "Add the missing methods. docs/how-to/stores.md explains how to write a store.");
 }
 
 function textMistake(text: string): [what: string, remedy: string] {

@@ -77,12 +77,12 @@ describe("idpauth check", () => {
     const { code, stdout, stderr } = run({ SCOPE: "openid" }, "check", "--json", "--env-file=marked.env");
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ ok: true });
-    expect(stderr).toMatch(/^idpauth: the file "marked\.env" begins with a byte order mark.*\n$/);
+    expect(stderr).toMatch(/^idpauth: the file "marked\.env" starts with a byte order mark.*\n$/);
   });
 
   it("names what it cannot see", () => {
     const { stdout } = run(COMPLETE, "check");
-    const notSeen = stdout.slice(stdout.indexOf("not seen from here:"));
+    const notSeen = stdout.slice(stdout.indexOf("not checked:"));
     expect(notSeen).toContain("Options given in code");
     expect(notSeen).toContain("E002");
   });
@@ -123,8 +123,8 @@ describe("usage", () => {
   });
 
   it.each<[string[], string]>([
-    [[], "which command?"],
-    [["--json"], "which command?"],
+    [[], "no command is given"],
+    [["--json"], "no command is given"],
     [["chek"], 'unknown command "chek"'],
     [["check", "--jsn"], 'unknown option "--jsn"'],
     [["check", "-v"], 'unknown option "-v"'],
@@ -135,7 +135,7 @@ describe("usage", () => {
     // It may be an address with a password.
     [["check", "--live", "--stor=redis://u:hunter2@db"], 'unknown option "--stor=…"'],
     [["check", "--live", "--store:redis://u:hunter2@db"], 'unknown option "--store…"'],
-    [["check", "--live", "--store=mongodb+srv://u:hunter2@db/x.js"], "--store names no store in a form that is known"],
+    [["check", "--live", "--store=mongodb+srv://u:hunter2@db/x.js"], "--store has an unknown form"],
   ])("%j exits with 2 and says why on stderr", (argv, message) => {
     const { code, stdout, stderr } = run(COMPLETE, ...argv);
     expect([code, stdout]).toEqual([2, ""]);

@@ -65,7 +65,9 @@ describe.concurrent("idpauth check --live, as a process", () => {
     const args = ["--json", "--store=./store.mjs", "--env-file=settings.env"];
     const { code, stdout } = await run(args, settingsFor(provider), folder);
     expect(code).toBe(1);
-    expect(JSON.parse(stdout)).toMatchObject({ findings: [{ code: "E111", message: expect.stringContaining("gives no session store") }] });
+    expect(JSON.parse(stdout)).toMatchObject({
+      findings: [{ code: "E111", message: expect.stringContaining("returns no session store") }],
+    });
     expect(Date.now() - began).toBeLessThan(20_000);
   });
 
@@ -82,7 +84,7 @@ describe.concurrent("idpauth check --live, as a process", () => {
       true,
       "not valid yet",
     ],
-    ["is for another name", { name: "other.example", authority: AUTHORITY }, true, "for another host name"],
+    ["is for another name", { name: "other.example", authority: AUTHORITY }, true, "for another hostname"],
     ["is self-signed", { name: "localhost" }, true, "self-signed"],
     ["is of an unknown authority", { name: "localhost", authority: AUTHORITY }, false, "unknown"],
   ])("a certificate that %s is told apart: E102", async (_name, options, isAuthorityKnown, message) => {

@@ -78,7 +78,7 @@ describe("what the provider is asked", () => {
     const report = await run();
     expect(report.codes).toEqual(["E104"]);
     expect(provider.requests.map(({ endpoint }) => endpoint)).toEqual(["discovery", "jwks"]);
-    expect(report.notSeen[0]).toContain("client and redirect URI: not asked");
+    expect(report.notSeen[0]).toContain("client and redirect URI: not checked");
   });
 
   it("gives the facts", async () => {
@@ -123,13 +123,13 @@ describe("a provider without a usable answer", () => {
     const issuer = provider.issuer.replace("http:", "https:");
     expect(await theFinding({ IDP_ISSUER: issuer })).toMatchObject({
       code: "E101",
-      message: expect.stringContaining("does not speak TLS"),
+      message: expect.stringContaining("does not use TLS"),
     });
   });
 
   it.each<[string, Fault, string, string]>([
     ["hangs", { kind: "hang" }, "E101", "within 0.3 seconds (IDP_HTTP_TIMEOUT)"],
-    ["breaks off", { kind: "reset" }, "E101", "breaks the connection off"],
+    ["breaks off", { kind: "reset" }, "E101", "closes the connection"],
     [
       "redirects",
       { kind: "redirect", location: "https://www.login.example/x" },
@@ -142,16 +142,16 @@ describe("a provider without a usable answer", () => {
       "redirects to what is not shown",
       { kind: "redirect", location: "https://b/$evil" },
       "E103",
-      "to an address that is not shown here (status 302)",
+      "to an address that cannot be shown (status 302)",
     ],
     ["redirects nowhere", { kind: "redirect", location: "http://[" }, "E103", "redirects without a usable Location (status 302)"],
-    ["is in trouble", { kind: "status", status: 503 }, "E101", "answered with 503"],
-    ["is overloaded", { kind: "status", status: 429 }, "E101", "answered with 429"],
-    ["lets nobody through", { kind: "status", status: 403 }, "E103", "answered with 403, and a discovery document is public"],
-    ["asks who is there", { kind: "status", status: 401 }, "E103", "answered with 401, and a discovery document is public"],
-    ["has none", { kind: "status", status: 404 }, "E103", "answered with 404."],
-    ["sends no JSON", { kind: "garbage" }, "E103", "not with a JSON object"],
-    ["sends a page", { kind: "wrong-type" }, "E103", "not with a JSON object"],
+    ["is in trouble", { kind: "status", status: 503 }, "E101", "returns status 503"],
+    ["is overloaded", { kind: "status", status: 429 }, "E101", "returns status 429"],
+    ["lets nobody through", { kind: "status", status: 403 }, "E103", "returns status 403, but a discovery document is public"],
+    ["asks who is there", { kind: "status", status: 401 }, "E103", "returns status 401, but a discovery document is public"],
+    ["has none", { kind: "status", status: 404 }, "E103", "returns status 404."],
+    ["sends no JSON", { kind: "garbage" }, "E103", "returns no JSON object"],
+    ["sends a page", { kind: "wrong-type" }, "E103", "returns no JSON object"],
     ["sends too much", { kind: "oversized" }, "E103", "more than 1 MiB"],
   ])("%s", async (_name, fault, code, message) => {
     provider.fault("discovery", fault);
@@ -167,7 +167,7 @@ describe("a provider without a usable answer", () => {
   it("within one second: the message counts right", async () => {
     const { failureOf } = await import("../../src/cli/live/explain-connection-error.js");
     const words = [1, 2].map((seconds) => failureOf(new ProviderUnavailableError("timeout"), seconds).words);
-    expect(words).toEqual(["does not answer within 1 second (IDP_HTTP_TIMEOUT)", "does not answer within 2 seconds (IDP_HTTP_TIMEOUT)"]);
+    expect(words).toEqual(["does not respond within 1 second (IDP_HTTP_TIMEOUT)", "does not respond within 2 seconds (IDP_HTTP_TIMEOUT)"]);
   });
 
   it("after the first one: E101, and no endpoint is blamed", async () => {
@@ -180,7 +180,7 @@ describe("a provider without a usable answer", () => {
     });
     expect(codes).toEqual(["E101"]);
     expect(findings[0]!.message).toContain("a second time (http_503)");
-    expect(notSeen[0]).toContain("client and redirect URI: not asked");
+    expect(notSeen[0]).toContain("client and redirect URI: not checked");
     expect(provider.requestsTo("token")).toEqual([]);
   });
 });
@@ -190,31 +190,31 @@ describe("an endpoint that cannot be reached", () => {
   const AWAY = "https://old-login.invalid/x";
 
   it.each([
-    ["authorization_endpoint", "The server of the authorization endpoint", "browsers are sent there"],
+    ["authorization_endpoint", "The server of the authorization endpoint", "redirects browsers to it"],
     ["token_endpoint", "The server of the token endpoint", "this machine must reach it"],
-  ])("%s, on a host that does not exist: E101 with its address, and no typing mistake is supposed", async (name, message, remedy) => {
+  ])("%s, on a host that does not exist: E101 with its address, and a spelling mistake is not suggested", async (name, message, remedy) => {
     provider.discoveryDocument = (document) => ({ ...document, [name]: `${AWAY}?policy=1` });
     const report = await run();
     expect(report).toMatchObject({ code: 1, ok: false, codes: ["E101"] });
     const [finding] = report.findings;
-    expect(finding!.message).toMatch(new RegExp(`^${message} \\(https://old-login\\.invalid/x\\) has a host name .* \\(DNS\\)`));
+    expect(finding!.message).toMatch(new RegExp(`^${message} \\(https://old-login\\.invalid/x\\) has a hostname .* \\(DNS\\)`));
     expect(finding!.remedy).toContain(remedy);
-    expect(finding!.remedy).not.toContain("typing");
+    expect(finding!.remedy).not.toContain("spelling");
     expect(report.output).not.toMatch(/policy|state=|nonce=|idpauth-check-/);
   });
 
-  it("jwks_uri, on a host that does not exist: E108 with its address, and no typing mistake is supposed", async () => {
+  it("jwks_uri, on a host that does not exist: E108 with its address, and a spelling mistake is not suggested", async () => {
     provider.discoveryDocument = (document) => ({ ...document, jwks_uri: AWAY });
     const { message, remedy } = await theFinding();
-    expect(message).toContain(`(jwks_uri: ${AWAY}) cannot be had: its server has a host name`);
+    expect(message).toContain(`(jwks_uri: ${AWAY}) cannot be fetched: its server has a hostname`);
     expect(remedy).toContain("this machine must reach it");
   });
 
   it.each<["authorize" | "token", Fault, string]>([
-    ["authorize", { kind: "hang" }, "does not answer within 0.5 seconds (IDP_HTTP_TIMEOUT): nobody can sign in"],
-    ["authorize", { kind: "reset" }, "breaks the connection off: nobody can sign in"],
-    ["token", { kind: "hang" }, "does not answer within 0.5 seconds (IDP_HTTP_TIMEOUT): nobody can sign in"],
-    ["token", { kind: "reset" }, "breaks the connection off: nobody can sign in"],
+    ["authorize", { kind: "hang" }, "does not respond within 0.5 seconds (IDP_HTTP_TIMEOUT). No user can sign in"],
+    ["authorize", { kind: "reset" }, "closes the connection. No user can sign in"],
+    ["token", { kind: "hang" }, "does not respond within 0.5 seconds (IDP_HTTP_TIMEOUT). No user can sign in"],
+    ["token", { kind: "reset" }, "closes the connection. No user can sign in"],
   ])("%s, %j: E101", async (endpoint, fault, message) => {
     provider.fault(endpoint, fault);
     const finding = await theFinding({ IDP_HTTP_TIMEOUT: "0.5" });
@@ -226,7 +226,7 @@ describe("an endpoint that cannot be reached", () => {
     const error = new ProviderUnavailableError("network", { cause: Object.assign(new Error(), { code: "CERT_HAS_EXPIRED" }) });
     expect(unreachable("token", AWAY, error, 5)).toMatchObject({
       code: "E102",
-      message: `The server of the token endpoint (${AWAY}) has a certificate that has expired: nobody can sign in.`,
+      message: `The server of the token endpoint (${AWAY}) has a certificate that has expired. No user can sign in.`,
     });
   });
 });
@@ -262,14 +262,14 @@ describe("the issuer's differences are named", () => {
     provider.discoveryDocument = (document) => ({ ...document, issuer: "https://login.example/Realms/shop/" });
     const { message, remedy } = await theFinding();
     expect(message).toContain(
-      `IDP_ISSUER (option issuer) is "${provider.issuer}", and the discovery document names "https://login.example/Realms/shop/".`,
+      `IDP_ISSUER (option issuer) is "${provider.issuer}", but the discovery document has the issuer "https://login.example/Realms/shop/".`,
     );
     expect(remedy).toMatch(/set IDP_ISSUER to exactly https:\/\/login\.example\/Realms\/shop\/$/);
   });
 
   it.each([
-    ["https://a.example/", "https://a.example", ["IDP_ISSUER ends with a slash, and the other does not"]],
-    ["https://a.example", "https://a.example/", ["IDP_ISSUER lacks the slash at the other's end"]],
+    ["https://a.example/", "https://a.example", ["only IDP_ISSUER ends with a slash"]],
+    ["https://a.example", "https://a.example/", ["IDP_ISSUER lacks the slash at the end"]],
     ["http://a.example", "https://a.example", ["http here and https there"]],
     ["https://a.example/Realm", "https://a.example/realm", ["the letter case of the path"]],
     ["https://A.example", "https://a.example", ["the letter case"]],
@@ -277,18 +277,18 @@ describe("the issuer's differences are named", () => {
     [
       "https://a.example/x/.well-known/openid-configuration",
       "https://a.example/x",
-      ["IDP_ISSUER ends with /.well-known/openid-configuration, which is added by itself"],
+      ["IDP_ISSUER ends with /.well-known/openid-configuration, which idpauth adds itself"],
     ],
     [
       "https://a.example/.well-known/openid-configuration",
       "https://b.example/",
       [
-        "IDP_ISSUER ends with /.well-known/openid-configuration, which is added by itself",
-        "the host name",
-        "IDP_ISSUER lacks the slash at the other's end",
+        "IDP_ISSUER ends with /.well-known/openid-configuration, which idpauth adds itself",
+        "the hostname",
+        "IDP_ISSUER lacks the slash at the end",
       ],
     ],
-    ["https://a.example:8443/x", "https://b.example/y", ["the host name", "the port", "the path"]],
+    ["https://a.example:8443/x", "https://b.example/y", ["the hostname", "the port", "the path"]],
   ])("%s and %s", async (ours, theirs, differences) => {
     const { differencesOf } = await import("../../src/cli/live/check-discovery.js");
     expect(differencesOf(ours, theirs)).toEqual(differences);
@@ -299,13 +299,13 @@ describe("the discovery document", () => {
   type Change = Record<string, unknown>;
   it.each<[string, Change, Record<string, string>, string[], string]>([
     ["no token endpoint", { token_endpoint: undefined }, {}, ["E105"], "token_endpoint of the discovery document is missing"],
-    ["an endpoint that is no address", { jwks_uri: 7 }, {}, ["E105"], "jwks_uri of the discovery document is no address"],
-    ["user info in an endpoint", { token_endpoint: "https://u@a.example/t" }, {}, ["E105"], "has user info or a fragment"],
-    ["no userinfo", { userinfo_endpoint: undefined }, {}, ["W101"], "from the ID token alone"],
+    ["an endpoint that is not an address", { jwks_uri: 7 }, {}, ["E105"], "jwks_uri of the discovery document is not an address"],
+    ["user info in an endpoint", { token_endpoint: "https://u@a.example/t" }, {}, ["E105"], "contains user info or a fragment"],
+    ["no userinfo", { userinfo_endpoint: undefined }, {}, ["W101"], "only from the ID token"],
     ["no revocation", { revocation_endpoint: undefined }, {}, ["W101"], "a logout cannot revoke tokens"],
     ["no revocation, which is not wanted", { revocation_endpoint: undefined }, { IDP_TOKEN_REVOKE_ON_LOGOUT: "no" }, [], ""],
-    ["no code flow", { response_types_supported: ["id_token"] }, {}, ["E106"], "`code` is not among them"],
-    ["no code grant", { grant_types_supported: ["refresh_token"] }, {}, ["E106"], "`authorization_code` is not among them"],
+    ["no code flow", { response_types_supported: ["id_token"] }, {}, ["E106"], "lack `code`"],
+    ["no code grant", { grant_types_supported: ["refresh_token"] }, {}, ["E106"], "lack `authorization_code`"],
     ["required PAR", { require_pushed_authorization_requests: true }, {}, ["E113"], "require_pushed_authorization_requests"],
     ["required request objects", { require_signed_request_object: true }, {}, ["E114"], "require_signed_request_object"],
     ["PAR that is not required", { require_pushed_authorization_requests: false }, {}, [], ""],
@@ -313,7 +313,7 @@ describe("the discovery document", () => {
     ["no key for the algorithm", { id_token_signing_alg_values_supported: ["ES256", "EdDSA"] }, {}, ["E108"], "(ES256 and EdDSA)"],
     ["more algorithms than keys", { id_token_signing_alg_values_supported: ["ES256", "RS256"] }, {}, [], ""],
     ["no scopes", { scopes_supported: undefined }, {}, [], ""],
-    ["no refresh grant", { grant_types_supported: ["authorization_code"] }, {}, ["W103"], "`refresh_token` is not among them"],
+    ["no refresh grant", { grant_types_supported: ["authorization_code"] }, {}, ["W103"], "lack `refresh_token`"],
     [
       "no refresh grant, which is not wanted",
       { grant_types_supported: ["authorization_code"] },
@@ -332,7 +332,7 @@ describe("the discovery document", () => {
     ],
     ["offline_access added to the default scopes", {}, { SCOPE: "" }, ["E004"], "SCOPE"],
     ["no PKCE", { code_challenge_methods_supported: undefined }, {}, ["W104"], "does not announce PKCE"],
-    ["plain PKCE", { code_challenge_methods_supported: ["plain"] }, {}, ["W104"], "S256 is not among"],
+    ["plain PKCE", { code_challenge_methods_supported: ["plain"] }, {}, ["W104"], "lack S256"],
     [
       "an authentication method that it does not announce but takes",
       { token_endpoint_auth_methods_supported: ["private_key_jwt"] },
@@ -394,8 +394,8 @@ describe("the discovery document", () => {
     };
     const { facts, findings } = checkEndpoints(document, settings);
     expect(findings.map(({ code, message }) => `${code} ${message}`)).toEqual([
-      "E105 The authorization_endpoint of the discovery document is an http address: secrets and tokens would travel in the clear.",
-      "E105 The jwks_uri of the discovery document is no https address.",
+      "E105 The authorization_endpoint of the discovery document is an http address: secrets and tokens would be sent unencrypted.",
+      "E105 The jwks_uri of the discovery document is not an https address.",
     ]);
     expect(facts).toMatchObject({ authorization: null, token: "https://login.example/t", jwks: null });
   });
@@ -446,13 +446,13 @@ describe("the discovery document", () => {
 
 describe("the keys", () => {
   it.each<[string, unknown, string]>([
-    ["no key set", { kees: [] }, "is no key set"],
-    ["no JSON", "{", "is no key set"],
+    ["no key set", { kees: [] }, "returns no key set"],
+    ["no JSON", "{", "returns no key set"],
     ["an empty one", { keys: [] }, "is empty"],
     [
       "a symmetric key",
       { keys: [{ kty: "oct", k: "c2VjcmV0" }] },
-      "The one key in the provider's key set (jwks_uri) is no public signing key",
+      "The one key in the provider's key set (jwks_uri) is not a public signing key",
     ],
     [
       "two of them",
@@ -465,8 +465,8 @@ describe("the keys", () => {
   });
 
   it.each<[Fault, string]>([
-    [{ kind: "status", status: 404 }, "answered with 404"],
-    [{ kind: "reset" }, "breaks the connection off"],
+    [{ kind: "status", status: 404 }, "returns status 404"],
+    [{ kind: "reset" }, "closes the connection"],
   ])("cannot be had, %j: E108", async (fault, message) => {
     provider.fault("jwks", fault);
     expect(await theFinding()).toMatchObject({ code: "E108", message: expect.stringContaining(message) });
@@ -501,7 +501,7 @@ describe("the client", () => {
 
   it("that may not refresh is told what follows from it", async () => {
     provider.fault("token", forRealClient(400, "unauthorized_client"));
-    expect((await theFinding()).message).toContain("users get 503 responses when their ID token expires; otherwise they are signed out");
+    expect((await theFinding()).message).toContain("users get status 503 when their ID token expires. Otherwise they are signed out");
   });
 
   it.each([
@@ -511,7 +511,7 @@ describe("the client", () => {
     provider.fault("token", { ...fault, when: ({ params }) => params.get("client_id") !== PROVIDER.clientId });
     const report = await run();
     expect(report).toMatchObject({ codes: [], facts: { client: "not known" } });
-    expect(report.notSeen[0]).toContain("Whether the provider accepts client id and secret");
+    expect(report.notSeen[0]).toContain("Whether the provider accepts client ID and secret");
     provider.clearFaults();
   });
 
@@ -573,10 +573,10 @@ describe("the redirect URI", () => {
 describe("settings that the startup checks refuse", () => {
   it.each<[string, Record<string, string | undefined>, string[], string | undefined, number]>([
     ["no secret key: all the rest is asked", { SECRET_KEY: undefined }, ["E001"], undefined, 7],
-    ["no client secret", { IDP_CLIENT_SECRET: " " }, ["E003"], "not asked without clientSecret", 4],
-    ["no openid", { SCOPE: "email" }, ["E005", "W004"], "redirect URI is registered: not asked", 6],
+    ["no client secret", { IDP_CLIENT_SECRET: " " }, ["E003"], "not checked without clientSecret", 4],
+    ["no openid", { SCOPE: "email" }, ["E005", "W004"], "redirect URI is registered: not checked", 6],
     ["an issuer off loopback without encryption", { IDP_ISSUER: "http://login.example" }, ["E008"], "IDP_ISSUER cannot be used", 0],
-    ["a BASE_URL that is none", { BASE_URL: "app" }, ["E006"], "redirect URI is registered: not asked", 6],
+    ["a BASE_URL that is none", { BASE_URL: "app" }, ["E006"], "redirect URI is registered: not checked", 6],
     ["a timeout that is none", { IDP_HTTP_TIMEOUT: "soon" }, ["E006"], undefined, 7],
   ])("%s", async (_name, env, codes, notSeen, requests) => {
     const report = await run(env);

@@ -71,13 +71,13 @@ describe.runIf(redis === "is there")("a Redis server", () => {
   it.each(["redis", "ioredis"])("refuses the password, which is not repeated, through %s: E111", async (name) => {
     const { codes, messages } = await judge(withPassword("wrong-hunter3"), { folder: projectWith(name) });
     expect(codes).toEqual(["E111"]);
-    expect(messages[0]).toBe("The Redis server that --store names refuses user or password.");
+    expect(messages[0]).toBe("The Redis server in --store refuses the user name or password.");
   });
 
   it.each(["redis", "ioredis"])("is down, seen through %s: E111", async (name) => {
     const { codes, messages } = await judge("redis://:hunter2@127.0.0.1:1", { folder: projectWith(name) });
     expect(codes).toEqual(["E111"]);
-    expect(messages[0]).toBe("The Redis server that --store names refuses connections.");
+    expect(messages[0]).toBe("The Redis server in --store refuses connections.");
   });
 
   it("may be named by a variable", async () => {
@@ -185,15 +185,15 @@ describe("a module of the project", () => {
   });
 
   it.each<[string, unknown, string]>([
-    ["has no default export", { store: 1 }, "gives no session store: it has no default export."],
-    ["is something else", { default: "redis" }, "gives no session store: its default export is a string."],
-    ["gives something else", { default: () => undefined }, "gives no session store: its default export gives undefined."],
+    ["has no default export", { store: 1 }, "returns no session store: it has no default export."],
+    ["is something else", { default: "redis" }, "returns no session store: its default export is a string."],
+    ["gives something else", { default: () => undefined }, "returns no session store: its default export returns undefined."],
     [
       "gives half a store",
       { default: { get: async () => undefined, insert: async () => true, replace: true, touch: async () => true } },
-      "gives no session store: what it gives lacks replace, delete and listBySubject.",
+      "returns no session store: its store lacks replace, delete and listBySubject.",
     ],
-    ["throws", { default: () => Promise.reject(new Error("redis://:hunter2@host is bad")) }, "did not give its store: it fails"],
+    ["throws", { default: () => Promise.reject(new Error("redis://:hunter2@host is bad")) }, "did not return its store: it fails"],
   ])("that %s: E111", async (_name, exports, message) => {
     const { codes, messages } = await judge("./store.mjs", give(exports));
     expect(codes).toEqual(["E111"]);
@@ -215,7 +215,7 @@ describe("a module of the project", () => {
       importModule: () => Promise.reject(Object.assign(new Error("/secret/place"), { code: "ERR_MODULE_NOT_FOUND" })),
     });
     expect(codes).toEqual(["E111"]);
-    expect(messages[0]).toContain("is not there, or imports what is not there");
+    expect(messages[0]).toContain("does not exist, or imports a module that does not exist");
   });
 
   it("whose store has a problem of its own: E012, and it is not tried", async () => {
@@ -227,13 +227,13 @@ describe("a module of the project", () => {
     const store = { ...copyOf(memoryStore()), name: "mine", get: fail };
     const { codes, messages } = await judge("./store.mjs", give({ default: store }));
     expect(codes).toEqual(["E111"]);
-    expect(messages[0]).toBe("The mine store that --store names refuses connections.");
+    expect(messages[0]).toBe("The mine store in --store refuses connections.");
   });
 
   it("whose store never answers: E111, in bounded time", async () => {
     const store = { ...copyOf(memoryStore()), name: "mine", get: () => new Promise<never>(() => undefined) };
     expect((await judge("./store.mjs", give({ default: store }))).messages).toEqual([
-      "The mine store that --store names does not answer in time.",
+      "The mine store in --store does not respond in time.",
     ]);
   });
 
@@ -270,7 +270,7 @@ function copyOf(store: SessionStore): SessionStore {
 
 describe.concurrent("a store that breaks one promise: E112 names it", () => {
   const broken: Record<string, (store: SessionStore) => Partial<SessionStore>> = {
-    "lets a second insert": (store) => ({
+    "overwrites it on a second insert": (store) => ({
       insert: async (key, entry) => {
         await store.delete(key);
         return store.insert(key, entry);
@@ -295,20 +295,20 @@ describe.concurrent("a store that breaks one promise: E112 names it", () => {
         },
       };
     },
-    "with touch, or gives it a new version": (store) => ({
+    "with touch, changes its version": (store) => ({
       async touch(key, lastActive, expiresAt) {
         const stored = await store.get(key);
         if (stored === undefined) return false;
         return store.replace(key, { ...stored, expiresAt, ...(lastActive !== null && { lastActive }) }, stored.version);
       },
     }),
-    "does not delete for good": (store) => ({
+    "does not delete an entry completely": (store) => ({
       async delete(key) {
         return store.get(key);
       },
     }),
     "list an entry under its subject": () => ({ listBySubject: async () => [] }),
-    "after it has expired": (store) => {
+    "after it expired": (store) => {
       const kept = new Map<string, Stored>();
       return {
         async insert(key, entry) {

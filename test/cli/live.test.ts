@@ -31,20 +31,14 @@ async function run(argv: readonly string[], changes: Parameters<typeof checkIo>[
 }
 
 describe("the report of a live check", () => {
-  it("as text has the findings by group, what was seen, and what was not", async () => {
+  it("as text has the findings by group, the facts, and what was not checked", async () => {
     const { code, stdout, stderr } = await run(["check", "--live"], {}, { SCOPE: "", IDP_CLIENT_SECRET: "wrong" });
     expect([code, stderr]).toEqual([1, ""]);
-    const places = [
-      "idpauth check: 1 error, 1 warning",
-      "\nlive:\n  E109 error:",
-      "\ndefaults:\n  E004",
-      "\nseen:\n",
-      "\nnot seen from here:\n",
-    ];
+    const places = ["idpauth check: 1 error, 1 warning", "\nlive:\n  E109 error:", "\ndefaults:\n  E004", "\nfacts:\n", "\nnot checked:\n"];
     const at = places.map((text) => stdout.indexOf(text));
     expect(at).not.toContain(-1);
     expect(at[3]).toBeGreaterThan(Math.max(at[1]!, at[2]!));
-    expect(stdout).toContain("  - redirect URI: https://app.example/idpauth/login-callback (the provider leads back to it)\n");
+    expect(stdout).toContain("  - redirect URI: https://app.example/idpauth/login-callback (the provider redirects to it)\n");
     expect(stdout).toContain("  - session cookie: __Host-idpauth; Path=/; HttpOnly; SameSite=Lax; Secure\n");
     expect(stdout).not.toContain("it is not asked, so nobody knows yet");
     expect(stdout).not.toContain("wrong");
@@ -59,10 +53,10 @@ describe("the report of a live check", () => {
   it("names its steps on a terminal's stderr, and nowhere else", async () => {
     const { stdout, stderr } = await run(["check", "--live", "--json"], { isTerminal: true });
     expect(stderr.split("\n").filter((line) => line !== "")).toEqual([
-      "asking: the provider's discovery document …",
-      "asking: the provider's signing keys …",
-      "asking: whether the provider accepts the client …",
-      "asking: whether the provider knows the redirect URI …",
+      "checking: the provider's discovery document …",
+      "checking: the provider's signing keys …",
+      "checking: whether the provider accepts the client …",
+      "checking: whether the provider knows the redirect URI …",
     ]);
     expect(() => JSON.parse(stdout) as unknown).not.toThrow();
   });
@@ -90,7 +84,7 @@ describe("usage", () => {
     [["check", "--live", "--store="], "--store needs =STORE"],
     [["check", "--live", "--stores=redis://me:hunter2@h"], 'unknown option "--stores=…"'],
     [["--live", "redis://me:hunter2@h"], "unknown command"],
-    [["check", "--live", "--store=mysql://me:hunter2@host"], "--store names no store in a form that is known"],
+    [["check", "--live", "--store=mysql://me:hunter2@host"], "--store has an unknown form"],
     [["check", "--live", "--store=sqlite:x", "--store=sqlite:y"], "--store is given more than once"],
   ])("%j exits with 2, asks nothing and repeats no address", async (argv, message) => {
     const before = provider.requests.length;
@@ -110,7 +104,7 @@ describe("usage", () => {
 
   it("without --live nothing is asked", async () => {
     const before = provider.requests.length;
-    expect((await run(["check"])).stdout).toContain("--live asks it");
+    expect((await run(["check"])).stdout).toContain("--live checks it");
     expect(provider.requests).toHaveLength(before);
   });
 });

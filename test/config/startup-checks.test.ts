@@ -2,14 +2,16 @@ import { describe, expect, it } from "vitest";
 import {
   check,
   CHECK_GROUPS,
-  CHECKS,
+  CHECKS as STARTUP_CHECKS,
   groupOf,
   inReportOrder,
   runChecks,
-  type CheckCode,
   type FrameworkFacts,
 } from "../../src/config/startup-checks.js";
+import { LIVE_CHECKS, liveCheck } from "../../src/cli/live/live-check-table.js";
 import { readSettings } from "../../src/config/read-settings.js";
+
+const CHECKS = { ...STARTUP_CHECKS, ...LIVE_CHECKS };
 
 const COMPLETE = {
   SECRET_KEY: "an-example-of-a-key-with-32-bytes!",
@@ -60,7 +62,7 @@ describe("the table of checks", () => {
     expect(codes).toEqual(codes.toSorted((one, other) => (rank(one) < rank(other) ? -1 : 1)));
   });
 
-  it("every cause and remedy is a sentence", () => {
+  it("each cause and remedy consists of sentences", () => {
     for (const row of Object.values(CHECKS)) {
       expect(row.title).toMatch(/^[A-Z].*[^.]$/);
       expect(row.cause).toMatch(/\.$/);
@@ -68,14 +70,15 @@ describe("the table of checks", () => {
     }
   });
 
-  it("a finding says the check's cause and remedy unless it knows better", () => {
+  it("a finding has the message and remedy of the table, unless it has its own", () => {
     expect(check("E001")).toEqual({ code: "E001", severity: "error", message: CHECKS.E001.cause, remedy: CHECKS.E001.remedy });
+    expect(liveCheck("E108").remedy).toBe(CHECKS.E108.remedy);
     expect(check("W003", "this", "that")).toEqual({ code: "W003", severity: "warning", message: "this", remedy: "that" });
   });
 });
 
 describe("bundled sessions", () => {
-  it("are a session middleware of their own: nothing to find with a store", () => {
+  it("have no findings with a store", () => {
     for (const sessionMiddleware of ["present", "absent", "cookie-only", "unknown", "not-applicable"] as const) {
       expect(codes(PRODUCTION, { sessionMiddleware })).toEqual([]);
     }
@@ -97,11 +100,11 @@ describe("bundled sessions", () => {
     [{ sessionMiddleware: "present", storeGiven: false, sessionGiven: true }, []],
     [{ sessionMiddleware: "unknown", storeGiven: false, sessionGiven: false }, []],
     [{ sessionMiddleware: "cookie-only", storeGiven: false, sessionGiven: false }, []],
-  ])("beside a host session: %j", (facts, expected) => {
+  ])("beside the framework's sessions: %j", (facts, expected) => {
     expect(codes(DEBUG, facts)).toEqual(expected);
   });
 
-  it('W007 names the host and `session: "host"`', () => {
+  it('W007 names the framework and `session: "host"`', () => {
     const [finding] = runChecks(DEBUG, { ...FACTS, sessionMiddleware: "present", storeGiven: false });
     expect(finding).toMatchObject({ code: "W007", severity: "warning" });
     expect(finding!.message).toContain("Express");
@@ -126,7 +129,7 @@ describe('session: "host"', () => {
     expect(codes(PRODUCTION, { ...HOST, sessionMiddleware: "present", storeGiven: true })).toEqual(["E009", "W006"]);
   });
 
-  it("E002 names the host and says the host's own remedy", () => {
+  it("E002 names the framework and has the framework's own remedy", () => {
     const facts = { ...FACTS, ...HOST, sessionMiddleware: "absent", middlewareRemedy: "Call app.use(session(…)) first." } as const;
     expect(runChecks(PRODUCTION, facts)[0]).toMatchObject({ code: "E002", severity: "error", remedy: "Call app.use(session(…)) first." });
     expect(runChecks(PRODUCTION, facts)[0]!.message).toContain("Express");
@@ -134,13 +137,13 @@ describe('session: "host"', () => {
     expect(runChecks(PRODUCTION, without)[0]!.remedy).toBe(CHECKS.E002.remedy);
   });
 
-  it("E002 refuses cookie-only sessions by name, since the record is kept server-side", () => {
+  it("E002 refuses cookie-only sessions, since the record is stored server-side", () => {
     const [finding] = runChecks(PRODUCTION, { ...FACTS, ...HOST, sessionMiddleware: "cookie-only" });
     expect(finding!.message).toMatch(/cookie-only.*server-side/);
   });
 
-  it("W006 says in one sentence that a logout can be undone", () => {
-    expect(CHECKS.W006.cause).toMatch(/^[^.]*compare-and-set[^.]*undo a logout\.$/);
+  it("W006 says in one sentence that a write can undo a logout", () => {
+    expect(CHECKS.W006.cause).toMatch(/^[^.]*compare-and-swap[^.]*undo a logout\.$/);
   });
 });
 
@@ -151,7 +154,7 @@ describe("the report", () => {
     expect(codes(result, facts)).toEqual(["E010", "E003", "E002", "E009", "W002", "W001", "W003", "W006", "E004"]);
   });
 
-  it("keeps the order of what is of one kind, and puts a code that it does not know with the settings", () => {
+  it("keeps the order of findings of one group, and puts an unknown code into the project settings", () => {
     const finding = (code: string, message: string) => ({ code, severity: "warning" as const, message, remedy: "" });
     const findings = [finding("E004", "1"), finding("W003", "2"), finding("X999", "3"), finding("W005", "4"), finding("W003", "5")];
     expect(inReportOrder(findings).map(({ message }) => message)).toEqual(["2", "3", "5", "4", "1"]);
@@ -159,6 +162,9 @@ describe("the report", () => {
   });
 
   it("has a group for every code", () => {
-    for (const code of Object.keys(CHECKS) as CheckCode[]) expect(CHECK_GROUPS).toContain(groupOf(check(code)));
+    for (const [code, { group }] of Object.entries(CHECKS)) {
+      expect(CHECK_GROUPS).toContain(group);
+      expect(groupOf({ code, severity: "error", message: "", remedy: "" })).toBe(group);
+    }
   });
 });

@@ -37,11 +37,11 @@ describe("what is given as the store and is none", () => {
     ["express-session's own store", new session.MemoryStore(), "a session store of another session middleware", 'set `session: "host"`'],
     ["the factory itself", memoryStore, "a function", "Call the function"],
     ["a promise", Promise.resolve(memoryStore()), "a promise", "Await the promise"],
-    ["an empty object", {}, "an object", "Pass what `sqliteStore`"],
-    ["null", null, "null", "Leave `store` out"],
-    ["a number", 1, "a number", "Pass what `sqliteStore`"],
+    ["an empty object", {}, "an object", "Pass the result of `sqliteStore`"],
+    ["null", null, "null", "remove `store`"],
+    ["a number", 1, "a number", "Pass the result of `sqliteStore`"],
     ["a Map", new Map(), "an object without `insert`, `replace`, `touch`, `listBySubject`", "Add the missing methods"],
-    ["an object whose members throw", throwing(), "an object", "Pass what `sqliteStore`"],
+    ["an object whose members throw", throwing(), "an object", "Pass the result of `sqliteStore`"],
   ])("%s is named, with the factory to call", (_name, given, what, remedy) => {
     const mistake = storeMistake(given);
     expect(mistake?.message).toBe(`The option \`store\` is ${what}, which is not a session store.`);

@@ -1,12 +1,14 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { errorsPage, settingsPage } from "../../scripts/reference-docs.mjs";
-import { CHECK_GROUPS, CHECKS } from "../../src/config/startup-checks.js";
+import { LIVE_CHECKS } from "../../src/cli/live/live-check-table.js";
+import { CHECK_GROUPS, CHECKS as STARTUP_CHECKS } from "../../src/config/startup-checks.js";
 import { ERRORS } from "../../src/errors.js";
 import { LOG_CODES } from "../../src/events/log-lines.js";
 import { REASONS } from "../../src/record/end-reasons.js";
 import { SETTINGS } from "../../src/config/read-settings.js";
 
+const CHECKS = { ...STARTUP_CHECKS, ...LIVE_CHECKS };
 const errors = errorsPage({ errors: ERRORS, checks: CHECKS, groups: CHECK_GROUPS, reasons: REASONS, logCodes: LOG_CODES });
 const settings = settingsPage(SETTINGS);
 

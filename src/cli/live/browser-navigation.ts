@@ -10,7 +10,7 @@ export interface Landing {
   readonly location: string | null;
 }
 
-/** What a browser sends when a link of another site leads to the page. Some providers answer a script with JSON instead of a redirect. */
+/** The headers of a browser that follows a link from another site. Some providers send JSON to a script instead of a redirect. */
 const HEADERS = {
   accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
   "accept-language": "en",
@@ -42,7 +42,7 @@ function head(address: URL, signal: AbortSignal): Promise<Landing> {
       resolve({ status: statusCode, location: headers.location ?? null });
       sent.destroy();
     });
-    // An error after the response changes nothing: the promise is settled.
+    // An error after the response is ignored, since the promise is settled.
     sent.on("error", (cause) => {
       reject(signal.aborted ? new ProviderUnavailableError("timeout") : new ProviderUnavailableError("network", { cause }));
     });

@@ -1,46 +1,46 @@
-import { check } from "../../config/startup-checks.js";
 import type { Finding } from "../../errors.js";
 import { isGoogleIssuer } from "../../config/document-hosts.js";
 import type { Settings } from "../../config/read-settings.js";
 import { loginScopes, offlineParameters } from "../../provider/authorization-parameters.js";
 import { SIGNING_ALGORITHMS } from "../../provider/id-token.js";
+import { liveCheck } from "./live-check-table.js";
 import type { Document } from "./check-discovery.js";
 import type { LiveFacts } from "./live-facts.js";
 import { listed } from "./message-parts.js";
 
 const OFFLINE_ACCESS = "offline_access";
 
-/** What the discovery document announces, against what the settings want. All pure. */
+// Compares the capabilities in the discovery document with the settings. All functions are pure.
 
 export function flowFindings(document: Document): Finding[] {
   const findings: Finding[] = [];
   const responseTypes = texts(document["response_types_supported"]);
   if (responseTypes?.includes("code") === false) {
-    findings.push(check("E106", "The discovery document announces response types, and `code` is not among them."));
+    findings.push(liveCheck("E106", "The response types in the discovery document lack `code`."));
   }
   const grantTypes = texts(document["grant_types_supported"]);
   if (grantTypes?.includes("authorization_code") === false) {
-    findings.push(check("E106", "The discovery document announces grant types, and `authorization_code` is not among them."));
+    findings.push(liveCheck("E106", "The grant types in the discovery document lack `authorization_code`."));
   }
-  if (algorithmsOf(document).length === 0) findings.push(check("E107"));
+  if (algorithmsOf(document).length === 0) findings.push(liveCheck("E107"));
   return findings;
 }
 
-/** The algorithms that an ID token of this provider may have; RS256 when none is announced. */
+/** Returns the accepted algorithms that the provider announces for ID tokens; RS256 if it announces none. */
 export function algorithmsOf(document: Document): readonly string[] {
   const announced = texts(document["id_token_signing_alg_values_supported"]);
   return announced === undefined ? ["RS256"] : SIGNING_ALGORITHMS.filter((algorithm) => announced.includes(algorithm));
 }
 
-/** What the provider requires of an authorization request and idpauth does not do. */
+/** Finds the forms of authorization request that the provider requires and idpauth does not support. */
 export function requirementFindings(document: Document): Finding[] {
   const findings: Finding[] = [];
-  if (document["require_pushed_authorization_requests"] === true) findings.push(check("E113"));
-  if (document["require_signed_request_object"] === true) findings.push(check("E114"));
+  if (document["require_pushed_authorization_requests"] === true) findings.push(liveCheck("E113"));
+  if (document["require_signed_request_object"] === true) findings.push(liveCheck("E114"));
   return findings;
 }
 
-/** Whether the provider encrypts ID tokens for some of its clients. The discovery document does not tell for which. */
+/** Whether the provider encrypts ID tokens for some clients. The discovery document does not name these clients. */
 export function mayEncryptIdTokens(document: Document): boolean {
   return (texts(document["id_token_encryption_alg_values_supported"]) ?? []).length > 0;
 }
@@ -48,13 +48,13 @@ export function mayEncryptIdTokens(document: Document): boolean {
 export function scopeFindings(document: Document, settings: Settings): Finding[] {
   const supported = texts(document["scopes_supported"]);
   if (supported === undefined) return [];
-  // A refresh token is a question of its own.
+  // checkRefresh covers this scope.
   const unknown = settings.scope.filter((scope) => !supported.includes(scope) && scope !== OFFLINE_ACCESS);
   if (unknown.length === 0) return [];
-  return [check("W102", `SCOPE (option scope) has ${listed(unknown)}, which the discovery document does not announce.`)];
+  return [liveCheck("W102", `SCOPE (option scope) contains ${listed(unknown)}, but the discovery document does not announce it.`)];
 }
 
-/** Whether the discovery document promises a refresh token. Some providers give one without announcing it. */
+/** Checks whether the discovery document announces refresh tokens. Some providers give one without announcing it. */
 export function checkRefresh(
   document: Document,
   settings: Settings,
@@ -65,10 +65,10 @@ export function checkRefresh(
   const google = isGoogleIssuer(settings.issuer);
   const uncertain = (why: string, remedy?: string) => {
     const message = `IDP_SESSION_AUTO_REFRESH is on, but ${why}. You might not get a refresh token.`;
-    return { fact: "uncertain", findings: [check("W103", message, remedy)] } as const;
+    return { fact: "uncertain", findings: [liveCheck("W103", message, remedy)] } as const;
   };
   if (texts(document["grant_types_supported"])?.includes("refresh_token") === false) {
-    return uncertain("the provider announces grant types, and `refresh_token` is not among them");
+    return uncertain("the grant types in the discovery document lack `refresh_token`");
   }
   if (!google) {
     // The startup checks report this as W004.
@@ -90,26 +90,29 @@ export function checkRefresh(
 export function checkPkce(document: Document): { readonly fact: boolean; readonly findings: readonly Finding[] } {
   const methods = texts(document["code_challenge_methods_supported"]);
   if (methods?.includes("S256") === true) return { fact: true, findings: [] };
-  if (methods === undefined || methods.length === 0) return { fact: false, findings: [check("W104")] };
-  return { fact: false, findings: [check("W104", "The discovery document announces PKCE (RFC 7636), and S256 is not among its methods.")] };
+  if (methods === undefined || methods.length === 0) return { fact: false, findings: [liveCheck("W104")] };
+  return {
+    fact: false,
+    findings: [liveCheck("W104", "The PKCE methods in the discovery document lack S256 (RFC 7636).")],
+  };
 }
 
 export function announcesIss(document: Document): boolean {
   return document["authorization_response_iss_parameter_supported"] === true;
 }
 
-/** @param isAccepted the provider has accepted the client with this very method, whatever it announces */
+/** @param isAccepted the provider has accepted the client with this method, even if it does not announce the method */
 export function authMethodFindings(document: Document, { tokenEndpointAuthMethod }: Settings, isAccepted: boolean): Finding[] {
   const announced = texts(document["token_endpoint_auth_methods_supported"]);
-  // `client_secret_basic_raw` is idpauth's own name for a form of client_secret_basic.
+  // Providers announce `client_secret_basic_raw` as client_secret_basic.
   const method = tokenEndpointAuthMethod.replace(/_raw$/, "");
-  // The default of OpenID Connect Discovery section 3.
+  // OpenID Connect Discovery section 3: the default is client_secret_basic.
   if (isAccepted || (announced ?? ["client_secret_basic"]).includes(method)) return [];
-  const which = announced === undefined ? "announces none, which stands for `client_secret_basic`" : "announces others";
+  const which = announced === undefined ? "announces no methods, which means `client_secret_basic`" : "announces other methods";
   return [
-    check(
+    liveCheck(
       "W105",
-      `IDP_TOKEN_ENDPOINT_AUTH_METHOD (option tokenEndpointAuthMethod) is \`${tokenEndpointAuthMethod}\`; the provider ${which}.`,
+      `IDP_TOKEN_ENDPOINT_AUTH_METHOD (option tokenEndpointAuthMethod) is \`${tokenEndpointAuthMethod}\`, but the provider ${which}.`,
     ),
   ];
 }

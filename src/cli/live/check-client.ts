@@ -1,18 +1,18 @@
 import { randomBytes } from "node:crypto";
-import { check } from "../../config/startup-checks.js";
 import { ProviderRefusedError, ProviderUnavailableError, type Finding } from "../../errors.js";
 import type { Provider } from "../../ports/provider.js";
 import type { Settings } from "../../config/read-settings.js";
 import type { Clock } from "../../clock.js";
 import { withDeadline } from "../../provider/transport.js";
 import { authenticationInWords } from "../../provider/client-authentication.js";
+import { liveCheck } from "./live-check-table.js";
 import type { Exchange } from "./timed-fetch.js";
 import type { LiveFacts } from "./live-facts.js";
 import { unreachable } from "./unreachable-endpoint.js";
 
 export interface ClientResult {
   readonly fact: LiveFacts["client"];
-  /** False: the token endpoint does not let the client refresh. */
+  /** False: the token endpoint does not allow this client to refresh. */
   readonly refreshes?: false;
   readonly findings: readonly Finding[];
 }
@@ -20,7 +20,7 @@ export interface ClientResult {
 export interface ClientQuestion {
   readonly settings: Settings;
   readonly clock: Clock;
-  /** The provider as the application uses it, by other settings. */
+  /** Creates the application's provider with other settings. */
   readonly providerFor: (settings: Settings) => Provider;
   /** Every request and response so far. */
   readonly exchanges: readonly Exchange[];
@@ -32,21 +32,22 @@ export interface ClientQuestion {
 interface Refusal {
   /** Undefined: the token endpoint gave no response. */
   readonly status: number | undefined;
-  /** The provider's error code in the form of one, or our own word for its response. */
+  /** The provider's error code if it has a valid form; otherwise idpauth's own word for the response. */
   readonly reason: string;
   readonly error: unknown;
 }
 
-/** No provider issued it, so it gives access to nothing; its text names where it comes from. */
+/** Returns a made-up token that gives access to nothing. Its text names this check. */
 function madeUp(): string {
   return `idpauth-check-${randomBytes(24).toString("base64url")}`;
 }
 
 /**
- * Whether the provider accepts the client: sends a refresh with a made-up token, in the request that the application sends.
+ * Checks whether the provider accepts the client: sends the application's refresh request with a made-up token.
  * A provider that follows RFC 6749 section 5.2 authenticates the client first and then refuses the token. Some providers
- * look at the token first, so a second request with a made-up client follows: if both get the same response, the
- * response says nothing about the client. The check never sends a wrong secret for the real client, which could lock it.
+ * check the token first, so a second request with a made-up client follows. If both get the same response, the
+ * response does not show whether the client is accepted. The check never sends a wrong secret for the real client, since
+ * the provider could lock it.
  */
 export async function checkClient(question: ClientQuestion): Promise<ClientResult> {
   const { settings, tokenEndpoint } = question;
@@ -54,19 +55,19 @@ export async function checkClient(question: ClientQuestion): Promise<ClientResul
   if (refusal === undefined) {
     return {
       fact: null,
-      findings: [check("W108", "The token endpoint answers with success to a refresh token that the provider never issued.")],
+      findings: [liveCheck("W108", "The token endpoint accepts a refresh token that the provider never issued.")],
     };
   }
   if (refusal.status === undefined || refusal.reason === "too_large") {
     const finding = unreachable("token", tokenEndpoint, refusal.error, settings.httpTimeout);
-    return { fact: null, findings: [finding ?? check("W108", "The token endpoint answers with more than 1 MiB, which is not read.")] };
+    return { fact: null, findings: [finding ?? liveCheck("W108", "The token endpoint's response has more than 1 MiB and is not read.")] };
   }
   const checked = meaningOfRefusal(refusal, settings);
   if (checked.fact !== "accepted" || (await refusesStrangers(question, refusal))) return checked;
   return { ...checked, fact: "not known" };
 }
 
-/** Whether a client that does not exist gets another definite refusal than the real one. */
+/** Whether a client that does not exist gets another definite refusal than the real client. */
 async function refusesStrangers(question: ClientQuestion, { reason }: Refusal): Promise<boolean> {
   const stranger = { ...question.settings, clientId: madeUp(), clientSecret: madeUp() };
   const refusal = await refusalOf({ ...question, settings: stranger });
@@ -74,7 +75,7 @@ async function refusesStrangers(question: ClientQuestion, { reason }: Refusal): 
   return refusal !== undefined && refusal.reason !== reason && status >= 400 && status < 500 && ![408, 429].includes(status);
 }
 
-/** @returns undefined: the token endpoint gave tokens for the made-up refresh token */
+/** @returns undefined if the token endpoint gives tokens for the made-up refresh token */
 async function refusalOf({ settings, clock, providerFor, exchanges }: ClientQuestion): Promise<Refusal | undefined> {
   const before = exchanges.length;
   try {
@@ -91,21 +92,21 @@ async function refusalOf({ settings, clock, providerFor, exchanges }: ClientQues
 
 function meaningOfRefusal({ reason, status }: Refusal, settings: Settings): ClientResult {
   if (reason === "invalid_grant") return { fact: "accepted", findings: [] };
-  // Keycloak names a wrong secret `unauthorized_client`, Auth0 `access_denied`. The status tells.
+  // For a wrong secret, Keycloak sends `unauthorized_client`, Auth0 `access_denied`, both with status 401.
   if (reason === "invalid_client" || status === 401) {
     const message =
       `The token endpoint refuses IDP_CLIENT_ID (option clientId) with IDP_CLIENT_SECRET (option clientSecret) (${reason}). ` +
       `IDP_TOKEN_ENDPOINT_AUTH_METHOD is ${authenticationInWords(settings)}.`;
-    return { fact: "refused", findings: [check("E109", message)] };
+    return { fact: "refused", findings: [liveCheck("E109", message)] };
   }
   if (reason === "unauthorized_client" || reason === "unsupported_grant_type") {
     if (!settings.sessionAutoRefresh) return { fact: "accepted", findings: [] };
     const message =
-      `IDP_SESSION_AUTO_REFRESH is on, but the token endpoint does not let this client refresh (${reason}). ` +
-      "If the provider gives a refresh token all the same, users get 503 responses when their ID token expires; otherwise they are signed out.";
+      `IDP_SESSION_AUTO_REFRESH is on, but the token endpoint does not allow this client to refresh (${reason}). ` +
+      "If the provider gives a refresh token anyway, users get status 503 when their ID token expires. Otherwise they are signed out.";
     const remedy = "Allow the refresh token grant for this client at the provider, or set IDP_SESSION_AUTO_REFRESH to false.";
-    return { fact: "accepted", refreshes: false, findings: [check("W103", message, remedy)] };
+    return { fact: "accepted", refreshes: false, findings: [liveCheck("W103", message, remedy)] };
   }
-  const message = `The token endpoint's response (${reason}) does not tell whether the provider accepts the client.`;
-  return { fact: null, findings: [check("W108", message)] };
+  const message = `The token endpoint's response (${reason}) does not show whether the provider accepts the client.`;
+  return { fact: null, findings: [liveCheck("W108", message)] };
 }

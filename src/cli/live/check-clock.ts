@@ -1,19 +1,19 @@
-import { check } from "../../config/startup-checks.js";
 import type { Finding } from "../../errors.js";
+import { liveCheck } from "./live-check-table.js";
 import type { Exchange } from "./timed-fetch.js";
 
-/** Seconds that the provider may be behind before it is an error: its ID tokens lose that much of their life. */
+/** Seconds. If the provider's clock is further behind, it is an error: ID tokens expire that much earlier. */
 const MAX_BEHIND = 60;
 
-/** The provider's clock against this machine's, for certain: what the answer's way and the header's whole seconds leave open is left out. */
+/** The difference of the clocks. The time of the request and the header's whole seconds make it uncertain. */
 interface Offset {
-  /** Seconds, positive when the provider is ahead: the smallest that is possible. */
+  /** Seconds, positive if the provider is ahead: the smallest possible difference. */
   readonly least: number;
-  /** Whole seconds, the most likely. */
+  /** Whole seconds: the most likely difference. */
   readonly likely: number;
 }
 
-/** What the Date headers tell about the provider's clock. Pure. */
+/** Compares the provider's clock with this machine's clock, from the Date headers of responses. Pure. */
 export function clockFindings(
   exchanges: readonly Exchange[],
   clockTolerance: number,
@@ -22,18 +22,18 @@ export function clockFindings(
   if (offset === undefined) return { offset: null, findings: [] };
   const { least, likely } = offset;
   const seconds = `about ${Math.abs(likely)} seconds`;
-  // An ID token from the future is refused (`iat`), and each one is.
+  // Each ID token would be refused, since its `iat` is in the future.
   if (least > clockTolerance) {
-    const message = `The provider's clock is ${seconds} ahead of this machine's: each of its ID tokens would be refused as issued in the future.`;
-    return { offset: likely, findings: [check("E110", message)] };
+    const message = `The provider's clock is ${seconds} ahead of this machine's clock. Each of its ID tokens would be refused, since it is issued in the future.`;
+    return { offset: likely, findings: [liveCheck("E110", message)] };
   }
   if (least < -MAX_BEHIND) {
-    const message = `The provider's clock is ${seconds} behind this machine's: its ID tokens lose that much of their life, or all of it.`;
-    return { offset: likely, findings: [check("E110", message)] };
+    const message = `The provider's clock is ${seconds} behind this machine's clock. ID tokens expire that much too early, or are expired on arrival.`;
+    return { offset: likely, findings: [liveCheck("E110", message)] };
   }
   if (least < -clockTolerance) {
-    const message = `The provider's clock is ${seconds} behind this machine's: its ID tokens expire that much too early.`;
-    return { offset: likely, findings: [check("W106", message)] };
+    const message = `The provider's clock is ${seconds} behind this machine's clock. ID tokens expire that much too early.`;
+    return { offset: likely, findings: [liveCheck("W106", message)] };
   }
   return { offset: likely, findings: [] };
 }
@@ -43,10 +43,10 @@ function offsetOf(exchanges: readonly Exchange[]): Offset | undefined {
     const date = exchange.date === null ? NaN : Date.parse(exchange.date);
     return Number.isNaN(date) ? [] : [{ ...exchange, date }];
   });
-  // A cache answers no POST, and the token endpoint is where ID tokens get their times from.
+  // No cache responds to a POST, and the token endpoint sets the times of ID tokens.
   const sample = samples.findLast(({ method }) => method === "POST") ?? samples.find(({ age }) => age === null || age === "0");
   if (sample === undefined) return undefined;
-  // The header was written between the two times, and stands for a whole second.
+  // The server wrote the header between the two times, in whole seconds.
   const earliest = sample.date - sample.receivedAt;
   const latest = sample.date + 1000 - sample.sentAt;
   const least = earliest > 0 ? earliest : latest < 0 ? latest : 0;

@@ -3,18 +3,18 @@ import type { Clock } from "../../clock.js";
 
 /** The I/O of the live check. A test replaces it. */
 export interface CheckIo {
-  /** This machine's, which the provider's is compared with. */
+  /** This machine's clock. The provider's clock is compared with it. */
   readonly clock: Clock;
   readonly fetch: typeof fetch;
-  /** The project's folder: drivers are resolved and paths read from there. */
+  /** The project's folder. Drivers and relative paths are resolved from it. */
   readonly folder: string;
-  /** Somebody watches standard error, so slow steps are named there. */
+  /** Whether standard error is a terminal, where slow steps are announced. */
   readonly isTerminal: boolean;
   /**
-   * Loads a module of the project and gives its exports.
+   * Imports a module of the project and returns its exports.
    *
    * @param file absolute path
-   * @param env what the module is to see as its environment
+   * @param env the environment of the module
    */
   importModule(file: string, env: Environment): Promise<unknown>;
 }

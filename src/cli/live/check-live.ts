@@ -1,4 +1,3 @@
-import { check } from "../../config/startup-checks.js";
 import { ProviderUnavailableError, type Finding } from "../../errors.js";
 import { EventHub } from "../../events/event-hub.js";
 import type { Provider } from "../../ports/provider.js";
@@ -16,6 +15,7 @@ import {
   requirementFindings,
   scopeFindings,
 } from "./check-capabilities.js";
+import { liveCheck } from "./live-check-table.js";
 import { checkClient } from "./check-client.js";
 import { clockFindings } from "./check-clock.js";
 import { discover, type Document } from "./check-discovery.js";
@@ -31,27 +31,27 @@ import type { CheckIo } from "./check-io.js";
 
 export interface LiveOptions {
   readonly env: Environment;
-  /** What `--store` says. */
+  /** The value of `--store`. */
   readonly store: string | undefined;
   readonly io: CheckIo;
-  /** Told the name of each step that may take a while. */
+  /** Called with the name of each slow step. */
   readonly progress: (step: string) => void;
 }
 
 export interface LiveResult {
   readonly findings: readonly Finding[];
   readonly facts: LiveFacts;
-  /** What was left out, and why. */
+  /** What was not checked, and why. */
   readonly notSeen: readonly string[];
 }
 
 const ENCRYPTION =
-  "Whether the provider encrypts the ID tokens of this client: it can, and idpauth does not support that. A sign-in shows it; the log names it.";
+  "Whether the provider encrypts the ID tokens of this client, which idpauth does not support. The provider can encrypt. A sign-in shows it, with a log line.";
 const CLIENT =
-  "Whether the provider accepts client id and secret: its token endpoint refuses a made-up refresh token in the same way for a client that does " +
-  "not exist. A sign-in shows it.";
+  "Whether the provider accepts client ID and secret: its token endpoint gives the same response for a client that does not exist. " +
+  "A sign-in shows it.";
 
-/** Asks the configured provider and store, as far as the settings allow it. Each wait is bounded. */
+/** Checks the configured provider and store, as far as the settings allow. Each step has a time limit. */
 export async function checkLive({ env, store, io, progress }: LiveOptions): Promise<LiveResult> {
   const { settings, refused } = usableSettings(env);
   const run = new LiveCheck(settings, refused, io, progress);
@@ -66,7 +66,7 @@ export async function checkLive({ env, store, io, progress }: LiveOptions): Prom
   return run;
 }
 
-/** One run; gathers what it learns. */
+/** One run of the check. Collects facts and findings. */
 class LiveCheck implements LiveResult {
   readonly facts = noFacts();
   readonly findings: Finding[] = [];
@@ -87,7 +87,7 @@ class LiveCheck implements LiveResult {
     return names.some((name) => this.#refused.has(name));
   }
 
-  /** What follows from the settings alone. */
+  /** Adds the facts that depend on the settings only. */
   address(): void {
     if (this.#lacks("baseUrl", "mountPath", "pathPrefix")) return;
     this.facts.redirectUri = redirectUriOf(this.#settings);
@@ -97,7 +97,7 @@ class LiveCheck implements LiveResult {
 
   async provider(): Promise<void> {
     if (this.#lacks("issuer")) {
-      this.notSeen.push("The identity provider: not asked, since IDP_ISSUER cannot be used as it is.");
+      this.notSeen.push("The identity provider: not checked, since IDP_ISSUER cannot be used.");
       return;
     }
     const { clock, fetch } = this.#io;
@@ -107,7 +107,7 @@ class LiveCheck implements LiveResult {
     const { document, isOurs, findings } = await discover(this.#settings, backchannel);
     this.findings.push(...findings);
     if (document === undefined) {
-      this.notSeen.push("Everything else about the identity provider: without a discovery document there is nobody to ask.");
+      this.notSeen.push("Everything else about the identity provider: it has no discovery document.");
       return;
     }
     const endpoints = this.#announcements(document);
@@ -118,9 +118,7 @@ class LiveCheck implements LiveResult {
     if (isOurs && endpoints.authorization !== null && endpoints.token !== null && endpoints.jwks !== null) {
       await this.#probes(endpoints.token, timed);
     } else {
-      this.notSeen.push(
-        "Whether the provider accepts client and redirect URI: not asked, since its discovery document cannot be used as it is.",
-      );
+      this.notSeen.push("Whether the provider accepts client and redirect URI: not checked, since its discovery document cannot be used.");
     }
     if (!this.#lacks("tokenEndpointAuthMethod")) {
       this.findings.push(...authMethodFindings(document, this.#settings, this.facts.client === "accepted"));
@@ -149,7 +147,7 @@ class LiveCheck implements LiveResult {
     return endpoints.facts;
   }
 
-  /** The two questions that tell whether provider and application know each other, through the code that the application runs. */
+  /** Checks client and redirect URI, with the code that the application runs. */
   async #probes(tokenEndpoint: string, { fetch, exchanges }: ReturnType<typeof timedFetch>): Promise<void> {
     const { clock } = this.#io;
     const log = () => undefined;
@@ -164,10 +162,10 @@ class LiveCheck implements LiveResult {
       this.facts.client = fact;
       if (refreshes === false) this.facts.refreshToken = "not allowed";
       if (fact === "not known") this.notSeen.push(CLIENT);
-      // The document may have said it already (W103).
+      // W103 may exist already, from the discovery document.
       this.findings.push(...findings.filter(({ code }) => !this.findings.some((finding) => finding.code === code)));
     } else {
-      this.notSeen.push(`Whether the provider accepts the client: not asked without ${listed(client)}.`);
+      this.notSeen.push(`Whether the provider accepts the client: not checked without ${listed(client)}.`);
     }
     const { redirectUri } = this.facts;
     if (this.findings.some(({ code }) => code === "E113" || code === "E114")) {
@@ -178,25 +176,25 @@ class LiveCheck implements LiveResult {
       this.facts.redirectUriRegistered = isRegistered;
       this.findings.push(...findings);
       if (isRegistered === null) {
-        this.notSeen.push("Whether the redirect URI is registered: the authorization endpoint gave no answer, or one that does not tell.");
+        this.notSeen.push("Whether the redirect URI is registered: the authorization endpoint gave no response, or an inconclusive one.");
       }
     } else {
       this.notSeen.push(
-        "Whether the redirect URI is registered: not asked, since BASE_URL, IDP_CLIENT_ID or SCOPE is missing or cannot be used.",
+        "Whether the redirect URI is registered: not checked, since BASE_URL, IDP_CLIENT_ID or SCOPE is missing or cannot be used.",
       );
     }
   }
 
-  /** Has the application's code fetch the document, so that what fails afterwards is the endpoint that was asked. */
+  /** Fetches the document with the application's code, so that a later failure is a failure of another endpoint. */
   async #isThere(provider: Provider): Promise<boolean> {
     try {
       await provider.facts();
       return true;
     } catch (error) {
       if (!(error instanceof ProviderUnavailableError)) throw error;
-      const message = `The discovery document was there once, and could not be had a second time (${error.reason}).`;
-      this.findings.push(check("E101", message, "The provider is in trouble or overloaded; try again later."));
-      this.notSeen.push("Whether the provider accepts client and redirect URI: not asked, since it did not stay reachable.");
+      const message = `The discovery document could not be fetched a second time (${error.reason}).`;
+      this.findings.push(liveCheck("E101", message, "The provider has an outage or is overloaded. Try again later."));
+      this.notSeen.push("Whether the provider accepts client and redirect URI: not checked, since the provider did not stay reachable.");
       return false;
     }
   }

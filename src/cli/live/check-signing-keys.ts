@@ -1,17 +1,17 @@
-import { check } from "../../config/startup-checks.js";
 import type { Finding } from "../../errors.js";
 import { isObject } from "../../record/json.js";
 import { jsonObject } from "../../provider/token-responses.js";
 import type { ProviderResponse, Backchannel } from "../../provider/transport.js";
 import { isUsableKey, MAX_KEYS } from "../../provider/jwks.js";
+import { liveCheck } from "./live-check-table.js";
 import { failureOf } from "./explain-connection-error.js";
 import { listed, shownEndpoint } from "./message-parts.js";
 import { FROM_THIS_MACHINE } from "./unreachable-endpoint.js";
 
 /**
- * Fetches the provider's key set (RFC 7517).
+ * Fetches the provider's key set (RFC 7517) and returns what is wrong with it.
  *
- * @param algorithms those that an ID token may have; one key for one of them is enough, since providers announce more than they use
+ * @param algorithms accepted for ID tokens. One key for one algorithm is enough, since providers announce more than they use
  * @param timeout IDP_HTTP_TIMEOUT, seconds
  */
 export async function keyFindings(
@@ -26,22 +26,27 @@ export async function keyFindings(
   } catch (error) {
     const { kind, words, remedy } = failureOf(error, timeout);
     const shown = shownEndpoint(address);
-    const message = `The provider's key set (jwks_uri${shown === undefined ? "" : `: ${shown}`}) cannot be had: its server ${words}.`;
-    return [check("E108", message, kind === "network" ? FROM_THIS_MACHINE : remedy)];
+    const message = `The provider's key set (jwks_uri${shown === undefined ? "" : `: ${shown}`}) cannot be fetched: its server ${words}.`;
+    return [liveCheck("E108", message, kind === "network" ? FROM_THIS_MACHINE : remedy)];
   }
-  if (response.status !== 200) return [check("E108", `The provider's key set (jwks_uri) is answered with ${response.status}.`)];
+  if (response.status !== 200)
+    return [liveCheck("E108", `The provider's jwks_uri returns status ${response.status} instead of a key set.`)];
   const keys: unknown = jsonObject(response)?.["keys"];
-  if (!Array.isArray(keys)) return [check("E108", "What the provider's jwks_uri gives is no key set.")];
-  if (keys.length === 0) return [check("E108", "The provider's key set (jwks_uri) is empty.")];
+  if (!Array.isArray(keys)) return [liveCheck("E108", "The provider's jwks_uri returns no key set.")];
+  if (keys.length === 0) return [liveCheck("E108", "The provider's key set (jwks_uri) is empty.")];
   const usable = keys.slice(0, MAX_KEYS).filter(isUsableKey);
   if (usable.length === 0) {
     const none = keys.length === 1 ? "The one key" : `None of the ${keys.length} keys`;
-    const is = keys.length === 1 ? "is no public signing key" : "is a public signing key";
-    return [check("E108", `${none} in the provider's key set (jwks_uri) ${is} that is accepted (RSA of 2048 bits or more, EC, OKP).`)];
+    const is = keys.length === 1 ? "is not a public signing key" : "is a public signing key";
+    return [
+      liveCheck("E108", `${none} in the provider's key set (jwks_uri) ${is} that idpauth accepts (RSA of 2048 bits or more, EC, OKP).`),
+    ];
   }
-  // That there is no algorithm is a finding of its own.
+  // E107 reports that there is no algorithm.
   if (algorithms.length === 0 || usable.some((key) => algorithms.some((algorithm) => fits(key, algorithm)))) return [];
-  return [check("E108", `No key of the provider's key set (jwks_uri) fits an announced algorithm for ID tokens (${listed(algorithms)}).`)];
+  return [
+    liveCheck("E108", `No key in the provider's key set (jwks_uri) fits an announced algorithm for ID tokens (${listed(algorithms)}).`),
+  ];
 }
 
 const CURVES: Readonly<Record<string, readonly string[]>> = {
@@ -52,7 +57,7 @@ const CURVES: Readonly<Record<string, readonly string[]>> = {
   Ed25519: ["Ed25519"],
 };
 
-/** Whether an algorithm can be verified with a key (RFC 7518 section 3.1, RFC 8037). */
+/** Whether a key can verify signatures of an algorithm (RFC 7518 section 3.1, RFC 8037). */
 function fits(key: unknown, algorithm: string): boolean {
   if (!isObject(key)) return false;
   const { kty, crv, alg } = key as { kty?: unknown; crv?: unknown; alg?: unknown };

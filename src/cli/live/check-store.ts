@@ -3,6 +3,7 @@ import type { Finding } from "../../errors.js";
 import type { SessionStore } from "../../ports/session-store.js";
 import type { Environment } from "../../config/read-settings.js";
 import { withinTime } from "../../stores/time-limit.js";
+import { liveCheck } from "./live-check-table.js";
 import type { StoreFacts } from "./live-facts.js";
 import { openStore, type OpenStore } from "./open-store.js";
 import { ownWords, storeFailure } from "./explain-store-error.js";
@@ -14,12 +15,12 @@ export interface StoreResult {
   readonly findings: readonly Finding[];
 }
 
-/** Milliseconds for one operation of a store that does not bound its own time, though it owes that. */
+/** Milliseconds for one operation, for a store without a time limit of its own. */
 const OPERATION = 3_000;
 const CLOSE = 2_000;
 const READS = 5;
 
-/** Whether the store works and keeps its promises: with entries of its own that are removed again. Closes what it opened. */
+/** Checks whether the store works and meets the requirements, with test entries that it removes again. Closes the store. */
 export async function checkStore(address: string, env: Environment, io: CheckIo): Promise<StoreResult> {
   const open = await opened(address, env, io);
   if ("code" in open) return { fact: null, findings: [open] };
@@ -30,12 +31,12 @@ export async function checkStore(address: string, env: Environment, io: CheckIo)
   }
 }
 
-/** A driver that does not understand an address throws, and may repeat it in the error. */
+/** Opens the store. The driver's own error is not shown, since it may contain the address with its password. */
 async function opened(address: string, env: Environment, io: CheckIo): Promise<OpenStore | Finding> {
   try {
     return await openStore(address, env, io);
   } catch (error) {
-    return check("E111", `The store that --store names cannot be opened: it ${storeFailure(error)}.`);
+    return liveCheck("E111", `The store in --store cannot be opened: it ${storeFailure(error)}.`);
   }
 }
 
@@ -49,22 +50,20 @@ async function tried(store: SessionStore, io: CheckIo): Promise<StoreResult> {
   try {
     roundTripMs = await roundTrip(trial, io);
     await trial.begin();
-    for (const promise of STORE_REQUIREMENTS) {
-      if (!(await promise.isMet(trial))) findings.push(check("E112", `The ${name} store ${promise.broken}. ${promise.harm}`));
+    for (const requirement of STORE_REQUIREMENTS) {
+      if (!(await requirement.isMet(trial)))
+        findings.push(liveCheck("E112", `The ${name} store ${requirement.violation}. ${requirement.harm}`));
     }
   } catch (error) {
     const words = ownWords(error, name);
     findings.push(
-      check(
-        "E111",
-        words === undefined ? `The ${name} store that --store names ${storeFailure(error)}.` : `The store that --store names: ${words}.`,
-      ),
+      liveCheck("E111", words === undefined ? `The ${name} store in --store ${storeFailure(error)}.` : `The store in --store: ${words}.`),
     );
   }
   return { fact: { name, roundTripMs }, findings: [...findings, ...(await cleanUp(trial))] };
 }
 
-/** Milliseconds of a read, the median of several; the first one may have to connect. */
+/** Returns the median time of several reads, in milliseconds. The first read does not count, since it may have to connect. */
 async function roundTrip({ store, newKey }: StoreTrial, { clock }: CheckIo): Promise<number> {
   await store.get(newKey());
   const times: number[] = [];
@@ -79,10 +78,10 @@ async function roundTrip({ store, newKey }: StoreTrial, { clock }: CheckIo): Pro
 
 async function cleanUp(trial: StoreTrial): Promise<Finding[]> {
   const removed = await Promise.allSettled([...trial.keys].map((key) => trial.store.delete(key)));
-  return removed.some(({ status }) => status === "rejected") ? [check("W112")] : [];
+  return removed.some(({ status }) => status === "rejected") ? [liveCheck("W112")] : [];
 }
 
-/** The same store, in which nothing takes for ever. */
+/** Returns the store with a time limit for each operation. */
 function bounded(store: SessionStore): SessionStore {
   const within = <Result>(work: () => Promise<Result>): Promise<Result> => withinTime(Promise.resolve().then(work), OPERATION);
   return {

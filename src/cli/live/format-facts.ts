@@ -1,6 +1,6 @@
 import type { CookieFacts, EndpointFacts, LiveFacts, StoreFacts } from "./live-facts.js";
 
-/** The facts for people, one line each; what could not be learned has none. */
+/** Returns one line for each known fact. */
 export function factLines(facts: LiveFacts): string[] {
   const { redirectUri, cookie, issuer, endpoints, clockOffset, pkce, iss, refreshToken, client, store } = facts;
   const lines = [
@@ -10,7 +10,7 @@ export function factLines(facts: LiveFacts): string[] {
     ...(endpoints === null ? [] : endpointLines(endpoints)),
     client && `client: ${client}`,
     pkce !== null && `PKCE with S256: ${announced(pkce)}`,
-    iss !== null && `iss in authorization answers (RFC 9207): ${announced(iss)}`,
+    iss !== null && `iss in authorization responses (RFC 9207): ${announced(iss)}`,
     refreshToken && `refresh token: ${refreshToken}`,
     clockOffset !== null && `clock: ${clockLine(clockOffset)}`,
     store && storeLine(store),
@@ -20,7 +20,7 @@ export function factLines(facts: LiveFacts): string[] {
 
 function registration({ redirectUriRegistered }: LiveFacts): string {
   if (redirectUriRegistered === null) return "";
-  return redirectUriRegistered ? " (the provider leads back to it)" : " (the provider does not lead back to it)";
+  return redirectUriRegistered ? " (the provider redirects to it)" : " (the provider does not redirect to it)";
 }
 
 function cookieLine({ name, path, sameSite, secure }: CookieFacts): string {
@@ -36,7 +36,7 @@ function announced(is: boolean): string {
 }
 
 function clockLine(offset: number): string {
-  if (offset === 0) return "no difference to be seen";
+  if (offset === 0) return "no visible difference";
   return `the provider is about ${Math.abs(offset)} s ${offset > 0 ? "ahead" : "behind"}`;
 }
 

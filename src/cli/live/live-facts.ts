@@ -1,25 +1,25 @@
 import type { Settings } from "../../config/read-settings.js";
 import { cookieNameFor } from "../../sessions/cookie.js";
 
-/** What the live check has learned beside its findings. Null: it could not be learned, or was not asked for. */
+/** The facts in the report of the live check. Null: unknown, or not checked. */
 export interface LiveFacts {
-  /** As it will be sent: to be compared with the registration, to the letter. */
+  /** The redirect URI that a login sends. The registration must be exactly equal. */
   redirectUri: string | null;
-  /** Null also where the provider's answer tells neither. */
+  /** Null also if the provider's response is inconclusive. */
   redirectUriRegistered: boolean | null;
   cookie: CookieFacts | null;
-  /** As the discovery document names it. */
+  /** The issuer in the discovery document. */
   issuer: string | null;
   endpoints: EndpointFacts | null;
-  /** Seconds by which the provider's clock is ahead of this machine's; negative: behind. 0: no difference to be seen. */
+  /** Seconds by which the provider's clock is ahead of this machine's clock; negative: behind. 0: no visible difference. */
   clockOffset: number | null;
-  /** S256 is announced (RFC 7636). */
+  /** Whether S256 is announced (RFC 7636). */
   pkce: boolean | null;
-  /** `iss` in authorization answers is announced (RFC 9207): a mix-up of two providers would be noticed. */
+  /** Whether `iss` in authorization responses is announced (RFC 9207). It detects a mix-up of two providers. */
   iss: boolean | null;
-  /** `uncertain`: the discovery document does not promise one. `not allowed`: the token endpoint does not let this client refresh. */
+  /** `uncertain`: the discovery document does not announce one. `not allowed`: the token endpoint does not allow this client to refresh. */
   refreshToken: "expected" | "uncertain" | "not allowed" | "not wanted" | null;
-  /** `not known`: the token endpoint refuses a client that does not exist in the same way. */
+  /** `not known`: the token endpoint gives the same response for a client that does not exist. */
   client: "accepted" | "refused" | "not known" | null;
   store: StoreFacts | null;
 }
@@ -42,9 +42,9 @@ export interface EndpointFacts {
 }
 
 export interface StoreFacts {
-  /** The store's own short name. */
+  /** The store's short name. */
   readonly name: string;
-  /** Milliseconds of one read, the median of several; null: it was not read. */
+  /** Milliseconds of one read, the median of several; null: not read. */
   readonly roundTripMs: number | null;
 }
 

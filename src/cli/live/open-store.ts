@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { check } from "../../config/startup-checks.js";
 import { kindOf } from "../../config/describe-value.js";
 import type { Finding } from "../../errors.js";
 import type { SessionStore } from "../../ports/session-store.js";
@@ -11,29 +10,30 @@ import { postgresStore, type PostgresPool } from "../../stores/postgres/postgres
 import { redisStore, type RedisClient } from "../../stores/redis/redis-store.js";
 import { sqliteStore } from "../../stores/sqlite/sqlite-store.js";
 import { withinTime } from "../../stores/time-limit.js";
+import { liveCheck } from "./live-check-table.js";
 import { listed } from "./message-parts.js";
 import { storeFailure } from "./explain-store-error.js";
 import { isModule, isStoreAddress } from "./store-option.js";
 import type { CheckIo } from "./check-io.js";
 
-/** A store that was opened for the check. */
+/** A store that the check has opened. */
 export interface OpenStore {
   readonly store: SessionStore;
-  /** Ends what the check opened. May reject. */
+  /** Closes the store and its connections. May reject. */
   close(): Promise<void>;
 }
 
-/** Milliseconds: for one attempt to connect, and for a module to load and give its store. */
+/** Milliseconds for one attempt to connect, and for a module to load and return its store. */
 const CONNECT = 2_000;
 const LOAD = 10_000;
 
-/** Opens the store that `--store` names. Where that fails, a finding says so. */
+/** Opens the store of `--store`, or returns a finding. */
 export async function openStore(value: string, env: Environment, io: CheckIo): Promise<OpenStore | Finding> {
   if (value.startsWith("env:")) {
     const name = value.slice("env:".length);
     const named = env[name];
     if (named === undefined || named === "" || named.startsWith("env:") || !isStoreAddress(named)) {
-      return check("E111", `${name}, which --store names, is not set, or holds no address of a store.`);
+      return liveCheck("E111", `The variable ${name} in --store is not set, or does not contain a store's address.`);
     }
     return openStore(named, env, io);
   }
@@ -45,14 +45,17 @@ export async function openStore(value: string, env: Environment, io: CheckIo): P
 
 function openSqlite(file: string, { folder, clock }: CheckIo): OpenStore | Finding {
   const absolute = path.resolve(folder, file);
-  // The store would create it: maybe at a wrong path, maybe as another user than the application's.
+  // The store would create the file: perhaps at a wrong path, or with another owner than the application's user.
   if (!existsSync(absolute))
-    return check("W111", `There is no file ${absolute}, which --store names. The check creates none, so it has not looked at the store.`);
+    return liveCheck(
+      "W111",
+      `The file ${absolute} in --store does not exist. The check does not create the file, so it did not test the store.`,
+    );
   const store = sqliteStore(absolute, { clock });
   return { store, close: () => store.close() };
 }
 
-/** The drivers, as far as they are used here. */
+/** The parts of the drivers that the check uses. */
 interface NodeRedisPackage {
   createClient(
     options: object,
@@ -86,7 +89,7 @@ async function openRedis(url: string, require: NodeJS.Require): Promise<OpenStor
       lazyConnect: true,
       connectTimeout: CONNECT,
     });
-    // What connect() rejects with says less.
+    // This error has more details than the rejection of connect().
     let cause: unknown;
     client.on("error", (error) => (cause = error));
     const close = async (): Promise<void> => client.disconnect();
@@ -111,48 +114,51 @@ function openPostgres(connectionString: string, require: NodeJS.Require): OpenSt
 }
 
 async function openModule(file: string, env: Environment, io: CheckIo): Promise<OpenStore | Finding> {
-  const module = `The module ${file}, which --store names,`;
+  const module = `The module ${file} in --store`;
   let given: unknown;
   try {
     const exports = await withinTime(io.importModule(path.resolve(io.folder, file), env), LOAD);
     given = (exports as { default?: unknown }).default;
   } catch (error) {
-    // Its own words may repeat an address with a password, so they are only pointed to.
-    return check("E111", `${module} could not be loaded: it ${storeFailure(error)}.`, `Run \`node ${inShell(file)}\` to see its error.`);
+    // The error's own message is not shown, since it may contain an address with a password.
+    return liveCheck(
+      "E111",
+      `${module} could not be loaded: it ${storeFailure(error)}.`,
+      `Run \`node ${inShell(file)}\` to see its error.`,
+    );
   }
   let store: unknown;
   try {
     store = await withinTime(Promise.resolve(typeof given === "function" ? (given as () => unknown)() : given), LOAD);
   } catch (error) {
-    const remedy = "Call its default export in a script of your own to see its error.";
-    return check("E111", `${module} was loaded, but did not give its store: it ${storeFailure(error)}.`, remedy);
+    const remedy = "Call its default export in a script to see its error.";
+    return liveCheck("E111", `${module} was loaded, but did not return its store: it ${storeFailure(error)}.`, remedy);
   }
   if (isStore(store)) return { store, close: async () => store.close?.() };
-  return check(
+  return liveCheck(
     "E111",
-    `${module} gives no session store: ${lackOf(store, typeof given === "function")}.`,
-    "Its default export has to be a session store, or a function that gives one.",
+    `${module} returns no session store: ${lackOf(store, typeof given === "function")}.`,
+    "Make its default export a session store, or a function that returns one.",
   );
 }
 
-/** Quoted where a shell would read more than one word. */
+/** Quotes a file name that a shell would split. */
 function inShell(file: string): string {
   return /^[\w./@-]+$/.test(file) ? file : `"${file}"`;
 }
 
 const METHODS = ["get", "insert", "replace", "touch", "delete", "listBySubject"] as const;
 
-/** What keeps a value from being a store, in words. */
+/** Returns why a value is not a store. */
 function lackOf(value: unknown, isResult: boolean): string {
   if (!isObject(value)) {
     if (value === undefined && !isResult) return "it has no default export";
-    return `its default export ${isResult ? "gives" : "is"} ${kindOf(value)}`;
+    return `its default export ${isResult ? "returns" : "is"} ${kindOf(value)}`;
   }
-  return `what it gives lacks ${listed(METHODS.filter((method) => typeof value[method] !== "function"))}`;
+  return `its store lacks ${listed(METHODS.filter((method) => typeof value[method] !== "function"))}`;
 }
 
 function isStore(value: unknown): value is SessionStore {
-  // A class instance is an object, too.
   return isObject(value) && METHODS.every((method) => typeof value[method] === "function");
 }
 
@@ -162,7 +168,7 @@ async function connected(connecting: Promise<unknown>, open: OpenStore): Promise
     return open;
   } catch (error) {
     await open.close().catch(() => undefined);
-    return check("E111", `The Redis server that --store names ${storeFailure(error)}.`);
+    return liveCheck("E111", `The Redis server in --store ${storeFailure(error)}.`);
   }
 }
 
@@ -175,7 +181,7 @@ function isInstalled(name: string, require: NodeJS.Require): boolean {
 }
 
 function notInstalled(what: string, name: string): Finding {
-  return check("E111", `The package ${what}, which this store takes, is not installed in this project.`, `Run \`npm install ${name}\`.`);
+  return liveCheck("E111", `This store needs the package ${what}, which is not installed in this project.`, `Run \`npm install ${name}\`.`);
 }
 
 function asError(error: unknown): Error {

@@ -2,30 +2,30 @@ import { randomBytes } from "node:crypto";
 import type { Entry, SessionStore, Stored } from "../../ports/session-store.js";
 import { epochSeconds, type Clock } from "../../clock.js";
 
-/** Writers in one race, and races: a window that is rarely hit has many chances. */
+/** The number of writers in one race, and of races. Many races find a rare window. */
 const WRITERS = 20;
 const RACES = 10;
-/** Seconds: the life of an entry whose end is not waited for. Should the check be killed, nothing stays longer. */
+/** Seconds until a test entry expires. If the check is killed, no entry stays longer. */
 const LIFE = 60;
-/** Seconds for which an entry that has expired may still be seen, since the store's clock may be behind. */
+/** Seconds for which an expired entry may still be returned, since the store's clock may be behind. */
 const PATIENCE = 10;
 
-/** One thing that a store owes, asked of it with throw-away entries. */
+/** One requirement of a session store, checked with test entries. */
 export interface StoreRequirement {
-  /** Goes on after "the store": `keeps …`. */
-  readonly broken: string;
-  /** What happens over a store that breaks it. */
+  /** The violation. Completes "the store …". */
+  readonly violation: string;
+  /** What a violation causes. */
   readonly harm: string;
   isMet(trial: StoreTrial): Promise<boolean>;
 }
 
-/** The store, and what the check has put into it. */
+/** The store, and the keys that the check has written. */
 export class StoreTrial {
   readonly store: SessionStore;
   readonly clock: Clock;
-  /** Every key that was ever written. */
+  /** All keys that were written. */
   readonly keys = new Set<string>();
-  /** Begun first and looked at last, so that its life passes meanwhile. */
+  /** Written first and read last, so that it expires in the meantime. */
   readonly #shortLived = newKey();
 
   constructor(store: SessionStore, clock: Clock) {
@@ -33,7 +33,7 @@ export class StoreTrial {
     this.clock = clock;
   }
 
-  /** Writes the entry whose end is waited for. */
+  /** Writes the entry that is to expire. */
   async begin(): Promise<void> {
     await this.insert(this.#shortLived, this.entry({ expiresAt: epochSeconds(this.clock) + 2 }));
   }
@@ -51,7 +51,7 @@ export class StoreTrial {
     return this.store.insert(key, entry);
   }
 
-  /** A new entry, and what was stored of it. */
+  /** Inserts a new entry, and reads it back. */
   async inserted(fields: Partial<Entry> = {}): Promise<{ key: string; entry: Entry; stored: Stored | undefined }> {
     const key = newKey();
     const entry = this.entry(fields);
@@ -59,7 +59,7 @@ export class StoreTrial {
     return { key, entry, stored: await this.store.get(key) };
   }
 
-  /** Random content, as meaningless as sealed bytes are to a store. */
+  /** Returns an entry with random content. */
   entry(fields: Partial<Entry> = {}): Entry {
     const text = randomBytes(64).toString("base64url");
     const record = () => Object.freeze({ idp_state: Object.freeze({ v: 1 as const }), final_redirect: text });
@@ -68,7 +68,7 @@ export class StoreTrial {
   }
 }
 
-/** In the form of all keys: 256 bits in base64url. Nobody else has it. */
+/** Returns a random key in the form of session keys: 256 bits in base64url. */
 function newKey(): string {
   return randomBytes(32).toString("base64url");
 }
@@ -81,8 +81,8 @@ function isSame(stored: Stored | undefined, { data }: Entry): boolean {
 
 export const STORE_REQUIREMENTS: readonly StoreRequirement[] = [
   {
-    broken: "does not keep what was inserted, or lets a second insert under the same key overwrite it",
-    harm: "Sessions would be lost, or two visitors share one.",
+    violation: "loses an inserted entry, or overwrites it on a second insert under the same key",
+    harm: "Sessions would be lost, or two users would share one session.",
     async isMet(trial) {
       const key = trial.newKey();
       const entry = trial.entry();
@@ -92,8 +92,8 @@ export const STORE_REQUIREMENTS: readonly StoreRequirement[] = [
     },
   },
   {
-    broken: `is not atomic: of ${WRITERS} writers at once with one version, not exactly one wins`,
-    harm: "Two processes would both spend one refresh token, and a provider that detects reuse signs the visitor out; or a logout would be undone.",
+    violation: `is not atomic: ${WRITERS} concurrent writers with the same version do not have exactly one winner`,
+    harm: "Two processes would spend the same refresh token, and a provider that detects reuse would sign the user out. Or a logout would be undone.",
     async isMet(trial) {
       for (let race = 0; race < RACES; race += 1) {
         const { key, stored } = await trial.inserted();
@@ -107,8 +107,8 @@ export const STORE_REQUIREMENTS: readonly StoreRequirement[] = [
     },
   },
   {
-    broken: "lets a writer with an outdated version write",
-    harm: "A request that read before a refresh would write the spent token back over the new one.",
+    violation: "accepts a write with an outdated version",
+    harm: "A request that read the session before a refresh would replace the new token with the spent one.",
     async isMet(trial) {
       const { key, stored } = await trial.inserted();
       const version = stored?.version ?? "";
@@ -119,15 +119,15 @@ export const STORE_REQUIREMENTS: readonly StoreRequirement[] = [
     },
   },
   {
-    broken: "does not move an entry's stamps forward with touch, or gives it a new version, or creates what is not there",
-    harm: "People would be signed out as idle, or refreshes be thrown away.",
+    violation: "does not update an entry's times with touch, changes its version, or creates a missing entry",
+    harm: "Users would be signed out as idle, or refreshes would be lost.",
     async isMet(trial) {
       const now = epochSeconds(trial.clock);
       const { key, stored } = await trial.inserted({ lastActive: now - 10 });
       const touched = await trial.store.touch(key, now, now + 2 * LIFE);
       const after = await trial.store.get(key);
       const absent = trial.newKey();
-      // Where it is created after all, it is removed, too.
+      // If the store creates it, the check removes it, too.
       trial.keys.add(absent);
       const created = (await trial.store.touch(absent, now, now + LIFE)) || (await trial.store.get(absent)) !== undefined;
       const moved = after?.lastActive === now && after.expiresAt === now + 2 * LIFE;
@@ -135,8 +135,9 @@ export const STORE_REQUIREMENTS: readonly StoreRequirement[] = [
     },
   },
   {
-    broken: "does not delete for good: what was deleted is not given back, can be read, or comes back with a late write",
-    harm: "A logout would be undone, or its tokens not be revoked.",
+    violation:
+      "does not delete an entry completely: it does not return the deleted entry, can still read it, or lets a late write restore it",
+    harm: "A logout would be undone, or its tokens would not be revoked.",
     async isMet(trial) {
       const { key, entry, stored } = await trial.inserted();
       const given = await trial.store.delete(key);
@@ -146,8 +147,8 @@ export const STORE_REQUIREMENTS: readonly StoreRequirement[] = [
     },
   },
   {
-    broken: "does not list an entry under its subject",
-    harm: "A device list would be empty, and signing a person out everywhere do nothing.",
+    violation: "does not list an entry under its subject",
+    harm: "A device list would be empty, and signing a user out everywhere would have no effect.",
     async isMet(trial) {
       const subject = trial.newKey();
       const { key } = await trial.inserted({ subject });
@@ -156,8 +157,8 @@ export const STORE_REQUIREMENTS: readonly StoreRequirement[] = [
     },
   },
   {
-    broken: `still gives an entry ${PATIENCE} seconds after it has expired`,
-    harm: "Sessions would never end by themselves.",
+    violation: `still returns an entry ${PATIENCE} seconds after it expired`,
+    harm: "Sessions would never expire.",
     async isMet(trial) {
       const end = trial.clock.now() + (2 + PATIENCE) * 1000;
       for (;;) {
@@ -169,7 +170,7 @@ export const STORE_REQUIREMENTS: readonly StoreRequirement[] = [
   },
 ];
 
-/** Unlike a clock's timer, it keeps the process alive. */
+/** Waits, and keeps the process alive, unlike a clock's timer. */
 function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, milliseconds);

@@ -1,19 +1,19 @@
 import type { Clock } from "../../clock.js";
 
-/** When one request left and its answer came, and what the answer says of the time. */
+/** The times of one request and its response. */
 export interface Exchange {
   readonly method: string;
   readonly status: number;
   /** The Date header. */
   readonly date: string | null;
-  /** The Age header: a cache between has kept the answer for so long. */
+  /** The Age header: how long a cache has stored the response. */
   readonly age: string | null;
-  /** Milliseconds of this machine's clock. */
+  /** Milliseconds since the epoch, by this machine's clock. */
   readonly sentAt: number;
   readonly receivedAt: number;
 }
 
-/** A fetch that notes each exchange. The notes hold nothing but times. */
+/** Returns a fetch function that records the times of each request. It records no content. */
 export function timedFetch(
   fetch: typeof globalThis.fetch,
   clock: Clock,

@@ -1,30 +1,29 @@
-import { check } from "../../config/startup-checks.js";
 import type { Finding } from "../../errors.js";
+import { liveCheck } from "./live-check-table.js";
 import { failureOf } from "./explain-connection-error.js";
 import { shownEndpoint } from "./message-parts.js";
 
-/** A typing mistake in the settings cannot be the cause: the address is the provider's own. */
+/** The remedy for an address from the discovery document, which is not a mistake in the settings. */
 export const FROM_THIS_MACHINE =
-  "The discovery document names that address, and this machine must reach it: look at name resolution, firewalls and proxies here, " +
-  "and at what the provider takes for its own address.";
+  "The discovery document contains that address, and this machine must reach it. Check the DNS, firewalls and proxies of this machine. " +
+  "Then check the address that is configured at the provider.";
 
 const FROM_BROWSERS =
-  "The discovery document names that address, and browsers are sent there: the provider has to name one that exists and answers. " +
-  "If browsers reach it and only this machine does not, a sign-in shows it.";
+  "The discovery document contains that address, and a login redirects browsers to it. Have the provider announce an address that works. " +
+  "If only this machine cannot reach the address, a sign-in still works.";
 
 /**
- * What it means that one of the endpoints of a sign-in gave no answer. Nobody can sign in without them.
+ * Returns the finding for an endpoint that does not respond and that every sign-in needs.
  *
- * @param error what the backchannel rejected with
+ * @param error the rejection of the backchannel
  * @param timeout IDP_HTTP_TIMEOUT, seconds
- * @returns undefined where there was an answer, though one too long to be read
+ * @returns undefined if there was a response that was too long
  */
 export function unreachable(endpoint: "authorization" | "token", address: string, error: unknown, timeout: number): Finding | undefined {
   const { kind, words } = failureOf(error, timeout);
   if (kind === "too_large") return undefined;
   const shown = shownEndpoint(address);
-  const message = `The server of the ${endpoint} endpoint${shown === undefined ? "" : ` (${shown})`} ${words}: nobody can sign in.`;
-  // What a certificate lacks is put right in the same way everywhere.
-  if (kind === "certificate") return check("E102", message);
-  return check("E101", message, endpoint === "token" ? FROM_THIS_MACHINE : FROM_BROWSERS);
+  const message = `The server of the ${endpoint} endpoint${shown === undefined ? "" : ` (${shown})`} ${words}. No user can sign in.`;
+  if (kind === "certificate") return liveCheck("E102", message);
+  return liveCheck("E101", message, endpoint === "token" ? FROM_THIS_MACHINE : FROM_BROWSERS);
 }

@@ -1,17 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { readSettings, SETTINGS, type Environment, type SettingName, type Settings } from "../../config/read-settings.js";
 
-/** The settings as far as they can be used. */
+/** The settings without those that were refused. */
 export interface UsableSettings {
   readonly settings: Settings;
-  /** Missing, or refused by the startup checks; what `settings` says of these means nothing. */
+  /** Missing, or refused by the startup checks. The values in `settings` are placeholders. */
   readonly refused: ReadonlySet<SettingName>;
 }
 
-/** Decides what others may be, so it is read first. */
-const NAMES = ["debug", ...(Object.keys(SETTINGS) as SettingName[]).filter((name) => name !== "debug")] as const;
+/** All settings. The first two decide which values of other settings are allowed. */
+const NAMES = [...new Set<SettingName>(["debug", "baseUrl", ...(Object.keys(SETTINGS) as SettingName[])])];
 
-/** One mistake must not keep the rest from being checked: takes one setting after the other, and leaves out what is refused. */
+/** Reads the settings one by one and skips refused settings, so that one mistake does not prevent the other checks. */
 export function usableSettings(env: Environment): UsableSettings {
   const refused = new Set<SettingName>();
   let taken: Environment = placeholders();
@@ -31,7 +31,7 @@ export function usableSettings(env: Environment): UsableSettings {
   return { settings, refused };
 }
 
-/** For what is required; never sent anywhere. */
+/** Returns random values for the required settings. They are never sent. */
 function placeholders(): Environment {
   return Object.fromEntries(
     NAMES.filter((name) => SETTINGS[name].required === true).map((name) => [SETTINGS[name].env, randomBytes(32).toString("base64url")]),

@@ -1,0 +1,70 @@
+import { parseUrl } from "../http/redirects.js";
+import * as kind from "./setting-kinds.js";
+
+/** The settings of the application: its address, the paths of the endpoints, and debug mode. */
+export const APPLICATION_SETTINGS = {
+  /** The origin that browsers use, such as `https://app.example`; null: taken from each request. */
+  baseUrl: {
+    env: "BASE_URL",
+    kind: kind.origin,
+    default: null,
+    defaultText: "unset: each request's scheme and Host header, with warning W001",
+    meaning:
+      "The application's origin, as browsers use it. The cookie and the callback belong to this origin. The value `/` in the environment means " +
+      "unset, since Vite's tools set it.",
+    remedyFor: withoutPath,
+  },
+  /** Always starts and ends with a slash after reading. */
+  mountPath: {
+    env: "IDP_MOUNT_PATH",
+    kind: kind.mountPath,
+    default: "/idpauth/",
+    meaning:
+      "The path of the endpoints. The redirect URI to register at the provider is BASE_URL + IDP_PATH_PREFIX + this path + `login-callback`.",
+  },
+  /** Empty, or with a slash at the start and none at the end. */
+  pathPrefix: {
+    env: "IDP_PATH_PREFIX",
+    kind: kind.pathPrefix,
+    default: "",
+    defaultText: "unset",
+    meaning:
+      "The path prefix that a reverse proxy strips before it passes a request on, such as `/portal`. Links, redirects and the redirect URI include it.",
+  },
+  trustProxy: {
+    env: "IDP_TRUST_PROXY",
+    kind: kind.boolean,
+    default: false,
+    meaning:
+      "Whether the forwarded headers determine scheme and Host header, for frameworks without such a setting. Set it only behind a proxy that " +
+      "sets these headers itself.",
+  },
+  /** An absolute http(s) URL or a path; null: the index. */
+  authFinalRedirectUrl: {
+    env: "IDP_AUTH_FINAL_REDIRECT_URL",
+    kind: kind.redirectTarget,
+    default: null,
+    defaultText: "unset: the index",
+    meaning: "The page after a login that has no page to return to, or whose page was rejected. Other origins are allowed here.",
+  },
+  /** An absolute http(s) URL or a path; null: the index. */
+  authLogoutRedirectUrl: {
+    env: "IDP_AUTH_LOGOUT_REDIRECT_URL",
+    kind: kind.redirectTarget,
+    default: null,
+    defaultText: "unset: the index",
+    meaning: "The page after a logout with `response=redirect`. Other origins are allowed here.",
+  },
+  debug: {
+    env: "IDP_DEBUG",
+    kind: kind.boolean,
+    default: false,
+    meaning: "Debug mode: it opens the debug endpoint and relaxes checks that are meant for production. DEBUG and NODE_ENV have no effect.",
+  },
+} as const satisfies Record<string, kind.SettingRow>;
+
+function withoutPath(value: unknown): string | undefined {
+  const url = typeof value === "string" ? parseUrl(value) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.pathname === "/") return undefined;
+  return "Set BASE_URL (option baseUrl) to the origin only. If a reverse proxy strips a path prefix, such as `/portal`, set IDP_PATH_PREFIX (option pathPrefix) to it.";
+}

@@ -1,0 +1,111 @@
+import { GOOGLE_ISSUER } from "./document-hosts.js";
+import * as kind from "./setting-kinds.js";
+
+/** The settings of the provider: the client's registration, what a login requests, and how requests are sent. */
+export const PROVIDER_SETTINGS = {
+  clientId: {
+    env: "IDP_CLIENT_ID",
+    kind: kind.text,
+    meaning: "The OAuth client identifier that the provider issued.",
+    required: true,
+  },
+  clientSecret: {
+    env: "IDP_CLIENT_SECRET",
+    kind: kind.secret,
+    meaning: "The OAuth client secret that the provider issued.",
+    secret: true,
+    required: true,
+  },
+  issuer: {
+    env: "IDP_ISSUER",
+    kind: kind.issuer,
+    default: GOOGLE_ISSUER,
+    meaning:
+      "The issuer identifier of the OpenID provider, exactly as in its discovery document. It must be https, except on this machine; " +
+      "in debug mode, http is only a warning.",
+  },
+  scope: {
+    env: "SCOPE",
+    kind: kind.scope,
+    default: ["openid", "email", "profile"],
+    defaultText: "`openid email profile`, with warning E004",
+    meaning:
+      "The scopes that a login requests. They must include `openid`. A value that you set is sent unchanged. The default is extended by " +
+      "`offline_access` if the provider supports it.",
+  },
+  /** Seconds. */
+  httpTimeout: {
+    env: "IDP_HTTP_TIMEOUT",
+    kind: kind.timeoutSeconds,
+    unit: "seconds",
+    default: 5,
+    meaning: "How long a user's request waits for the provider. After this time, the response has status 503.",
+  },
+  refreshConcurrency: {
+    env: "IDP_REFRESH_CONCURRENCY",
+    kind: kind.count,
+    default: 20,
+    meaning:
+      "How many refreshes one process runs at a time. Fifty times as many can wait in a queue. If the queue is full, a request gets status " +
+      "503 with Retry-After, and its user stays signed in.",
+  },
+  tokenEndpointAuthMethod: {
+    env: "IDP_TOKEN_ENDPOINT_AUTH_METHOD",
+    kind: kind.oneOf("client_secret_post", "client_secret_basic", "client_secret_basic_raw"),
+    default: "client_secret_post",
+    meaning:
+      "How the client authenticates at the token and revocation endpoints (RFC 6749 section 2.3.1). `client_secret_post` sends client ID and " +
+      "secret in the request body. `client_secret_basic` sends them in the Authorization header, encoded as " +
+      "application/x-www-form-urlencoded (letters, digits and `*-._` stay unchanged). `client_secret_basic_raw` sends them in the header without " +
+      "encoding, for providers that do not decode them.",
+  },
+  providerMetadata: {
+    env: "IDP_PROVIDER_METADATA",
+    kind: kind.endpoints,
+    default: {},
+    defaultText: "unset: only the discovery document",
+    meaning:
+      "Endpoints that replace those of the discovery document or add to them, under the names used there, such as " +
+      '`{"userinfo_endpoint": "https://login.example.com/userinfo"}`.',
+  },
+  refreshWithoutIdToken: {
+    env: "IDP_REFRESH_WITHOUT_ID_TOKEN",
+    kind: kind.oneOf("userinfo", "refuse"),
+    default: "userinfo",
+    meaning:
+      "What happens if a refresh response has no ID token, which OpenID Connect Core section 12.2 allows. `userinfo`: the userinfo endpoint must " +
+      "confirm the same user. `refuse`: the session ends.",
+  },
+  /** Seconds. */
+  clockTolerance: {
+    env: "IDP_CLOCK_TOLERANCE",
+    kind: kind.toleranceSeconds,
+    unit: "seconds",
+    default: 5,
+    meaning: "How far the provider's clock and this machine's clock may differ when the times of an ID token are checked.",
+  },
+  /** null: the value that makes this provider give a refresh token. */
+  loginPrompt: {
+    env: "IDP_LOGIN_PROMPT",
+    kind: kind.prompt,
+    default: null,
+    defaultText: "unset: `select_account consent` at Google; elsewhere `consent` if the login requests `offline_access`",
+    meaning:
+      "The `prompt` of the authorization request (OpenID Connect Core section 3.1.2.1). You can set `none` in code only, since " +
+      "`none` in the environment means unset.",
+  },
+  /** Hostnames without port. */
+  documentHosts: {
+    env: "IDP_DOCUMENT_HOSTS",
+    kind: kind.hosts,
+    defaultText: "`docs.google.com` for Google, else the issuer's hostname",
+    meaning: "The hostnames that `isValidIdpUrl` accepts.",
+  },
+  trustedAudiences: {
+    env: "IDP_TRUSTED_AUDIENCES",
+    kind: kind.audiences,
+    default: [],
+    meaning:
+      "Other audiences that an ID token may contain besides this client (OpenID Connect Core section 3.1.3.7). A token with any other audience is refused.",
+  },
+} as const satisfies Record<string, kind.SettingRow>;
