@@ -49,18 +49,37 @@ export const RULES = {
   "src/access": { folders: [...BASE, "src/events"], packages: [], builtins: true },
   "src/sessions": { folders: BASE, packages: [], builtins: true },
   "src/endpoints": { folders: [...BASE, "src/access", "src/config", "src/events", "src/pages"], packages: [], builtins: true },
+  "src/auth.ts": {
+    folders: [...BASE, "src/access", "src/config", "src/endpoints", "src/events", "src/sessions"],
+    packages: [],
+    builtins: false,
+  },
+  "src/startup.ts": { folders: [...BASE, "src/auth.ts", "src/config"], packages: [], builtins: true },
   "src/compose.ts": {
     folders: [
-      ...[...BASE, "src/access", "src/config", "src/endpoints", "src/events", "src/pages", "src/provider", "src/sessions"],
-      ...["src/stores", "src/stores/memory"],
+      ...[...BASE, "src/access", "src/auth.ts", "src/config", "src/endpoints", "src/events", "src/sessions"],
+      ...["src/startup.ts", "src/stores", "src/stores/memory"],
     ],
     packages: [],
-    builtins: true,
+    builtins: false,
+  },
+  "src/accessors.ts": {
+    folders: [...BASE, "src/auth.ts", "src/compose.ts", "src/config", "src/endpoints", "src/events", "src/sessions"],
+    packages: [],
+    builtins: false,
+  },
+  "src/create-idp-auth.ts": {
+    folders: [
+      ...[...BASE, "src/accessors.ts", "src/auth.ts", "src/compose.ts", "src/endpoints", "src/events"],
+      ...["src/provider", "src/startup.ts"],
+    ],
+    packages: [],
+    builtins: false,
   },
   "src/index.ts": {
     folders: [
-      ...[...BASE, "src/access", "src/compose.ts", "src/config", "src/endpoints", "src/events", "src/sessions"],
-      ...["src/stores", "src/stores/memory"],
+      ...[...BASE, "src/access", "src/auth.ts", "src/config", "src/create-idp-auth.ts", "src/endpoints", "src/events"],
+      ...["src/sessions", "src/stores", "src/stores/memory"],
     ],
     packages: [],
     builtins: false,

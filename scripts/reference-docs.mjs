@@ -71,7 +71,7 @@ export function errorsPage({ errors, checks, groups, reasons, logCodes }) {
     "The `code` of a problem+json answer, of an exception, and of a log line.",
     ...Object.entries(errors).flatMap(([code, row]) => entry(`### ${code}`, `${row.title} (status ${row.status})`, row.cause, row.remedy)),
     "## Log lines",
-    "Further codes of log lines. Beside them a line has the code of an error above, or of a startup check. Of each kind (code, endpoint, reason) ten lines a minute pass; one more then says how many were left out. See [operations.md](../how-to/operations.md).",
+    "Further codes of log lines. Any other line has the code of an error above, or of a startup check. The default log on stderr is rate-limited; the option `log` gets every line. See [operations.md](../how-to/operations.md).",
     table(
       ["Code", "Level", "Meaning", "Remedy"],
       Object.entries(logCodes).map(([code, row]) => [`\`${code}\``, row.level, row.meaning, row.remedy]),

@@ -1,17 +1,15 @@
-/** The public face for host authors and for what all hosts share. Applications import their host's own form, such as `idpauth/express`. */
-export {
-  createIdpAuth,
-  type AccessTokenOptions,
-  type Blocked,
-  type BlockedByOutage,
-  type BlockedUser,
-  type FrameworkAdapter,
-  type FrameworkFacts,
-  type IdpAuth,
-  type IdpAuthOptions,
-  type SessionMiddleware,
-} from "./compose.js";
-export { loginUrlBackTo } from "./endpoints/blocked-request.js";
+/** The public exports for authors of adapters. Applications import the entry of their framework, such as `idpauth/express`. */
+export { createIdpAuth } from "./create-idp-auth.js";
+export type {
+  Accessors,
+  AccessTokenOptions,
+  FrameworkAdapter,
+  FrameworkFacts,
+  IdpAuth,
+  IdpAuthOptions,
+  SessionMiddleware,
+} from "./auth.js";
+export { loginUrlBackTo, type Blocked, type BlockedByOutage, type BlockedUser } from "./endpoints/blocked-request.js";
 export { SESSION_FOR_TESTS, type SessionForTests } from "./sessions/session-for-tests.js";
 export type { FrameworkSession } from "./sessions/framework-session.js";
 export type { ListedSession, Subject } from "./sessions/subject-sessions.js";

@@ -79,6 +79,16 @@ describe("node:diagnostics_channel", () => {
     expect(durations).toEqual({ login: 100, refresh: 200, outage: 300, logout: 400 });
   });
 
+  it("and the option log get every line of a flood", async () => {
+    application = await startApplication();
+    const lines: unknown[] = [];
+    listen("idpauth:log", (message) => lines.push(message));
+    application.log.length = 0;
+    for (let time = 0; time < 50; time += 1) await application.visitor().get("/idpauth/login-callback?state=x&code=y");
+    expect(application.log.map(({ code }) => code)).toEqual(Array(50).fill("callback_failed"));
+    expect(lines).toEqual(application.log);
+  });
+
   it("a log that is switched off is still heard there", async () => {
     application = await startApplication();
     const silent = application.another({ log: false });

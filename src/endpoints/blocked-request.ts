@@ -2,7 +2,8 @@ import type { IdpAuthError } from "../errors.js";
 import { json, preferredType, redirect, type IdpRequest, type Reply } from "../http/request-reply.js";
 import type { EndReason } from "../record/policy.js";
 import { MAX_ORIGIN_URL_LENGTH, type Origin } from "../http/redirects.js";
-import type { Visit } from "./context.js";
+import { failureReply, retryAfterOf } from "./failure.js";
+import type { Visit } from "./visit.js";
 
 /** The guard blocked a request whose user is not signed in. */
 export interface BlockedUser<Kind extends "navigation" | "unauthenticated"> {
@@ -48,6 +49,13 @@ export function blockedUser({ request, origin }: Visit, reason: EndReason, { pub
   const { target } = request;
   const loginUrl = loginUrlBackTo(loginPath, `${origin ?? ""}${pathPrefix}${target.startsWith("/") ? target : "/"}`);
   return { kind: "navigation", reply: redirect(loginUrl), reason, loginUrl, loginPath, origin };
+}
+
+/** The block during an outage: 503, as a page or as a problem document. */
+export function blockedByOutage(error: IdpAuthError, request: IdpRequest, publicPath: string): BlockedByOutage {
+  const retryAfter = retryAfterOf(error);
+  const reply = failureReply({ code: error.code, retryAfter }, request, publicPath, "json");
+  return { kind: "unavailable", reply, error, retryAfter };
 }
 
 /**

@@ -8,7 +8,8 @@ import type { PendingLogin, SessionRecord } from "../record/record.js";
 import { signInErrorCode } from "../pages/sign-in-errors.js";
 import type { Release } from "../access/slots.js";
 import { epochSeconds } from "../clock.js";
-import type { EndpointContext, Visit } from "./context.js";
+import type { EndpointContext } from "./context.js";
+import type { Visit } from "./visit.js";
 import { failureReply, outageReply } from "./failure.js";
 
 export type CallbackEndpoint = (visit: Visit, context: EndpointContext) => Promise<Reply>;

@@ -4,7 +4,8 @@ import { userPayload } from "../record/identity.js";
 import type { SessionRecord } from "../record/record.js";
 import { SETTINGS, type SettingName, type Settings } from "../config/read-settings.js";
 import { epochSeconds } from "../clock.js";
-import type { EndpointContext, Visit } from "./context.js";
+import type { EndpointContext } from "./context.js";
+import type { Visit } from "./visit.js";
 
 /** GET {mountPath}debug, in debug mode only: what there is, without anything that must stay secret. */
 export async function debug({ session }: Visit, { settings, names, clock, findings }: EndpointContext): Promise<Reply> {

@@ -4,7 +4,8 @@ import { userPayload } from "../record/identity.js";
 import { epochSeconds } from "../clock.js";
 import type { Settings } from "../config/read-settings.js";
 import { indexPage, type IndexState } from "../pages/index-page.js";
-import type { EndpointContext, Visit } from "./context.js";
+import type { EndpointContext } from "./context.js";
+import type { Visit } from "./visit.js";
 
 /** GET {mountPath}: the landing page. A light look at the session: never asks the provider, never writes. */
 export async function index({ request, session }: Visit, { settings, clock }: EndpointContext): Promise<Reply> {

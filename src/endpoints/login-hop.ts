@@ -1,6 +1,7 @@
 import { queryOf, redirect, type IdpRequest, type Reply } from "../http/request-reply.js";
 import { isAuthority, parseUrl } from "../http/redirects.js";
-import type { EndpointContext, Visit } from "./context.js";
+import type { EndpointContext } from "./context.js";
+import type { Visit } from "./visit.js";
 import { failureReply } from "./failure.js";
 
 /** In the query of a login that we have sent to BASE_URL. Ignored where the Host is BASE_URL's. */
@@ -37,11 +38,11 @@ function hoppedQuery(request: IdpRequest): string {
   return `${sendable}${sendable === "" ? "" : "&"}${HOP}=1`;
 }
 
-function loopReply(request: IdpRequest, host: string | undefined, baseUrl: string, { settings, events, log }: EndpointContext): Reply {
+function loopReply(request: IdpRequest, host: string | undefined, baseUrl: string, { settings, events }: EndpointContext): Reply {
   // A hostile Host is not repeated, neither to the user nor in the log.
   const seen = host !== undefined && isAuthority(host) ? `the Host header "${host}"` : "a Host header that is missing or no host name";
   const detail = `The login was sent to BASE_URL (${baseUrl}) and came back with ${seen}. ${CAUSES}`;
-  events.refused("login", "login_loop");
-  log({ level: "error", code: "login_loop", message: detail });
+  const line = { level: "error", code: "login_loop", message: detail } as const;
+  events.emit("failure", { during: "login", kind: "refusal", reason: "login_loop" }, line);
   return failureReply({ code: "login_loop", detail }, request, settings.publicPath, "json");
 }

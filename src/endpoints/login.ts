@@ -1,13 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { isOutage } from "../errors.js";
-import { LOG_CODES } from "../events/log-lines.js";
+import { logLine } from "../events/log-lines.js";
 import { isPrefetch, json, queryOf, redirect, single, type IdpRequest, type Reply } from "../http/request-reply.js";
 import { withLogin } from "../record/pending-logins.js";
 import type { PendingLogin } from "../record/record.js";
 import { LOGIN_RESPONSES, sameOriginUrl, SCHEMES, type Origin, type Scheme } from "../http/redirects.js";
 import { epochSeconds } from "../clock.js";
 import type { Settings } from "../config/read-settings.js";
-import type { EndpointContext, Visit } from "./context.js";
+import type { EndpointContext } from "./context.js";
+import type { Visit } from "./visit.js";
 import { failureReply, outageReply } from "./failure.js";
 import { loginHop } from "./login-hop.js";
 import { badParameters, choice, type BadParameter } from "./parameters.js";
@@ -15,7 +16,7 @@ import { badParameters, choice, type BadParameter } from "./parameters.js";
 /** GET {mountPath}login/: sends the visitor to the provider, or tells a script where to navigate. */
 export async function login(visit: Visit, context: EndpointContext): Promise<Reply> {
   const { request, session, origin } = visit;
-  const { settings, provider, clock, events, log } = context;
+  const { settings, provider, clock, events } = context;
   const { publicPath } = settings;
   if (isPrefetch(request)) return failureReply({ code: "prefetch_refused" }, request, publicPath, "json");
 
@@ -33,10 +34,8 @@ export async function login(visit: Visit, context: EndpointContext): Promise<Rep
   if (hop !== undefined) return hop;
 
   const destination = destinationOf(wanted.scheme, query, request, origin, settings);
-  // Neither value stands in the line: what a stranger sent is nothing to show, and a page's address may be private.
-  if (destination.decision === "rejected") {
-    log({ level: LOG_CODES.origin_rejected.level, code: "origin_rejected", message: "A page to come back to was not on this origin." });
-  }
+  // The line contains neither address: one is a stranger's input, the other may be private.
+  if (destination.decision === "rejected") events.log(logLine("origin_rejected"));
   const now = epochSeconds(clock);
   const pending: PendingLogin = {
     state: unguessable(),

@@ -4,7 +4,8 @@ import { isPrefetch, json, queryOf, redirect, type Reply } from "../http/request
 import type { Credentials } from "../record/credentials.js";
 import type { SessionRecord } from "../record/record.js";
 import { LOGOUT_RESPONSES } from "../http/redirects.js";
-import type { EndpointContext, Visit } from "./context.js";
+import type { EndpointContext } from "./context.js";
+import type { Visit } from "./visit.js";
 import { failureReply, outageReply } from "./failure.js";
 import { badParameters, choice } from "./parameters.js";
 

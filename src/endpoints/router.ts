@@ -1,7 +1,8 @@
 import { pathOf, stylesheet, type IdpRequest, type Reply } from "../http/request-reply.js";
 import { STYLE } from "../pages/style.js";
 import { createCallback } from "./callback.js";
-import type { EndpointContext, Visit } from "./context.js";
+import type { EndpointContext } from "./context.js";
+import type { Visit } from "./visit.js";
 import { debug } from "./debug.js";
 import { failureReply, outageReply } from "./failure.js";
 import { index } from "./index-page.js";
@@ -10,24 +11,27 @@ import { logout } from "./logout.js";
 import { session } from "./session.js";
 
 interface Route {
-  readonly answer: (visit: Visit, context: EndpointContext) => Promise<Reply>;
-  /** Whether HEAD is answered too; where GET acts, it is not. */
+  readonly endpoint: (visit: Visit, context: EndpointContext) => Promise<Reply>;
+  /** Whether HEAD works too. It does not where GET has an effect. */
   readonly head: boolean;
 }
 
-export interface Router {
-  /** Undefined: the path is not ours, and the host goes on. Otherwise every answer is given here, failures too. */
-  handle(request: IdpRequest, open: (request: IdpRequest) => Visit): Promise<Reply> | undefined;
+export interface Router<FrameworkRequest> {
+  /** Responds to a request for one of the endpoints, with a failure too. @returns undefined if the path is not an endpoint's */
+  handle(request: IdpRequest, raw: FrameworkRequest): Promise<Reply> | undefined;
 }
 
-/** Finds the endpoint for a request. Paths are compared as they were sent: nothing is decoded, folded or normalised. */
-export function createRouter(context: EndpointContext): Router {
+/** Finds the endpoint for a request. Paths are compared as sent: they are not decoded, case-folded or normalized. */
+export function createRouter<FrameworkRequest>(
+  context: EndpointContext,
+  open: (raw: FrameworkRequest, request: IdpRequest) => Visit,
+): Router<FrameworkRequest> {
   const { mountPath, publicPath } = context.settings;
   const mountWithoutSlash = mountPath.slice(0, -1);
   const routes = endpoints();
   if (!context.settings.debug) for (const path of ["debug", "debug/"]) routes.delete(path);
 
-  async function answer(path: string, request: IdpRequest, open: (request: IdpRequest) => Visit): Promise<Reply> {
+  async function respond(path: string, request: IdpRequest, raw: FrameworkRequest): Promise<Reply> {
     const route = routes.get(path);
     if (route === undefined) return failureReply({ code: "not_found" }, request, publicPath, "json");
     const { method } = request;
@@ -36,20 +40,20 @@ export function createRouter(context: EndpointContext): Router {
       return failureReply({ code: "method_not_allowed", headers }, request, publicPath, "json");
     }
     try {
-      return await route.answer(open(request), context);
+      return await route.endpoint(open(raw, request), context);
     } catch (error) {
       return outageReply(error, request, publicPath);
     }
   }
 
   return {
-    handle(request, open) {
+    handle(request, raw) {
       const { target } = request;
-      // Most requests of a host are not ours; they are told apart by their first characters.
+      // Most requests are for the application. Their first characters are enough to know it.
       if (target.startsWith("/") && !target.startsWith(mountWithoutSlash)) return undefined;
       const path = pathOf(target);
-      if (path.startsWith(mountPath)) return answer(path.slice(mountPath.length), request, open);
-      return path === mountWithoutSlash ? answer("", request, open) : undefined;
+      if (path.startsWith(mountPath)) return respond(path.slice(mountPath.length), request, raw);
+      return path === mountWithoutSlash ? respond("", request, raw) : undefined;
     },
   };
 }
@@ -57,16 +61,16 @@ export function createRouter(context: EndpointContext): Router {
 function endpoints(): Map<string, Route> {
   const routes = new Map<string, Route>();
   const add = (path: string, route: Route) => {
-    // With a slash at the end or without: the same endpoint, and no redirect between them.
+    // A trailing slash makes no difference and no redirect.
     routes.set(path, route).set(`${path}/`, route);
   };
-  routes.set("", { answer: index, head: true });
-  add("login", { answer: login, head: false });
-  add("session", { answer: session, head: true });
-  add("logout", { answer: logout, head: false });
-  add("debug", { answer: debug, head: true });
-  // The redirect URI is registered at the provider letter by letter.
-  routes.set("login-callback", { answer: createCallback(), head: false });
-  routes.set("style.css", { answer: () => Promise.resolve(stylesheet(STYLE)), head: true });
+  routes.set("", { endpoint: index, head: true });
+  add("login", { endpoint: login, head: false });
+  add("session", { endpoint: session, head: true });
+  add("logout", { endpoint: logout, head: false });
+  add("debug", { endpoint: debug, head: true });
+  // Exact: the provider compares the redirect URI character by character.
+  routes.set("login-callback", { endpoint: createCallback(), head: false });
+  routes.set("style.css", { endpoint: () => Promise.resolve(stylesheet(STYLE)), head: true });
   return routes;
 }

@@ -5,7 +5,8 @@ import { remaining } from "../record/policy.js";
 import { userPayload } from "../record/identity.js";
 import { epochSeconds } from "../clock.js";
 import type { Access } from "../access/session-access.js";
-import type { EndpointContext, Visit } from "./context.js";
+import type { EndpointContext } from "./context.js";
+import type { Visit } from "./visit.js";
 import { retryAfterOf } from "./failure.js";
 
 const SIGNED_OUT = JSON.stringify({ authenticated: false, user: null } satisfies SessionProbe);

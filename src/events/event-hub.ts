@@ -1,26 +1,22 @@
-import { failureReason, ProviderRefusedError } from "../errors.js";
-import { lineOf } from "./log-lines.js";
-import type { EventName, Events, Listener } from "./events.js";
-import type { Log } from "../ports/log.js";
 import type { Clock } from "../clock.js";
+import { failureReason, ProviderRefusedError } from "../errors.js";
+import type { Log, LogEntry } from "../ports/log.js";
+import { EVENT_CHANNELS, LOG_CHANNEL } from "./diagnostics-channels.js";
+import type { EventName, Events, Listener } from "./events.js";
+import { lineOf, logLine } from "./log-lines.js";
 
-/** Where events go beside the listeners: the channels of `node:diagnostics_channel`. */
-export type Publish = <Name extends EventName>(name: Name, event: Events[Name]) => void;
-
-/** Sends typed events to listeners, and into the log what is a refusal or an outage. A listener that throws disturbs no request. */
+/** Sends each event to the log, to the diagnostics channel and to the listeners. No log or listener that throws disturbs a request. */
 export class EventHub {
   readonly #listeners = new Map<EventName, Set<(event: never) => unknown>>();
   readonly #log: Log;
   readonly #clock: Clock;
-  readonly #publish: Publish | undefined;
 
-  constructor(log: Log, clock: Clock, publish?: Publish) {
+  constructor(log: Log, clock: Clock) {
     this.#log = log;
     this.#clock = clock;
-    this.#publish = publish;
   }
 
-  /** @returns a function that removes the listener again */
+  /** Adds a listener. @returns a function that removes it */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void {
     let listeners = this.#listeners.get(name);
     if (listeners === undefined) this.#listeners.set(name, (listeners = new Set()));
@@ -30,50 +26,61 @@ export class EventHub {
     };
   }
 
-  /** Sends it, dated now. */
-  emit<Name extends EventName>(name: Name, what: Omit<Events[Name], "time">): void {
-    // One object goes to everybody who listens.
+  /**
+   * Emits an event, with the current time.
+   *
+   * @param line the log line; default the one of the table in log-lines.ts. Null: no line
+   */
+  emit<Name extends EventName>(name: Name, what: Omit<Events[Name], "time">, line?: LogEntry | null): void {
+    // All listeners get the same object.
     const event = Object.freeze({ time: this.#clock.now(), ...what }) as Events[Name];
-    const line = lineOf(name, event);
-    if (line !== undefined) this.#log(line);
-    this.#publish?.(name, event);
+    const entry = line === undefined ? lineOf(name, event) : line;
+    if (entry) this.log(entry);
+    const channel = EVENT_CHANNELS[name];
+    if (channel.hasSubscribers) channel.publish(event);
     const listeners = this.#listeners.get(name);
     if (listeners === undefined) return;
     const failed = (error: unknown): void => {
-      this.#log({
-        level: "error",
-        code: "listener_failed",
-        message: `A listener of "${name}" threw ${error instanceof Error ? error.name : "a value that is no error"}.`,
-      });
+      const thrown = error instanceof Error ? error.name : "a value that is not an error";
+      this.log(logLine("listener_failed", `A listener of "${name}" threw ${thrown}.`));
     };
-    // Those of now: one that is added by a listener hears the next event.
-    for (const listener of [...listeners]) {
-      try {
-        const result: unknown = (listener as Listener<Name>)(event);
-        // Whatever kind of promise: `instanceof` does not know one of another realm, as those of Node itself are in Jest.
-        if (result !== undefined) Promise.resolve(result).catch(failed);
-      } catch (error) {
-        failed(error);
-      }
-    }
+    // A copy: a listener that another listener adds gets only later events.
+    for (const listener of [...listeners]) settle(() => (listener as Listener<Name>)(event), failed);
   }
 
-  /** Something was tried for a visitor and did not succeed. */
+  /** Writes a log line that belongs to no event. */
+  log(entry: LogEntry): void {
+    if (LOG_CHANNEL.hasSubscribers) LOG_CHANNEL.publish(entry);
+    settle(() => this.#log(entry), ignore);
+  }
+
+  /** Emits the failure of an operation that threw. An unexpected error decides nothing about a user, so it counts as an outage. */
   failed(
     during: Events["failure"]["during"],
     error: unknown,
     about: Pick<Events["failure"], "issuer" | "subject" | "duration"> = {},
   ): void {
-    this.emit("failure", { ...about, during, kind: kindOf(error), reason: failureReason(error) });
+    const kind = error instanceof ProviderRefusedError ? "refusal" : "outage";
+    this.emit("failure", { ...about, during, kind, reason: failureReason(error) });
   }
 
-  /** A request was refused for what it is, not for what anybody answered. */
+  /** Emits the failure of a request that idpauth itself refused. */
   refused(during: Events["failure"]["during"], reason: string, about: Pick<Events["failure"], "issuer"> = {}): void {
     this.emit("failure", { ...about, during, kind: "refusal", reason });
   }
 }
 
-/** What nobody foresaw decides nothing about a visitor, so it counts as an outage. */
-function kindOf(error: unknown): Events["failure"]["kind"] {
-  return error instanceof ProviderRefusedError ? "refusal" : "outage";
+/** Calls a function of the application, which may be async. */
+function settle(call: () => unknown, failed: (error: unknown) => void): void {
+  try {
+    const result = call();
+    // `instanceof Promise` does not know promises of another realm, such as Node's own in Jest.
+    if (result !== undefined) Promise.resolve(result).catch(failed);
+  } catch (error) {
+    failed(error);
+  }
+}
+
+function ignore(): void {
+  // A log that fails leaves no place to report it.
 }

@@ -6,36 +6,36 @@ interface EventBase {
   readonly time: number;
   readonly issuer?: string;
   readonly subject?: string;
-  /** Milliseconds that the provider took, where it was asked; of an outage, until it was known as one. */
+  /** Milliseconds that the provider took, if it was called; for an outage, until the outage was known. */
   readonly duration?: number;
 }
 
-/** What listeners are told. Never holds a token, secret, state, nonce or verifier. */
+/** The events and their fields. No event contains a token, secret, state, nonce or verifier. */
 export interface Events {
   /** A callback completed. */
   readonly login: EventBase;
   /** Tokens were refreshed and verified. */
   readonly refresh: EventBase;
-  /** A session was ended by its visitor, or by the application through `endSession` and `endAllSessions`. */
+  /** A session was ended by its user, or by the application through `endSession` or `endAllSessions`. */
   readonly logout: EventBase & {
-    /** True: the provider took the newest token back. Null: nothing was there to revoke, or revocation is off. */
+    /** True: the provider revoked the newest token. Null: there was nothing to revoke, or revocation is off. */
     readonly revoked: boolean | null;
   };
-  /** The guard turned a request away. */
+  /** The guard blocked a request. */
   readonly blocked: EventBase & { readonly reason: EndReason };
-  /** A session was found to have ended by policy; sent once per session and reason. */
+  /** idpauth found that a session has ended by policy; sent once per session and reason. */
   readonly ended: EventBase & { readonly reason: EndReason };
-  /** A login, callback, refresh, logout or look at a session did not succeed; outages and refusals alike. */
+  /** A login, callback, refresh, logout or session check failed, by an outage or a refusal. */
   readonly failure: EventBase & {
     readonly during: "login" | "callback" | "refresh" | "logout" | "session";
-    /** `refusal`: a definite no, to a bad request as to a bad answer. `outage`: nothing was decided, and trying again may help. */
+    /** `refusal`: a definite refusal, of a bad request or by the provider. `outage`: nothing was decided; a later try may succeed. */
     readonly kind: "refusal" | "outage";
-    /** A stable word: an error code, or the provider's refusal as the log names it. */
+    /** A stable word: an error code, or the refusal as the log names it. */
     readonly reason: string;
   };
-  /** The world did not answer: once per request to it that failed, however many visitors wait for the answer. */
+  /** The provider, the store or the session did not respond; sent once per failed request to it, not once per waiting user. */
   readonly outage: EventBase & {
-    /** `session`: the host's own session middleware, which was asked for and has none on a request. */
+    /** `session`: `session: "host"` is configured and a request has no session of the framework. */
     readonly side: "provider" | "store" | "session";
     /** Of the provider. */
     readonly endpoint?: ProviderEndpoint;
@@ -47,7 +47,7 @@ export interface Events {
 export type ProviderEndpoint = "discovery" | "jwks" | "token" | "userinfo" | "revocation";
 
 export type EventName = keyof Events;
-/** May be async; nobody waits for it. */
+/** May be async; idpauth does not wait for it. */
 export type Listener<Name extends EventName> = (event: Events[Name]) => unknown;
 
 /** Issuer and subject of an identity, as events carry them. */

@@ -1,66 +1,78 @@
-import type { EventName, Events } from "./events.js";
 import type { LogEntry, LogLevel } from "../ports/log.js";
+import type { EventName, Events } from "./events.js";
 
 interface LineRow {
   readonly level: LogLevel;
-  /** One sentence for a person who runs the application. */
+  /** The log line, without its full stop. The reason follows in parentheses, if there is one. */
+  readonly text: string;
+  /** One sentence for the operator. */
   readonly meaning: string;
   readonly remedy: string;
 }
 
 /**
- * THE table of the log's codes that are no error code (docs/reference/errors.md has those) and no startup check. Codes are never renamed.
- * Every refusal and every outage has a line; nobody has to listen to events to see one.
+ * The table of the log's codes that are neither error codes (docs/reference/errors.md has those) nor startup checks. Codes are never
+ * renamed. Every refusal and every outage has a line, so you see it without listening to events.
  */
 export const LOG_CODES = {
   blocked: {
     level: "info",
-    meaning: "The guard turned a request away: nobody is signed in within policy.",
+    text: "The guard blocked a request",
+    meaning: "The guard blocked a request: the user is not signed in within policy.",
     remedy: "Nothing to do; `details.reason` is one of the reasons below.",
   },
   callback_failed: {
     level: "warn",
+    text: "A sign-in could not be completed",
     meaning: "A sign-in came back from the provider and could not be completed.",
     remedy:
-      "`details.reason` names the check: `state` a link that is used, expired or another browser's; `iss`, `id_token_…` an answer that is not to be believed; `another_user` a sign-in that was started before the present one and came back for another user; an error code of the provider; or an outage.",
+      "`details.reason` names the check. `state`: the link is used, expired or another browser's. `iss` and `id_token_…`: the response failed verification. `another_user`: the sign-in was started before the present one and came back for another user. Else it is an error code of the provider, or an outage.",
   },
   login_failed: {
     level: "warn",
+    text: "A sign-in could not be started",
     meaning: "A sign-in could not be started.",
-    remedy: "`details.reason`: `invalid_parameter` for parameters that are not allowed, else the outage.",
+    remedy: "`details.reason` is `invalid_parameter` for parameters that are not allowed, else the outage.",
   },
   logout_failed: {
     level: "warn",
-    meaning: "A sign-out was not carried out; the visitor was told so and the session stays.",
-    remedy: "`details.reason`: `invalid_parameter` for parameters that are not allowed, else the outage.",
+    text: "A sign-out was not carried out",
+    meaning: "A sign-out was not carried out. The response told the user so, and the session stays.",
+    remedy: "`details.reason` is `invalid_parameter` for parameters that are not allowed, else the outage.",
   },
   origin_rejected: {
     level: "info",
-    meaning: "The page to come back to was not on this application's own origin; the sign-in leads to the configured page instead.",
-    remedy: "If visitors of your own pages are meant, compare BASE_URL with the address that they use.",
+    text: "The page to return to is not on this application's own origin",
+    meaning: "The page to return to is not on this application's own origin. The sign-in leads to the configured page instead.",
+    remedy: "If users of your own pages are affected, compare BASE_URL with the address that they use.",
   },
   refresh_failed: {
     level: "error",
-    meaning: "Tokens could not be refreshed because of an outage; the session stays, and the next request tries again.",
-    remedy: "`details.reason` names the outage; `invalid_client` and the like are the operator's to put right.",
+    text: "A refresh failed and the session stays",
+    meaning: "Tokens could not be refreshed because of an outage. The session stays, and the next request tries again.",
+    remedy: "`details.reason` names the outage. If it is `invalid_client` or similar, correct the client's settings.",
   },
   refresh_rejected: {
     level: "warn",
-    meaning: "The provider refused a refresh token, or its new ID token is not to be believed: the session ends.",
-    remedy: "Routine when somebody's access was withdrawn. If it happens often, look at the lifetime and rotation of refresh tokens.",
+    text: "A refresh was refused",
+    meaning: "The provider refused a refresh token, or its new ID token failed verification. The session ends.",
+    remedy: "This is routine after a user's access was withdrawn. If it happens often, check the lifetime and rotation of refresh tokens.",
   },
   session_label_failed: {
     level: "error",
+    text: "The option `sessionLabel` threw; the session has no label",
     meaning: "The option `sessionLabel` threw; the session has no label.",
     remedy: "Correct that function.",
   },
   session_unreadable: {
     level: "warn",
-    meaning: "A stored session could not be opened and counts as no session: another key, another format, or tampered with.",
+    text: "A stored session could not be decrypted or read and counts as no session",
+    meaning: "A stored session could not be decrypted or read and counts as no session: another key, another format, or tampered with.",
     remedy: "Give every process the same SECRET_KEY, and list earlier keys in SECRET_KEY_FALLBACKS.",
   },
   listener_failed: {
     level: "error",
+    text: "A listener of an event threw",
     meaning: "A listener of an event threw; the request was not disturbed.",
     remedy: "Correct that function.",
   },
@@ -68,55 +80,42 @@ export const LOG_CODES = {
 
 export type LogCode = keyof typeof LOG_CODES;
 
-/** The line that an event writes into the log; undefined: none, since it is no refusal and no outage, or a line has told it already. */
+/** The outages of the provider that have a line. For the other endpoints the line says what failed because of the outage. */
+const PROVIDER_OUTAGES: Partial<Record<string, string>> = {
+  discovery: "The discovery document could not be fetched.",
+  jwks: "The provider's signing keys could not be fetched.",
+};
+
+/** The log line of an event; undefined if the event is no refusal and no outage, or if another line reports it. */
 export function lineOf<Name extends EventName>(name: Name, event: Events[Name]): LogEntry | undefined {
-  switch (name) {
-    case "blocked":
-      return line("blocked", "A request was turned away", event as Events["blocked"]);
-    case "failure":
-      return failureLine(event as Events["failure"]);
-    case "outage":
-      return outageLine(event as Events["outage"]);
-    default:
-      return undefined;
-  }
+  if (name === "blocked") return reasonLine("blocked", (event as Events["blocked"]).reason);
+  if (name === "failure") return failureLine(event as Events["failure"]);
+  return name === "outage" ? outageLine(event as Events["outage"]) : undefined;
+}
+
+/** The line of a code. @param message default the text of the table */
+export function logLine(code: LogCode, message: string = `${LOG_CODES[code].text}.`): LogEntry {
+  return { level: LOG_CODES[code].level, code, message };
+}
+
+function reasonLine(code: LogCode, reason: string): LogEntry {
+  return { ...logLine(code, `${LOG_CODES[code].text} (${reason}).`), details: { reason } };
 }
 
 function failureLine({ during, kind, reason }: Events["failure"]): LogEntry | undefined {
-  switch (during) {
-    case "callback":
-      return line("callback_failed", "A sign-in could not be completed", { reason });
-    case "login":
-      // That one has a line of its own, which names the Host.
-      if (reason === "login_loop") return undefined;
-      return line("login_failed", "A sign-in could not be started", { reason });
-    case "logout":
-      return line("logout_failed", "A sign-out was not carried out", { reason });
-    case "refresh":
-      return kind === "refusal"
-        ? line("refresh_rejected", "A refresh was refused", { reason })
-        : line("refresh_failed", "A refresh failed", { reason }, "; the session stays");
-    case "session": {
-      // The outage itself has a line.
-      if (kind === "outage") return undefined;
-      const { level, meaning } = LOG_CODES.session_unreadable;
-      return { level, code: "session_unreadable", message: meaning };
-    }
-  }
+  if (during === "refresh") return reasonLine(kind === "refusal" ? "refresh_rejected" : "refresh_failed", reason);
+  if (during !== "session") return reasonLine(`${during}_failed`, reason);
+  // The outage of the store has its own line.
+  return kind === "outage" ? undefined : logLine("session_unreadable");
 }
 
-function outageLine({ side, reason }: Events["outage"]): LogEntry | undefined {
-  switch (side) {
-    // Told where it was found, with what only that place knows.
-    case "provider":
-      return undefined;
-    case "store":
-      return { level: "error", code: "store_unavailable", message: `The session store did not answer (${reason}).`, details: { reason } };
-    case "session":
-      return { level: "error", code: "session_missing", message: "A request has no session of the host's, which are to be used." };
+function outageLine({ side, endpoint, reason }: Events["outage"]): LogEntry | undefined {
+  if (side === "session") {
+    return { level: "error", code: "session_missing", message: 'A request has no session of the framework, although session is "host".' };
   }
-}
-
-function line(code: LogCode, sentence: string, { reason }: { readonly reason: string }, rest = ""): LogEntry {
-  return { level: LOG_CODES[code].level, code, message: `${sentence} (${reason})${rest}.`, details: { reason } };
+  if (side === "store") {
+    return { level: "error", code: "store_unavailable", message: `The session store did not respond (${reason}).`, details: { reason } };
+  }
+  const message = endpoint && PROVIDER_OUTAGES[endpoint];
+  return message && endpoint ? { level: "warn", code: "provider_unavailable", message, details: { endpoint, reason } } : undefined;
 }

@@ -3,7 +3,6 @@ import { quoted } from "../config/describe-value.js";
 import { ProviderUnavailableError } from "../errors.js";
 import type { EventHub } from "../events/event-hub.js";
 import { isLoopback } from "../http/loopback.js";
-import type { Log } from "../ports/log.js";
 import { parseUrl } from "../http/redirects.js";
 import { ENDPOINT_NAMES } from "../config/setting-kinds.js";
 import type { Clock } from "../clock.js";
@@ -44,13 +43,12 @@ interface DiscoveryOptions {
   readonly backchannel: Backchannel;
   readonly backOff: BackOff;
   readonly clock: Clock;
-  readonly log: Log;
   readonly events: EventHub;
   readonly misconfigurations: Misconfigurations;
 }
 
 export function createDiscovery(options: DiscoveryOptions): Discovery {
-  const { settings, backchannel, backOff, clock, log, events, misconfigurations } = options;
+  const { settings, backchannel, backOff, clock, events, misconfigurations } = options;
   let cached: { readonly metadata: ProviderMetadata; readonly fetchedAt: number } | undefined;
 
   const fetchNow = oneAtATime(async () => {
@@ -70,14 +68,9 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
       const retryAfter = backOff.failed(startedAt, { retryAfter: response?.headers.get("retry-after"), misconfigured: isMistake });
       const { reason } = error;
       const duration = clock.monotonic() - startedAt;
-      events.emit("outage", { issuer: settings.issuer, side: "provider", endpoint: "discovery", reason, duration });
-      if (isMistake) throw misconfigurations.report({ endpoint: "discovery", reason, message: error.message });
-      log({
-        level: "warn",
-        code: "provider_unavailable",
-        message: "The discovery document could not be fetched.",
-        details: { endpoint: "discovery", reason },
-      });
+      const line = isMistake ? misconfigurations.lineOf({ endpoint: "discovery", reason, message: error.message }) : undefined;
+      events.emit("outage", { issuer: settings.issuer, side: "provider", endpoint: "discovery", reason, duration }, line);
+      if (isMistake) throw new ProviderUnavailableError(reason, { misconfigured: true });
       throw new ProviderUnavailableError(reason, { retryAfter, cause: error.cause });
     }
   });

@@ -5,7 +5,6 @@ import { createLocalJWKSet } from "jose/jwks/local";
 import { compactVerify } from "jose/jws/compact/verify";
 import { ProviderUnavailableError } from "../errors.js";
 import type { EventHub } from "../events/event-hub.js";
-import type { Log } from "../ports/log.js";
 import { isObject } from "../record/json.js";
 import type { Clock } from "../clock.js";
 import { jsonObject } from "./token-responses.js";
@@ -45,14 +44,13 @@ interface JwksOptions {
   readonly backchannel: Backchannel;
   readonly backOff: BackOff;
   readonly clock: Clock;
-  readonly log: Log;
   readonly events: EventHub;
 }
 
 /** `unsure`: the token names no key, and none of those at hand fits. */
 type Judgement = "verified" | "wrong" | "unsure" | "unknown_key";
 
-export function createJwks({ uri, issuer, backchannel, backOff, clock, log, events }: JwksOptions): Jwks {
+export function createJwks({ uri, issuer, backchannel, backOff, clock, events }: JwksOptions): Jwks {
   let cached: KeySet | undefined;
   let forcedAt = -Infinity;
   // A token was signed with a key that is not published: the next one would be, too.
@@ -77,12 +75,6 @@ export function createJwks({ uri, issuer, backchannel, backOff, clock, log, even
       const retryAfter = backOff.failed(requestedAt, { retryAfter: response?.headers.get("retry-after") });
       const duration = clock.monotonic() - requestedAt;
       events.emit("outage", { issuer, side: "provider", endpoint: "jwks", reason: error.reason, duration });
-      log({
-        level: "warn",
-        code: "provider_unavailable",
-        message: "The provider's signing keys could not be fetched.",
-        details: { endpoint: "jwks", reason: error.reason },
-      });
       throw new ProviderUnavailableError("jwks", { retryAfter, cause: error.cause });
     }
   });

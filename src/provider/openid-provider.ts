@@ -1,7 +1,6 @@
 import { calculatePKCECodeChallenge } from "oauth4webapi";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import type { EventHub } from "../events/event-hub.js";
-import type { Log } from "../ports/log.js";
 import type {
   AuthorizationRequest,
   CodeExchange,
@@ -33,7 +32,6 @@ import { askUserinfo, userinfoOf } from "./userinfo.js";
 export interface OpenIdProviderOptions {
   readonly settings: ProviderSettings;
   readonly clock: Clock;
-  readonly log: Log;
   readonly events: EventHub;
   /** Default Node's own. It must honour `redirect: "manual"`. */
   readonly fetch?: typeof fetch;
@@ -58,7 +56,6 @@ export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
 class OpenIdProvider implements Provider {
   readonly #settings: ProviderSettings;
   readonly #clock: Clock;
-  readonly #log: Log;
   readonly #events: EventHub;
   readonly #backchannel: Backchannel;
   readonly #requests: ClientRequests;
@@ -70,14 +67,13 @@ class OpenIdProvider implements Provider {
   readonly #revocationBackOff: BackOff;
   #hasWarnedOfScopes = false;
 
-  constructor({ settings, clock, log, events, fetch = globalThis.fetch, random = Math.random }: OpenIdProviderOptions) {
+  constructor({ settings, clock, events, fetch = globalThis.fetch, random = Math.random }: OpenIdProviderOptions) {
     const backchannel = createBackchannel({ clock, timeout: settings.httpTimeout, fetch });
     const requests = createClientRequests(settings, backchannel);
-    const misconfigurations = new Misconfigurations(log);
+    const misconfigurations = new Misconfigurations(events);
     const backOff = () => createBackOff(clock, random);
     this.#settings = settings;
     this.#clock = clock;
-    this.#log = log;
     this.#events = events;
     this.#backchannel = backchannel;
     this.#requests = requests;
@@ -85,9 +81,9 @@ class OpenIdProvider implements Provider {
     this.#tokens = new TokenEndpoint({ settings, requests, clock, random, events, misconfigurations });
     this.#userinfoBackOff = backOff();
     this.#revocationBackOff = backOff();
-    this.#discovery = createDiscovery({ settings, backchannel, backOff: backOff(), clock, log, events, misconfigurations });
+    this.#discovery = createDiscovery({ settings, backchannel, backOff: backOff(), clock, events, misconfigurations });
     const uri = async () => (await this.#discovery.current()).jwks_uri;
-    this.#jwks = createJwks({ uri, issuer: settings.issuer, backchannel, backOff: backOff(), clock, log, events });
+    this.#jwks = createJwks({ uri, issuer: settings.issuer, backchannel, backOff: backOff(), clock, events });
   }
 
   async facts(): Promise<ProviderFacts> {
@@ -352,7 +348,7 @@ class OpenIdProvider implements Provider {
   #warnOfScopes(metadata: ProviderMetadata): void {
     if (this.#hasWarnedOfScopes || !defaultScopesLackRefresh(this.#settings, metadata.scopes_supported)) return;
     this.#hasWarnedOfScopes = true;
-    this.#log({
+    this.#events.log({
       level: "warn",
       code: "W004",
       message:
@@ -361,7 +357,7 @@ class OpenIdProvider implements Provider {
   }
 
   #warn(endpoint: string, message: string, details: Record<string, string | number>): void {
-    this.#log({ level: "warn", code: "provider_unavailable", message, details: { endpoint, ...details } });
+    this.#events.log({ level: "warn", code: "provider_unavailable", message, details: { endpoint, ...details } });
   }
 }
 

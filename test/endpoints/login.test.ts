@@ -379,12 +379,12 @@ describe("the server's own origin", () => {
       expect([store.operations, application.provider.requests]).toEqual([[], []]);
     });
 
-    it("is logged with its own code, and only so often", async () => {
+    it("is logged each time, with its own code alone", async () => {
       const visitor = await start({ baseUrl: BASE_URL });
       for (let time = 0; time < 30; time += 1) await visitor.get(`${LOGIN}?idp_hop=1`, { host: "other.example" });
       const lines = application.log.filter(({ level }) => level === "error");
       expect([...new Set(lines.map(({ code }) => code))]).toEqual(["login_loop"]);
-      expect(lines.length).toBeLessThanOrEqual(10);
+      expect(lines).toHaveLength(30);
       for (const part of ["other.example", BASE_URL, "changeOrigin", "security.allowedDomains"]) expect(lines[0]?.message).toContain(part);
       expect(application.log.map(({ code }) => code)).not.toContain("login_failed");
     });

@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
-import { LINES_PER_WINDOW, sampled, WINDOW } from "../../src/events/log-sampling.js";
+import { describe, expect, it, vi } from "vitest";
+import { LINES_PER_WINDOW, sampled, stderrLog, WINDOW } from "../../src/events/stderr-log.js";
 import type { Log, LogEntry } from "../../src/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
@@ -31,7 +31,7 @@ describe("L10 a flood of log lines", () => {
     expect(lines.at(-1)).toEqual({
       level: "warn",
       code: "callback_failed",
-      message: "callback_failed. (990 more such lines within a minute were left out.)",
+      message: "callback_failed. (990 more lines of this kind within a minute were suppressed.)",
       details: { reason: "state", suppressed: 990 },
     });
   });
@@ -93,5 +93,20 @@ describe("L10 a flood of log lines", () => {
     repeat(199, () => log(line("provider_unavailable", { reason: `invented_${String((number += 1))}` })));
     repeat(LINES_PER_WINDOW, known);
     expect(lines.filter(({ details }) => details?.["reason"] === "timeout")).toHaveLength(LINES_PER_WINDOW);
+  });
+});
+
+describe("the default log", () => {
+  it("writes warnings and errors to stderr as single lines, ten a minute of each kind", () => {
+    const written: unknown[] = [];
+    const spy = vi.spyOn(process.stderr, "write").mockImplementation((text) => written.push(text) > 0);
+    try {
+      const log = stderrLog(new TestClock());
+      repeat(50, () => log({ ...line("blocked"), level: "info" }));
+      repeat(50, () => log(line("callback_failed", { reason: "state" })));
+    } finally {
+      spy.mockRestore();
+    }
+    expect(written).toEqual(Array(LINES_PER_WINDOW).fill("idpauth warn callback_failed: callback_failed.\n"));
   });
 });

@@ -99,7 +99,6 @@ fuzz(
       backchannel,
       backOff: createBackOff(clock, () => 1),
       clock,
-      log: () => undefined,
       events: new EventHub(() => undefined, clock),
     });
     try {

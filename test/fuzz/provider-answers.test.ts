@@ -102,8 +102,7 @@ fuzz(
         clockTolerance: 5,
       },
       clock,
-      log: (entry) => log.push(entry),
-      events: new EventHub(() => undefined, clock),
+      events: new EventHub((entry) => log.push(entry), clock),
       fetch: idp.fetch,
       random: () => 1,
     });

@@ -258,7 +258,6 @@ describe("http", () => {
           providerMetadata: {},
         } as unknown as ProviderSettings,
         clock: new TestClock(),
-        log: () => undefined,
         events: new EventHub(() => undefined, new TestClock()),
         fetch: () => Promise.resolve(Response.json({ ...document, ...changes })),
       });

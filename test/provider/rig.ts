@@ -67,8 +67,7 @@ function rigAround(idp: TestProvider, clock: TestClock): Rig {
         ...changes,
       },
       clock,
-      log: (entry) => logged.push(entry),
-      events: new EventHub(() => undefined, clock),
+      events: new EventHub((entry) => logged.push(entry), clock),
       random: () => 1,
       ...(fetchBy !== undefined && { fetch: fetchBy }),
     });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { sampled, WINDOW } from "../../src/events/log-sampling.js";
+import { sampled, WINDOW } from "../../src/events/stderr-log.js";
 import type { LogEntry } from "../../src/ports/log.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 

@@ -96,6 +96,6 @@ describe("the source", () => {
 
   it("16.4.1 writes nowhere but to its log, whose default is one place, and the stack of a handler that failed to stderr", () => {
     expect(uses(/\bconsole\./)).toEqual([]);
-    expect(filesWith(/process\.(?:stderr|stdout)\.write/)).toEqual(["adapters/node/error.ts", "compose.ts"]);
+    expect(filesWith(/process\.(?:stderr|stdout)\.write/)).toEqual(["adapters/node/error.ts", "events/stderr-log.ts"]);
   });
 });

@@ -150,8 +150,8 @@ class LiveCheck implements LiveResult {
   /** Checks client and redirect URI, with the code that the application runs. */
   async #probes(tokenEndpoint: string, { fetch, exchanges }: ReturnType<typeof timedFetch>): Promise<void> {
     const { clock } = this.#io;
-    const log = () => undefined;
-    const create = (settings: Settings) => createOpenIdProvider({ settings, clock, log, events: new EventHub(log, clock), fetch });
+    const events = new EventHub(() => undefined, clock);
+    const create = (settings: Settings) => createOpenIdProvider({ settings, clock, events, fetch });
     const provider = create(this.#settings);
     const providerFor = (settings: Settings) => (settings === this.#settings ? provider : create(settings));
     if (!(await this.#isThere(provider))) return;

@@ -1,0 +1,100 @@
+import type { Accessors } from "./auth.js";
+import type { Component } from "./compose.js";
+import { epochSeconds, type Clock } from "./clock.js";
+import { isValidIdpUrl } from "./config/document-hosts.js";
+import type { Visit } from "./endpoints/visit.js";
+import type { EventHub } from "./events/event-hub.js";
+import { frozenCredentials } from "./record/credentials.js";
+import { userPayload } from "./record/identity.js";
+import { specifiedKeys } from "./record/stored-form.js";
+import { sessionView } from "./record/session-view.js";
+import { SESSION_FOR_TESTS } from "./sessions/session-for-tests.js";
+import type { Subject, SubjectSessions } from "./sessions/subject-sessions.js";
+
+export interface AccessorParts<FrameworkRequest extends object> {
+  /** The component; it is started if it is not running yet. */
+  readonly ready: () => Component<FrameworkRequest>;
+  readonly visitOf: (raw: FrameworkRequest) => Visit;
+  readonly idle: () => Promise<void>;
+  readonly events: EventHub;
+  readonly clock: Clock;
+}
+
+/** The functions of the `auth` object. Each is async if it reads a session, so that every error is a rejection. */
+export function createAccessors<FrameworkRequest extends object>(parts: AccessorParts<FrameworkRequest>): Accessors<FrameworkRequest> {
+  const { ready, visitOf, idle, events, clock } = parts;
+  const access = (raw: FrameworkRequest) => ready().access.access(visitOf(raw).session);
+
+  function sessionsOf({ iss, sub }: Subject): SubjectSessions {
+    if (typeof iss !== "string" || typeof sub !== "string" || iss === "" || sub === "") {
+      throw new TypeError("Pass the user as the `iss` and `sub` of id_info, two non-empty strings.");
+    }
+    const { subjectSessions } = ready();
+    if (subjectSessions !== undefined) return subjectSessions;
+    throw new TypeError('With `session: "host"` only the framework\'s session store knows its sessions. List and end them there.');
+  }
+
+  async function keyOf(raw: FrameworkRequest | undefined): Promise<string | undefined> {
+    if (raw === undefined) return undefined;
+    const { session } = visitOf(raw);
+    await session.read();
+    return session.key;
+  }
+
+  function emitLogout({ iss, sub }: Subject): void {
+    events.emit("logout", { issuer: iss, subject: sub, revoked: null });
+  }
+
+  return {
+    async getCredentials(raw) {
+      const outcome = await access(raw);
+      return outcome.authenticated ? frozenCredentials(outcome.record.credentials) : null;
+    },
+    async getUser(raw) {
+      const outcome = await access(raw);
+      return outcome.authenticated ? userPayload(outcome.record.id_info) : null;
+    },
+    async getSession(raw) {
+      const outcome = await access(raw);
+      return outcome.authenticated ? sessionView(outcome.record, ready().settings, epochSeconds(clock)) : null;
+    },
+    async readSessionRecord(raw) {
+      const record = await visitOf(raw).session.read();
+      return record === undefined ? null : Object.freeze(specifiedKeys(record, ready().names));
+    },
+    async getAccessToken(raw, { minValidity = 30 } = {}) {
+      return ready().access.accessToken(visitOf(raw).session, minValidity);
+    },
+    async checkIdpAuthentication(raw) {
+      return (await ready().access.explain(visitOf(raw).session)).authenticated;
+    },
+    async explainIdpAuthentication(raw) {
+      return ready().access.explain(visitOf(raw).session);
+    },
+    async listSessions(subject, current) {
+      return sessionsOf(subject).list(subject, await keyOf(current));
+    },
+    async endSession(subject, id) {
+      const isEnded = await sessionsOf(subject).end(subject, id);
+      if (isEnded) emitLogout(subject);
+      return isEnded;
+    },
+    async endAllSessions(subject, { except } = {}) {
+      const ended = await sessionsOf(subject).endAll(subject, await keyOf(except));
+      for (let count = 0; count < ended; count += 1) emitLogout(subject);
+      return ended;
+    },
+    async revokeIdpToken(token, hint = "refresh_token") {
+      try {
+        return await ready().provider.revoke(token, hint);
+      } catch {
+        return false;
+      }
+    },
+    isValidIdpUrl: (url) => isValidIdpUrl(url, ready().settings.documentHosts),
+    mountPath: () => ready().settings.mountPath,
+    idle,
+    on: (name, listener) => events.on(name, listener),
+    [SESSION_FOR_TESTS]: async (asked = {}) => ready().sessionForTests(asked),
+  };
+}

@@ -1,0 +1,168 @@
+/** The public types: the options, the port that an adapter implements, and the component that an adapter builds on. */
+import type { Explanation } from "./access/session-access.js";
+import type { Clock } from "./clock.js";
+import type { SettingOptions } from "./config/read-settings.js";
+import type { FrameworkFacts as CheckedFacts } from "./config/startup-checks.js";
+import type { Blocked } from "./endpoints/blocked-request.js";
+import type { Finding } from "./errors.js";
+import type { EventName, Listener } from "./events/events.js";
+import type { IdpRequest, Reply } from "./http/request-reply.js";
+import type { Log } from "./ports/log.js";
+import type { SessionStore } from "./ports/session-store.js";
+import type { Credentials } from "./record/credentials.js";
+import type { UserPayload } from "./record/identity.js";
+import type { Session } from "./record/session-view.js";
+import type { FrameworkSession } from "./sessions/framework-session.js";
+import type { SESSION_FOR_TESTS, SessionForTests } from "./sessions/session-for-tests.js";
+import type { ListedSession, Subject } from "./sessions/subject-sessions.js";
+
+/** The settings, each overriding its environment variable, and the connections to the outside world. */
+export interface IdpAuthOptions extends SettingOptions {
+  /** The environment that gives the settings which are not options. Default `process.env`. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Where bundled sessions are stored. Default: this process's memory, with a warning outside debug mode. */
+  readonly store?: SessionStore;
+  /** `"bundled"` (default): idpauth's own sessions. `"host"`: those of the framework's session middleware. */
+  readonly session?: "bundled" | "host";
+  /**
+   * Names a session for a device list at sign-in, for example `(request) => request.header("user-agent")`. idpauth stores the name as one
+   * line of at most 200 characters. Bundled sessions only.
+   */
+  readonly sessionLabel?: (request: IdpRequest) => string | null | undefined;
+  /** Gets every log line. Default: warnings and errors as single lines on stderr, rate-limited. False: no log. */
+  readonly log?: Log | false;
+  /** Default: the system's clock. */
+  readonly clock?: Clock;
+  /** Sends the requests to the provider, for example through a proxy. Default: the runtime's `fetch`. */
+  readonly fetch?: typeof fetch;
+}
+
+/**
+ * Reads the requests of a framework; an adapter implements it. `FrameworkRequest` is the object that the guard and the accessors of one
+ * request all get. idpauth remembers the session of a request in a private field of that object, which no other code can see.
+ */
+export interface FrameworkAdapter<FrameworkRequest extends object> {
+  /** The framework's name in messages: `Express`, … */
+  readonly name: string;
+  request(raw: FrameworkRequest): IdpRequest;
+  /** The session of the framework's own middleware on this request; undefined when there is none. */
+  session?(raw: FrameworkRequest): FrameworkSession | undefined;
+}
+
+/** Whether the framework's own session middleware is installed; see the check E002. */
+export type SessionMiddleware = CheckedFacts["sessionMiddleware"];
+
+/** What an adapter knows about its framework at the start. */
+export interface FrameworkFacts {
+  /** Whether the framework's own session middleware is installed. */
+  readonly sessionMiddleware: SessionMiddleware;
+  /** How to install it, for the remedy of E002. */
+  readonly middlewareRemedy?: string;
+  /** Whether it saves sessions that a request has not changed; see the check E015. */
+  readonly rewritesSessions?: boolean;
+}
+
+export interface AccessTokenOptions {
+  /** Seconds for which the token must stay valid. Default 30. */
+  readonly minValidity?: number;
+}
+
+/** The functions that the `auth` object of every adapter has. */
+export interface Accessors<FrameworkRequest extends object> {
+  /**
+   * The user's credentials, refreshed when the ID token has expired; null when signed out. It does not look at the expiry of the
+   * access token in them: for a token that an API still accepts, use `getAccessToken`.
+   *
+   * @throws ProviderUnavailableError | StoreUnavailableError an outage (503); the user may still be signed in
+   */
+  getCredentials(raw: FrameworkRequest): Promise<Credentials | null>;
+  /** The user's email, name and picture, after the same gate as `getCredentials`; null when signed out. */
+  getUser(raw: FrameworkRequest): Promise<UserPayload | null>;
+  /**
+   * The session of a signed-in user: user, verified claims and times, read-only. It applies the same gate as `getCredentials`.
+   *
+   * @returns null when signed out
+   * @throws ProviderUnavailableError | StoreUnavailableError an outage (503); the user may still be signed in
+   */
+  getSession(raw: FrameworkRequest): Promise<Session | null>;
+  /**
+   * The record's specified keys as stored, under their configured names, for debugging. It applies no gate: an ended session has a
+   * record too, so never authorize by it; use `getSession`.
+   *
+   * @returns null without a session
+   */
+  readSessionRecord(raw: FrameworkRequest): Promise<Readonly<Record<string, unknown>> | null>;
+  /** As `getCredentials`, but also looks at the access token's own expiry. */
+  getAccessToken(raw: FrameworkRequest, options?: AccessTokenOptions): Promise<string | null>;
+  /**
+   * Whether the session is valid at this moment without a refresh. No side effects. It is false for a signed-in user whose ID token
+   * has just expired, until a refresh renews the token. To learn whether a user is signed in, use `getUser` or `getSession`.
+   */
+  checkIdpAuthentication(raw: FrameworkRequest): Promise<boolean>;
+  /**
+   * As `checkIdpAuthentication`, with the reason; `id_token_expired` means that the next `getUser`, `getSession` or
+   * `getCredentials` refreshes. No side effects.
+   */
+  explainIdpAuthentication(raw: FrameworkRequest): Promise<Explanation>;
+  /**
+   * A user's sessions for a device list, the newest sign-in first. Bundled sessions only, like `endSession` and `endAllSessions`.
+   *
+   * @param subject the `iss` and `sub` of id_info
+   * @param current the current request; its own session is marked in the list
+   * @throws StoreUnavailableError
+   */
+  listSessions(subject: Subject, current?: FrameworkRequest): Promise<readonly ListedSession[]>;
+  /**
+   * Ends one session of a user. It does not revoke the session's tokens at the provider: they cannot be decrypted without the
+   * browser's cookie.
+   *
+   * @param id as `listSessions` returned it
+   * @returns false if this user has no such session
+   * @throws StoreUnavailableError
+   */
+  endSession(subject: Subject, id: string): Promise<boolean>;
+  /**
+   * Ends all sessions of a user. Like `endSession`, it does not revoke tokens at the provider.
+   *
+   * @param options `except`: a request whose own session stays
+   * @returns the number of ended sessions
+   * @throws StoreUnavailableError some sessions may have ended; call it again
+   */
+  endAllSessions(subject: Subject, options?: { readonly except?: FrameworkRequest }): Promise<number>;
+  /** Posts a token to the provider's revocation endpoint (RFC 7009). @returns whether that succeeded; it never rejects */
+  revokeIdpToken(token: string, hint?: "refresh_token" | "access_token"): Promise<boolean>;
+  /** Whether a URL is one of the provider's documents: https, no port, no user info, exactly a document host. */
+  isValidIdpUrl(url: string): boolean;
+  /** The path that all endpoints begin with, such as `/idpauth/`. */
+  mountPath(): string;
+  /**
+   * Resolves when no refresh and no revocation is running, those of disconnected users included. For an orderly exit: close the server,
+   * await this, close the store. It never rejects. A request to the provider ends after 30 s. A refresh that waits for a slot, for
+   * another process, or for an unavailable store may take minutes, so limit the wait as your platform does.
+   */
+  idle(): Promise<void>;
+  /** Adds a listener of an event. @returns a function that removes it */
+  on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void;
+  /**
+   * Signs a user in without a provider, in tests; see `signedInAs` of `idpauth/testing`. Bundled sessions only.
+   *
+   * @returns the Set-Cookie values that the browser would get
+   * @throws StoreUnavailableError
+   */
+  [SESSION_FOR_TESTS](asked?: SessionForTests): Promise<readonly string[]>;
+}
+
+/** The component that an adapter builds on. Applications use the `auth` object of an adapter, such as `idpauth/express`. */
+export interface IdpAuth<FrameworkRequest extends object> extends Accessors<FrameworkRequest> {
+  /**
+   * Runs the startup checks; the first successful call also creates the component. It writes warnings to the log, each once.
+   *
+   * @returns the warnings
+   * @throws ConfigurationError with every finding at once
+   */
+  start(facts?: FrameworkFacts): readonly Finding[];
+  /** Responds to a request for one of the endpoints. @returns undefined if the path is not an endpoint's */
+  handle(raw: FrameworkRequest): Promise<Reply> | undefined;
+  /** Runs the gate of a protected handler. @returns undefined if the request may pass; otherwise the handler must not run */
+  guard(raw: FrameworkRequest): Promise<Blocked | undefined>;
+}

@@ -1,0 +1,31 @@
+import { ownOrigin, seenHost, type AddressSettings } from "../http/own-origin.js";
+import type { Origin } from "../http/redirects.js";
+import type { IdpRequest } from "../http/request-reply.js";
+import type { UserSession } from "../ports/user-session.js";
+
+/** One request with its session. Every request creates one, so it computes its addresses only when they are read. */
+export class Visit {
+  readonly request: IdpRequest;
+  /** The session that the request's cookie names. */
+  readonly session: UserSession;
+  /** The clock's `monotonic()`. */
+  readonly openedAt: number;
+  readonly #settings: AddressSettings;
+
+  constructor(request: IdpRequest, session: UserSession, openedAt: number, settings: AddressSettings) {
+    this.request = request;
+    this.session = session;
+    this.openedAt = openedAt;
+    this.#settings = settings;
+  }
+
+  /** The application's own origin as the user sees it; undefined when neither BASE_URL nor a usable `Host` header gives it. */
+  get origin(): Origin | undefined {
+    return ownOrigin(this.request, this.#settings);
+  }
+
+  /** Host and port as the browser sent them, whatever BASE_URL is. */
+  get host(): string | undefined {
+    return seenHost(this.request, this.#settings.trustProxy);
+  }
+}
