@@ -132,7 +132,7 @@ class Remembering extends Client {
 export const brokenClients: readonly BrokenStore[] = [
   broken(
     "compares and sets under a lock of its own process",
-    ["processes", "of many replaces at once over two stores"],
+    ["processes", "of many replaces at once over"],
     [2, 4, 5],
     class extends TakingTurns {
       override replace(key: string, entry: Entry, version: string) {
@@ -145,7 +145,7 @@ export const brokenClients: readonly BrokenStore[] = [
   ),
   broken(
     "inserts under a lock of its own process",
-    ["processes", "of many inserts at once over two stores"],
+    ["processes", "of many inserts at once over"],
     [5],
     class extends TakingTurns {
       override insert(key: string, entry: Entry) {
@@ -161,7 +161,7 @@ export const brokenClients: readonly BrokenStore[] = [
   ),
   broken(
     "reads, then deletes, under a lock of its own process",
-    ["processes", "a delete by one against replace and touch by the other"],
+    ["processes", "a delete by one store against"],
     [6],
     class extends TakingTurns {
       override replace(key: string, entry: Entry, version: string) {
@@ -176,15 +176,10 @@ export const brokenClients: readonly BrokenStore[] = [
       }
     },
   ),
-  broken(
-    "remembers what it has read",
-    ["processes", "what one has replaced the other gives at once"],
-    [2, 3, 5, 6, 7, "expiry", "idle"],
-    Remembering,
-  ),
+  broken("remembers what it has read", ["processes", "one store returns what the other"], [2, 3, 5, 6, 7, "expiry", "idle"], Remembering),
   broken(
     "falls back to what it remembers where the server has nothing",
-    ["processes", "what one has deleted is gone at once"],
+    ["processes", "an entry that one store has"],
     [6],
     class extends Remembering {
       override async get(key: string) {
@@ -196,7 +191,7 @@ export const brokenClients: readonly BrokenStore[] = [
   ),
   broken(
     "touch reads and writes back, under a lock of its own process",
-    ["processes", "a touch by one against a replace by the other"],
+    ["processes", "a touch by one store against"],
     [3, 5],
     class extends TakingTurns {
       override replace(key: string, entry: Entry, version: string) {
@@ -220,7 +215,7 @@ export const brokenClients: readonly BrokenStore[] = [
   ),
   broken(
     "keeps stamps in its own process, to write them later",
-    ["processes", "a stamp by one is there for the other"],
+    ["processes", "a time stamp by one store"],
     ["expiry", "idle", "everywhere"],
     class extends Client {
       readonly #stamps = new Map<string, { lastActive: number | null; expiresAt: number }[]>();
@@ -243,7 +238,7 @@ export const brokenClients: readonly BrokenStore[] = [
   ),
   broken(
     "keeps the index of subjects in its own process",
-    ["processes", "each lists what the other has inserted"],
+    ["processes", "each store lists what the other"],
     ["everywhere"],
     class extends Client {
       readonly #keys = new Set<string>();
@@ -258,7 +253,7 @@ export const brokenClients: readonly BrokenStore[] = [
   ),
   broken(
     "says inProcess, and is handed records in the clear",
-    ["processes", "a store that another process can reach does not say inProcess"],
+    ["processes", "a store that another process can"],
     ["secrecy"],
     class extends Client {
       override readonly inProcess = true;
@@ -266,7 +261,7 @@ export const brokenClients: readonly BrokenStore[] = [
   ),
   broken(
     "takes an outage for an empty store",
-    ["outage", "every method rejects in time"],
+    ["outage", "every method rejects in time, and"],
     [7],
     class extends Client {
       override get(key: string) {
@@ -279,7 +274,7 @@ export const brokenClients: readonly BrokenStore[] = [
   ),
   broken(
     "waits for its server for ever",
-    ["outage", "every method rejects in time"],
+    ["outage", "every method rejects in time, and"],
     [7],
     class extends Client {
       override async get(key: string): Promise<Stored | undefined> {
@@ -290,7 +285,7 @@ export const brokenClients: readonly BrokenStore[] = [
   ),
   broken(
     "rejects with a text",
-    ["outage", "every method rejects in time"],
+    ["outage", "every method rejects in time, and"],
     [7],
     class extends Client {
       override async get(key: string) {
@@ -303,7 +298,7 @@ export const brokenClients: readonly BrokenStore[] = [
   ...(["insert", "replace", "touch", "delete"] as const).map((method) =>
     broken(
       `queues each ${method} during an outage and does it after`,
-      ["outage", "after it, nothing is done that was refused"],
+      ["outage", "after an outage, no refused operation"],
       [7],
       class extends Client {
         readonly #queue: (() => Promise<unknown>)[] = [];
@@ -332,7 +327,7 @@ export const brokenClients: readonly BrokenStore[] = [
   ),
   broken(
     "loses everything with its server",
-    ["outage", "after it, everything is there that was"],
+    ["outage", "after an outage, every entry still"],
     [7],
     Client,
     undefined,
@@ -340,7 +335,7 @@ export const brokenClients: readonly BrokenStore[] = [
   ),
   broken(
     "shows in its errors what was to be written",
-    ["outage", "no error shows what was to be stored"],
+    ["outage", "no error contains the data of"],
     ["secrecy"],
     class extends Client {
       override replace(key: string, entry: Entry, version: string) {

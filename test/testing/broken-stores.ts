@@ -65,7 +65,7 @@ function broken(name: string, breaks: BrokenStore["breaks"], loses: BrokenStore[
 export const brokenStores: readonly BrokenStore[] = [
   broken(
     "compares, then sets after a moment",
-    ["replace", "of many at once"],
+    ["replace", "of many replaces at once with"],
     [1, 2, 4, 5],
     class extends MapStore {
       override async replace(key: string, entry: Entry, version: string) {
@@ -78,7 +78,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "looks whether the key exists, then inserts after a moment",
-    ["insert", "of many at once"],
+    ["insert", "of many inserts at once under"],
     [5],
     class extends MapStore {
       override async insert(key: string, entry: Entry) {
@@ -91,7 +91,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "insert overwrites",
-    ["insert", "refuses a key that exists"],
+    ["insert", "refuses a key that exists, and"],
     [5, "everywhere"],
     class extends MapStore {
       override async insert(key: string, entry: Entry) {
@@ -103,7 +103,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "writes the index first, also for an insert that it then refuses",
-    ["listBySubject", "gives what insert, replace and touch have left"],
+    ["listBySubject", "returns the results of insert, replace"],
     ["expiry", "everywhere", "separation"],
     class extends MapStore {
       readonly index = new Map<string, string[]>();
@@ -119,7 +119,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "replace writes where there is nothing",
-    ["replace", "does not create"],
+    ["replace", "does not create an absent entry"],
     [6, "expiry", "everywhere"],
     class extends MapStore {
       override async replace(key: string, entry: Entry, version: string) {
@@ -131,7 +131,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "replace in flight during a delete brings the entry back",
-    ["delete", "against replace and touch"],
+    ["delete", "against a simultaneous replace and touch:"],
     [6],
     class extends MapStore {
       override async replace(key: string, entry: Entry, version: string) {
@@ -145,7 +145,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "replace ignores the version",
-    ["replace", "refuses an old version"],
+    ["replace", "refuses an old version and writes"],
     [1, 2, 3, 4, 5, 6, "expiry", "idle", "everywhere"],
     class extends MapStore {
       override async replace(key: string, entry: Entry, _version: string) {
@@ -155,7 +155,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "compares the version as a number",
-    ["replace", "gives no version twice"],
+    ["replace", "gives no version twice, and rejects"],
     [2, 4, 5],
     class extends MapStore {
       override async replace(key: string, entry: Entry, version: string) {
@@ -166,7 +166,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "a refused replace still moves the stamp",
-    ["replace", "moves neither lastActive nor expiresAt when it refuses"],
+    ["replace", "leaves lastActive and expiresAt unchanged when"],
     ["expiry", "idle"],
     class extends MapStore {
       override async replace(key: string, entry: Entry, version: string) {
@@ -177,7 +177,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "counts versions from one for each entry",
-    ["replace", "an old version is not valid again after delete"],
+    ["replace", "an old version stays invalid after delete"],
     [5, 6, "expiry"],
     class extends MapStore {
       protected override write(key: string, entry: Entry) {
@@ -189,7 +189,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "takes a hash of the data for the version",
-    ["replace", "gives a new version also when the data is what it was"],
+    ["replace", "gives a new version also if"],
     [4, 5, 6, "expiry"],
     class extends MapStore {
       protected override write(key: string, entry: Entry) {
@@ -200,7 +200,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "takes the second of the write for the version",
-    ["replace", "gives no version twice"],
+    ["replace", "gives no version twice, and rejects"],
     [1, 2, 3, 4, 5, 6, "expiry", "idle", "everywhere"],
     class extends MapStore {
       protected override write(key: string, entry: Entry) {
@@ -211,7 +211,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "gives another version at each look",
-    ["get", "gives the same version"],
+    ["get", "returns the same version while nothing"],
     [1, 2, 3, 4, 5, 6, "expiry", "idle", "everywhere", "secrecy", "separation"],
     class extends MapStore {
       looks = 0;
@@ -223,7 +223,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "touch reads the entry and writes it back whole",
-    ["touch", "against replace"],
+    ["touch", "against a simultaneous replace"],
     [3, 5, "expiry", "idle"],
     class extends MapStore {
       override async touch(key: string, lastActive: number | null, expiresAt: number) {
@@ -237,7 +237,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "touch answers, then writes the entry back as it was",
-    ["delete", "against replace and touch"],
+    ["delete", "against a simultaneous replace and touch:"],
     [3, 5, 6],
     class extends MapStore {
       override async touch(key: string, lastActive: number | null, expiresAt: number) {
@@ -254,7 +254,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "touch gives a new version",
-    ["touch", "gives no new version"],
+    ["touch", "gives no new version: a replace"],
     [2],
     class extends MapStore {
       override async touch(key: string, lastActive: number | null, expiresAt: number) {
@@ -267,7 +267,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "touch creates",
-    ["touch", "does not create"],
+    ["touch", "does not create an absent entry"],
     [6, "expiry", "everywhere"],
     class extends MapStore {
       override async touch(key: string, lastActive: number | null, expiresAt: number) {
@@ -278,7 +278,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "touch drops the summary",
-    ["touch", "carries nothing else"],
+    ["touch", "changes nothing else: data, subject and"],
     [5],
     class extends MapStore {
       override async touch(key: string, lastActive: number | null, expiresAt: number) {
@@ -294,7 +294,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "touch moves back",
-    ["touch", "moves neither back"],
+    ["touch", "never moves a time back, and"],
     ["expiry", "idle"],
     class extends MapStore {
       override async touch(key: string, lastActive: number | null, expiresAt: number) {
@@ -306,7 +306,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "touch says false when nothing had to be moved",
-    ["touch", "moves neither back, and says true"],
+    ["touch", "never moves a time back, and"],
     ["expiry", "idle"],
     class extends MapStore {
       override async touch(key: string, lastActive: number | null, expiresAt: number) {
@@ -319,7 +319,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "touch moves the stamp only together with the expiry",
-    ["touch", "moves each of the two on its own"],
+    ["touch", "moves each of the two times"],
     ["expiry", "idle"],
     class extends MapStore {
       override async touch(key: string, lastActive: number | null, expiresAt: number) {
@@ -330,7 +330,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "touch takes null for now",
-    ["touch", "with null leaves lastActive"],
+    ["touch", "leaves lastActive unchanged for null, present"],
     ["idle"],
     class extends MapStore {
       override async touch(key: string, lastActive: number | null, expiresAt: number) {
@@ -340,7 +340,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "touch only updates a stamp that is there",
-    ["touch", "stamps an entry that had no stamp"],
+    ["touch", "stamps an entry that had no"],
     ["idle"],
     class extends MapStore {
       override async touch(key: string, lastActive: number | null, expiresAt: number) {
@@ -350,7 +350,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "touch compares the stamp, then sets it after a moment",
-    ["touch", "of many at once"],
+    ["touch", "of many touches at once, the"],
     ["expiry", "idle"],
     class extends MapStore {
       override async touch(key: string, lastActive: number | null, expiresAt: number) {
@@ -366,7 +366,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "replace moves the stamp and the expiry back",
-    ["replace", "keeps the later"],
+    ["replace", "keeps the later of the stored"],
     ["expiry", "idle"],
     class extends MapStore {
       override async replace(key: string, entry: Entry, version: string) {
@@ -378,7 +378,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "replace adds fields and takes none away",
-    ["replace", "takes away subject and summary"],
+    ["replace", "removes subject and summary if the"],
     ["everywhere"],
     class extends MapStore {
       override async replace(key: string, entry: Entry, version: string) {
@@ -388,7 +388,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "replace cannot write a subject",
-    ["replace", "writes when the version still is"],
+    ["replace", "writes if the version is still"],
     [2, 5, "everywhere"],
     class extends MapStore {
       override async replace(key: string, { subject: _subject, ...entry }: Entry, version: string) {
@@ -399,7 +399,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "forgets the expiry",
-    ["expiry", "an entry is there in the last second"],
+    ["expiry", "an entry exists until the last"],
     [5, "expiry", "everywhere", "separation"],
     class extends MapStore {
       protected override live(key: string) {
@@ -409,7 +409,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "lets an entry live for its last second, too",
-    ["expiry", "an entry is there in the last second"],
+    ["expiry", "an entry exists until the last"],
     [5, "expiry", "everywhere", "separation"],
     class extends MapStore {
       protected override live(key: string) {
@@ -420,7 +420,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "rounds a life down to whole minutes",
-    ["expiry", "an entry is there in the last second"],
+    ["expiry", "an entry exists until the last"],
     ["expiry", "everywhere"],
     class extends MapStore {
       protected override live(key: string) {
@@ -431,7 +431,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "only get looks at the expiry",
-    ["expiry", "each method finds an expired entry absent"],
+    ["expiry", "each method treats an expired entry"],
     [5, "expiry", "everywhere", "separation"],
     class extends MapStore {
       override async get(key: string) {
@@ -444,7 +444,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "keeps the expiry of the insert, whatever touch and replace say",
-    ["expiry", "what touch or replace have prolonged"],
+    ["expiry", "an entry that touch or replace"],
     ["expiry", "everywhere"],
     class extends MapStore {
       readonly ends = new Map<string, number>();
@@ -461,7 +461,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "hands the server the latest expiry, not the later one",
-    ["expiry", "neither touch nor replace with an earlier expiresAt"],
+    ["expiry", "neither touch nor replace with an"],
     ["expiry"],
     class extends MapStore {
       readonly ends = new Map<string, number>();
@@ -482,7 +482,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "prolongs what is read",
-    ["expiry", "reading prolongs nothing"],
+    ["expiry", "reading prolongs nothing, and a life"],
     ["expiry", "everywhere"],
     class extends MapStore {
       readonly read = new Map<string, number>();
@@ -504,7 +504,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "lets a timer of 32 bits end a life",
-    ["expiry", "reading prolongs nothing, and a life of 400 days"],
+    ["expiry", "reading prolongs nothing, and a life"],
     ["expiry"],
     class extends MapStore {
       readonly ends = new Map<string, number>();
@@ -522,7 +522,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "takes an expiry in the past for none",
-    ["expiry", "an entry that was inserted with an expiresAt in the past"],
+    ["expiry", "an entry with an expiresAt in"],
     ["expiry"],
     class extends MapStore {
       override async insert(key: string, entry: Entry) {
@@ -533,7 +533,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "keeps times in 32 bits",
-    ["get", "gives times beyond 32 bits"],
+    ["get", "returns times beyond 32 bits"],
     ["expiry", "idle"],
     class extends MapStore {
       override async get(key: string) {
@@ -550,7 +550,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "takes a stamp of zero for none, and none for zero",
-    ["get", "leaves out what was not inserted"],
+    ["get", "leaves out absent fields, and does"],
     ["expiry", "idle", "everywhere", "separation"],
     class extends MapStore {
       override async get(key: string) {
@@ -561,7 +561,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "gives null for what is not there",
-    ["get", "gives undefined for a key"],
+    ["get", "returns undefined for a key that"],
     [6, "expiry", "everywhere", "separation"],
     class extends MapStore {
       override async get(key: string) {
@@ -574,7 +574,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "says 1 and 0 for true and false",
-    ["insert", "refuses a key that exists"],
+    ["insert", "refuses a key that exists, and"],
     [1, 2, 3, 4, 5, 6, "expiry", "idle", "everywhere", "secrecy", "separation"],
     class extends MapStore {
       override async insert(key: string, entry: Entry) {
@@ -584,7 +584,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "reads from a copy that lags behind",
-    ["get", "gives what was written as soon as"],
+    ["get", "returns a write as soon as"],
     [1, 2, 3, 4, 5, "expiry", "idle", "everywhere", "secrecy", "separation"],
     class extends MapStore {
       readonly lagging = new Map<string, Stored>();
@@ -598,7 +598,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "hands out the object that it goes on changing",
-    ["get", "what was given stays as it was"],
+    ["get", "a returned entry stays unchanged when"],
     [5, 6, "secrecy"],
     class extends MapStore {
       override async get(key: string) {
@@ -614,7 +614,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "keeps the key of the call in a field, across a moment",
-    ["get", "of many keys at once"],
+    ["get", "for many keys at once, returns"],
     ["separation"],
     class extends MapStore {
       key = "";
@@ -627,7 +627,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "delete gives nothing",
-    ["delete", "gives what was there"],
+    ["delete", "returns the entry and removes it"],
     [6, "secrecy", "separation"],
     class extends MapStore {
       override async delete(key: string) {
@@ -638,7 +638,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "delete removes nothing",
-    ["delete", "gives what was there, and it is gone"],
+    ["delete", "returns the entry and removes it"],
     [5, 6, "everywhere", "separation"],
     class extends MapStore {
       override async delete(key: string) {
@@ -648,7 +648,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "delete gives what was last read",
-    ["delete", "gives the newest data"],
+    ["delete", "returns the newest data, not the"],
     [6, "secrecy"],
     class extends MapStore {
       readonly known = new Map<string, Stored>();
@@ -665,7 +665,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "delete gives an empty entry for what is not there",
-    ["delete", "gives undefined for what is not there"],
+    ["delete", "returns undefined for an absent entry"],
     [6, "expiry", "everywhere", "separation"],
     class extends MapStore {
       override async delete(key: string) {
@@ -675,7 +675,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "delete reads, then removes after a moment",
-    ["delete", "of many at once"],
+    ["delete", "of many deletes at once, one"],
     [6],
     class extends MapStore {
       override async delete(key: string) {
@@ -688,7 +688,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "delete takes all of the subject",
-    ["delete", "leaves other keys alone"],
+    ["delete", "leaves other keys unchanged"],
     ["separation"],
     class extends MapStore {
       override async delete(key: string) {
@@ -700,7 +700,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "marks a key as deleted for ever",
-    ["insert", "takes a key again once its entry has been deleted"],
+    ["insert", "accepts a key again after a"],
     [5, 6, "everywhere", "separation"],
     class extends MapStore {
       readonly dead = new Set<string>();
@@ -715,7 +715,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "an insert over an expired entry keeps fields of it",
-    ["insert", "takes a key again once its entry has expired"],
+    ["insert", "accepts a key again after expiry,"],
     ["expiry", "everywhere", "separation"],
     class extends MapStore {
       override async insert(key: string, entry: Entry) {
@@ -725,7 +725,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "lists what has expired",
-    ["expiry", "each method finds an expired entry absent"],
+    ["expiry", "each method treats an expired entry"],
     ["expiry", "everywhere"],
     class extends MapStore {
       override async listBySubject(subject: string) {
@@ -735,7 +735,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "lists everybody's keys",
-    ["listBySubject", "gives all keys of the subject and no others"],
+    ["listBySubject", "returns all keys of the subject"],
     ["everywhere", "separation"],
     class extends MapStore {
       override async listBySubject(_subject: string) {
@@ -745,7 +745,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "lists a first page",
-    ["listBySubject", "gives each of many keys once"],
+    ["listBySubject", "returns each of many keys once,"],
     ["everywhere"],
     class extends MapStore {
       override async listBySubject(subject: string) {
@@ -755,7 +755,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "lists in pages that overlap",
-    ["listBySubject", "gives each of many keys once"],
+    ["listBySubject", "returns each of many keys once,"],
     ["everywhere"],
     class extends MapStore {
       override async listBySubject(subject: string) {
@@ -766,7 +766,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "keeps the subject of the insert",
-    ["listBySubject", "follows a replace that changes the subject"],
+    ["listBySubject", "follows a replace that changes the"],
     ["everywhere"],
     class extends MapStore {
       override async replace(key: string, entry: Entry, version: string) {
@@ -777,7 +777,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "matches the subject in any letter case",
-    ["listBySubject", "takes the subject literally"],
+    ["listBySubject", "compares the subject literally: letter case,"],
     ["everywhere", "separation"],
     class extends MapStore {
       override async listBySubject(subject: string) {
@@ -787,7 +787,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "matches the subject as a pattern",
-    ["listBySubject", "takes the subject literally"],
+    ["listBySubject", "compares the subject literally: letter case,"],
     ["everywhere", "separation"],
     class extends MapStore {
       override async listBySubject(subject: string) {
@@ -798,7 +798,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "takes bytes for text",
-    ["data", "is opaque"],
+    ["data", "is opaque: every byte, no byte"],
     ["expiry", "idle", "everywhere", "secrecy", "separation"],
     class extends MapStore {
       protected override write(key: string, entry: Entry) {
@@ -811,7 +811,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "cuts bytes off after 64 KiB",
-    ["data", "is opaque"],
+    ["data", "is opaque: every byte, no byte"],
     ["secrecy"],
     class extends MapStore {
       protected override write(key: string, entry: Entry) {
@@ -824,7 +824,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "takes no bytes for no data",
-    ["data", "is opaque"],
+    ["data", "is opaque: every byte, no byte"],
     ["secrecy"],
     class extends MapStore {
       override async get(key: string) {
@@ -835,7 +835,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "keeps the whole buffer that the bytes lie in",
-    ["data", "of bytes that are part of a larger buffer"],
+    ["data", "of a view into a larger"],
     ["secrecy", "separation"],
     class extends MapStore {
       protected override write(key: string, entry: Entry) {
@@ -845,7 +845,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "keeps the caller's own bytes",
-    ["data", "is the store's own copy"],
+    ["data", "is the store's own copy: changing"],
     [5, "secrecy"],
     class extends MapStore {
       protected override write(key: string, entry: Entry) {
@@ -856,7 +856,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "hands its own bytes out",
-    ["data", "is the store's own copy"],
+    ["data", "is the store's own copy: changing"],
     [5, "secrecy"],
     class extends MapStore {
       override async get(key: string) {
@@ -867,7 +867,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "folds keys in letter case",
-    ["key", "is taken literally"],
+    ["key", "is compared literally, for every kind"],
     ["expiry", "everywhere", "separation"],
     class extends MapStore {
       protected override live(key: string) {
@@ -886,7 +886,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "takes a key for a pattern when it deletes",
-    ["key", "is taken literally"],
+    ["key", "is compared literally, for every kind"],
     ["separation"],
     class extends MapStore {
       override async delete(key: string) {
@@ -898,7 +898,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "never answers a touch without a stamp",
-    ["touch", "with null leaves lastActive"],
+    ["touch", "leaves lastActive unchanged for null, present"],
     ["expiry", "idle", "everywhere"],
     class extends MapStore {
       override touch(key: string, lastActive: number | null, expiresAt: number) {
@@ -909,7 +909,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "says itself that its client is set up wrongly",
-    ["setup", "names nothing"],
+    ["setup", "reports no problem with the store's"],
     [7],
     class extends MapStore {
       readonly problems = [{ message: "The client queues commands while its server is away.", remedy: "Set disableOfflineQueue." }];

@@ -92,9 +92,9 @@ describe("checkStore: what it says of", () => {
     expect(verdicts(report, false)).toEqual([]);
     const reasons = new Set(report.results.flatMap(({ notChecked }) => notChecked ?? []));
     expect([...reasons].sort()).toEqual([
-      "a store in this process has no server that could be away",
+      "a store in this process has no server",
       "no other process can reach a store in this process",
-      "records stay in this process as they are, there are no bytes",
+      "records stay in this process as objects, not as bytes",
     ]);
   });
 
@@ -104,10 +104,10 @@ describe("checkStore: what it says of", () => {
     expect(error).toBeInstanceOf(StoreRequirementError);
     expect(error?.cause).toBeInstanceOf(AssertionError);
     expect(error).toMatchObject({ method: "replace", guarantees: [1, 2, 4, 5], properties: [] });
-    expect(error?.message).toMatch(/^The racing store breaks a requirement\. replace: of many at once with one version/);
-    expect(error?.message).toContain("\nTwo would both take the lease and both spend the refresh token");
+    expect(error?.message).toMatch(/^The racing store breaks a requirement\. replace: of many replaces at once with one version/);
+    expect(error?.message).toContain("\nTwo processes would take the lease and spend the refresh token");
     for (const number of [1, 2, 4, 5]) expect(error?.message).toContain(`guarantee ${number}: ${GUARANTEES[number - 1]?.title}`);
-    expect(error?.message).toContain("Seen: of 20 writers, not exactly one was told that it won");
+    expect(error?.message).toContain("Seen: of 20 writers, not exactly one got true");
   });
 });
 
@@ -154,18 +154,18 @@ describe("checkStore: its surroundings", () => {
     const under = mapStore();
     const { results } = await checkStore({ name: "map", create: () => ({ ...under, another: () => under.store }) });
     const concerned = results.filter(({ method }) => method === "processes");
-    expect(concerned.every(({ error }) => error?.message.includes("the very same store"))).toBe(true);
+    expect(concerned.every(({ error }) => error?.message.includes("the same store"))).toBe(true);
   });
 
   const { store, now, advance } = mapStore();
   const without = (method: keyof SessionStore) => ({ ...methodsOf(store), [method]: undefined });
   it.each<[what: string, given: unknown, says: string]>([
-    ["nothing", undefined, "create() must give an object with store, now and advance, got undefined"],
-    ["the store itself", store, "create() gave the store itself"],
+    ["nothing", undefined, "create() must return an object with store, now and advance, got undefined"],
+    ["the store itself", store, "create() returned the store itself"],
     ["no store", { now, advance }, "a store is an object, got undefined"],
-    ["no advance", { store, now }, "create() must give advance as well"],
-    ["no time at all", { store }, "create() must give now and advance as well"],
-    ["a now in milliseconds", { store, now: () => Date.now(), advance }, "looks like milliseconds"],
+    ["no advance", { store, now }, "create() must return advance as well"],
+    ["no time at all", { store }, "create() must return now and advance as well"],
+    ["a now in milliseconds", { store, now: () => Date.now(), advance }, "not milliseconds"],
     ["a now in parts of a second", { store, now: () => 1.5, advance }, "whole seconds"],
     ["a life of a second", { store, now, advance, life: 1 }, "life must be a whole number of seconds from 2"],
     ["a time limit that is none", { store, now, advance, timeLimit: 0 }, "timeLimit must be milliseconds above 0"],
@@ -193,7 +193,7 @@ describe("formatStoreReport", () => {
     }
     const lines = text.split("\n");
     expect(lines).toContain("  given        6. Logout wins over everything in flight: the session never comes back.");
-    const two = lines.indexOf("  not checked  2. Any number of processes that share the store make one token request together.");
+    const two = lines.indexOf("  not checked  2. Any number of processes that share the store make one token request.");
     expect(lines[two + 1]).toBe("               - no other process can reach a store in this process");
   });
 
@@ -201,12 +201,14 @@ describe("formatStoreReport", () => {
     const report = await checkStore({ name: "broken", create: brokenStore("touch reads the entry and writes it back whole") });
     const text = formatStoreReport(report);
     expect(text).toMatch(/^The broken store: of \d+ requirements \d+ hold, 3 are broken, 14 were not checked\.\n/);
-    expect(text).toContain("  BROKEN       against replace at the same time: what was replaced stays replaced\n");
+    expect(text).toContain("  BROKEN       against a simultaneous replace: the replaced data stays\n");
     expect(text).toContain(
       "  NOT GIVEN    5. No write of an old copy ever overwrites newer tokens.\n" +
-        "               - touch: against replace at the same time: what was replaced stays replaced\n",
+        "               - touch: against a simultaneous replace: the replaced data stays\n",
     );
-    expect(text.split("What was seen\n")[1]).toContain("A stamp that reads the entry and writes it back brings the spent token back");
+    expect(text.split("What was seen\n")[1]).toContain(
+      "A time stamp that reads and writes the whole entry would bring the spent token back",
+    );
   });
 });
 

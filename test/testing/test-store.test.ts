@@ -17,8 +17,8 @@ function create(): StoreUnderTest {
   return { store: new MapStore(clock), now: () => clock.seconds, advance: async (seconds) => void (clock.seconds += seconds) };
 }
 
-const NEEDS_ANOTHER = "map store, processes: a stamp by one is there for the other";
-const MISSING = { get: "map store, get: gives undefined for a key that was never inserted" };
+const NEEDS_ANOTHER = "map store, processes: a time stamp by one store is visible to the other";
+const MISSING = { get: "map store, get: returns undefined for a key that was never inserted" };
 
 describe("testStore", () => {
   it("registers one test for each requirement, each under a name of its own", () => {
@@ -41,13 +41,13 @@ describe("testStore", () => {
     const broken = brokenStores.find(({ name }) => name === "gives null for what is not there");
     const tests = registered({ create: broken!.create });
     await expect(tests.get(MISSING.get)?.()).rejects.toThrow(StoreRequirementError);
-    await expect(tests.get(MISSING.get)?.()).rejects.toThrow("separation: No visitor is given another visitor's session.");
+    await expect(tests.get(MISSING.get)?.()).rejects.toThrow("separation: No user gets another user's session.");
   });
 
   it("what cannot be checked skips itself, with the reason", async () => {
     const skipped: string[] = [];
     await registered().get(NEEDS_ANOTHER)?.({ skip: (why) => skipped.push(why) });
-    expect(skipped).toEqual(["not checked: create() gave no another()"]);
+    expect(skipped).toEqual(["not checked: create() returned no another()"]);
   });
 
   it("where the runner has no way to skip, it does not pass either, and says what to do", async () => {

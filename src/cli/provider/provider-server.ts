@@ -1,7 +1,9 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { errorReply } from "../../testing/provider/replies.js";
-import { ENDPOINT_PATHS, type ProviderHooks, type ProviderSettings, type ProviderState } from "../../testing/provider/endpoints.js";
+import { ENDPOINT_PATHS } from "../../testing/provider/endpoints.js";
+import type { ProviderSettings } from "../../testing/provider/test-provider-settings.js";
+import type { ProviderHooks, ProviderState } from "../../testing/provider/test-provider-state.js";
 import { send } from "../../testing/provider/faults.js";
 import type { Grants } from "../../testing/provider/grants.js";
 import type { PersonClaims } from "../../testing/provider/people.js";

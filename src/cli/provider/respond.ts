@@ -1,7 +1,9 @@
 import { isLoopback } from "../../http/loopback.js";
 import { page, stylesheet, type Reply } from "../../http/request-reply.js";
 import { errorReply, type ProviderReply } from "../../testing/provider/replies.js";
-import { approve, readAuthorization, refuse, work, type Authorization, type ProviderState } from "../../testing/provider/endpoints.js";
+import { approve, readAuthorization, refuse, type Authorization } from "../../testing/provider/authorization-endpoint.js";
+import { work } from "../../testing/provider/endpoints.js";
+import type { ProviderState } from "../../testing/provider/test-provider-state.js";
 import { violationsOf, type ReceivedRequest } from "../../testing/provider/received-requests.js";
 import { choicePage, homePage, problemPage } from "./provider-pages.js";
 import { PROVIDER_STYLE } from "./provider-style.js";

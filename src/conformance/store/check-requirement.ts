@@ -3,23 +3,16 @@ import type { SessionStore } from "../../index.js";
 import { withResponsesChecked } from "./checked-responses.js";
 import { GUARANTEES, STORE_PROPERTIES, type GuaranteeNumber, type StoreProperty } from "./guarantees.js";
 import type { StoreRequirement } from "./requirements/requirement.js";
-import {
-  answerLimit,
-  assertStore,
-  assertStoreUnderTest,
-  whyNotChecked,
-  type StoreFactory,
-  type StoreUnderTest,
-} from "./store-under-test.js";
+import { callLimit, assertStore, assertStoreUnderTest, whyNotChecked, type StoreFactory, type StoreUnderTest } from "./store-under-test.js";
 
-/** A store breaks a requirement. The message says what it cannot guarantee, and why; `cause` is what was seen. */
+/** A store breaks a requirement. The message gives the lost guarantees and the reason; `cause` is the failed check. */
 export class StoreRequirementError extends Error {
   override readonly name = "StoreRequirementError";
   readonly method: string;
   readonly title: string;
   /** The guarantees that the store cannot give. */
   readonly guarantees: readonly GuaranteeNumber[];
-  /** The other promises that it cannot keep. */
+  /** The properties that the store cannot give. */
   readonly properties: readonly StoreProperty[];
 
   constructor(name: string, { method, title, guarantees, properties, consequence }: StoreRequirement, cause: unknown) {
@@ -41,26 +34,26 @@ export class StoreRequirementError extends Error {
   }
 }
 
-/** What became of one requirement. */
+/** The result of one requirement. */
 export interface StoreResult {
   readonly method: string;
   readonly title: string;
-  /** The guarantees that hang on it. */
+  /** The guarantees that depend on it. */
   readonly guarantees: readonly GuaranteeNumber[];
-  /** The other promises that hang on it. */
+  /** The properties that depend on it. */
   readonly properties: readonly StoreProperty[];
-  /** True only when it was checked and holds. */
+  /** True if it was checked and the store meets it. */
   readonly passed: boolean;
-  /** Why it could not be checked. */
+  /** The reason that it could not be checked. */
   readonly notChecked?: string;
-  /** Why it does not hold. */
+  /** The error of a store that breaks it. */
   readonly error?: StoreRequirementError;
 }
 
 /**
- * Holds a store of its own to one requirement.
+ * Checks one requirement on a store of its own.
  *
- * @throws TypeError what `create` gave is no store under test; and whatever `create` itself rejects with
+ * @throws TypeError if `create` returns no store under test. If `create` rejects, its error is passed on.
  */
 export async function checkRequirement(name: string, requirement: StoreRequirement, create: StoreFactory): Promise<StoreResult> {
   const under = await create();
@@ -78,18 +71,18 @@ async function resultOf(name: string, requirement: StoreRequirement, under: Stor
   const notChecked = whyNotChecked(under, needs);
   if (notChecked !== undefined) return { ...about, passed: false, notChecked };
   try {
-    await requirement.check(asked(under));
+    await requirement.check(withChecks(under));
     return { ...about, passed: true };
   } catch (error) {
     return { ...about, passed: false, error: new StoreRequirementError(name, requirement, error) };
   }
 }
 
-/** The same, over a store whose answers are looked at. */
-function asked(under: StoreUnderTest): StoreUnderTest {
+/** Returns the store under test with every response checked. */
+function withChecks(under: StoreUnderTest): StoreUnderTest {
   const { life, timeLimit, outage } = under;
   return {
-    store: withResponsesChecked(under.store, answerLimit(under)),
+    store: withResponsesChecked(under.store, callLimit(under)),
     now: () => under.now(),
     advance: (seconds) => under.advance(seconds),
     ...(life !== undefined && { life }),
@@ -102,6 +95,6 @@ function asked(under: StoreUnderTest): StoreUnderTest {
 async function anotherOf(under: StoreUnderTest): Promise<SessionStore> {
   const other: unknown = await under.another?.();
   assertStore("second", other);
-  assert.notEqual(other, under.store, "another() gave the very same store: it must open a second one over the same data");
-  return withResponsesChecked(other, answerLimit(under));
+  assert.notEqual(other, under.store, "another() returned the same store. It must open a second store over the same data.");
+  return withResponsesChecked(other, callLimit(under));
 }

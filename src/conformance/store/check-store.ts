@@ -4,20 +4,20 @@ import { storeRequirements } from "./requirements/index.js";
 import type { StoreFactory } from "./store-under-test.js";
 
 export interface StoreCheckOptions {
-  /** For the report. */
+  /** The store's name in the report. */
   readonly name: string;
-  /** Called for each requirement; what it gives is closed after it. */
+  /** Called for each requirement. The result is closed after the check. */
   readonly create: StoreFactory;
-  /** Called with each result as it comes, for a run that takes its time. */
+  /** Called with each result, as soon as it is known. */
   readonly report?: (result: StoreResult) => void;
 }
 
-/** What can be promised over the store. */
+/** The guarantees that the store supports. */
 export interface StoreReport {
   readonly name: string;
-  /** One for each requirement, in the order of the table. */
+  /** One result for each requirement, in the order of {@link storeRequirements}. */
   readonly results: readonly StoreResult[];
-  /** The seven, in their order. */
+  /** The seven guarantees, in their order. */
   readonly guarantees: readonly GuaranteeVerdict[];
   readonly properties: readonly PropertyVerdict[];
 }
@@ -25,22 +25,22 @@ export interface StoreReport {
 export interface GuaranteeVerdict {
   readonly number: GuaranteeNumber;
   readonly title: string;
-  /** False: a requirement that it hangs on is broken. Undefined: none is, but not all could be checked. */
+  /** False: a requirement for it is broken. Undefined: no such requirement is broken, but some could not be checked. */
   readonly given: boolean | undefined;
 }
 
 export interface PropertyVerdict {
   readonly name: StoreProperty;
   readonly title: string;
-  /** As for a guarantee. */
+  /** The same as for a guarantee. */
   readonly given: boolean | undefined;
 }
 
 /**
- * Holds a store to the port, without any test runner: all requirements one after the other, each on a store of its own.
- * A broken requirement does not reject; it is in the report.
+ * Checks a store without a test runner, one requirement after another, each on a store of its own. A broken requirement does
+ * not reject; the report names it.
  *
- * @throws TypeError what `create` gave is no store under test; and whatever `create` itself rejects with
+ * @throws TypeError if `create` returns no store under test. If `create` rejects, its error is passed on.
  */
 export async function checkStore({ name, create, report }: StoreCheckOptions): Promise<StoreReport> {
   const checked: Checked[] = [];
@@ -83,8 +83,8 @@ interface Checked {
 }
 
 /**
- * What a store in this process cannot be asked keeps a promise from being given only where the promise is about that very
- * thing: nobody else can reach the store.
+ * Returns the verdict on a guarantee or property. No other process reaches a store in this process, so an unchecked requirement
+ * only counts if the guarantee itself needs it.
  */
 function isGiven(checked: readonly Checked[], isInProcess: boolean, own: StoreNeed | undefined): boolean | undefined {
   if (checked.some(({ result }) => result.error !== undefined)) return false;

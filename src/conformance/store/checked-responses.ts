@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import type { SessionStore } from "../../index.js";
 
 /**
- * The store, with each answer looked at: whether it came in time, and is of the kind that the port names. So a store that
- * hangs, or says 1 for true, fails at the call that did it.
+ * Returns the store with every response checked for its type and its time. A store that hangs, or returns 1 for true, fails at
+ * that call.
  *
  * @param limit milliseconds for one call
  */
@@ -27,17 +27,17 @@ async function asked<Answer>(
   question: () => Promise<Answer>,
   check: (method: string, answer: unknown) => void,
 ): Promise<Answer> {
-  const answer = await answeredWithin(method, limit, question);
+  const answer = await settledWithin(method, limit, question);
   check(method, answer);
   return answer;
 }
 
-function answeredWithin<Answer>(method: string, limit: number, question: () => Promise<Answer>): Promise<Answer> {
+function settledWithin<Answer>(method: string, limit: number, question: () => Promise<Answer>): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      reject(new assert.AssertionError({ message: `${method} has not answered within ${limit} ms` }));
+      reject(new assert.AssertionError({ message: `${method} has not settled within ${limit} ms` }));
     }, limit);
-    // A store that throws instead of rejecting is one that failed.
+    // A store may throw instead of rejecting.
     new Promise<Answer>((settle) => {
       settle(question());
     })
@@ -49,25 +49,25 @@ function answeredWithin<Answer>(method: string, limit: number, question: () => P
 }
 
 function isBoolean(method: string, answer: unknown): void {
-  assert.ok(typeof answer === "boolean", `${method} must answer true or false, got ${shown(answer)}`);
+  assert.ok(typeof answer === "boolean", `${method} must return true or false, got ${shown(answer)}`);
 }
 
 function isListOfKeys(method: string, answer: unknown): void {
-  assert.ok(Array.isArray(answer), `${method} must answer an array of keys, got ${shown(answer)}`);
+  assert.ok(Array.isArray(answer), `${method} must return an array of keys, got ${shown(answer)}`);
   assert.ok(
     answer.every((key) => typeof key === "string"),
-    `${method} must answer an array of keys, got one with something else in it`,
+    `${method} must return an array of keys, got one with something else in it`,
   );
 }
 
 function isStoredOrUndefined(method: string, answer: unknown): void {
   if (answer === undefined) return;
-  assert.ok(typeof answer === "object" && answer !== null, `${method} must answer an entry or undefined, got ${shown(answer)}`);
+  assert.ok(typeof answer === "object" && answer !== null, `${method} must return an entry or undefined, got ${shown(answer)}`);
   const stored = answer as Record<string, unknown>;
   const field = (name: string, type: "number" | "string", isOptional: boolean): void => {
     const value = stored[name];
     if (isOptional && value === undefined) return;
-    assert.equal(typeof value, type, `${method} must answer an entry whose ${name} is a ${type}, got ${shown(value)}`);
+    assert.equal(typeof value, type, `${method} must return an entry whose ${name} is a ${type}, got ${shown(value)}`);
   };
   field("version", "string", false);
   field("expiresAt", "number", false);
@@ -76,11 +76,11 @@ function isStoredOrUndefined(method: string, answer: unknown): void {
   const { summary } = stored;
   assert.ok(
     summary === undefined || summary instanceof Uint8Array,
-    `${method} must answer an entry whose summary is a Uint8Array, got ${shown(summary)}`,
+    `${method} must return an entry whose summary is a Uint8Array, got ${shown(summary)}`,
   );
 }
 
-/** The kind only: what a store answers may be what nobody should read. */
+/** Returns only the type, because the value may be secret. */
 function shown(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   return Array.isArray(value) ? "an array" : `a ${typeof value}`;

@@ -1,15 +1,15 @@
 /**
- * What only some stores under test have, and some requirements take: `bytes`, a store outside the process, which is handed
- * sealed bytes; `another` and `outage`, the powers of that name in `StoreUnderTest`.
+ * A feature that only some stores under test have and some requirements need. `bytes`: a store outside the process, which gets
+ * encrypted bytes. `another` and `outage`: the members of that name in `StoreUnderTest`.
  */
 export type StoreNeed = "bytes" | "another" | "outage";
 
-/** One of the seven guarantees that the component gives over a store that meets its requirements. */
+/** One of the seven guarantees that idpauth gives with a store that meets the requirements. */
 export interface Guarantee {
   readonly number: GuaranteeNumber;
   /** One short sentence. */
   readonly title: string;
-  /** What its proof takes: without it, it is never said to be given. */
+  /** The feature that its proof needs. Without the feature, the verdict stays open. */
   readonly needs?: StoreNeed;
 }
 
@@ -17,22 +17,22 @@ export type GuaranteeNumber = 1 | 2 | 3 | 4 | 5 | 6 | 7;
 
 /** The seven guarantees, in their order. */
 export const GUARANTEES: readonly Guarantee[] = [
-  { number: 1, title: "Any number of requests at once, in one process, make one token request, and all are answered." },
-  { number: 2, title: "Any number of processes that share the store make one token request together.", needs: "another" },
+  { number: 1, title: "Any number of simultaneous requests in one process make one token request, and all get a response." },
+  { number: 2, title: "Any number of processes that share the store make one token request.", needs: "another" },
   { number: 3, title: "A late request uses the refreshed tokens, never the spent one." },
   { number: 4, title: "A slow provider lets no second refresher in; a refresher that dies is replaced." },
   { number: 5, title: "No write of an old copy ever overwrites newer tokens." },
   { number: 6, title: "Logout wins over everything in flight: the session never comes back." },
-  { number: 7, title: "An outage never signs anyone out.", needs: "outage" },
+  { number: 7, title: "An outage never signs a user out.", needs: "outage" },
 ];
 
-/** What else is promised over a store, beside the seven: a short name and one sentence. */
+/** Further properties that idpauth has with such a store: a short name and one sentence each. */
 export const STORE_PROPERTIES = {
   expiry: "A session lives exactly until its expiry.",
   idle: "The idle timeout counts from the last activity.",
-  everywhere: "Signing out everywhere reaches all sessions of a person, and nobody else's.",
-  secrecy: "Sealed bytes come back as they went in, and are shown to nobody.",
-  separation: "No visitor is given another visitor's session.",
+  everywhere: "Signing out everywhere ends all sessions of a user, and no other user's.",
+  secrecy: "Encrypted bytes return unchanged and appear in no message.",
+  separation: "No user gets another user's session.",
 } as const;
 
 export type StoreProperty = keyof typeof STORE_PROPERTIES;

@@ -1,98 +1,97 @@
 import type { EpochSeconds, SessionStore } from "../../index.js";
 import type { StoreNeed } from "./guarantees.js";
 
-/** A store under test, with the powers over its surroundings that the requirements need. */
+/** A store under test, with control over its time and its server. */
 export interface StoreUnderTest {
   readonly store: SessionStore;
-  /** What the store takes for now. */
+  /** Returns the store's current time. */
   now(): EpochSeconds;
-  /** Lets this many seconds pass for the store. One that knows the real time only waits. */
+  /** Lets this many seconds pass for the store. For a store that uses the real time, it waits. */
   advance(seconds: number): Promise<void>;
-  /** Called once at the end, also when the requirement was not met. Ends what `another` opened as well. */
+  /** Called once at the end, also after a failed check. Closes the stores of `another` as well. */
   close?(): Promise<void>;
   /**
-   * Seconds that an entry lives in the requirements that wait for its end; a whole number from 2. Default 600, for a store whose clock
-   * the test moves. A store that knows the real time only takes 2, and each of these requirements then takes two or three seconds.
+   * Seconds that an entry lives in requirements about expiry, a whole number from 2. Default 600, for a store whose clock the
+   * test moves. For a store that uses the real time, set 2; each of these requirements then takes two or three seconds.
    */
   readonly life?: number;
-  /** Milliseconds that the store allows itself for one call. Default 2000. Half as much again, and an
-   * answer counts as missing. */
+  /** Milliseconds that the store allows for one call. Default 2000. After one and a half times this limit, the check fails. */
   readonly timeLimit?: number;
   /**
-   * A second, independent store over the same data, with a connection of its own, as another process would have it. May be
-   * called more than once. Without it, nothing can be said of several processes.
+   * Opens a second, independent store over the same data, with a connection of its own, as another process would. May be called
+   * more than once. Without it, requirements about several processes are not checked.
    */
   another?(): SessionStore | Promise<SessionStore>;
-  /** The power to take the store's server away. Without it, nothing can be said of an outage. */
+  /** Makes the store's server unreachable. Without it, requirements about an outage are not checked. */
   readonly outage?: StoreOutage;
 }
 
 /**
- * The server is away between the two: what the store sends reaches nobody, also not later. A proxy in between that closes
- * its connections and its port does that, and so does a server that is stopped, when it keeps its data. A server that is only
- * halted does not: it finds in its sockets what was sent meanwhile.
+ * Between `begin` and `end` the server is unreachable, and commands sent meanwhile are lost. A proxy that closes its port and its
+ * connections does that, and so does stopping a server that keeps its data. A paused server does not: it later reads the commands
+ * from its sockets.
  */
 export interface StoreOutage {
   begin(): Promise<void>;
-  /** The server is back; the store itself may need another moment. Also called after `begin` has failed. */
+  /** The server is reachable again; the store may reconnect later. Also called if `begin` fails. */
   end(): Promise<void>;
 }
 
-/** Gives a fresh view of the store for each requirement. Data of earlier ones may still be there: keys never repeat. */
+/** Returns a store for one requirement. It may contain data of earlier requirements, because keys never repeat. */
 export type StoreFactory = () => StoreUnderTest | Promise<StoreUnderTest>;
 
-/** Milliseconds for one call unless the store under test says otherwise; what every bundled store allows itself. */
+/** Milliseconds for one call, the default of every store of idpauth. */
 const DEFAULT_TIME_LIMIT = 2_000;
-/** As a share of the limit: what a loaded machine may need besides. */
+/** Extra time for a loaded machine, as a share of the limit. */
 const TIME_MARGIN = 0.5;
 const DEFAULT_LIFE = 600;
 
 export const STORE_METHODS = ["get", "insert", "replace", "touch", "delete", "listBySubject"] as const;
 export type StoreMethod = (typeof STORE_METHODS)[number];
 
-/** Milliseconds after which a call counts as not answered. */
-export function answerLimit(under: StoreUnderTest): number {
+/** Returns the milliseconds after which a call counts as failed. */
+export function callLimit(under: StoreUnderTest): number {
   return (under.timeLimit ?? DEFAULT_TIME_LIMIT) * (1 + TIME_MARGIN);
 }
 
-/** Seconds that an entry lives where its end is waited for. */
+/** Returns the seconds that an entry lives in requirements about expiry. */
 export function lifeOf(under: StoreUnderTest): number {
   return under.life ?? DEFAULT_LIFE;
 }
 
-/** Why something cannot be checked with this store; undefined: it can. */
+/** Returns the reason that a requirement cannot be checked with this store, or undefined. */
 export function whyNotChecked(under: StoreUnderTest, needs: StoreNeed | undefined): string | undefined {
   const { inProcess } = under.store;
-  if (needs === "bytes" && inProcess === true) return "records stay in this process as they are, there are no bytes";
+  if (needs === "bytes" && inProcess === true) return "records stay in this process as objects, not as bytes";
   if (needs === "another" && under.another === undefined) {
-    return inProcess === true ? "no other process can reach a store in this process" : "create() gave no another()";
+    return inProcess === true ? "no other process can reach a store in this process" : "create() returned no another()";
   }
   if (needs === "outage" && under.outage === undefined) {
-    return inProcess === true ? "a store in this process has no server that could be away" : "create() gave no outage";
+    return inProcess === true ? "a store in this process has no server" : "create() returned no outage";
   }
   return undefined;
 }
 
 /**
- * What `create` gave, believed only as far as its shape.
+ * Checks the shape of the result of `create`.
  *
- * @throws TypeError something is missing, or is not what it must be; names it
+ * @throws TypeError that names the missing or invalid member
  */
 export function assertStoreUnderTest(name: string, given: unknown): asserts given is StoreUnderTest {
   const misuse = (what: string): never => {
     throw new TypeError(`The ${name} store cannot be tested: ${what}.`);
   };
   if (typeof given !== "object" || given === null)
-    return misuse(`create() must give an object with store, now and advance, got ${kind(given)}`);
+    return misuse(`create() must return an object with store, now and advance, got ${kind(given)}`);
   const under = given as Record<string, unknown>;
   if (under["store"] === undefined && typeof under["get"] === "function") {
-    return misuse("create() gave the store itself; it must give { store, now, advance }");
+    return misuse("create() returned the store itself; it must return { store, now, advance }");
   }
   const missing = ["now", "advance"].filter((method) => typeof under[method] !== "function");
-  if (missing.length > 0) return misuse(`create() must give ${list(missing)} as well`);
+  if (missing.length > 0) return misuse(`create() must return ${list(missing)} as well`);
   const now = (under["now"] as () => unknown)();
-  if (!Number.isInteger(now)) return misuse(`now() must give whole seconds since the epoch, got ${kind(now)}`);
-  if ((now as number) > 100_000_000_000) return misuse("now() must give seconds, got what looks like milliseconds");
+  if (!Number.isInteger(now)) return misuse(`now() must return whole seconds since the epoch, got ${kind(now)}`);
+  if ((now as number) > 100_000_000_000) return misuse("now() must return seconds, not milliseconds");
   for (const optional of ["close", "another"]) {
     if (under[optional] !== undefined && typeof under[optional] !== "function") return misuse(`${optional} must be a function`);
   }
@@ -108,7 +107,7 @@ export function assertStoreUnderTest(name: string, given: unknown): asserts give
   assertStore(name, under["store"]);
 }
 
-/** @throws TypeError it lacks a method or a name; says which */
+/** @throws TypeError that names the missing method or name */
 export function assertStore(name: string, given: unknown): asserts given is SessionStore {
   if (typeof given !== "object" || given === null) {
     throw new TypeError(`The ${name} store cannot be tested: a store is an object, got ${kind(given)}.`);

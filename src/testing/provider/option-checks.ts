@@ -1,4 +1,4 @@
-import type { ProviderSettings } from "./endpoints.js";
+import type { ProviderSettings } from "./test-provider-settings.js";
 import type { Fault, HoldOptions } from "./faults.js";
 import { ENDPOINTS, type Endpoint } from "./received-requests.js";
 

@@ -1,8 +1,8 @@
 import { BodyTooLargeError, type BrowserResponse, type BrowserRequestOptions } from "../browser/cookie-browser.js";
 import { isLoopback } from "../loopback.js";
-import { PERSON_HEADER } from "../provider/endpoints.js";
+import { PERSON_HEADER } from "../provider/authorization-endpoint.js";
 import { assertClaims, type PersonClaims } from "../provider/people.js";
-import { SERVER_HEADER } from "../provider/test-provider.js";
+import { SERVER_HEADER } from "../provider/running-provider.js";
 import { serve, type Served, type TestedApplication } from "./serve.js";
 import { codeIn, deadEnd, errorCode, placeOf, SignInError, type SignInStep } from "./sign-in-error.js";
 import { checkedOrigin, TestBrowser, type BrowserOptions } from "./test-browser.js";

@@ -19,7 +19,7 @@ const MOMENTS = [
 export const abortRequirements: readonly AdapterRequirement[] = MOMENTS.flatMap(([when, before]): AdapterRequirement[] => [
   {
     area,
-    title: `a visitor who leaves during the callback, ${when}, leaves a session complete or none, and the code is spent once`,
+    title: `a user who leaves during the callback, ${when}, leaves a complete session or none, and the code is spent once`,
     async check(starter) {
       const app = await starter.start();
       await withNothingUnhandled(async () => {
@@ -39,7 +39,7 @@ export const abortRequirements: readonly AdapterRequirement[] = MOMENTS.flatMap(
   },
   {
     area,
-    title: `a visitor who leaves during a refresh, ${when}, finds it stored, and the refresh token is spent once`,
+    title: `a user who leaves during a refresh, ${when}, finds it stored, and the refresh token is spent once`,
     async check(starter) {
       const app = await starter.start();
       await withNothingUnhandled(async () => {
@@ -58,7 +58,7 @@ export const abortRequirements: readonly AdapterRequirement[] = MOMENTS.flatMap(
   },
 ]).concat({
   area,
-  title: "a visitor who leaves a login leaves nothing that keeps the next one from signing in",
+  title: "a user who leaves a login can sign in afterwards",
   async check(starter) {
     const app = await starter.start();
     await withNothingUnhandled(async () => {

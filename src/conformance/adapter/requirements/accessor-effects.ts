@@ -15,7 +15,7 @@ const HOUR = 3_600_000;
 export const accessorEffectRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    title: "checkIdpAuthentication and explainIdpAuthentication renew nothing, stamp nothing and tell nobody",
+    title: "checkIdpAuthentication and explainIdpAuthentication do not refresh, do not count as use, and emit no event",
     async check(starter) {
       const routes: readonly ApplicationRoute[] = [
         {
@@ -48,7 +48,7 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "while the provider is away they reject, which reaches the application's error handler as 503",
+    title: "during a provider outage the accessors reject, which reaches the application's error handler as a 503",
     async check(starter) {
       const app = await starter.start({ routes: ASKING.map(routeOf) });
       const browser = await app.signedIn();
@@ -68,7 +68,7 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "while the store is away every one of them rejects, which reaches the application's error handler as 503",
+    title: "during a store outage every accessor rejects, which reaches the application's error handler as a 503",
     session: "bundled",
     async check(starter) {
       const names = [...ASKING, "readSessionRecord", "checkIdpAuthentication", "explainIdpAuthentication"] as const;
@@ -86,7 +86,7 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "the guard and all of them share one read of the session per request, and write nothing",
+    title: "the guard and all accessors share one read of the session per request and write nothing",
     session: "bundled",
     async check(starter) {
       const guarded: ApplicationRoute = { ...ALL_ACCESSORS_ROUTE, path: "/guarded", guard: { mount: 0 } };
@@ -105,7 +105,7 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "requests at the same time have nothing in common: each sees its own visitor",
+    title: "simultaneous requests share nothing: each sees its own user",
     async check(starter) {
       const app = await starter.start({ routes: [ALL_ACCESSORS_ROUTE, { ...ALL_ACCESSORS_ROUTE, path: "/guarded", guard: { mount: 0 } }] });
       const visitors = await Promise.all(
@@ -130,7 +130,7 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "neither the guard nor any of them adds a property to the request",
+    title: "neither the guard nor an accessor adds a property to the request",
     async check(starter) {
       const keys = new Map<string, readonly PropertyKey[]>();
       const looked = (path: string, rest: Partial<ApplicationRoute>, ask: boolean) =>
@@ -155,7 +155,7 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a record of an application that was restarted with another client is nobody's session",
+    title: "a record from before a restart with another client is no session",
     core: true,
     session: "bundled",
     async check(starter) {
@@ -185,7 +185,7 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "what follows an accessor in the application gets its own answers, outage or not",
+    title: "a handler that catches an accessor's rejection sends its own response, also during an outage",
     async check(starter) {
       const routes: readonly ApplicationRoute[] = [
         {

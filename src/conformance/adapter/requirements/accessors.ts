@@ -41,7 +41,7 @@ const ENDED: readonly Ended[] = [
 export const accessorRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    title: "when nobody is signed in, each of them says so",
+    title: "each accessor reports a signed-out user",
     async check(starter) {
       const app = await starter.start({ routes: [ALL_ACCESSORS_ROUTE] });
       assert.deepEqual((await app.browser().get("/all")).json(), {
@@ -57,7 +57,7 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "when somebody is signed in, each of them gives what it is named for",
+    title: "each accessor gives its value for a signed-in user",
     async check(starter) {
       const app = await starter.start({ routes: [ALL_ACCESSORS_ROUTE] });
       const browser = await app.signedIn();
@@ -75,7 +75,7 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "when the ID token has expired and can be renewed, only those that may renew it do",
+    title: "after the ID token has expired, only the accessors that may refresh do",
     async check(starter) {
       const app = await starter.start({ routes: [ALL_ACCESSORS_ROUTE] });
       const browser = await app.signedIn();
@@ -97,7 +97,7 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
   },
   ...ENDED.map(({ when, reason, end, ...start }): AdapterRequirement => ({
     area,
-    title: `when ${when}, each of them says that nobody is signed in, and the reason is ${reason}`,
+    title: `when ${when}, each accessor reports a signed-out user with the reason ${reason}`,
     core: reason !== "max_age",
     async check(starter) {
       const app = await starter.start({ ...start, routes: [ALL_ACCESSORS_ROUTE] });
@@ -119,7 +119,7 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
   })),
   {
     area,
-    title: "when the provider has refused to renew, they say so without asking it again",
+    title: "when the provider has refused to refresh, each accessor reports a signed-out user without another provider request",
     core: true,
     async check(starter) {
       const app = await starter.start({ routes: [ALL_ACCESSORS_ROUTE] });
@@ -210,7 +210,7 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "getAccessToken looks at the access token's own expiry, as far as it is told to",
+    title: "getAccessToken checks the access token's own expiry against minValidity",
     async check(starter) {
       const tokens: (string | null | undefined)[] = [];
       const path = "/token";

@@ -12,8 +12,7 @@ const login = (parameters: Readonly<Record<string, string>>) => `${LOGIN}?${new 
 export const authorizationRequestRequirements: readonly AdapterRequirement[] = [
   {
     area: "authorization request",
-    title:
-      "the redirect URI is exactly our own origin and login-callback, the same at the exchange, and the request carries state, nonce and PKCE",
+    title: "the request carries state, nonce and PKCE; its redirect URI is the application's own callback, the same at the token request",
     async check(starter) {
       const app = await starter.start();
       const redirectUri = `${app.origin}/idpauth/login-callback`;
@@ -49,7 +48,7 @@ export const authorizationRequestRequirements: readonly AdapterRequirement[] = [
   {
     area: "authorization request",
     title:
-      "a SCOPE that is set is sent exactly; the default one asks for offline_access where the provider has it; IDP_LOGIN_PROMPT decides",
+      "a configured SCOPE is sent as it is; the default adds offline_access if the provider supports it; IDP_LOGIN_PROMPT sets the prompt",
     core: true,
     async check(starter) {
       const withoutOffline = { scopesSupported: ["openid", "email", "profile"] };

@@ -23,14 +23,14 @@ const INSIDES = /node_modules|file:\/\/|\bat [^\n]*:\d+:\d+|[\\/](?:src|dist)[\\
 export const badInputRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    title: "an endpoint is reached by its own path only: no other slashes, letter case, encoding, dots or backslashes",
+    title: "an endpoint has exactly one path: other slashes, letter case, encoding, dots or backslashes do not reach it",
     async check(starter) {
       await sameOutcomes(starter, SPELLINGS);
     },
   },
   {
     area,
-    title: "outside debug mode the debug endpoint is 404 by every spelling and method",
+    title: "outside debug mode the debug endpoint gets 404 for every spelling and method",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -47,7 +47,7 @@ export const badInputRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a guarded handler is not reached by any spelling of its path without being signed in",
+    title: "no spelling of a guarded path reaches its handler without a sign-in",
     async check(starter) {
       const app = await starter.start();
       for (const line of GUARDED_SPELLINGS) {
@@ -62,35 +62,36 @@ export const badInputRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "request targets in absolute form, without a slash or for nothing at all end alike",
+    title: "request targets in absolute form, without a slash or empty get the same outcome",
     async check(starter) {
       await sameOutcomes(starter, TARGETS);
     },
   },
   {
     area,
-    title: "methods that nobody expects are 405 at every endpoint, and do nothing",
+    title: "unexpected methods get 405 at every endpoint and have no effect",
     async check(starter) {
       await sameOutcomes(starter, METHODS);
     },
   },
   {
     area,
-    title: "queries with repeated or odd names, bad percent-encoding, or a thousand parameters end alike",
+    title: "queries with repeated or odd names, bad percent-encoding, or a thousand parameters get the same outcome",
     async check(starter) {
       await sameOutcomes(starter, QUERIES);
     },
   },
   {
     area,
-    title: "headers of sixteen kilobytes, hostile cookies and bytes outside of ASCII end alike, and no cookie of theirs signs out",
+    title:
+      "headers of sixteen kilobytes, hostile cookies and bytes outside ASCII get the same outcome, and no such cookie signs a user out",
     async check(starter) {
       await sameOutcomes(starter, HEADERS);
     },
   },
   {
     area,
-    title: "a Host that is no host name is 400 at the login, and nowhere else asked for",
+    title: "an invalid Host gets 400 at the login and is ignored elsewhere",
     async check(starter) {
       const app = await starter.start();
       // Who makes a URL of such a Host may read another path out of it.
@@ -113,7 +114,7 @@ export const badInputRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "of two Host headers none is believed: 400 at the login, which BASE_URL makes up for",
+    title: "two Host headers get 400 at the login, unless BASE_URL is set",
     async check(starter) {
       const app = await starter.start();
       const hosts = `Host: 127.0.0.1:${app.port}\r\nHost: evil.example\r\n`;

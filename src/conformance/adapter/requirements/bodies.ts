@@ -32,7 +32,7 @@ const TYPED: readonly (readonly [type: string, body: string])[] = [
 export const bodyRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    title: "a large body comes through to the handler byte for byte, guarded or not",
+    title: "a large body reaches the handler byte for byte, guarded or not",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -45,7 +45,7 @@ export const bodyRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "bytes of every kind come through, sent with a length or in chunks, and so does no body at all",
+    title: "bytes of every kind reach the handler, with a length, in chunks, or as no body at all",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -60,7 +60,7 @@ export const bodyRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a body is not parsed, whatever type it says it has",
+    title: "a body is not parsed, for any content type",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -74,7 +74,7 @@ export const bodyRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a body streams: what was sent has come back before the rest is sent",
+    title: "a body streams: the response to its beginning arrives before the rest is sent",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -92,7 +92,7 @@ export const bodyRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a body that arrives while the guard waits for a refresh is complete when the handler gets it",
+    title: "a body that arrives during a refresh in the guard reaches the handler complete",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -107,7 +107,7 @@ export const bodyRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a POST that the guard blocks has its 401 while its body is still being sent",
+    title: "a POST that the guard blocks gets its 401 while its body is still being sent",
     async check(starter) {
       const app = await starter.start();
       for (const framing of UNFINISHED) {
@@ -119,7 +119,7 @@ export const bodyRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a big body to one of our endpoints is answered 405 at once, and nothing happens",
+    title: "a big body to an endpoint of idpauth gets a 405 at once and has no effect",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();

@@ -65,7 +65,7 @@ async function visitors(app: StartedApplication): Promise<readonly (readonly [br
 export const callbackFailureRequirements: readonly AdapterRequirement[] = [
   {
     area: "callback",
-    title: "the iss of the response is compared when it is there, demanded when the provider announces it, on errors too (RFC 9207)",
+    title: "the iss parameter is compared if present, and required if the provider announces it, also on errors (RFC 9207)",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -87,7 +87,7 @@ export const callbackFailureRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    title: "where the provider announces no iss it may be missing, and a wrong one is still refused",
+    title: "the iss parameter may be missing if the provider does not announce it; a wrong iss is still refused",
     core: true,
     async check(starter) {
       const app = await starter.start({ provider: { announceIss: false } });
@@ -98,7 +98,7 @@ export const callbackFailureRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    title: "an ID token that does not pass verification is a 400 page, signs nobody in and nobody out, and the code is sent once",
+    title: "an ID token that fails verification gets a 400 page, changes no session, and its code is sent once",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -118,7 +118,7 @@ export const callbackFailureRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    title: "a code that the provider refuses is a 400 page in our own words, or problem+json where Accept asks for JSON",
+    title: "a code that the provider refuses gets a 400 page in fixed words, or problem+json if Accept asks for JSON",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -149,7 +149,7 @@ export const callbackFailureRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    title: "an outage of the token endpoint is a 503 page with Retry-After and Try again, and nothing is stored",
+    title: "an outage of the token endpoint gets a 503 page with Retry-After and Try again, and stores nothing",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -175,7 +175,7 @@ export const callbackFailureRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    title: "while this process backs off from the provider it is 503 at once, and the login is kept for later",
+    title: "a callback while the process backs off from the provider gets 503 at once and keeps the pending login",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -194,7 +194,7 @@ export const callbackFailureRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    title: "keys that cannot be had are an outage, not a refusal",
+    title: "signing keys that cannot be fetched count as an outage, not as a refusal",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -206,7 +206,7 @@ export const callbackFailureRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    title: "a provider that hangs is 503 after IDP_HTTP_TIMEOUT",
+    title: "a provider that does not respond gets 503 after IDP_HTTP_TIMEOUT",
     core: true,
     async check(starter) {
       const app = await starter.start({ options: { httpTimeout: 3 } });

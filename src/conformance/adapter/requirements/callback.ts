@@ -50,7 +50,7 @@ const PROVIDER_ERRORS: readonly (readonly [error: string, code: string])[] = [
 export const callbackRequirements: readonly AdapterRequirement[] = [
   {
     area: "callback",
-    title: "answers 302 without a body to that login's page, and signs in whoever agreed at the provider",
+    title: "the callback responds with 302 and no body, leads to the login's page, and signs the user in",
     async check(starter) {
       const app = await starter.start();
       const browser = app.browser();
@@ -63,7 +63,7 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    title: "as somebody else leaves nobody of before signed in",
+    title: "a sign-in as another user signs the previous user out",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -78,7 +78,7 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    title: "asks userinfo once who it is when the ID token does not say, and stands when userinfo cannot",
+    title: "the callback requests userinfo once if the ID token lacks the user's claims; if userinfo fails, the sign-in stands",
     core: true,
     async check(starter) {
       const app = await starter.start({ provider: { claimsInIdToken: false } });
@@ -93,7 +93,7 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    title: "a state that is missing, empty, unknown, changed or repeated is 400 with a way to start again, and costs nothing",
+    title: "a state that is missing, empty, unknown, changed or repeated gets a 400 page that offers a new login, and uses nothing up",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -111,7 +111,7 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    title: "a state of another browser is 400 there, signed in or not, and still works at home",
+    title: "a state of another browser gets a 400, signed in or not, and still works in its own browser",
     async check(starter) {
       const app = await starter.start();
       const [home, stranger, starting, signedIn] = [app.browser(), app.browser(), app.browser(), await app.signedIn()];
@@ -124,7 +124,7 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    title: "an unusable link is problem+json where Accept asks for JSON",
+    title: "an unusable link gets problem+json if Accept asks for JSON",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -136,7 +136,7 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    title: "a known state without exactly one code or error is 400, and that login is used up",
+    title: "a known state without exactly one code or error gets a 400 and uses that login up",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -157,7 +157,7 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    title: "again by somebody who is signed in, as after a reload or the back button, is 302 to the page without asking the provider",
+    title: "a callback that a signed-in user repeats, by a reload or the back button, leads to the page without a provider request",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -176,7 +176,7 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    title: "a double click is one token request, and both get the same response",
+    title: "a double click makes one token request, and both requests get the same response",
     async check(starter) {
       const app = await starter.start();
       const browser = app.browser();
@@ -200,7 +200,7 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    title: "the last eight states that were used while signed in are remembered",
+    title: "a session remembers the last eight used states",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -217,7 +217,7 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    title: "an error of the provider leads to the index, which explains it in fixed words and repeats none of the provider's",
+    title: "an error from the provider leads to the index page, which explains it in fixed words and repeats none of the provider's",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -246,7 +246,7 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "callback",
-    title: "a logout while it is under way wins: nobody is signed in, and the tokens are revoked",
+    title: "a logout during the callback wins: the user is signed out, and the tokens are revoked",
     async check(starter) {
       const app = await starter.start();
       const browser = app.browser();

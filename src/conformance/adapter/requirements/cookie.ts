@@ -42,13 +42,13 @@ async function checkCookie(
 export const cookieRequirements: readonly AdapterRequirement[] = [
   {
     area: "cookie",
-    title: "over http is idpauth: HttpOnly, SameSite=Lax, Path=/, Max-Age; a logout clears it with the same attributes",
+    title: "over http the cookie is idpauth with HttpOnly, SameSite=Lax, Path=/ and Max-Age; a logout clears it with the same attributes",
     session: "bundled",
     check: (starter) => checkCookie(starter, { name: "idpauth" }),
   },
   {
     area: "cookie",
-    title: "behind a trusted proxy that ends TLS is __Host-idpauth with Secure",
+    title: "behind a trusted proxy that ends TLS the cookie is __Host-idpauth with Secure",
     session: "bundled",
     check(starter) {
       const start = starter.has("own trust-proxy setting") ? { trustsProxy: true } : { options: { trustProxy: true } };
@@ -57,21 +57,21 @@ export const cookieRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "cookie",
-    title: "with a BASE_URL of https is __Host-idpauth with Secure, whether or not a proxy is trusted",
+    title: "with an https BASE_URL the cookie is __Host-idpauth with Secure, with and without a trusted proxy",
     core: true,
     session: "bundled",
     check: (starter) => checkCookie(starter, { start: { options: { baseUrl: HTTPS } }, origin: HTTPS, name: "__Host-idpauth" }),
   },
   {
     area: "cookie",
-    title: "has the configured name, and lives for IDP_SESSION_TTL",
+    title: "the cookie has the configured name and lives for IDP_SESSION_TTL",
     core: true,
     session: "bundled",
     check: (starter) => checkCookie(starter, { start: { options: { cookieName: "sid", sessionTtl: 3600 } }, name: "sid", maxAge: 3600 }),
   },
   {
     area: "cookie",
-    title: "lives a day longer than the maximum age where that is long, so that the index can name it",
+    title: "the cookie outlives a long maximum age by a day, so that the index page can name the limit",
     core: true,
     session: "bundled",
     async check(starter) {
@@ -87,7 +87,7 @@ export const cookieRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "cookie",
-    title: "others of its name, planted by another path or subdomain, do not hide it",
+    title: "a cookie of the same name from another path or subdomain does not hide the session's cookie",
     session: "bundled",
     async check(starter) {
       const app = await starter.start();
@@ -102,7 +102,7 @@ export const cookieRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "cookie",
-    title: "a visitor without a session gets none, and the store is not even asked",
+    title: "a request without a session gets no cookie and reads nothing from the store",
     session: "bundled",
     async check(starter) {
       const clock = new TestClock();
@@ -127,7 +127,7 @@ export const cookieRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "cookie",
-    title: "is not set again by a probe, the index or another login, but once a day by the probe",
+    title: "the probe, the index page and another login do not set the cookie again; once a day the probe does",
     core: true,
     session: "bundled",
     async check(starter) {
@@ -151,7 +151,7 @@ export const cookieRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "cookie",
-    title: "one that leads nowhere is nobody's, is never adopted, and is cleared by a logout",
+    title: "a cookie without a stored session signs no user in, is never adopted, and is cleared by a logout",
     core: true,
     session: "bundled",
     async check(starter) {
@@ -171,7 +171,7 @@ export const cookieRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "cookie",
-    title: "a sign-in gives the session a new key; whoever knows the one before is nobody (fixation)",
+    title: "a sign-in gives the session a new key; the key from before is worthless (session fixation)",
     async check(starter) {
       const app = await starter.start();
       const thief = app.browser();

@@ -21,7 +21,7 @@ const loginFrom = (originUrl: string) =>
 export const debugRequirements: readonly AdapterRequirement[] = [
   {
     area: "debug",
-    title: "outside debug mode every method and spelling is 404, like a path that was never there",
+    title: "outside debug mode every method and spelling gets 404, the same as an unknown path",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -53,7 +53,7 @@ export const debugRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "debug",
-    title: "outside debug mode the record holds no debug key; in debug mode it says what the last login decided",
+    title: "the record holds a debug key only in debug mode, with the decisions of the last login",
     core: true,
     async check(starter) {
       for (const debug of [false, true]) {
@@ -75,7 +75,7 @@ export const debugRequirements: readonly AdapterRequirement[] = [
   {
     area: "debug",
     title:
-      "in debug mode is JSON of session, policy, settings and checks: tokens and secrets as present or absent, the person as the user payload",
+      "the endpoint responds with JSON of session, policy, settings and checks, tokens and secrets as present or absent, the user as the user payload",
     core: true,
     async check(starter) {
       const app = await starter.start({ options: { debug: true, sessionMaxAge: 7200 } });
@@ -112,7 +112,7 @@ export const debugRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "debug",
-    title: "leaks no token, secret, state, nonce, verifier, subject or cookie of the whole run",
+    title: "the endpoint leaks no token, secret, state, nonce, verifier, subject or cookie of the whole run",
     core: true,
     async check(starter) {
       const app = await starter.start({ options: { debug: true } });
@@ -136,7 +136,7 @@ export const debugRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "debug",
-    title: "is open to everybody in debug mode, and says that there is no session",
+    title: "the endpoint is open to every user in debug mode, and says that there is no session",
     core: true,
     async check(starter) {
       const app = await starter.start({ options: { debug: true } });
@@ -146,7 +146,7 @@ export const debugRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "debug",
-    title: "neither refreshes nor counts as use",
+    title: "the endpoint does not refresh and does not count as use",
     core: true,
     async check(starter) {
       const app = await starter.start({ options: { debug: true, sessionIdleTimeout: HOUR } });

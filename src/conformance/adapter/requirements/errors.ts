@@ -38,7 +38,7 @@ const FAILURES: readonly (readonly [path: string, guarded: boolean, fail: (error
 export const errorRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    title: "what a handler throws, or rejects with, reaches the application's own error handler, the very object and once",
+    title: "an error that a handler throws or rejects with reaches the application's error handler once, as the same object",
     async check(starter) {
       const errors = FAILURES.map(([path], index) => Object.assign(new Error(`failed at ${path}`), index % 2 === 0 ? { status: 422 } : {}));
       const routes = FAILURES.map(([path, guarded, fail], index): ApplicationRoute => ({
@@ -61,7 +61,7 @@ export const errorRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "what idpauth answers itself, refusals and outages too, does not come to the application's error handler",
+    title: "a response of idpauth, also a refusal or an outage, does not reach the application's error handler",
     async check(starter) {
       const app = await starter.start();
       const browser = app.browser();
@@ -77,7 +77,7 @@ export const errorRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "mistakes in the configuration keep the application from starting, and all of them are told at once",
+    title: "configuration mistakes keep the application from starting, and one error reports all of them",
     async check(starter) {
       const findings = await refusal(starter, {
         options: { secretKey: "", clientId: undefined, scope: ["email"], issuer: "http://id.example", ...{ cookieNam: "x" } },
@@ -88,7 +88,7 @@ export const errorRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "an empty secret key keeps the application from starting, also when it is the second mount's",
+    title: "an empty secret key keeps the application from starting, also on the second mount",
     async check(starter) {
       assert.deepEqual(errorsOf(await refusal(starter, { options: { secretKey: "" } })), ["E001"]);
       const second = { mountPath: "/partners/idpauth/", secretKey: " " };
@@ -97,7 +97,7 @@ export const errorRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "the host's own sessions together with a store are refused at the start",
+    title: "the framework's own sessions together with a store keep the application from starting",
     core: true,
     async check(starter) {
       const store = { name: "unused" } as never;
@@ -106,8 +106,7 @@ export const errorRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title:
-      "the host's own sessions without the host's session middleware are refused at the start, or 503 at every request, never signed out",
+    title: "the framework's own sessions without its session middleware are refused at the start, or every request gets 503",
     session: "bundled",
     async check(starter) {
       const outcome = await starter.start({ options: { session: "host" } }).catch((error: unknown) => error);
@@ -130,7 +129,7 @@ export const errorRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "the host's own sessions are used with a warning that they promise less (W006)",
+    title: "the framework's own sessions get a warning about their weaker guarantees (W006)",
     session: "host",
     async check(starter) {
       const app = await starter.start();
@@ -140,7 +139,7 @@ export const errorRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a listener or a log that fails disturbs nothing",
+    title: "a listener or a log that fails has no effect on requests",
     core: true,
     async check(starter) {
       const broken = () => {

@@ -17,7 +17,7 @@ const NO_RESPONSE = JSON.stringify({ caught: "no response" });
 export const guardResponseRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    title: "while the provider is away it answers 503 with Retry-After, runs no handler, and nobody is signed out",
+    title: "during a provider outage the guard responds with 503 and Retry-After, runs no handler, and signs no user out",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -37,7 +37,7 @@ export const guardResponseRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "while the store is away it answers 503 with Retry-After, runs no handler, and touches no cookie",
+    title: "during a store outage the guard responds with 503 and Retry-After, runs no handler, and touches no cookie",
     session: "bundled",
     async check(starter) {
       const clock = new TestClock();
@@ -55,7 +55,7 @@ export const guardResponseRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "an application gives answers of its own to a navigation, to a script and in an outage, and the handler does not run",
+    title: "an application's own responses go to navigations, to scripts and during an outage, and the handler does not run",
     async check(starter) {
       const routes: readonly ApplicationRoute[] = (["GET", "POST"] as const).map((method) => ({
         kind: "json",
@@ -86,7 +86,7 @@ export const guardResponseRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a response of the application's own that fails reaches the application's error handler, not the process",
+    title: "an application's own response that throws reaches the application's error handler and does not end the process",
     async check(starter) {
       const guard = { mount: 0, ownResponses: "failing" } as const;
       const app = await starter.start({ routes: [{ kind: "json", method: "GET", path: "/own", guard, respond: () => ({ own: true }) }] });
@@ -104,7 +104,7 @@ export const guardResponseRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "what earlier middleware put into Vary and Set-Cookie stays on every response, each cookie a line of its own",
+    title: "the Vary and Set-Cookie values of earlier middleware stay on every response, each cookie in a line of its own",
     needs: "earlier headers",
     async check(starter) {
       const earlier = [
@@ -144,7 +144,7 @@ export const guardResponseRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "without a guard nothing is asked of the visitor, and the response is the application's alone",
+    title: "a route without a guard is open to every user, and its response is the application's alone",
     async check(starter) {
       const app = await starter.start();
       const response = await app.browser().navigate("/public");

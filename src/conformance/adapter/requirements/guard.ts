@@ -39,7 +39,7 @@ const MISLEADING = ["//evil.example/x", "/@evil.example"] as const;
 export const guardRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    title: "a navigation is sent to sign in and back to the very page, with its query",
+    title: "a navigation is redirected to sign in and returns to the same page, with its query",
     async check(starter) {
       const app = await starter.start();
       for (const page of ["/reports", "/reports?year=2024&q=a%2Fb"]) {
@@ -53,7 +53,7 @@ export const guardRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "its query is kept byte for byte, whatever is in it",
+    title: "the query is kept byte for byte, for every kind of bytes",
     needs: "untouched requests",
     async check(starter) {
       const app = await starter.start();
@@ -66,7 +66,7 @@ export const guardRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a page whose path looks like another address leads back to our own origin",
+    title: "a page whose path looks like another address leads back to the application's own origin",
     needs: "untouched requests",
     async check(starter) {
       const routes = MISLEADING.map((path): ApplicationRoute => ({
@@ -87,7 +87,7 @@ export const guardRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a request in absolute form, for another host, is not sent to that host",
+    title: "a request in absolute form for another host is not redirected to that host",
     needs: "raw targets",
     async check(starter) {
       const app = await starter.start();
@@ -102,7 +102,7 @@ export const guardRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a GET or HEAD that prefers HTML or navigates gets 302, anything else 401, and a POST is never redirected",
+    title: "a GET or HEAD that prefers HTML or navigates gets 302, any other request 401; a POST is never redirected",
     async check(starter) {
       const app = await starter.start();
       for (const [method, headers, status] of ASKED) {
@@ -118,7 +118,7 @@ export const guardRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a script is told 401 with a JSON body: signed out, why, and where to sign in",
+    title: "a script gets a 401 with a JSON body that gives the state, the reason and the login address",
     async check(starter) {
       const app = await starter.start({ options: { sessionMaxAge: 600 } });
       const browser = app.browser();
@@ -136,7 +136,7 @@ export const guardRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "the protected handler never runs when the guard blocks, and once when it does not",
+    title: "the protected handler never runs if the guard blocks, and runs once if the guard does not block",
     async check(starter) {
       const app = await starter.start({ options: { sessionMaxAge: 600 } });
       const browser = app.browser();
@@ -162,7 +162,7 @@ export const guardRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a signed-in visitor's HEAD is let through and has no body",
+    title: "a HEAD request of a signed-in user reaches the handler and gets no body",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -172,7 +172,7 @@ export const guardRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "requests that come together when the ID token has expired share one refresh, and all get the fresh token",
+    title: "simultaneous requests after the ID token has expired share one refresh, and all get the fresh token",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();

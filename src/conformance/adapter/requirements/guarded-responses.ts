@@ -55,7 +55,7 @@ export const guardedResponseRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "what earlier middleware put into Vary stays beside Cookie",
+    title: "the Vary values of earlier middleware stay beside Cookie",
     needs: "earlier headers",
     async check(starter) {
       const app = await starter.start({ earlier: [["Vary", "Accept-Language"]] });

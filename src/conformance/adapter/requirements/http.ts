@@ -30,7 +30,7 @@ export const httpRequirements: readonly AdapterRequirement[] = [
   {
     area: "http",
     title:
-      "every response carries the common headers; pages a Content-Security-Policy, JSON a Cross-Origin-Resource-Policy, redirects no body",
+      "every response carries the common headers, a page a Content-Security-Policy, JSON a Cross-Origin-Resource-Policy, a redirect no body",
     async check(starter) {
       const app = await starter.start({ options: { debug: true } });
       for (const browser of [app.browser(), await app.signedIn()]) {
@@ -49,7 +49,7 @@ export const httpRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "http",
-    title: "a slash more or less at the end is the same endpoint, without a redirect; login-callback is exact",
+    title: "a path with or without its final slash is the same endpoint, without a redirect; login-callback is exact",
     async check(starter) {
       const app = await starter.start({ options: { debug: true } });
       const browser = app.browser();
@@ -73,7 +73,7 @@ export const httpRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "http",
-    title: "an unknown path below the mount is 404, as problem+json or a page, and is not repeated; letter case counts",
+    title: "an unknown path below the mount path gets a 404 as problem+json or page that does not repeat the path; letter case matters",
     async check(starter) {
       const app = await starter.start();
       const browser = app.browser();
@@ -98,7 +98,7 @@ export const httpRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "http",
-    title: "paths beside the mount stay the application's own",
+    title: "paths beside the mount path belong to the application",
     async check(starter) {
       const app = await starter.start();
       assert.deepEqual((await app.browser().get("/public?next=/idpauth/session")).json(), { for: "everybody" });
@@ -111,7 +111,7 @@ export const httpRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "http",
-    title: "a prefetch of login or logout is 503 without any effect, and the real click is answered",
+    title: "a prefetch of login or logout gets 503 without an effect, and the later click works",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -139,7 +139,7 @@ export const httpRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "http",
-    title: "what was put into Vary before stays, on pages, redirects, JSON and errors",
+    title: "the Vary values of earlier middleware stay, on pages, redirects, JSON and errors",
     needs: "earlier headers",
     async check(starter) {
       const app = await starter.start({ options: { debug: true }, earlier: [["Vary", "Accept-Language"]] });

@@ -18,7 +18,7 @@ const ENDS: readonly (readonly [start: StageOptions, seconds: number, parts: rea
 export const indexPageRequirements: readonly AdapterRequirement[] = [
   {
     area: "index page",
-    title: "signed out, or only signing in, says so and offers to sign in",
+    title: "the page says that a signed-out user is signed out, also during a login, and offers to sign in",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -33,7 +33,7 @@ export const indexPageRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "index page",
-    title: "signed in says who, lets their picture in by its origin alone, and offers to sign out",
+    title: "the page names the signed-in user, allows the picture by its origin only, and offers to sign out",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -49,7 +49,7 @@ export const indexPageRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "index page",
-    title: "has a stylesheet that is there, and is its only need",
+    title: "the page needs only its stylesheet, which exists",
     async check(starter) {
       const app = await starter.start();
       const page = await app.browser().navigate(INDEX);
@@ -62,7 +62,7 @@ export const indexPageRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "index page",
-    title: "signed in, expired but refreshable, still says so without asking the provider, and refreshes nothing",
+    title: "the page shows a user whose ID token has expired as signed in, without a provider request and without a refresh",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -78,7 +78,7 @@ export const indexPageRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "index page",
-    title: "a session that has ended names the setting that ended it, with its value, and offers to sign in again",
+    title: "the page names the setting that ended the session, with its value, and offers to sign in again",
     core: true,
     async check(starter) {
       for (const [start, seconds, parts] of ENDS) {
@@ -97,7 +97,7 @@ export const indexPageRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "index page",
-    title: "a session that the provider refused to renew says that",
+    title: "the page says that the provider refused to renew the session",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -112,7 +112,7 @@ export const indexPageRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "index page",
-    title: "explains a sign-in error in fixed words beside the state, and repeats no other word of the address",
+    title: "the page explains a sign-in error in fixed words beside the state, and repeats no other word of the address",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -135,7 +135,7 @@ export const indexPageRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "index page",
-    title: "shows what the provider says about a person as text, never as markup or policy",
+    title: "the page shows the provider's claims as text, never as markup or policy",
     core: true,
     async check(starter) {
       const app = await starter.start({

@@ -48,7 +48,7 @@ const INVALID: readonly (readonly [query: string, wrong: readonly ("scheme" | "r
 export const loginRequirements: readonly AdapterRequirement[] = [
   {
     area: "login",
-    title: "every scheme works with every response that is valid for it, in any letter case, and leads where it says",
+    title: "every scheme accepts each response that is valid for it, in any letter case, and leads to its page",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -74,7 +74,7 @@ export const loginRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "login",
-    title: "each scheme reads the origin from its own place only, and parameters that nobody knows are ignored",
+    title: "each scheme reads the origin only from its own place and ignores unknown parameters",
     async check(starter) {
       const app = await starter.start();
       const page = `${app.origin}/reports`;
@@ -93,7 +93,7 @@ export const loginRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "login",
-    title: "an invalid, empty or repeated scheme or response is 400 as problem+json that lists every valid option, and begins nothing",
+    title: "an invalid, empty or repeated scheme or response gets a 400 problem+json that lists every valid option, and starts no login",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -115,7 +115,7 @@ export const loginRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "login",
-    title: "an invalid scheme or response is told as a page where Accept prefers HTML",
+    title: "an invalid scheme or response gets a page if Accept prefers HTML",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -139,7 +139,7 @@ export const loginRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "login",
-    title: "PRESERVE_ORIGIN_HP without response=json is 400 and says why",
+    title: "PRESERVE_ORIGIN_HP without response=json gets a 400 that gives the reason",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -157,7 +157,7 @@ export const loginRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "login",
-    title: "without an origin to preserve it leads to IDP_AUTH_FINAL_REDIRECT_URL, a path or an address elsewhere",
+    title: "a login without an origin to preserve leads to IDP_AUTH_FINAL_REDIRECT_URL, a path or another address",
     core: true,
     async check(starter) {
       for (const [authFinalRedirectUrl, location] of [
@@ -174,7 +174,7 @@ export const loginRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "login",
-    title: "at another host than BASE_URL's it is first sent to the same address there; at BASE_URL's own host there is no loop",
+    title: "a login at another host than BASE_URL's is redirected to the same address there; at BASE_URL's own host there is no loop",
     async check(starter) {
       const app = await starter.start({ options: { baseUrl: "http://app.example" } });
       const query = "scheme=PRESERVE_ORIGIN_QP&origin_url=http%3A%2F%2Fapp.example%2Fx%3Fa%3D1%26b%3D2";
@@ -189,7 +189,7 @@ export const loginRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "login",
-    title: "that comes back from BASE_URL with another Host is 500 and names both, instead of being sent there for ever",
+    title: "a login that comes back from BASE_URL with another Host gets a 500 that names both hosts, and no endless redirect",
     async check(starter) {
       const app = await starter.start({ options: { baseUrl: "http://app.example" } });
       const sent = await app.browser().navigate(`${LOGIN}?scheme=LANDING_PAGE`);
@@ -204,7 +204,7 @@ export const loginRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "login",
-    title: "while signed in leaves the present session as it is until the callback succeeds",
+    title: "a login of a signed-in user leaves the session unchanged until the callback succeeds",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -217,7 +217,7 @@ export const loginRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "login",
-    title: "with the provider away is 503 with Retry-After, as a page or as problem+json, and nothing is stored",
+    title: "a login during a provider outage gets 503 with Retry-After, as a page or as problem+json, and stores nothing",
     core: true,
     async check(starter) {
       const app = await starter.start();

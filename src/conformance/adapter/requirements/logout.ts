@@ -26,7 +26,7 @@ const FAILURES: readonly Fault[] = [
 export const logoutRequirements: readonly AdapterRequirement[] = [
   {
     area: "logout",
-    title: "answers 302 without a body to the index, or to IDP_AUTH_LOGOUT_REDIRECT_URL, a path or an address elsewhere",
+    title: "a logout responds with 302 and no body, to the index page or to IDP_AUTH_LOGOUT_REDIRECT_URL, a path or another address",
     async check(starter) {
       const app = await starter.start();
       for (const query of ["", "?response=redirect", "?response=REDIRECT", "?other=json"]) {
@@ -40,7 +40,7 @@ export const logoutRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "logout",
-    title: "with response=json, in any letter case, answers 200 with status logged_out",
+    title: "a logout with response=json, in any letter case, responds with 200 and status logged_out",
     async check(starter) {
       const app = await starter.start({ options: { authLogoutRedirectUrl: "/bye" } });
       for (const form of ["json", "JSON", "Json"]) {
@@ -51,7 +51,7 @@ export const logoutRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "logout",
-    title: "ends the session for whoever holds its cookie, and the logins in progress with it",
+    title: "a logout ends the session for every holder of its cookie, and ends its pending logins",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -67,7 +67,7 @@ export const logoutRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "logout",
-    title: "revokes the newest refresh token, and with it the access tokens made from it",
+    title: "a logout revokes the newest refresh token, which ends the access tokens made from it",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -91,7 +91,7 @@ export const logoutRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "logout",
-    title: "revokes the access token where there is no refresh token, and also when the session has ended before",
+    title: "a logout without a refresh token revokes the access token, also after the session has ended",
     core: true,
     async check(starter) {
       const app = await starter.start({ options: { sessionMaxAge: 60 }, provider: { issueRefreshToken: false } });
@@ -106,7 +106,7 @@ export const logoutRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "logout",
-    title: "with IDP_TOKEN_REVOKE_ON_LOGOUT off, or at a provider that cannot revoke, clears the session alone",
+    title: "a logout with IDP_TOKEN_REVOKE_ON_LOGOUT off, or at a provider without revocation, only ends the session",
     core: true,
     async check(starter) {
       for (const tokenRevokeOnLogout of [false, true]) {
@@ -122,7 +122,7 @@ export const logoutRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "logout",
-    title: "a revocation that fails is swallowed",
+    title: "a logout succeeds if the revocation fails",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -143,7 +143,7 @@ export const logoutRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "logout",
-    title: "destroys the session first, and waits for a revocation that hangs for a second at most",
+    title: "a logout ends the session first and waits for a revocation for at most one second",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -160,7 +160,7 @@ export const logoutRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "logout",
-    title: "an invalid, empty or repeated response is 400 that lists the valid ones, and nothing changes",
+    title: "a logout with an invalid, empty or repeated response gets a 400 that lists the valid ones, and changes nothing",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -188,7 +188,7 @@ export const logoutRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "logout",
-    title: "of somebody who is signed out is answered in the same way, and asks nobody",
+    title: "a logout of a signed-out user gets the same response and makes no provider request",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -205,7 +205,7 @@ export const logoutRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "logout",
-    title: "twice at once is as good as once, and revokes once",
+    title: "two logouts at once succeed and revoke once",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();

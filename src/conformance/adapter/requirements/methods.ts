@@ -21,7 +21,7 @@ const SAME_BY_HEAD = [
 export const methodRequirements: readonly AdapterRequirement[] = [
   {
     area: "methods",
-    title: "another method than GET is 405 with Allow, has no effect, and opens nothing to other origins",
+    title: "a method other than GET gets 405 with Allow, has no effect, and opens nothing to other origins",
     async check(starter) {
       const app = await starter.start({ options: { debug: true } });
       const browser = await app.signedIn();
@@ -52,7 +52,7 @@ export const methodRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "methods",
-    title: "a body that is sent along, whatever its type, changes nothing about a 405",
+    title: "a request body of any type changes nothing about a 405",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -71,7 +71,7 @@ export const methodRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "methods",
-    title: "HEAD on index, session and debug is answered like GET, without a body, and neither refreshes nor counts as use",
+    title: "HEAD on index, session and debug gets the headers of GET without a body, does not refresh, and does not count as use",
     async check(starter) {
       const app = await starter.start({ options: { debug: true, sessionIdleTimeout: 3600 } });
       const browser = await app.signedIn();
@@ -93,7 +93,7 @@ export const methodRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "methods",
-    title: "HEAD on login, login-callback and logout is 405 without any effect",
+    title: "HEAD on login, login-callback and logout gets 405 without an effect",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();

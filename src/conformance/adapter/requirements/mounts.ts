@@ -69,7 +69,7 @@ async function says(browser: CookieBrowser, { path }: Mount): Promise<unknown> {
 export const mountRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    title: "who is signed in at one is not at the other, and each guard lets in only its own mount's visitors",
+    title: "a sign-in at one mount is none at the other, and each guard accepts only its own mount's users",
     async check(starter) {
       const { app } = await twoMounts(starter);
       for (const [here, there] of BOTH) {
@@ -90,7 +90,7 @@ export const mountRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a visitor is signed in at both at once, each refreshes at its own provider, and a logout at one leaves the other",
+    title: "a user is signed in at both mounts at once, each refreshes at its own provider, and a logout at one leaves the other",
     session: "bundled",
     async check(starter) {
       const { app, partners } = await twoMounts(starter);
@@ -118,7 +118,7 @@ export const mountRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a state from one brought to the other's callback is 400, asks nobody for tokens, and still works at home",
+    title: "a state of one mount at the other's callback gets 400, makes no token request, and still works at its own mount",
     session: "bundled",
     async check(starter) {
       const { app, partners } = await twoMounts(starter);
@@ -139,7 +139,7 @@ export const mountRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a cookie value carried over to the other mount's cookie signs nobody in, with one store and one secret key for both",
+    title: "a cookie value copied to the other mount's cookie signs no user in, with one store and one secret key for both",
     core: true,
     session: "bundled",
     async check(starter) {
@@ -154,7 +154,7 @@ export const mountRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "nor does it where both mounts have one provider, as two clients of it",
+    title: "a cookie value copied to the other mount's cookie signs no user in, with two clients of one provider",
     core: true,
     session: "bundled",
     async check(starter) {
@@ -168,7 +168,7 @@ export const mountRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "nor does a pending login: its state is 400 at the other's callback, although the cookie leads to it there",
+    title: "a pending login copied to the other mount's cookie gets 400 at its callback",
     core: true,
     session: "bundled",
     async check(starter) {
@@ -189,7 +189,7 @@ export const mountRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "with one cookie name, one store and one secret key for both, nobody becomes who the other's visitor is",
+    title: "with one cookie name, one store and one secret key for both mounts, no user becomes the other mount's user",
     core: true,
     session: "bundled",
     async check(starter) {
@@ -208,7 +208,7 @@ export const mountRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "with the host's own sessions, which both share, nobody becomes who the other's visitor is",
+    title: "with the framework's own sessions, which both mounts share, no user becomes the other mount's user",
     session: "host",
     async check(starter) {
       const { app } = await twoMounts(starter);

@@ -104,23 +104,23 @@ async function checkRejected(starter: ApplicationStarter, place: Place, corpus: 
 export const originRequirements: readonly AdapterRequirement[] = [
   {
     area: "origin",
-    title: "an origin_url of our own origin is where the visitor ends, in the browser's own spelling",
+    title: "an origin_url of the application's own origin is where the user ends, in the browser's spelling",
     check: (starter) => checkKept(starter, byQuery),
   },
   {
     area: "origin",
-    title: "an X-ORIGIN-URL of our own origin is where the visitor ends, in the browser's own spelling",
+    title: "an X-ORIGIN-URL of the application's own origin is where the user ends, in the browser's spelling",
     check: (starter) => checkKept(starter, byHeader),
   },
   {
     area: "origin",
-    title: "an origin_url that is missing, repeated, malformed or of another origin is silently replaced by the fallback",
+    title: "an origin_url that is missing, repeated, malformed or of another origin is replaced by the fallback without an error",
     core: true,
     check: (starter) => checkRejected(starter, byQuery, [...REJECTED, ...REJECTED_IN_QUERY]),
   },
   {
     area: "origin",
-    title: "an X-ORIGIN-URL that is missing, repeated, malformed or of another origin is silently replaced by the fallback",
+    title: "an X-ORIGIN-URL that is missing, repeated, malformed or of another origin is replaced by the fallback without an error",
     core: true,
     check: (starter) => checkRejected(starter, byHeader, REJECTED),
   },

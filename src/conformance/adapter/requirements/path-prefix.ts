@@ -26,7 +26,7 @@ const SAID: readonly (readonly [how: string, options: IdpAuthOptions])[] = [
 export const pathPrefixRequirements: readonly AdapterRequirement[] = [
   ...SAID.map(([how, options]): AdapterRequirement => ({
     area,
-    title: `the whole trip works behind a proxy that takes a prefix off the path (${how})`,
+    title: `the whole trip works behind a proxy that strips a path prefix (${how})`,
     core: options !== BEHIND,
     async check(starter) {
       await wholeTrip(await starter.start({ options }), "", `${PREFIX}/idpauth/`);
@@ -34,7 +34,7 @@ export const pathPrefixRequirements: readonly AdapterRequirement[] = [
   })),
   {
     area,
-    title: "and where the application itself is mounted below a path",
+    title: "the whole trip works if the application itself is mounted below a path",
     needs: "sub-path",
     async check(starter) {
       const options = { ...BEHIND, mountPath: "/area/idpauth/" };
@@ -43,7 +43,7 @@ export const pathPrefixRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "every link of every page carries the prefix",
+    title: "every link of every page has the prefix",
     async check(starter) {
       const app = await starter.start({ options: { ...BEHIND, sessionMaxAge: 600 } });
       const browser = outside(app);
@@ -71,7 +71,7 @@ export const pathPrefixRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "every redirect and every address that a script is told carries it",
+    title: "every redirect and every address in a JSON body has the prefix",
     async check(starter) {
       const own: ApplicationRoute = {
         kind: "json",
@@ -101,7 +101,7 @@ export const pathPrefixRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a page outside of the prefix is no page of ours to come back to where it names another origin",
+    title: "a page outside the prefix that names another origin is replaced by the fallback",
     core: true,
     async check(starter) {
       const app = await starter.start({ options: BEHIND });
@@ -115,7 +115,7 @@ export const pathPrefixRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "the application itself is asked without the prefix; with it, nothing is ours",
+    title: "the application serves the paths without the prefix; with the prefix, no path belongs to idpauth",
     async check(starter) {
       const app = await starter.start({ options: BEHIND });
       const browser = app.browser();

@@ -10,7 +10,7 @@ const loginOf = (app: StartedApplication, tab: number) =>
 export const pendingLoginRequirements: readonly AdapterRequirement[] = [
   {
     area: "pending logins",
-    title: "two tabs can sign in at once, and each returns to its own page, whichever comes back first",
+    title: "two tabs can sign in at once, in any order, and each returns to its own page",
     async check(starter) {
       const app = await starter.start();
       for (const order of [
@@ -29,7 +29,7 @@ export const pendingLoginRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "pending logins",
-    title: "eight are kept; with the ninth the oldest is no longer valid",
+    title: "a browser keeps eight pending logins; a ninth login ends the oldest",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -43,7 +43,7 @@ export const pendingLoginRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "pending logins",
-    title: "each lasts ten minutes from its own start, whatever else begins meanwhile",
+    title: "each pending login lasts ten minutes from its own start, also when others start later",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -62,7 +62,7 @@ export const pendingLoginRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "pending logins",
-    title: "two tabs that come back in the same moment both go on to their own pages, and the visitor is signed in",
+    title: "two tabs that return at the same moment both reach their own pages, and the user is signed in",
     async check(starter) {
       const app = await starter.start();
       const browser = app.browser();

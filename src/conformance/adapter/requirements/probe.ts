@@ -27,7 +27,7 @@ const ENDS: readonly (readonly [reason: string, start: StageOptions, seconds: nu
 export const probeRequirements: readonly AdapterRequirement[] = [
   {
     area: "probe",
-    title: "is 200 for everybody: who is signed in with exactly email, name and picture, or user null, whatever Accept says",
+    title: "the probe responds with 200 and exactly email, name and picture, or user null, for every Accept header",
     async check(starter) {
       const app = await starter.start();
       for (const [browser, body] of [
@@ -53,7 +53,7 @@ export const probeRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "probe",
-    title: "names in every script come through whole, here and on the index",
+    title: "names in every script arrive unchanged, in the probe and on the index page",
     async check(starter) {
       const name = 'Zoë 李 🦊 \u2028 "</script>';
       const app = await starter.start({ provider: { person: { sub: "zoe", name, email: "zoë@exämple.com" } } });
@@ -66,7 +66,7 @@ export const probeRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "probe",
-    title: "somebody who is only signing in is signed out",
+    title: "a user who has only started a login is signed out",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -77,8 +77,7 @@ export const probeRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "probe",
-    title:
-      "a session within its limits is valid to their last second; beyond, it has ended, does not come back by asking, but by a new sign-in",
+    title: "a session is valid to the last second of its limits; an ended session comes back only by a new sign-in",
     core: true,
     async check(starter) {
       for (const [reason, start, seconds] of ENDS) {
@@ -96,7 +95,7 @@ export const probeRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "probe",
-    title: "of several limits that are over, the maximum age is named before the idle timeout, and both before the expired ID token",
+    title: "if several limits have passed, the probe names the maximum age before the idle timeout, and both before the expired ID token",
     core: true,
     async check(starter) {
       const app = await starter.start({
@@ -116,7 +115,7 @@ export const probeRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "probe",
-    title: "slides the idle timeout, and only a successful access does",
+    title: "the probe of a signed-in user extends the idle timeout; that of an ended session does not",
     core: true,
     async check(starter) {
       const app = await starter.start({ options: { sessionIdleTimeout: 600 } });
@@ -132,7 +131,7 @@ export const probeRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "probe",
-    title: "with slide=false, by HEAD, and the index leave the idle timeout where it is",
+    title: "the probe with slide=false or by HEAD and the index page do not extend the idle timeout",
     core: true,
     async check(starter) {
       const app = await starter.start({ options: { sessionIdleTimeout: 600 } });
@@ -147,7 +146,7 @@ export const probeRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "probe",
-    title: "other values of slide and details, empty and repeated ones too, are ignored",
+    title: "other values of slide and details are ignored, also empty and repeated ones",
     core: true,
     async check(starter) {
       const app = await starter.start({ options: { sessionIdleTimeout: 600 } });
@@ -169,7 +168,7 @@ export const probeRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "probe",
-    title: "details=true adds the reason and the seconds that are left of each limit, null where there is none",
+    title: "details=true adds the reason and the seconds left of each limit, null for an absent limit",
     core: true,
     async check(starter) {
       const app = await starter.start({ options: { sessionMaxAge: 1800, sessionIdleTimeout: 600 } });
@@ -194,7 +193,7 @@ export const probeRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "probe",
-    title: "with the provider away is 503 with Retry-After, and a body that signs nobody in, whatever else is asked for",
+    title: "the probe during a provider outage gets 503 with Retry-After and a body without a user, for every query",
     core: true,
     async check(starter) {
       const app = await starter.start();

@@ -48,14 +48,14 @@ async function checkTrusted(app: StartedApplication, session: "bundled" | "host"
 
 /** What an application that nobody told of a proxy makes of forwarded headers. */
 const UNTRUSTED: readonly (readonly [title: string, options: StageOptions, redirectUri: string])[] = [
-  ["by default forwarded headers count for nothing", {}, `http://app.example${CALLBACK}`],
+  ["by default forwarded headers are ignored", {}, `http://app.example${CALLBACK}`],
   [
-    "with BASE_URL neither they nor Host say where we are",
+    "with BASE_URL forwarded headers and Host are ignored",
     { options: { baseUrl: "https://base.example" } },
     `https://base.example${CALLBACK}`,
   ],
   [
-    "with BASE_URL that is so where a proxy is trusted, too",
+    "behind a trusted proxy BASE_URL still sets the origin",
     { options: { baseUrl: "https://base.example", trustProxy: true } },
     `https://base.example${CALLBACK}`,
   ],
@@ -64,7 +64,7 @@ const UNTRUSTED: readonly (readonly [title: string, options: StageOptions, redir
 export const proxyRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    title: "the host's own setting makes X-Forwarded-Proto and X-Forwarded-Host say where we are",
+    title: "the framework's own setting lets X-Forwarded-Proto and X-Forwarded-Host set the origin",
     needs: "own trust-proxy setting",
     async check(starter) {
       await checkTrusted(await starter.start({ trustsProxy: true }), starter.session);
@@ -72,7 +72,7 @@ export const proxyRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "the option trustProxy does the same",
+    title: "the option trustProxy lets X-Forwarded-Proto and X-Forwarded-Host set the origin",
     async check(starter) {
       await checkTrusted(await starter.start({ options: { trustProxy: true } }), starter.session);
     },
@@ -98,7 +98,7 @@ export const proxyRequirements: readonly AdapterRequirement[] = [
   })),
   {
     area,
-    title: "a login that starts at another host is first sent to BASE_URL, its parameters kept, and ends there",
+    title: "a login that starts at another host is redirected to BASE_URL with its parameters and ends there",
     async check(starter) {
       const app = await starter.start({ options: { baseUrl: PUBLIC } });
       const elsewhere = "http://www.example";

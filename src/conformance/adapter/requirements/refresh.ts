@@ -39,7 +39,7 @@ const REFUSALS: readonly Fault[] = [
 export const refreshRequirements: readonly AdapterRequirement[] = [
   {
     area: "refresh",
-    title: "an expired ID token is one token request, however many requests come at once, and all get the fresh token",
+    title: "an expired ID token makes one token request for any number of requests, and all get the fresh token",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -59,7 +59,7 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "refresh",
-    title: "each sends the newest refresh token, and none is sent before the ID token has expired",
+    title: "each refresh sends the newest refresh token, and none happens before the ID token expires",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -78,7 +78,7 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "refresh",
-    title: "a provider that sends no new refresh token keeps the old one in use",
+    title: "the refresh token stays in use if the provider sends no new one",
     core: true,
     async check(starter) {
       const app = await starter.start({ provider: { rotation: false } });
@@ -106,7 +106,7 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "refresh",
-    title: "that the provider refuses ends the session, is not tried again, and a new sign-in recovers",
+    title: "a refresh that the provider refuses ends the session and is not tried again; a new sign-in works",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -124,7 +124,7 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "refresh",
-    title: "a fresh ID token that is another user's, or wrong, ends the session; no user is switched",
+    title: "a fresh ID token that is wrong or another user's ends the session and switches no user",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -152,7 +152,7 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "refresh",
-    title: "an outage of the provider is 503 with Retry-After; it signs nobody out, and the next request after it recovers",
+    title: "an outage of the provider gets 503 with Retry-After and signs no user out; the next request after it works",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -172,7 +172,7 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "refresh",
-    title: "an ID token that cannot be verified yet is an outage, and the rotated refresh token is kept",
+    title: "an ID token that cannot be verified yet counts as an outage, and the rotated refresh token is stored",
     core: true,
     async check(starter) {
       const app = await starter.start();
@@ -189,7 +189,7 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "refresh",
-    title: "a visitor waits for IDP_HTTP_TIMEOUT at most; the refresh goes on without them, and is stored",
+    title: "a user waits for at most IDP_HTTP_TIMEOUT; the refresh continues in the background and is stored",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();
@@ -207,7 +207,7 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "refresh",
-    title: "never lifts the maximum age, and none is made beyond it",
+    title: "a refresh never extends the maximum age, and none happens after it",
     core: true,
     async check(starter) {
       const app = await starter.start({ options: { sessionMaxAge: 1800 }, provider: { idTokenSeconds: 600 } });
@@ -225,7 +225,7 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "refresh",
-    title: "during which the maximum age is reached does not lift it",
+    title: "a refresh that is running when the maximum age ends does not extend it",
     core: true,
     async check(starter) {
       const app = await starter.start({ options: { sessionMaxAge: 1800, httpTimeout: 20 }, provider: { idTokenSeconds: 1795 } });
@@ -241,7 +241,7 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "refresh",
-    title: "never lifts the idle timeout, and counts as use",
+    title: "a refresh never extends an idle timeout that has passed, and counts as use",
     core: true,
     async check(starter) {
       const app = await starter.start({ options: { sessionIdleTimeout: 600 }, provider: { idTokenSeconds: 300 } });
@@ -257,7 +257,7 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "refresh",
-    title: "a logout meanwhile wins: the session is not written back, and the late tokens are revoked",
+    title: "a logout during a refresh wins: the session is not written back, and the new tokens are revoked",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();

@@ -15,8 +15,7 @@ async function start(starter: ApplicationStarter): Promise<{ app: StartedApplica
 export const storeOutageRequirements: readonly AdapterRequirement[] = [
   {
     area: "store outage",
-    title:
-      "every endpoint is 503 with Retry-After, says neither signed out nor logged_out, touches no cookie, and all is as before afterwards",
+    title: "every endpoint gets 503 with Retry-After, reports no signed-out state, touches no cookie, and works as before afterwards",
     session: "bundled",
     async check(starter) {
       const { app, store } = await start(starter);
@@ -56,7 +55,7 @@ export const storeOutageRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "store outage",
-    title: "does not concern a visitor without a cookie, but for a login",
+    title: "a request without a cookie works during an outage, except for a login",
     core: true,
     session: "bundled",
     async check(starter) {
@@ -74,7 +73,7 @@ export const storeOutageRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "store outage",
-    title: "that begins during a callback is 503 without a cookie, and revokes nothing",
+    title: "an outage that begins during a callback gets 503 without a cookie and revokes nothing",
     core: true,
     session: "bundled",
     async check(starter) {

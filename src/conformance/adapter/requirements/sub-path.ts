@@ -23,7 +23,7 @@ export const subPathRequirements: readonly AdapterRequirement[] = [
   {
     area,
     needs,
-    title: "the whole trip stays below the path: guard, login, callback, the page asked for, logout",
+    title: "guard, login, callback, page and logout stay below the path",
     async check(starter) {
       const app = await starter.start({ basePath });
       const browser = app.browser();
@@ -48,7 +48,7 @@ export const subPathRequirements: readonly AdapterRequirement[] = [
   {
     area,
     needs,
-    title: "the endpoints and what the guard says of them have the whole path, and so has the cookie's name",
+    title: "the endpoints, the guard's addresses and the cookie's name contain the whole path",
     async check(starter) {
       const app = await starter.start({ basePath });
       const browser = app.browser();
@@ -71,7 +71,7 @@ export const subPathRequirements: readonly AdapterRequirement[] = [
   {
     area,
     needs,
-    title: "what lies outside of the path is not ours",
+    title: "addresses outside the path belong to the application",
     async check(starter) {
       const app = await starter.start({ basePath });
       const browser = await app.signedIn();

@@ -6,7 +6,7 @@ import { leaksIn, secretsOf } from "./secrets.js";
 export const tripRequirements: readonly AdapterRequirement[] = [
   {
     area: "trip",
-    title: "guarded page, login, provider, callback, the page asked for, logout",
+    title: "a user goes from a guarded page through login and callback back to the page, and logs out",
     async check(starter) {
       const app = await starter.start();
       const browser = app.browser();
@@ -38,7 +38,7 @@ export const tripRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "trip",
-    title: "listeners are told of each step with time, issuer and subject, and neither they nor the log see a secret",
+    title: "listeners get each step with time, issuer and subject; neither listeners nor the log get a secret",
     core: true,
     async check(starter) {
       const app = await starter.start({ options: { sessionMaxAge: 7200 } });

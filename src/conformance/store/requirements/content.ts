@@ -9,10 +9,10 @@ const MEGABYTE = 1024 * 1024;
 export const contentRequirements: readonly StoreRequirement[] = [
   {
     method: "data",
-    title: "is opaque: every byte, no byte at all, and a megabyte come back unchanged",
+    title: "is opaque: every byte, no byte at all, and a megabyte return unchanged",
     guarantees: [],
     properties: ["secrecy"],
-    consequence: "Sealed records that come back changed cannot be opened, so their visitors are signed out.",
+    consequence: "Encrypted records that change in the store cannot be decrypted, so their users would be signed out.",
     needs: "bytes",
     async check(under) {
       const everyByte = Uint8Array.from({ length: 256 }, (_, index) => index);
@@ -30,10 +30,10 @@ export const contentRequirements: readonly StoreRequirement[] = [
   },
   {
     method: "data",
-    title: "of bytes that are part of a larger buffer, that part alone is kept",
+    title: "of a view into a larger buffer, only the view is stored",
     guarantees: [],
     properties: ["secrecy", "separation"],
-    consequence: "Whatever else lies in the same memory, secrets among it, would be written to the store.",
+    consequence: "Other contents of the same memory, possibly secrets, would be written to the store.",
     needs: "bytes",
     async check(under) {
       const pool = new Uint8Array(randomBytes(64));
@@ -46,10 +46,10 @@ export const contentRequirements: readonly StoreRequirement[] = [
   },
   {
     method: "data",
-    title: "is the store's own copy: changing what was handed over or given out changes nothing",
+    title: "is the store's own copy: changing the caller's or a returned array changes nothing",
     guarantees: [5],
     properties: ["secrecy"],
-    consequence: "A stored record would change without a write, and without a new version.",
+    consequence: "A stored record would change without a write and without a new version.",
     needs: "bytes",
     async check(under) {
       const now = under.now();
@@ -83,10 +83,10 @@ export const contentRequirements: readonly StoreRequirement[] = [
   },
   {
     method: "key",
-    title: "is taken literally, whatever it looks like",
+    title: "is compared literally, for every kind of text",
     guarantees: [],
     properties: ["separation"],
-    consequence: "Two visitors whose keys look alike would share one session.",
+    consequence: "Two users with similar keys would share one session.",
     async check(under) {
       const base = newKey();
       const keys = [
@@ -111,10 +111,10 @@ export const contentRequirements: readonly StoreRequirement[] = [
   },
   {
     method: "setup",
-    title: "names nothing that keeps the store from its promises",
+    title: "reports no problem with the store's setup",
     guarantees: [7],
     properties: [],
-    consequence: "The store itself says that it cannot keep its promises as it is set up.",
+    consequence: "The store itself reports that its setup breaks its guarantees.",
     async check({ store }) {
       const problems = (store.problems ?? []).map(({ message, remedy }) => `${message} ${remedy}`);
       assert.deepEqual(problems, [], problems.join(" "));

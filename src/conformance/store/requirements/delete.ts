@@ -7,10 +7,10 @@ const method = "delete";
 export const deleteRequirements: readonly StoreRequirement[] = [
   {
     method,
-    title: "gives what was there, and it is gone",
+    title: "returns the entry and removes it",
     guarantees: [6],
     properties: [],
-    consequence: "A logout would leave the session where it is, or not know which token to revoke.",
+    consequence: "A logout would leave the session in the store, or revoke no token.",
     async check(under) {
       const now = under.now();
       const [subject, summary] = [newKey(), new Uint8Array([7])];
@@ -27,10 +27,10 @@ export const deleteRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "gives the newest data, not that of an earlier read",
+    title: "returns the newest data, not the data of an earlier read",
     guarantees: [6],
     properties: [],
-    consequence: "A logout would revoke a token that is spent already, and leave the newest one alive.",
+    consequence: "A logout would revoke a spent token and leave the newest one valid.",
     async check(under) {
       const { key, version } = await inserted(under, "first");
       await under.store.get(key);
@@ -41,20 +41,20 @@ export const deleteRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "gives undefined for what is not there",
+    title: "returns undefined for an absent entry",
     guarantees: [],
     properties: ["separation"],
-    consequence: "A logout would revoke tokens that are not the visitor's.",
+    consequence: "A logout would revoke another user's tokens.",
     async check({ store }) {
       assert.equal(await store.delete(newKey()), undefined);
     },
   },
   {
     method,
-    title: "of many at once, one is given the entry",
+    title: "of many deletes at once, one gets the entry",
     guarantees: [6],
     properties: [],
-    consequence: "A logout and a sign-in that is being finished would both believe that they took the session over.",
+    consequence: "A logout and a sign-in that is being finished would both treat the session as theirs.",
     async check(under) {
       for (let round = 0; round < ROUNDS / 2; round += 1) {
         const { key, entry } = await inserted(under);
@@ -67,10 +67,10 @@ export const deleteRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "against replace and touch at the same time: whoever comes first, the entry does not come back",
+    title: "against a simultaneous replace and touch: the entry does not come back, in any order",
     guarantees: [6],
     properties: [],
-    consequence: "A refresh or a stamp that is under way at a logout would bring the session back.",
+    consequence: "A refresh or a time stamp that is running during a logout would bring the session back.",
     async check(under) {
       const deleted: string[] = [];
       for (let round = 0; round < 2 * ROUNDS; round += 1) {
@@ -90,10 +90,10 @@ export const deleteRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "against replace at the same time: gives what a replace that was answered with true has written",
+    title: "against a simultaneous replace: returns the data of a replace that returned true",
     guarantees: [6],
     properties: [],
-    consequence: "The tokens that a refresh has just stored would neither be in the session nor be revoked by the logout.",
+    consequence: "The tokens of a refresh would neither be in the session nor be revoked by the logout.",
     async check(under) {
       for (let round = 0; round < 2 * ROUNDS; round += 1) {
         const { key, version } = await inserted(under, "first");
@@ -111,10 +111,10 @@ export const deleteRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "leaves other keys alone",
+    title: "leaves other keys unchanged",
     guarantees: [],
     properties: ["separation"],
-    consequence: "One device's logout would sign out another, or somebody else.",
+    consequence: "A logout on one device would sign out another device or another user.",
     async check(under) {
       const subject = newKey();
       const [one, other] = [await inserted(under, "a", { subject }), await inserted(under, "b", { subject })];

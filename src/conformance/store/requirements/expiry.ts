@@ -11,10 +11,10 @@ const VERY_LONG = 400 * 86_400;
 export const expiryRequirements: readonly StoreRequirement[] = [
   {
     method,
-    title: "an entry is there in the last second before expiresAt, and for no method from expiresAt on",
+    title: "an entry exists until the last second before expiresAt, and for no method from expiresAt on",
     guarantees: [],
     properties: ["expiry", "everywhere"],
-    consequence: "A session would end too early, or go on after its end.",
+    consequence: "A session would end too early or continue after its end.",
     async check(under) {
       for (let attempt = 0; attempt < 5; attempt += 1) {
         const subject = newKey();
@@ -37,10 +37,10 @@ export const expiryRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "each method finds an expired entry absent when it is the first to come",
+    title: "each method treats an expired entry as absent when it is the first to access it",
     guarantees: [],
     properties: ["expiry", "everywhere"],
-    consequence: "A late write would bring back a session that had ended.",
+    consequence: "A late write would bring back an ended session.",
     async check(under) {
       const subject = newKey();
       const expiresAt = under.now() + lifeOf(under);
@@ -64,11 +64,10 @@ export const expiryRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "what touch or replace have prolonged is there, and listed, beyond its first expiry and ends at the new one",
+    title: "an entry that touch or replace has prolonged exists and is listed until the new expiry",
     guarantees: [],
     properties: ["expiry", "everywhere"],
-    consequence:
-      "A session that was renewed would end at its old expiry, or drop out of its owner's device list there and outlive a sign-out everywhere.",
+    consequence: "A renewed session would end at its old expiry, or leave its owner's device list and survive signing out everywhere.",
     async check(under) {
       for (let attempt = 0; attempt < 5; attempt += 1) {
         const subject = newKey();
@@ -105,7 +104,7 @@ export const expiryRequirements: readonly StoreRequirement[] = [
     title: "neither touch nor replace with an earlier expiresAt shortens a life",
     guarantees: [],
     properties: ["expiry"],
-    consequence: "A request that knows an older expiry would end a session that has been renewed.",
+    consequence: "A request with an older expiry would end a renewed session.",
     async check(under) {
       const subject = newKey();
       const early = under.now() + lifeOf(under);
@@ -122,10 +121,10 @@ export const expiryRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "reading prolongs nothing, and a life of 400 days is no shorter than that",
+    title: "reading prolongs nothing, and a life of 400 days is supported",
     guarantees: [],
     properties: ["expiry"],
-    consequence: "A session that is only looked at would never end, or a very long one end at once.",
+    consequence: "A session that is only read would never end, or a very long one would end at once.",
     async check(under) {
       const life = lifeOf(under);
       const expiresAt = under.now() + life;
@@ -140,10 +139,10 @@ export const expiryRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "an entry that was inserted with an expiresAt in the past is not there",
+    title: "an entry with an expiresAt in the past does not exist",
     guarantees: [],
     properties: ["expiry"],
-    consequence: "What has ended already would begin again.",
+    consequence: "An ended session would begin again.",
     async check(under) {
       const now = under.now();
       for (const expiresAt of [now, now - 1, 0]) {

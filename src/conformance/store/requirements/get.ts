@@ -10,20 +10,20 @@ const FAR_TIMES = [2_200_000_000, 4_400_000_000];
 export const getRequirements: readonly StoreRequirement[] = [
   {
     method,
-    title: "gives undefined for a key that was never inserted",
+    title: "returns undefined for a key that was never inserted",
     guarantees: [],
     properties: ["separation"],
-    consequence: "An invented cookie would lead to something.",
+    consequence: "An invented cookie would find a session.",
     async check({ store }) {
       assert.equal(await store.get(newKey()), undefined);
     },
   },
   {
     method,
-    title: "gives every field back as it was inserted",
+    title: "returns every field as it was inserted",
     guarantees: [],
     properties: ["expiry", "idle", "everywhere", "secrecy"],
-    consequence: "What a session's life, idle timeout and device list are judged by would not be what was stored.",
+    consequence: "The session's life, idle timeout and device list would be computed from other values than the stored ones.",
     async check(under) {
       const summary = new Uint8Array([0, 1, 127, 128, 255]);
       const subject = newKey();
@@ -36,10 +36,10 @@ export const getRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "leaves out what was not inserted, rather than giving null or zero",
+    title: "leaves out absent fields, and does not return null or zero for them",
     guarantees: [],
     properties: ["idle", "everywhere"],
-    consequence: "A session without a stamp would count as idle since 1970, or a pending login as somebody's session.",
+    consequence: "A session without a time stamp would count as idle since 1970, or a pending login as a user's session.",
     async check(under) {
       const { key } = await inserted(under);
       const stored = await under.store.get(key);
@@ -48,10 +48,10 @@ export const getRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "gives times beyond 32 bits back",
+    title: "returns times beyond 32 bits",
     guarantees: [],
     properties: ["expiry", "idle"],
-    consequence: "A long life would wrap around to one that ended long ago, from 2038 on every life.",
+    consequence: "A long life would wrap around to a past time; from 2038 on, every life would.",
     async check(under) {
       for (const time of FAR_TIMES) {
         const { key } = await inserted(under, "far", { lastActive: time - 1, expiresAt: time });
@@ -62,10 +62,10 @@ export const getRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "gives the same version while nothing is written",
+    title: "returns the same version while nothing is written",
     guarantees: [2],
     properties: [],
-    consequence: "No replace would ever fit the version that was read, so nobody could take the lease and nobody be refreshed.",
+    consequence: "No replace would match the version that was read, so no process could take the lease and no session could be refreshed.",
     async check(under) {
       const { key, version } = await inserted(under);
       assert.equal(await versionOf(under, key), version);
@@ -73,10 +73,10 @@ export const getRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "gives what was written as soon as the write has been answered",
+    title: "returns a write as soon as the write has been confirmed",
     guarantees: [1, 3, 5],
     properties: [],
-    consequence: "A request that comes right after a refresh would find the spent token, and spend it again.",
+    consequence: "A request right after a refresh would find the spent token and spend it again.",
     async check(under) {
       const { key } = await inserted(under, "write 0");
       for (let write = 1; write <= 10; write += 1) {
@@ -87,10 +87,10 @@ export const getRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "what was given stays as it was when the entry changes afterwards",
+    title: "a returned entry stays unchanged when the stored entry changes",
     guarantees: [5],
     properties: [],
-    consequence: "A reader would hold new data beside an old version, or the other way round, and write one over the other.",
+    consequence: "A reader would hold new data with an old version, or the reverse, and overwrite one with the other.",
     async check(under) {
       const now = under.now();
       const { key, version } = await inserted(under, "first", { lastActive: now });
@@ -104,10 +104,10 @@ export const getRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "of many keys at once, each gives its own, while properties are written and deleted",
+    title: "for many keys at once, returns each key's own entry during writes and deletes",
     guarantees: [],
     properties: ["separation"],
-    consequence: "A visitor would be shown somebody else's session.",
+    consequence: "A user would see another user's session.",
     async check(under) {
       const one = async (index: number): Promise<void> => {
         const subject = newKey();

@@ -10,7 +10,7 @@ import { processRequirements } from "./processes.js";
 import { replaceRequirements } from "./replace.js";
 import { touchRequirements } from "./touch.js";
 
-/** THE table: everything that a store owes. */
+/** All requirements of a session store, in the order of a report. */
 export const storeRequirements: readonly StoreRequirement[] = [
   ...getRequirements,
   ...insertRequirements,

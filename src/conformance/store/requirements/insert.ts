@@ -8,10 +8,10 @@ const method = "insert";
 export const insertRequirements: readonly StoreRequirement[] = [
   {
     method,
-    title: "refuses a key that exists and writes nothing",
+    title: "refuses a key that exists, and writes nothing",
     guarantees: [5],
     properties: [],
-    consequence: "Whoever inserts would overwrite a session that lives, with the newest tokens in it.",
+    consequence: "An insert would overwrite a live session with the newest tokens in it.",
     async check(under) {
       const now = under.now();
       const subject = newKey();
@@ -32,10 +32,10 @@ export const insertRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "of many at once under one key, one wins and its data is what is kept",
+    title: "of many inserts at once under one key, one wins and its data is stored",
     guarantees: [5],
     properties: [],
-    consequence: "Two writers would both believe that the session is theirs, and one of them be overwritten.",
+    consequence: "Two writers would both treat the session as theirs, and one would be overwritten.",
     async check(under) {
       for (let round = 0; round < ROUNDS / 2; round += 1) {
         const key = newKey();
@@ -50,10 +50,10 @@ export const insertRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "takes a key again once its entry has been deleted, and nothing of the old one is left",
+    title: "accepts a key again after a delete, and keeps nothing of the old entry",
     guarantees: [],
     properties: ["separation", "everywhere"],
-    consequence: "What was there before a logout would show in a session that began after it.",
+    consequence: "Data from before a logout would appear in a session that began after it.",
     async check(under) {
       const [old, subject] = [newKey(), newKey()];
       const { key } = await inserted(under, "first", { subject: old, lastActive: under.now(), summary: new Uint8Array([1]) });
@@ -69,10 +69,10 @@ export const insertRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "takes a key again once its entry has expired, and nothing of the old one is left",
+    title: "accepts a key again after expiry, and keeps nothing of the old entry",
     guarantees: [],
     properties: ["expiry", "separation", "everywhere"],
-    consequence: "What had expired would show in a session that began after it.",
+    consequence: "Expired data would appear in a session that began after it.",
     async check(under) {
       const subject = newKey();
       const expiresAt = under.now() + lifeOf(under);

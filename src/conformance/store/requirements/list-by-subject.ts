@@ -7,10 +7,10 @@ const method = "listBySubject";
 export const listRequirements: readonly StoreRequirement[] = [
   {
     method,
-    title: "gives all keys of the subject and no others",
+    title: "returns all keys of the subject and no others",
     guarantees: [],
     properties: ["everywhere"],
-    consequence: "Signing out everywhere would miss a device, or sign out somebody else.",
+    consequence: "Signing out everywhere would miss a device, or sign another user out.",
     async check(under) {
       const [ada, grace] = [newKey(), newKey()];
       const adas = [await inserted(under, "a", { subject: ada }), await inserted(under, "b", { subject: ada })];
@@ -23,10 +23,10 @@ export const listRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "gives each of many keys once, not a first page of them",
+    title: "returns each of many keys once, not only a first page",
     guarantees: [],
     properties: ["everywhere"],
-    consequence: "Signing out everywhere would stop after a number of devices, and leave the properties signed in.",
+    consequence: "Signing out everywhere would stop after some devices and leave the others signed in.",
     async check(under) {
       const subject = newKey();
       const keys = Array.from({ length: 150 }, newKey);
@@ -42,7 +42,7 @@ export const listRequirements: readonly StoreRequirement[] = [
     title: "follows a replace that changes the subject",
     guarantees: [],
     properties: ["everywhere"],
-    consequence: "After one person has signed in over another's session, it would stay in the other's hands.",
+    consequence: "After one user has signed in over another's session, the session would stay in the other user's list.",
     async check(under) {
       const [ada, grace] = [newKey(), newKey()];
       const { key, version } = await inserted(under, "first", { subject: ada });
@@ -53,10 +53,10 @@ export const listRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "gives what insert, replace and touch have left, and nothing that they refused or that was deleted",
+    title: "returns the results of insert, replace and touch, and no refused or deleted entry",
     guarantees: [],
     properties: ["everywhere"],
-    consequence: "A session would drop out of its owner's device list, or show in somebody's whose session it never was.",
+    consequence: "A session would leave its owner's device list, or appear in another user's list.",
     async check(under) {
       const [ada, grace] = [newKey(), newKey()];
       const { key, entry, version } = await inserted(under, "first", { subject: ada });
@@ -73,10 +73,10 @@ export const listRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "takes the subject literally: letter case, wildcards and common beginnings",
+    title: "compares the subject literally: letter case, wildcards and common beginnings",
     guarantees: [],
     properties: ["everywhere", "separation"],
-    consequence: "Signing out everywhere would reach strangers whose subject only looks alike.",
+    consequence: "Signing out everywhere would reach users whose subject is only similar.",
     async check(under) {
       const base = newKey();
       const subjects = [

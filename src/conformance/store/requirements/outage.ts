@@ -19,10 +19,10 @@ const SECRET = "sealed bytes that nobody may read";
 export const outageRequirements: readonly StoreRequirement[] = [
   {
     method,
-    title: "every method rejects in time, and none says that what is there is not",
+    title: "every method rejects in time, and none reports an existing entry as absent",
     guarantees: [7],
     properties: [],
-    consequence: "A visitor whose session is there would be taken for signed out, or wait without an answer.",
+    consequence: "A user with a session would count as signed out, or wait without a response.",
     needs,
     async check(under) {
       for (const { method: asked, mistake } of await duringOutage(under, await prepared(under))) {
@@ -32,10 +32,10 @@ export const outageRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "after it, everything is there that was, and the store works again",
+    title: "after an outage, every entry still exists and the store works again",
     guarantees: [7],
     properties: [],
-    consequence: "Visitors would be signed out by the outage.",
+    consequence: "Users would be signed out by the outage.",
     needs,
     async check(under) {
       const { kept, subject, summary } = await prepared(under);
@@ -54,10 +54,10 @@ export const outageRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "after it, nothing is done that was refused",
+    title: "after an outage, no refused operation is executed",
     guarantees: [7],
     properties: [],
-    consequence: "A logout that was answered with an error would sign the visitor out later, or a session appear that was given up.",
+    consequence: "A logout that failed would sign the user out later, or an abandoned session would appear.",
     needs,
     async check(under) {
       const there = await prepared(under);
@@ -73,10 +73,10 @@ export const outageRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "no error shows what was to be stored",
+    title: "no error contains the data of the operation",
     guarantees: [],
     properties: ["secrecy"],
-    consequence: "What is sealed would be written to logs.",
+    consequence: "The encrypted data would be written to logs.",
     needs,
     async check(under) {
       for (const { method: asked, error } of await duringOutage(under, await prepared(under))) {

@@ -23,11 +23,11 @@ const needs = "another";
 export const processRequirements: readonly StoreRequirement[] = [
   {
     method,
-    title: "of many replaces at once over two stores, one wins and its data is what is kept",
+    title: "of many replaces at once over two stores, one wins and its data is stored",
     guarantees: [2, 4, 5],
     properties: [],
     consequence:
-      "Two processes would both take the lease and both spend the refresh token, and a provider that detects reuse would sign the visitor out.",
+      "Two processes would take the lease and spend the refresh token, and a provider that detects reuse would sign the user out.",
     needs,
     async check(under) {
       const stores = [under.store, await anotherStore(under)];
@@ -44,10 +44,10 @@ export const processRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "of many inserts at once over two stores, one wins and its data is what is kept",
+    title: "of many inserts at once over two stores, one wins and its data is stored",
     guarantees: [5],
     properties: [],
-    consequence: "Two processes would both believe that the session is theirs, and one of them be overwritten.",
+    consequence: "Two processes would both treat the session as theirs, and one would be overwritten.",
     needs,
     async check(under) {
       const stores = [under.store, await anotherStore(under)];
@@ -64,10 +64,10 @@ export const processRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "no write is lost of many that read, change and write again over two stores",
+    title: "no write is lost when two stores read, change and write again",
     guarantees: [2, 5],
     properties: [],
-    consequence: "What one process was told is stored would be gone, with the tokens in it.",
+    consequence: "A write that was confirmed to one process would be lost, with the tokens in it.",
     needs,
     async check(under) {
       const other = await anotherStore(under);
@@ -76,10 +76,10 @@ export const processRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "what one has replaced the other gives at once, also after it has read the old, and the old version is worth nothing there",
+    title: "one store returns what the other has replaced at once, also after reading the old entry, and rejects the old version",
     guarantees: [2, 3, 5],
     properties: [],
-    consequence: "A process that remembers what it read would use the spent refresh token.",
+    consequence: "A process that caches its reads would use the spent refresh token.",
     needs,
     async check(under) {
       const other = await anotherStore(under);
@@ -96,10 +96,10 @@ export const processRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "what one has deleted is gone at once for the other, for every method",
+    title: "an entry that one store has deleted is absent for every method of the other at once",
     guarantees: [6],
     properties: [],
-    consequence: "After a logout, another process would still answer as if the visitor were signed in, or bring the session back.",
+    consequence: "After a logout, another process would treat the user as signed in, or bring the session back.",
     needs,
     async check(under) {
       const other = await anotherStore(under);
@@ -120,10 +120,10 @@ export const processRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "a delete by one against replace and touch by the other at the same time: the entry does not come back",
+    title: "a delete by one store against a simultaneous replace and touch by the other: the entry does not come back",
     guarantees: [6],
     properties: [],
-    consequence: "A refresh or a stamp under way in one process would undo a logout in another.",
+    consequence: "A refresh or a time stamp in one process would undo a logout in another.",
     needs,
     async check(under) {
       const other = await anotherStore(under);
@@ -145,10 +145,10 @@ export const processRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "a stamp by one is there for the other",
+    title: "a time stamp by one store is visible to the other",
     guarantees: [],
     properties: ["idle", "expiry"],
-    consequence: "A visitor whose requests go to several processes would be signed out as idle by one of them.",
+    consequence: "A user whose requests reach several processes would be signed out as idle by one of them.",
     needs,
     async check(under) {
       const other = await anotherStore(under);
@@ -164,10 +164,10 @@ export const processRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "a touch by one against a replace by the other at the same time: what was replaced stays replaced",
+    title: "a touch by one store against a simultaneous replace by the other: the replaced data stays",
     guarantees: [3, 5],
     properties: [],
-    consequence: "A stamp in one process would bring back the tokens that another has just replaced.",
+    consequence: "A time stamp in one process would bring back the tokens that another process has just replaced.",
     needs,
     async check(under) {
       const other = await anotherStore(under);
@@ -189,7 +189,7 @@ export const processRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "each lists what the other has inserted, replaced and deleted",
+    title: "each store lists what the other has inserted, replaced and deleted",
     guarantees: [],
     properties: ["everywhere"],
     consequence: "Signing out everywhere would miss the sessions that began in another process.",
@@ -211,10 +211,10 @@ export const processRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "a store that another process can reach does not say inProcess",
+    title: "a store that another process can reach does not declare inProcess",
     guarantees: [],
     properties: ["secrecy"],
-    consequence: "Records would leave the process unsealed, with the tokens in the clear.",
+    consequence: "Records would leave the process unencrypted, with the tokens in plain text.",
     needs,
     async check(under) {
       const other = await anotherStore(under);

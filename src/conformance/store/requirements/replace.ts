@@ -22,10 +22,10 @@ const method = "replace";
 export const replaceRequirements: readonly StoreRequirement[] = [
   {
     method,
-    title: "writes when the version still is the stored one, and gives a new version",
+    title: "writes if the version is still the stored one, and gives a new version",
     guarantees: [2, 5],
     properties: ["everywhere"],
-    consequence: "Nobody could store what a refresh brought, or an old version would stay good for one more write.",
+    consequence: "The result of a refresh could not be stored, or an old version would stay valid for one more write.",
     async check(under) {
       const { key, version } = await inserted(under, "first");
       const second = entryOf(under, "second", { subject: newKey(), summary: new Uint8Array([2]) });
@@ -39,10 +39,10 @@ export const replaceRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "takes away subject and summary that the new entry does not carry",
+    title: "removes subject and summary if the new entry has none",
     guarantees: [],
     properties: ["everywhere"],
-    consequence: "A session that is nobody's any more would stay in somebody's device list.",
+    consequence: "A session without a user would stay in a user's device list.",
     async check(under) {
       const subject = newKey();
       const { key, version } = await inserted(under, "first", { subject, summary: new Uint8Array([1]) });
@@ -57,7 +57,7 @@ export const replaceRequirements: readonly StoreRequirement[] = [
     title: "refuses an old version and writes nothing",
     guarantees: [3, 5],
     properties: [],
-    consequence: "A request that read before a refresh would write the spent token back over the new one.",
+    consequence: "A request that read before a refresh would overwrite the new token with the spent one.",
     async check(under) {
       const subject = newKey();
       const { key, version } = await inserted(under, "first", { subject });
@@ -74,10 +74,10 @@ export const replaceRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "moves neither lastActive nor expiresAt when it refuses",
+    title: "leaves lastActive and expiresAt unchanged when it refuses",
     guarantees: [],
     properties: ["idle", "expiry"],
-    consequence: "Whoever holds an outdated copy would prolong a session without being let in.",
+    consequence: "The holder of an outdated copy would prolong a session without a valid write.",
     async check(under) {
       const now = under.now();
       const { key, version } = await inserted(under, "first", { lastActive: now - 10, expiresAt: now + LONG });
@@ -89,11 +89,11 @@ export const replaceRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "of many at once with one version, one wins and its data is what is kept",
+    title: "of many replaces at once with one version, one wins and its data is stored",
     guarantees: [1, 2, 4, 5],
     properties: [],
     consequence:
-      "Two would both take the lease and both spend the refresh token, and a provider that detects reuse would sign the visitor out.",
+      "Two processes would take the lease and spend the refresh token, and a provider that detects reuse would sign the user out.",
     async check(under) {
       for (let round = 0; round < ROUNDS; round += 1) {
         const { key, version } = await inserted(under);
@@ -108,10 +108,10 @@ export const replaceRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "loses no write of many that read, change and write again",
+    title: "loses no write when many writers read, change and write again",
     guarantees: [2, 5],
     properties: [],
-    consequence: "A write that was answered with true would be gone, with the tokens in it.",
+    consequence: "A confirmed write would be lost, with the tokens in it.",
     async check(under) {
       await countTogether(
         under,
@@ -122,10 +122,10 @@ export const replaceRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "gives no version twice, and believes no version that it never gave",
+    title: "gives no version twice, and rejects versions that it never gave",
     guarantees: [2, 4, 5],
     properties: [],
-    consequence: "A writer that is long outdated would find its version again, and overwrite newer tokens or another's lease.",
+    consequence: "An outdated writer would find its version again and overwrite newer tokens or another process's lease.",
     async check(under) {
       const { key, version } = await inserted(under);
       const seen = new Set([version]);
@@ -146,10 +146,10 @@ export const replaceRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "gives a new version also when the data is what it was",
+    title: "gives a new version also if the data is unchanged",
     guarantees: [4, 5],
     properties: [],
-    consequence: "A refresher that was replaced could not tell that the lease has been in other hands meanwhile.",
+    consequence: "A refresher that was replaced could not detect that another process held the lease meanwhile.",
     async check(under) {
       const { key, entry, version } = await inserted(under, "same");
       assert.equal(await under.store.replace(key, entry, version), true);
@@ -160,10 +160,10 @@ export const replaceRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "an old version is not valid again after delete and insert under the same key",
+    title: "an old version stays invalid after delete and insert under the same key",
     guarantees: [5, 6],
     properties: [],
-    consequence: "What was in flight before a logout would be written into the session after it.",
+    consequence: "A write from before a logout would reach the session after it.",
     async check(under) {
       const { key, version } = await inserted(under, "first");
       for (let life = 0; life < 3; life += 1) {
@@ -178,10 +178,10 @@ export const replaceRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "an old version is not valid again after expiry and insert under the same key",
+    title: "an old version stays invalid after expiry and insert under the same key",
     guarantees: [5],
     properties: ["expiry"],
-    consequence: "What was in flight when a session expired would be written into the next one.",
+    consequence: "A write from before a session expired would reach the next session.",
     async check(under) {
       const expiresAt = under.now() + lifeOf(under);
       const { key, version } = await inserted(under, "first", { expiresAt });
@@ -193,7 +193,7 @@ export const replaceRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "does not create what is not there",
+    title: "does not create an absent entry",
     guarantees: [6],
     properties: [],
     consequence: "A refresh that finishes after a logout would bring the session back.",
@@ -207,11 +207,10 @@ export const replaceRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "keeps the later of stored and given lastActive and expiresAt",
+    title: "keeps the later of the stored and the given lastActive and expiresAt",
     guarantees: [],
     properties: ["idle", "expiry"],
-    consequence:
-      "A visitor who was active during a refresh would be signed out as idle, or a session that was renewed end at its old expiry.",
+    consequence: "A user who was active during a refresh would be signed out as idle, or a renewed session would end at its old expiry.",
     async check(under) {
       const now = under.now();
       const table: [stored: number | undefined, given: number | undefined, kept: number | undefined][] = [

@@ -1,20 +1,20 @@
 import type { GuaranteeNumber, StoreProperty, StoreNeed } from "../guarantees.js";
 import type { StoreUnderTest } from "../store-under-test.js";
 
-/** One thing that a store owes. */
+/** One rule that a session store follows. */
 export interface StoreRequirement {
-  /** The method that owes it, or what it is about: `expiry`, `processes`, … */
+  /** The method or the subject: `get`, `expiry`, `processes`, … */
   readonly method: string;
-  /** What it owes. Unique within its method; not renamed without need, since reports name it. */
+  /** The rule. Unique within its method. Reports name the requirement by method and title, so keep both stable. */
   readonly title: string;
-  /** The guarantees that a store which breaks it cannot give. */
+  /** The guarantees that are lost with a store that breaks it. */
   readonly guarantees: readonly GuaranteeNumber[];
-  /** The other promises that hang on it. */
+  /** The properties that are lost with a store that breaks it. */
   readonly properties: readonly StoreProperty[];
-  /** What happens over a store that breaks it, in one sentence. */
+  /** What happens with a store that breaks it, in one sentence. */
   readonly consequence: string;
-  /** What the check takes; `bytes`: a store outside the process. Without it, the requirement is not checked. */
+  /** The feature that the check uses. Without the feature, the requirement is not checked. */
   readonly needs?: StoreNeed;
-  /** Rejects when the store breaks it: with an AssertionError, or with what the store rejected with. */
+  /** Rejects if the store breaks it, with an AssertionError or the store's own error. */
   check(under: StoreUnderTest): Promise<void>;
 }

@@ -3,20 +3,20 @@ import { createHash, randomBytes } from "node:crypto";
 import type { Entry, EpochSeconds, SessionRecord, SessionStore, Stored } from "../../../index.js";
 import type { StoreUnderTest } from "../store-under-test.js";
 
-/** Seconds: longer than any requirement takes that does not wait for an end. */
+/** Seconds; longer than any check that does not wait for expiry. */
 export const LONG = 600;
 
-/** How often a race is run: a window that is rarely hit has many chances. */
+/** How often each race runs, so that it also hits rare interleavings. */
 export const ROUNDS = 20;
-/** How many take part in a race. */
+/** How many writers take part in a race. */
 export const WRITERS = 20;
 
-/** A key as the bundled sessions make them: SHA-256, base64url. A new one each time, so that a shared server can be used. */
+/** Returns a new key of the same form as a session's: SHA-256 in base64url. It never repeats on a shared server. */
 export function newKey(): string {
   return createHash("sha256").update(randomBytes(32)).digest("base64url");
 }
 
-/** Data that says `text`, of the kind that this store is handed. */
+/** Returns data that contains `text`, in the form that this store gets. */
 export function dataFor(store: SessionStore, text: string): Uint8Array | SessionRecord {
   if (store.inProcess === true) return Object.freeze<SessionRecord>({ idp_state: Object.freeze({ v: 1 }), final_redirect: text });
   return new TextEncoder().encode(text);
@@ -30,19 +30,19 @@ export function textOf(stored: Stored | undefined): string {
 export function sameData(stored: Stored | undefined, data: Uint8Array | SessionRecord): void {
   assert.ok(stored !== undefined, "the entry is gone");
   if (data instanceof Uint8Array) {
-    assert.ok(stored.data instanceof Uint8Array, "bytes went in and something else came out");
+    assert.ok(stored.data instanceof Uint8Array, "the store got bytes and returned another type");
     sameBytes(stored.data, data);
   } else assert.deepEqual(stored.data, data);
 }
 
 export function sameBytes(found: Uint8Array | undefined, expected: Uint8Array): void {
   assert.ok(found !== undefined, "the bytes are gone");
-  assert.equal(found.length, expected.length, "the number of bytes is another");
+  assert.equal(found.length, expected.length, "the number of bytes has changed");
   if (Buffer.compare(found, expected) === 0) return;
-  assert.fail(`byte ${expected.findIndex((byte, index) => found[index] !== byte)} came back as another`);
+  assert.fail(`byte ${expected.findIndex((byte, index) => found[index] !== byte)} has changed`);
 }
 
-/** An entry that outlives its requirement. */
+/** Returns an entry that outlives its check. */
 export function entryOf(under: StoreUnderTest, text: string, fields: Partial<Entry> = {}): Entry {
   return { data: dataFor(under.store, text), expiresAt: under.now() + LONG, ...fields };
 }
@@ -70,23 +70,23 @@ export async function versionOf(under: StoreUnderTest, key: string): Promise<str
   return stored.version;
 }
 
-/** The fields that are neither data nor bytes, for comparing. */
+/** Returns the fields other than data and summary. */
 export function fieldsOf(stored: Stored | undefined) {
   return stored && { lastActive: stored.lastActive, expiresAt: stored.expiresAt, subject: stored.subject, version: stored.version };
 }
 
-/** What each method says of an entry that does not exist, for whatever reason. */
+/** Checks that every method treats the entry as absent. */
 export async function isAbsent(under: StoreUnderTest, key: string, version: string): Promise<void> {
   const { store } = under;
-  assert.equal(await store.get(key), undefined, "get gave what is not there any more");
-  assert.equal(await store.replace(key, entryOf(under, "revenant"), version), false, "a late replace was answered with true");
+  assert.equal(await store.get(key), undefined, "get returned an absent entry");
+  assert.equal(await store.replace(key, entryOf(under, "revenant"), version), false, "a late replace returned true");
   assert.equal(await store.get(key), undefined, "a late replace brought the entry back");
-  assert.equal(await store.touch(key, under.now(), under.now() + LONG), false, "a late touch was answered with true");
+  assert.equal(await store.touch(key, under.now(), under.now() + LONG), false, "a late touch returned true");
   assert.equal(await store.get(key), undefined, "a late touch brought the entry back");
-  assert.equal(await store.delete(key), undefined, "delete gave what is not there any more");
+  assert.equal(await store.delete(key), undefined, "delete returned an absent entry");
 }
 
-/** Lets time pass until the store's own time is `time`, however coarsely `advance` works. */
+/** Lets time pass until the store's own time is `time`. */
 export async function until(under: StoreUnderTest, time: EpochSeconds): Promise<void> {
   for (let attempt = 0; under.now() < time; attempt += 1) {
     assert.ok(attempt < 100, "advance() lets no time pass: now() stays the same");
@@ -94,29 +94,29 @@ export async function until(under: StoreUnderTest, time: EpochSeconds): Promise<
   }
 }
 
-/** Runs them all at once, beginning with another one in each round, so that each comes first at times. */
-export function atOnce<Answer>(round: number, work: readonly (() => Promise<Answer>)[]): Promise<Answer[]> {
-  const answers = new Array<Promise<Answer>>(work.length);
+/** Runs all functions at once. Each round starts with another one, so that each is first in some rounds. */
+export function atOnce<Result>(round: number, work: readonly (() => Promise<Result>)[]): Promise<Result[]> {
+  const results = new Array<Promise<Result>>(work.length);
   for (let step = 0; step < work.length; step += 1) {
     const turn = (round + step) % work.length;
     const run = work[turn];
-    if (run !== undefined) answers[turn] = run();
+    if (run !== undefined) results[turn] = run();
   }
-  return Promise.all(answers);
+  return Promise.all(results);
 }
 
-/** Gives a store that writes later than it answers the time to do so: some turns of the event loop, and short timers. */
+/** Gives a store that writes later than it results the time to do so: some turns of the event loop, and short timers. */
 export function aMoment(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-/** The sum of what many add at once, each by reading and replacing until it works: none may be lost. */
+/** Counts up from many writers at once, each of which reads and replaces until it succeeds, and checks the sum. */
 export async function countTogether(under: StoreUnderTest, stores: readonly SessionStore[], times: number): Promise<void> {
   const { key } = await inserted(under, "0");
   const count = async (store: SessionStore): Promise<void> => {
     for (let done = 0, tries = 0; done < times; tries += 1) {
-      // Each try that fails is one of another's that succeeded.
-      assert.ok(tries <= stores.length * times, "of many writers who read and replace, none gets through");
+      // A try fails only because another writer's try has succeeded.
+      assert.ok(tries <= stores.length * times, "of many writers that read and replace, none succeeds");
       const stored = await store.get(key);
       assert.ok(stored !== undefined, "the entry is gone");
       const next = entryOf(under, String(Number(textOf(stored)) + 1));
@@ -127,15 +127,15 @@ export async function countTogether(under: StoreUnderTest, stores: readonly Sess
   assert.equal(textOf(await under.store.get(key)), String(stores.length * times), "writes were lost");
 }
 
-/** Of all that were tried at once, one must have won, and what it wrote must be what is there. */
+/** Checks that exactly one of many simultaneous writes won, and that its data is stored. */
 export async function oneWinner(under: StoreUnderTest, key: string, entries: readonly Entry[], won: readonly boolean[]): Promise<void> {
-  assert.equal(won.filter(Boolean).length, 1, `of ${won.length} writers, not exactly one was told that it won`);
+  assert.equal(won.filter(Boolean).length, 1, `of ${won.length} writers, not exactly one got true`);
   const winner = entries[won.indexOf(true)];
   assert.ok(winner !== undefined);
   sameData(await under.store.get(key), winner.data);
 }
 
-/** A second store over the same data. Only where `another` is needed, and so is there. */
+/** Returns a second store over the same data. Use it only in requirements that need `another`. */
 export async function anotherStore(under: StoreUnderTest): Promise<SessionStore> {
   const other = await under.another?.();
   assert.ok(other !== undefined, "there is no another()");

@@ -11,7 +11,7 @@ export const touchRequirements: readonly StoreRequirement[] = [
     title: "moves lastActive and expiresAt forward",
     guarantees: [],
     properties: ["idle", "expiry"],
-    consequence: "A visitor would be signed out in the middle of their work.",
+    consequence: "A user would be signed out while active.",
     async check(under) {
       const now = under.now();
       const { key } = await inserted(under, "first", { lastActive: now - 10 });
@@ -22,10 +22,10 @@ export const touchRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "moves neither back, and says true",
+    title: "never moves a time back, and returns true",
     guarantees: [],
     properties: ["idle", "expiry"],
-    consequence: "A late stamp would undo a newer one and sign out a visitor who is active, or be taken for a session that is gone.",
+    consequence: "A late time stamp would undo a newer one and sign an active user out, or the session would count as absent.",
     async check(under) {
       const now = under.now();
       const { key } = await inserted(under, "first", { lastActive: now, expiresAt: now + LONG });
@@ -42,10 +42,10 @@ export const touchRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "moves each of the two on its own",
+    title: "moves each of the two times on its own",
     guarantees: [],
     properties: ["idle", "expiry"],
-    consequence: "A stamp that is due would be lost whenever no renewal is due, or the other way round.",
+    consequence: "A due time stamp would be lost without a due renewal, or the reverse.",
     async check(under) {
       const now = under.now();
       const { key } = await inserted(under, "first", { lastActive: now });
@@ -57,10 +57,10 @@ export const touchRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "with null leaves lastActive as it is, present or absent",
+    title: "leaves lastActive unchanged for null, present or absent",
     guarantees: [],
     properties: ["idle"],
-    consequence: "A renewal would count as activity, and an idle session never end.",
+    consequence: "A renewal would count as activity, and an idle session would never end.",
     async check(under) {
       const now = under.now();
       const stamped = await inserted(under, "first", { lastActive: now - 10 });
@@ -74,10 +74,10 @@ export const touchRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "stamps an entry that had no stamp",
+    title: "stamps an entry that had no time stamp",
     guarantees: [],
     properties: ["idle"],
-    consequence: "An idle timeout that is switched on later would never begin for sessions that are there already.",
+    consequence: "An idle timeout that is switched on later would never begin for existing sessions.",
     async check(under) {
       const now = under.now();
       const { key } = await inserted(under);
@@ -87,10 +87,10 @@ export const touchRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "of many at once, the latest stamp is what stays",
+    title: "of many touches at once, the latest time stamp stays",
     guarantees: [],
     properties: ["idle", "expiry"],
-    consequence: "Of a page's many requests an early one would set the clock back.",
+    consequence: "An early request of a page would set the time back.",
     async check(under) {
       const now = under.now();
       for (let round = 0; round < ROUNDS / 2; round += 1) {
@@ -104,10 +104,10 @@ export const touchRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "gives no new version: a replace that was prepared before it still wins",
+    title: "gives no new version: a replace that was prepared before still wins",
     guarantees: [2],
     properties: [],
-    consequence: "A visitor's own clicks would keep the refresher from storing what it fetched.",
+    consequence: "A user's own clicks would keep the refresher from storing its tokens.",
     async check(under) {
       const now = under.now();
       const { key, version } = await inserted(under, "first", { lastActive: now - 10 });
@@ -118,10 +118,10 @@ export const touchRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "carries nothing else: data, subject and summary stay",
+    title: "changes nothing else: data, subject and summary stay",
     guarantees: [5],
     properties: [],
-    consequence: "A stamp would change tokens, or whose session it is.",
+    consequence: "A time stamp would change tokens or the session's user.",
     async check(under) {
       const now = under.now();
       const subject = newKey();
@@ -135,10 +135,10 @@ export const touchRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "against replace at the same time: what was replaced stays replaced",
+    title: "against a simultaneous replace: the replaced data stays",
     guarantees: [3, 5],
     properties: [],
-    consequence: "A stamp that reads the entry and writes it back brings the spent token back over the new one.",
+    consequence: "A time stamp that reads and writes the whole entry would bring the spent token back.",
     async check(under) {
       const now = under.now();
       const raced: { key: string; version: string; second: Entry }[] = [];
@@ -160,10 +160,10 @@ export const touchRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "against replace at the same time: the stamp stays, too",
+    title: "against a simultaneous replace: the time stamp stays",
     guarantees: [],
     properties: ["idle"],
-    consequence: "A visitor who is active while they are refreshed would be signed out as idle.",
+    consequence: "A user who is active during a refresh would be signed out as idle.",
     async check(under) {
       const now = under.now();
       for (let round = 0; round < ROUNDS; round += 1) {
@@ -180,10 +180,10 @@ export const touchRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "does not create what is not there",
+    title: "does not create an absent entry",
     guarantees: [6],
     properties: [],
-    consequence: "A request that is still under way at a logout would bring the session back.",
+    consequence: "A request that is running during a logout would bring the session back.",
     async check(under) {
       const key = newKey();
       assert.equal(await under.store.touch(key, under.now(), under.now() + LONG), false);

@@ -1,0 +1,49 @@
+import { createHash } from "node:crypto";
+import type { Family } from "./grants.js";
+import type { IdTokenDraft, MutatedIdToken, ProviderState } from "./test-provider-state.js";
+import { compactJws } from "./signing-keys.js";
+
+/** OpenID Connect Core section 2. */
+export async function idToken(
+  grant: IdTokenDraft["grant"],
+  family: Family,
+  accessToken: string,
+  nonce: string | undefined,
+  { issuer, settings, keys, hooks, now }: ProviderState,
+): Promise<string> {
+  const { person } = family.approval;
+  const issuedAt = Math.floor(now() / 1000);
+  const claims: Record<string, unknown> = {
+    ...(settings.claimsInIdToken ? person : { sub: person["sub"] }),
+    iss: issuer,
+    aud: settings.clientId,
+    azp: settings.clientId,
+    iat: issuedAt,
+    exp: issuedAt + settings.idTokenSeconds,
+    at_hash: createHash("sha256").update(accessToken).digest().subarray(0, 16).toString("base64url"),
+    ...(nonce === undefined ? {} : { nonce }),
+  };
+  const { header } = keys;
+  const sign: IdTokenDraft["sign"] = (itsHeader, itsClaims, key = keys.privateKey) => compactJws(itsHeader, itsClaims, key);
+  const draft = { header, claims, grant, privateKey: keys.privateKey, publicKeyPem: keys.publicKeyPem, publicJwk: keys.publicJwk, sign };
+  const returned: unknown = await hooks.mutateIdToken?.(draft);
+  assertMutated(returned, draft);
+  const mutated = returned ?? draft;
+  return typeof mutated === "string" ? mutated : sign(mutated.header ?? header, mutated.claims ?? claims);
+}
+
+/**
+ * Claims alone, or a list, would be passed over and the token be the usual one: a test that proves nothing.
+ *
+ * @throws TypeError
+ */
+function assertMutated(mutated: unknown, draft: IdTokenDraft): asserts mutated is MutatedIdToken | undefined {
+  if (mutated === undefined || typeof mutated === "string") return;
+  const names = typeof mutated === "object" && mutated !== null ? Object.keys(mutated) : [];
+  const { header, claims } = Object(mutated) as { readonly header?: unknown; readonly claims?: unknown };
+  const areParts = [header, claims].every((part) => part === undefined || typeof part === "string" || Object(part) === part);
+  // A copy of the draft has the rest of it, too.
+  const areKnown = names.every((name) => Object.hasOwn(draft, name));
+  if ((names.includes("header") || names.includes("claims")) && areKnown && areParts) return;
+  throw new TypeError("mutateIdToken gives { header, claims }, one of them, the finished token as text, or nothing.");
+}

@@ -1,0 +1,65 @@
+import { refusedClient } from "./check-client.js";
+import type { Family } from "./grants.js";
+import { idToken } from "./issue-id-token.js";
+import { jsonAfterHook, type IdTokenDraft, type ProviderState } from "./test-provider-state.js";
+import type { ReceivedRequest } from "./received-requests.js";
+import { errorReply, type ProviderReply } from "./replies.js";
+
+/** RFC 6749 sections 4.1.3 and 6. */
+export async function token(request: ReceivedRequest, state: ProviderState): Promise<ProviderReply> {
+  const refused = refusedClient(request, state.settings);
+  if (refused !== undefined) return refused;
+  switch (request.params.get("grant_type")) {
+    case "authorization_code":
+      return redeemCode(request, state);
+    case "refresh_token":
+      return refresh(request, state);
+    default:
+      return errorReply("unsupported_grant_type", "authorization_code or refresh_token");
+  }
+}
+
+async function redeemCode(request: ReceivedRequest, state: ProviderState): Promise<ProviderReply> {
+  const { params } = request;
+  const { settings, grants } = state;
+  const family = grants.redeemCode(
+    params.get("code") ?? "",
+    { redirectUri: params.get("redirect_uri"), verifier: params.get("code_verifier"), pkce: settings.pkce === "required" },
+    state.now(),
+  );
+  if (typeof family === "string") return errorReply("invalid_grant", family);
+  const { scope, nonce } = family.approval;
+  const offline =
+    settings.issueRefreshToken === "offline_access" ? scope.split(" ").includes("offline_access") : settings.issueRefreshToken;
+  const refreshToken = offline ? grants.issueRefreshToken(family, state.now()) : undefined;
+  return tokenResponse("authorization_code", family, refreshToken, nonce, request, state);
+}
+
+async function refresh(request: ReceivedRequest, state: ProviderState): Promise<ProviderReply> {
+  const spent = state.grants.spendRefreshToken(request.params.get("refresh_token") ?? "", state.settings, state.now());
+  if (typeof spent === "string") return errorReply("invalid_grant", spent);
+  // A refreshed ID token should carry no nonce (OpenID Connect Core section 12.2).
+  return tokenResponse("refresh_token", spent.family, spent.successor, undefined, request, state);
+}
+
+async function tokenResponse(
+  grant: IdTokenDraft["grant"],
+  family: Family,
+  refreshToken: string | undefined,
+  nonce: string | undefined,
+  request: ReceivedRequest,
+  state: ProviderState,
+): Promise<ProviderReply> {
+  const { settings, grants, hooks } = state;
+  const accessToken = grants.issueAccessToken(family, state.now() + settings.accessTokenSeconds * 1000);
+  const reply = {
+    access_token: accessToken,
+    token_type: "Bearer",
+    expires_in: settings.accessTokenSeconds,
+    scope: family.approval.scope,
+    id_token: grants.note("id_token", await idToken(grant, family, accessToken, nonce, state)),
+    ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
+  };
+  const { tokenResponse: change } = hooks;
+  return jsonAfterHook(reply, change && ((value) => change(value, request)));
+}

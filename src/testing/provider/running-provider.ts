@@ -1,0 +1,238 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { isLoopback } from "../loopback.js";
+import type { MovableClock } from "../running-clock.js";
+import { PERSON_HEADER } from "./authorization-endpoint.js";
+import { ENDPOINT_PATHS, work } from "./endpoints.js";
+import { FaultBoard, send, strike, type Fault, type Hold, type HoldOptions } from "./faults.js";
+import { Grants, type Issued } from "./grants.js";
+import { assertEndpoint, assertFault, assertHold } from "./option-checks.js";
+import type { PersonClaims } from "./people.js";
+import type { TestProvider } from "./test-provider-api.js";
+import type { ProviderSettings } from "./test-provider-settings.js";
+import type { ProviderHooks, ProviderState } from "./test-provider-state.js";
+import { ENDPOINTS, receive, violationsOf, type Endpoint, type ReceivedRequest } from "./received-requests.js";
+import { errorReply } from "./replies.js";
+import type { JwksControls, SigningKeys } from "./signing-keys.js";
+
+/** The `Server` header of each reply: tells the provider's from all others. */
+export const SERVER_HEADER = "idpauth-test-provider";
+
+interface ProviderParts {
+  readonly settings: ProviderSettings;
+  readonly person: PersonClaims;
+  readonly people: readonly PersonClaims[];
+  readonly clock: MovableClock;
+  readonly keys: SigningKeys;
+}
+
+/** A provider on a socket of this process. */
+export class RunningProvider implements TestProvider, ProviderState {
+  readonly settings: ProviderSettings;
+  readonly people: readonly PersonClaims[];
+  readonly keys: SigningKeys;
+  readonly grants = new Grants();
+  readonly requests: ReceivedRequest[] = [];
+  readonly violations: string[] = [];
+  person: PersonClaims;
+  issuer = "";
+  base = "";
+
+  mutateIdToken: ProviderHooks["mutateIdToken"] = undefined;
+  tokenResponse: ProviderHooks["tokenResponse"] = undefined;
+  authorizationResponse: ProviderHooks["authorizationResponse"] = undefined;
+  discoveryDocument: ProviderHooks["discoveryDocument"] = undefined;
+  userinfoResponse: ProviderHooks["userinfoResponse"] = undefined;
+
+  readonly clock: MovableClock;
+  readonly #server: Server;
+  readonly #faults = new FaultBoard();
+  /** Responses that a fault has taken over and not ended. */
+  readonly #abandoned = new Set<ServerResponse>();
+  readonly #cutOff = new WeakSet<ServerResponse>();
+  #port = 0;
+
+  constructor(parts: ProviderParts) {
+    this.settings = parts.settings;
+    this.person = parts.person;
+    this.people = parts.people;
+    this.keys = parts.keys;
+    this.clock = parts.clock;
+    this.#server = createServer((message, response) => {
+      response.setHeader("Server", SERVER_HEADER);
+      this.#serve(message, response).catch((error: unknown) => {
+        // A client that leaves in the middle is part of the game. Anything else is a mistake in a hook of the test, and must be seen.
+        if (response.destroyed || !message.complete) return;
+        this.violations.push(`the provider failed: ${String(error)}`);
+        if (!response.headersSent) send(response, errorReply("server_error", "the provider failed", 500));
+      });
+    });
+  }
+
+  get hooks(): ProviderHooks {
+    return this;
+  }
+
+  get clientId(): string {
+    return this.settings.clientId;
+  }
+
+  get clientSecret(): string {
+    return this.settings.clientSecret;
+  }
+
+  get env(): TestProvider["env"] {
+    return {
+      IDP_ISSUER: this.issuer,
+      IDP_CLIENT_ID: this.clientId,
+      IDP_CLIENT_SECRET: this.clientSecret,
+      SECRET_KEY: "a fixed key, for tests and nowhere else",
+      SCOPE: this.settings.scopesSupported.join(" "),
+      // Empty means unset, whatever a developer's own .env says.
+      BASE_URL: "",
+      IDP_DEBUG: "off",
+    };
+  }
+
+  get issued(): readonly Issued[] {
+    return this.grants.issued;
+  }
+
+  get reuses(): number {
+    return this.grants.reuses;
+  }
+
+  get jwks(): JwksControls {
+    return this.keys.controls;
+  }
+
+  readonly now = (): number => this.clock.now();
+
+  async start(issuerPath: string): Promise<void> {
+    await this.resume();
+    this.issuer = `http://127.0.0.1:${String(this.#port)}${issuerPath}`;
+    this.base = this.issuer.replace(/\/$/, "");
+  }
+
+  resume(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#server.once("error", reject);
+      this.#server.listen(this.#port, "127.0.0.1", () => {
+        this.#server.off("error", reject);
+        this.#port = (this.#server.address() as AddressInfo).port;
+        resolve();
+      });
+    });
+  }
+
+  pause(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#server.close(() => {
+        resolve();
+      });
+      this.#server.closeAllConnections();
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.clearFaults();
+    await this.pause();
+    if (this.violations.length > 0) throw new Error(`violations seen by the provider:\n${this.violations.join("\n")}`);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  requestsTo(endpoint: Endpoint | "unknown", params: Readonly<Record<string, string>> = {}): ReceivedRequest[] {
+    return this.requests.filter(
+      (request) => request.endpoint === endpoint && Object.entries(params).every(([name, value]) => request.params.get(name) === value),
+    );
+  }
+
+  isActive(token: string): boolean {
+    return this.grants.isActive(token, this.settings, this.now());
+  }
+
+  revokeAll(): void {
+    this.grants.revokeAll();
+  }
+
+  rotateKeys(options?: { keepOld?: boolean; kid?: string }): Promise<void> {
+    return this.keys.rotate(options);
+  }
+
+  fault(endpoint: Endpoint, fault: Fault): () => void {
+    assertEndpoint(endpoint);
+    assertFault(fault);
+    return this.#faults.add(endpoint, fault);
+  }
+
+  hold(endpoint: Endpoint, options: HoldOptions = {}): Hold {
+    assertEndpoint(endpoint);
+    assertHold(options);
+    return this.#faults.hold(endpoint, options);
+  }
+
+  clearFaults(): void {
+    this.#faults.clear();
+    for (const response of this.#abandoned) {
+      this.#cutOff.add(response);
+      response.destroy();
+    }
+  }
+
+  async signInCode(authorizationUrl: string | URL, person?: PersonClaims): Promise<string> {
+    const { hostname, origin } = new URL(authorizationUrl);
+    // An application with another provider's settings must not have a test ask strangers.
+    if (!isLoopback(hostname)) throw new Error(`the application sends people to ${origin}, and not to this provider`);
+    const headers = person === undefined ? {} : { [PERSON_HEADER]: encodeURIComponent(JSON.stringify(person)) };
+    const response = await fetch(authorizationUrl, { redirect: "manual", headers });
+    const body = await response.text();
+    const location = response.headers.get("location");
+    if (location === null) throw new Error(`the authorization endpoint answered ${String(response.status)}: ${body}`);
+    return location;
+  }
+
+  async #serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    const request = await this.#record(message);
+    const violations = violationsOf(request);
+    this.violations.push(...violations);
+    const { endpoint } = request;
+    if (endpoint === "unknown") {
+      send(response, errorReply("not_found", "no endpoint at this path", 404));
+      return;
+    }
+    await this.#faults.waitAtBarriers(request, "before");
+    if (await this.#strike(request, "before", response)) return;
+    const reply = violations.length > 0 ? errorReply("invalid_request", violations.join("; ")) : await work(endpoint, request, this);
+    await this.#faults.waitAtBarriers(request, "after");
+    if (await this.#strike(request, "after", response, reply)) return;
+    send(response, reply);
+  }
+
+  async #record(message: IncomingMessage): Promise<ReceivedRequest> {
+    const prefix = new URL(this.base).pathname.replace(/\/$/, "");
+    const endpointAt = (path: string) => ENDPOINTS.find((endpoint) => path === prefix + ENDPOINT_PATHS[endpoint]);
+    const request = await receive(message, endpointAt, this.now());
+    this.requests.push(request);
+    return request;
+  }
+
+  /** Lets a fault strike, if one stands there; true when nothing is left to be done. */
+  async #strike(
+    request: ReceivedRequest,
+    stage: "before" | "after",
+    response: ServerResponse,
+    reply?: Parameters<typeof strike>[3],
+  ): Promise<boolean> {
+    const fault = this.#faults.take(request, stage);
+    if (fault === undefined) return false;
+    this.#abandoned.add(response);
+    response.once("close", () => this.#abandoned.delete(response));
+    const outcome = await strike(fault, response, this.clock, reply);
+    if (outcome === "go-on") this.#abandoned.delete(response);
+    // A token that was spent after the cut would turn the client's next try into a reuse.
+    return outcome === "dealt-with" || this.#cutOff.has(response);
+  }
+}

@@ -1,0 +1,67 @@
+import type { KeyObject } from "node:crypto";
+import type { Grants } from "./grants.js";
+import type { PersonClaims } from "./people.js";
+import type { ProviderSettings } from "./test-provider-settings.js";
+import type { ReceivedRequest } from "./received-requests.js";
+import { jsonReply, type ProviderReply } from "./replies.js";
+import type { JsonPart, SigningKeys } from "./signing-keys.js";
+
+/** An ID token about to be signed. */
+export interface IdTokenDraft {
+  readonly header: Record<string, unknown>;
+  readonly claims: Record<string, unknown>;
+  readonly grant: "authorization_code" | "refresh_token";
+  /** The provider's current key, as private key and as what the JWKS endpoint publishes. */
+  readonly privateKey: KeyObject;
+  readonly publicKeyPem: string;
+  readonly publicJwk: Readonly<Record<string, unknown>>;
+  /**
+   * Makes the compact form with whatever algorithm the header names, judging nothing. `none` gives an empty signature.
+   * Header and claims as text stand for themselves, byte for byte.
+   *
+   * @param key default the current private key; bytes for HS256, another private key for a forged or foreign signature
+   */
+  sign(header: JsonPart, claims: JsonPart, key?: KeyObject | Uint8Array): string;
+}
+
+/** Header and claims to sign as usual, or the finished token as text. */
+export type MutatedIdToken = string | { readonly header?: JsonPart; readonly claims?: JsonPart };
+
+/** Places where a test changes what the provider says. Undefined: nothing is changed. */
+export interface ProviderHooks {
+  /** Changes an ID token. The draft is the test's own: change it in place and return it, or return something else. */
+  mutateIdToken: ((draft: IdTokenDraft) => MutatedIdToken | Promise<MutatedIdToken>) | undefined;
+  /** Changes a successful token reply; what is returned is sent as JSON (undefined: the reply, changed in place). */
+  tokenResponse: ((reply: Record<string, unknown>, request: ReceivedRequest) => unknown) | undefined;
+  /** Changes the parameters of an authorization reply, in place. */
+  authorizationResponse: ((params: URLSearchParams, request: ReceivedRequest) => void) | undefined;
+  /** Changes the discovery document; returns as `tokenResponse` does. */
+  discoveryDocument: ((document: Record<string, unknown>) => unknown) | undefined;
+  /** Changes the userinfo reply; returns as `tokenResponse` does. */
+  userinfoResponse: ((claims: Record<string, unknown>) => unknown) | undefined;
+}
+
+/** What the endpoints work with. */
+export interface ProviderState {
+  readonly issuer: string;
+  /** The issuer without a trailing slash; endpoint paths follow it. */
+  readonly base: string;
+  readonly settings: ProviderSettings;
+  readonly hooks: ProviderHooks;
+  readonly keys: SigningKeys;
+  readonly grants: Grants;
+  readonly people: readonly PersonClaims[];
+  /** Who signs in next, unless the request names somebody. */
+  readonly person: PersonClaims;
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+/** Returns the value as a JSON reply, after the hook. A hook that returns undefined has changed the value in place. */
+export function jsonAfterHook(
+  value: Record<string, unknown>,
+  change: ((value: Record<string, unknown>) => unknown) | undefined,
+): ProviderReply {
+  const returned = change?.(value);
+  return jsonReply(returned === undefined ? value : returned);
+}
