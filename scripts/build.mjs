@@ -1,12 +1,12 @@
 // Builds the package into dist/ for publishing, if a source has changed since the last build. The folder starts empty, so that no
 // file of an earlier build is published. tsc checks the types and compiles each module into build/, for the project's own scripts.
-// `npm start` and the fleet use neither folder, see built.mjs.
+// `npm start` and the fleet use neither folder, see demo-build.mjs.
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { bundlePackage, copyEntryTypes } from "./bundle.mjs";
 import { withFileLock } from "./file-lock.mjs";
 import { root, tool } from "./run.mjs";
-import { hashOfSources } from "./sources.mjs";
+import { hashOfSources } from "./source-hash.mjs";
 
 const dist = path.join(root, "dist");
 /** Written last: a build that was killed has none. */

@@ -1,7 +1,7 @@
 // Starts a program of the demo and waits until it says where it is to be clicked.
 import { spawn } from "node:child_process";
 import path from "node:path";
-import { currentBuild } from "./built.mjs";
+import { currentBuild } from "./demo-build.mjs";
 
 /**
  * @typedef {object} DemoProcess

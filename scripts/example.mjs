@@ -6,7 +6,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { currentBuild } from "./built.mjs";
+import { currentBuild } from "./demo-build.mjs";
 import { endWithNpm } from "./end-with-npm.mjs";
 import { headline, node, npm, npmCommand, root } from "./run.mjs";
 

@@ -1,13 +1,230 @@
-// Writes the transcript of docs/reference/provider.md: the README's quick start with `npx idpauth provider`. Takes the build as it is.
-import { readFileSync, writeFileSync } from "node:fs";
+// Writes the transcript of docs/reference/provider.md: the README's quick start with `npx idpauth provider`, run in an empty folder.
+// Takes the build as it is. test/docs/provider.test.ts compares the page with a run.
+import { execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { followQuickStart, MARK, PAGE } from "./provider-quick-start.mjs";
+import { buttonsIn, choose } from "../test/support/choose-person.mjs";
 import { root } from "./run.mjs";
 
-const { CookieBrowser } = /** @type {typeof import("../src/testing/browser/cookie-browser.js")} */ (
-  await import(pathToFileURL(path.join(root, "build/testing/browser/cookie-browser.js")).href)
-);
-const [head = ""] = readFileSync(PAGE, "utf8").split(MARK);
-writeFileSync(PAGE, `${head}${MARK}\n\n${await followQuickStart(CookieBrowser)}`);
-console.log("docs/reference/provider.md written");
+/** @typedef {import("../src/testing/browser/cookie-browser.js").CookieBrowser} CookieBrowser */
+/** @typedef {{ readonly stop: () => Promise<string>, readonly output: () => string }} Running */
+
+export const PAGE = path.join(root, "docs/reference/provider.md");
+export const MARK = "<!-- What follows is written by `node scripts/provider-transcript.mjs`; do not edit. -->";
+
+const README = readFileSync(path.join(root, "README.md"), "utf8");
+const SESSIONS = readFileSync(path.join(root, "docs/how-to/sessions.md"), "utf8");
+const SECTION = README.split(/^## /m).find((text) => text.startsWith("Quick start\n")) ?? "";
+const [INSTALL = "", PROVIDER = "", CHECK = "", SERVER = ""] = [...SECTION.matchAll(/^```sh\n(.*?)^```$/gms)]
+  .flatMap(([, text = ""]) => text.trim().split("\n"))
+  .filter((line) => /^(?:npm|npx|node) /.test(line));
+
+/** Milliseconds that one step may take on a busy machine. */
+const PATIENCE = 60_000;
+
+/**
+ * @param {{ new (options: { origin: string }): CookieBrowser }} Browser
+ * @returns {Promise<string>} the transcript, without what differs from run to run
+ */
+export async function followQuickStart(Browser) {
+  const base = mkdtempSync(path.join(tmpdir(), "idpauth-quick-start-"));
+  const folder = path.join(base, "empty");
+  mkdirSync(folder);
+  // The ports of the README may be in use here.
+  const [providerPort, port] = [await freePort(), await freePort()];
+  const origin = `http://localhost:${port}`;
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    HOME: base,
+    XDG_STATE_HOME: path.join(base, ".local/state"),
+    npm_config_cache: npm(["config", "get", "cache"], root).trim(),
+    PORT: String(port),
+    BASE_URL: origin,
+  };
+  /** @type {string[]} */
+  const lines = [];
+  /** @type {Running[]} */
+  const running = [];
+  /** @param {string} command */
+  const begin = async (command) => {
+    const [program = "", ...args] = command.split(" ");
+    const isProvider = command === PROVIDER;
+    const started = start(program, isProvider ? [...args, `--port=${providerPort}`] : args, folder, env);
+    running.push(started);
+    lines.push(`$ ${command}`);
+    if (isProvider) await until(() => started.output().includes("Ctrl+C ends"), started.output);
+    else await until(() => answers(new Browser({ origin })), started.output);
+    if (started.output() !== "") lines.push(...shown(started.output()));
+    return started;
+  };
+  /** @param {string} text */
+  const say = (text) => lines.push("```", "", text, "", "```console");
+  try {
+    const [{ filename }] = JSON.parse(npm(["pack", "--ignore-scripts", "--json", "--pack-destination", base], root));
+    const packages = INSTALL.split(" ")
+      .slice(2)
+      .map((name) => (name === "idpauth" ? path.join(base, filename) : name));
+    npm(["install", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts", ...packages], folder);
+    lines.push("```console", `$ ${INSTALL}`);
+    writeFileSync(path.join(folder, "server.mjs"), fileOfReadme("server.mjs"));
+
+    const provider = await begin(PROVIDER);
+    say("In a second terminal:");
+    const checked = start("npx", CHECK.split(" ").slice(1), folder, env);
+    await checked.ended;
+    lines.push(`$ ${CHECK}`, ...shown(checked.output()).slice(0, 1));
+    const application = await begin(SERVER);
+
+    const browser = new Browser({ origin });
+    const page = await browser.follow("/reports");
+    say(`You open \`${origin}/reports\`. The provider's page, at \`${page.url.origin}${page.url.pathname}\`, offers these buttons:`);
+    lines.push(...buttonsIn(page.text).map(({ text }) => `[ ${text} ]`));
+    const reports = await choose(browser, page, "Ada Lovelace");
+    say(`You choose Ada Lovelace, and come back to \`${reports.url.href}\`:`);
+    lines.push(`${reports.status} ${reports.text}`);
+
+    say("You end the provider with Ctrl+C, start it again with the same command, and reload the page. You are still signed in:");
+    await provider.stop();
+    const again = await begin(PROVIDER);
+    const reloaded = await browser.get("/reports");
+    lines.push(`${reloaded.status} ${reloaded.text}`);
+
+    say(
+      "You give the application [the SQLite store](../how-to/sessions.md) and sign in. Then you end both programs, start both " +
+        "again, and reload the page. You are still signed in:",
+    );
+    await application.stop();
+    bringSqlite(folder);
+    const store = /^```js\n(import \{ sqliteStore \}.*?)^```$/ms.exec(SESSIONS)?.[1] ?? "";
+    const server = fileOfReadme("server.mjs").replace(/^const auth = .*\n/m, "");
+    writeFileSync(path.join(folder, "server.mjs"), server.replace("const app", `${store}\nconst app`));
+    const stored = start("node", SERVER.split(" ").slice(1), folder, env);
+    running.push(stored);
+    await until(() => answers(browser), stored.output);
+    await choose(browser, await browser.follow("/reports"), "Ada Lovelace");
+    await Promise.all([stored.stop(), again.stop()]);
+    await begin(PROVIDER);
+    await begin(SERVER);
+    const kept = await browser.get("/reports");
+    lines.push(`${kept.status} ${kept.text}`, "```");
+    return `${plain(lines.join("\n"))}\n`;
+  } finally {
+    await Promise.all(running.map((one) => one.stop()));
+    rmSync(base, { recursive: true, force: true });
+  }
+
+  /** @param {string} text */
+  function plain(text) {
+    return (
+      text
+        .replaceAll(base, "~")
+        .replaceAll(`127.0.0.1:${providerPort}`, "127.0.0.1:9400")
+        .replaceAll(`provider-${providerPort}`, "provider-9400")
+        .replaceAll(`localhost:${port}`, "localhost:3000")
+        .replaceAll("```console\n```\n\n", "")
+        // docs/reference/errors.md has the text.
+        .replaceAll(/^(idpauth warn W\d+: ).*$/gm, "$1…")
+    );
+  }
+}
+
+/** @param {string} name */
+function fileOfReadme(name) {
+  const text = new RegExp(`^\`${name.replace(".", "\\.")}\`:\n\n\`\`\`\\w+\n(.*?)^\`\`\`$`, "ms").exec(SECTION)?.[1];
+  if (text === undefined) throw new Error(`The README's quick start has no ${name}.`);
+  return text;
+}
+
+/** @param {string} output */
+function shown(output) {
+  return output.trimEnd().split("\n");
+}
+
+/**
+ * In a process group of its own, which gets the signal of Ctrl+C as a whole, as in a terminal.
+ *
+ * @param {string} program
+ * @param {readonly string[]} args
+ * @param {string} cwd
+ * @param {Record<string, string>} env
+ */
+function start(program, args, cwd, env) {
+  const child = spawn(program, args, { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (/** @type {string} */ text) => (output += text));
+  child.stderr.setEncoding("utf8").on("data", (/** @type {string} */ text) => (output += text));
+  /** @type {Promise<string>} */
+  const ended = new Promise((resolve, reject) => {
+    child.on("error", reject).on("close", () => resolve(output));
+  });
+  const stop = () => {
+    try {
+      if (child.pid !== undefined && child.exitCode === null && child.signalCode === null) process.kill(-child.pid, "SIGINT");
+    } catch {
+      // The group has ended.
+    }
+    return ended;
+  };
+  return { ended, stop, output: () => output };
+}
+
+/** @param {CookieBrowser} browser */
+async function answers(browser) {
+  return browser.get("/").then(
+    ({ status }) => status === 200,
+    () => false,
+  );
+}
+
+/**
+ * @param {() => boolean | Promise<boolean>} condition
+ * @param {() => string} output of the program that is waited for
+ */
+async function until(condition, output) {
+  const end = Date.now() + PATIENCE;
+  while (!(await condition())) {
+    if (Date.now() > end) throw new Error(`The program did not start in time:\n${output()}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** On Node.js 20 the store needs better-sqlite3, which this project has built already. @param {string} folder */
+function bringSqlite(folder) {
+  for (const name of ["better-sqlite3", "bindings", "file-uri-to-path"]) {
+    const target = path.join(folder, "node_modules", name);
+    if (!existsSync(target)) symlinkSync(path.join(root, "node_modules", name), target);
+  }
+}
+
+/**
+ * @param {readonly string[]} args
+ * @param {string} cwd
+ */
+function npm(args, cwd) {
+  // What `npm test` sets for its scripts would make this npm work on the project instead of the folder.
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^npm_(?:package|lifecycle|command|config_(?:local_prefix|prefix))/.test(name)),
+  );
+  return execFileSync("npm", args, { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+}
+
+/** @returns {Promise<number>} */
+async function freePort() {
+  const server = createServer();
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
+  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const { CookieBrowser } = /** @type {typeof import("../src/testing/browser/cookie-browser.js")} */ (
+    await import(pathToFileURL(path.join(root, "build/testing/browser/cookie-browser.js")).href)
+  );
+  const [head = ""] = readFileSync(PAGE, "utf8").split(MARK);
+  writeFileSync(PAGE, `${head}${MARK}\n\n${await followQuickStart(CookieBrowser)}`);
+  console.log("docs/reference/provider.md written");
+}

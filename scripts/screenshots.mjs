@@ -1,13 +1,11 @@
-// Takes docs/screenshots/, light and dark: the landing page in every state, the commonest error pages, the demo, and
-// the fleet before and after a kill. They come from the built demo, visited by a browser; the few states that the demo cannot
-// reach come from the list that the page tests use.
+// Takes the pictures of docs/screenshots/, light and dark, in a browser: the landing page in each state, common error pages, the demo and
+// the fleet. States that the demo cannot reach come from the list of the page tests.
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 import { startPageServer } from "../test/pages/page-server.mjs";
 import { startDemoProcess } from "./demo-process.mjs";
-import { takeFleet } from "./fleet-screenshots.mjs";
 import { root } from "./run.mjs";
 
 /**
@@ -51,6 +49,9 @@ const SHOTS = [
     reach: (tab, origin) => tab.goto(`${origin}${INDEX}login/`),
   },
 ];
+
+/** Responses that the page of the fleet shows before each picture, one each second. */
+const RESPONSES = 9;
 
 /** States of the page tests that the demo cannot reach. */
 const FROM_LIST = ["index-signed-in-no-picture", "index-ended-refresh-rejected"];
@@ -140,4 +141,34 @@ async function untilEnded(tab, origin) {
     await tab.waitForTimeout(200);
     await tab.reload();
   }
+}
+
+/**
+ * The fleet: signed in, and still signed in after `kill -9` ended one of its processes.
+ *
+ * @param {import("playwright-core").Browser} browser
+ * @param {string} target folder
+ * @returns {Promise<string[]>} the files' names
+ */
+async function takeFleet(browser, target) {
+  // The killed process stays away until the picture is taken.
+  const fleet = await startDemoProcess("fleet.js", { ...process.env, PORT: "0", DEMO_FLEET_RESTART_SECONDS: "120" });
+  try {
+    const tab = await browser.newPage({ viewport: { width: 900, height: 620 }, colorScheme: "light" });
+    await tab.goto(`${fleet.origin}/enter`);
+    await tab.getByRole("button", { name: "Ada Lovelace" }).click();
+    const shown = tab.locator("#answers li");
+    await shown.nth(RESPONSES - 1).waitFor();
+    await tab.screenshot({ path: path.join(target, "fleet-before-kill.png"), fullPage: true });
+
+    process.kill(fleet.pidOf("app-2"), "SIGKILL");
+    await tab.getByText("2 of 3 application processes are running.").waitFor();
+    await shown.nth(2 * RESPONSES - 1).waitFor();
+    await tab.getByText("Signed in as Ada Lovelace").waitFor();
+    await tab.screenshot({ path: path.join(target, "fleet-after-kill.png"), fullPage: true });
+    await tab.close();
+  } finally {
+    await fleet.end();
+  }
+  return ["fleet-before-kill.png", "fleet-after-kill.png"];
 }

@@ -1,4 +1,4 @@
-// Runs the demo in this process. Builds first if a source has changed since the last build.
-import { runDemo } from "./built.mjs";
+// Runs the demo, or with the argument `fleet` the fleet, in this process. Builds first if a source changed since the last build.
+import { runDemo } from "./demo-build.mjs";
 
-await runDemo("main.js");
+await runDemo(process.argv[2] === "fleet" ? "fleet.js" : "main.js");

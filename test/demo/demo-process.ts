@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { currentBuild } from "../../scripts/built.mjs";
+import { currentBuild } from "../../scripts/demo-build.mjs";
 import { CookieBrowser, type FollowedResponse } from "../../src/testing/browser/cookie-browser.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { followQuickStart, MARK, PAGE } from "../../scripts/provider-quick-start.mjs";
+import { followQuickStart, MARK, PAGE } from "../../scripts/provider-transcript.mjs";
 import { readProviderUsage } from "../../src/cli/provider/provider-usage.js";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 

@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 import { endWithNpm } from "./end-with-npm.mjs";
 import { withFileLock } from "./file-lock.mjs";
 import { root } from "./run.mjs";
-import { hashOfSources } from "./sources.mjs";
+import { hashOfSources } from "./source-hash.mjs";
 
 const BUILDS = path.join(root, ".builds");
 
