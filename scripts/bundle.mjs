@@ -29,7 +29,7 @@ const CHUNKS = [
   ["endpoints", /^endpoints\//],
   // The first use loads it.
   ["provider", /^provider\/(?!lazy-)/],
-  ["compose", /^(?:compose|index|provider\/lazy-)/],
+  ["compose", /^(?:[^/]+$|provider\/lazy-)/],
   ["test-provider", /^testing\/provider\//],
   ["testing", /^testing\/(?!index)/],
   ["conformance", /^conformance\//],

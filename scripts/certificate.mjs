@@ -1,4 +1,4 @@
-// Makes an X.509 certificate (RFC 5280) with nothing but Node, for servers that show what becomes of a bad one. Never for use.
+// Makes an X.509 certificate (RFC 5280) for test servers, also expired or for another name. Never use it elsewhere.
 import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
 
 /**

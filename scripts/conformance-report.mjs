@@ -1,5 +1,5 @@
-// Replays the relying party's modules of the OpenID Foundation's conformance suite and writes docs/evidence/conformance.md: plan by
-// module, what is demanded, what was seen. `npm run conformance`.
+// Writes docs/evidence/conformance.md: the relying-party modules of the OpenID Foundation's conformance suite, replayed by our tests. Each row
+// has the requirement and the result. `npm run conformance`.
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { root, testOutcomes } from "./run.mjs";

@@ -1,4 +1,4 @@
-// Starts a program of the demo and waits until it says where it is to be clicked.
+// Starts a program of the demo as a process and waits until it prints its address, for scripts that use the demo in a browser.
 import { spawn } from "node:child_process";
 import path from "node:path";
 import { currentBuild } from "./demo-build.mjs";
@@ -12,8 +12,8 @@ import { currentBuild } from "./demo-build.mjs";
 
 /**
  * @param {"main.js" | "fleet.js"} file
- * @param {NodeJS.ProcessEnv} env PORT is any free one
- * @returns {Promise<DemoProcess>} rejects with what it said when it ends instead
+ * @param {NodeJS.ProcessEnv} env default of PORT: a free port
+ * @returns {Promise<DemoProcess>} rejects with the output if the program ends first
  */
 export async function startDemoProcess(file, env) {
   const program = path.join(await currentBuild(), "demo", file);

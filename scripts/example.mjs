@@ -1,5 +1,5 @@
-// Starts one of the examples as a stranger would have it, outside the project and over the packed package, with the demo's
-// provider beside it: `npm run example -- fastify`. Builds first. PORT chooses the port, 3000 if left out.
+// Starts an example outside the project, with the packed package and the demo's provider: `npm run example -- fastify`. Builds first.
+// PORT is the port; default 3000.
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -15,7 +15,7 @@ const examples = path.join(root, "examples");
 const name = process.argv[2] ?? "";
 const names = readdirSync(examples).filter((folder) => existsSync(path.join(examples, folder, "package.json")));
 if (!names.includes(name)) {
-  console.error(`Which one? npm run example -- ${names.join(" | ")}`);
+  console.error(`Name an example: npm run example -- ${names.join(" | ")}`);
   process.exit(1);
 }
 

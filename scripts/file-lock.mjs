@@ -1,4 +1,4 @@
-// A lock between processes of one machine, as a file. It needs no program and no native module, so it works on Windows, too.
+// Locks work between processes of one machine with a file, so that only one of them builds or installs. It works on Windows, too.
 import { randomUUID } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";

@@ -1,5 +1,5 @@
-// Writes docs/evidence/mutation.md from what Stryker has reported of each file (scripts/mutation.mjs) and from the reasons that are
-// kept in test/mutation-survivors.json: why a mutant that no test notices changes nothing that could be noticed.
+// Writes docs/evidence/mutation.md from Stryker's reports (scripts/mutation.mjs) and from test/mutation-survivors.json, which says why a
+// mutant that no test notices changes no behaviour.
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { readJson, root } from "./run.mjs";

@@ -1,4 +1,4 @@
-// Starts a tool of this project and waits for it. One place, so that every script finds its tools and reports failure alike.
+// Starts tools, tests and npm for the other scripts, so that each script finds them and reports a failure in the same way.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -71,12 +71,12 @@ export function npm(args, { cwd = root, stdio = ["ignore", "pipe", "inherit"] } 
 }
 
 /**
- * Runs some of the tests; how that ended becomes this process's exit code.
+ * Runs some of the tests. Sets this process's exit code.
  *
  * @template Outcome
  * @param {string} tests a file or a folder
  * @returns {Outcome[]} one for each test, as vitest's JSON report has it
- * @throws Error vitest did not come as far as a report
+ * @throws Error vitest wrote no report
  */
 export function testOutcomes(tests) {
   const folder = mkdtempSync(path.join(tmpdir(), "idpauth-report-"));

@@ -1,5 +1,5 @@
-// Looks for every secret of a test run in everything that was sent to browsers, logged, told and printed in it. The record is that of
-// test/secret-scan/record.mjs. Exit code 1: something leaked. The secret itself is not printed, only what kind it is and where.
+// Looks for each secret of a test run in everything that the run sent to browsers, logged and printed, as test/secret-scan/record.mjs
+// recorded it. Exit code 1: a secret leaked. It prints the secret's kind and place, not the secret.
 import { createReadStream, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";

@@ -13,7 +13,7 @@ const BUILD = [
 
 /**
  * @param {readonly string[]} sources files, and folders with all that is in them, relative to the project's root
- * @returns {string} 16 hexadecimal digits, which are others after each change of a source, of its name or of a dependency's version
+ * @returns {string} 16 hexadecimal digits, which change with each source, its name and the version of each dependency
  */
 export function hashOfSources(sources) {
   const hash = createHash("sha256");

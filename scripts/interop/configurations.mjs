@@ -1,4 +1,4 @@
-// The providers and configurations of `npm run interop`, and what each step of steps.mjs must come to.
+// The providers and configurations of `npm run interop`, with the expected result of each step of steps.mjs.
 
 /**
  * @typedef {object} Configuration

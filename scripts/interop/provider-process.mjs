@@ -1,5 +1,5 @@
-// What the provider programs of `npm run interop` have in common: a server that counts requests, refuses connections on command, and
-// remembers the newest refresh token, so that the run can prove that a logout has ended it. A program talks with the run by messages.
+// The server that the provider programs of `npm run interop` share: it counts requests, refuses connections on command and keeps the newest
+// refresh token, so that the run can check that a logout revoked it. A program and the run exchange messages.
 import { createServer } from "node:http";
 
 /**

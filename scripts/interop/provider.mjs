@@ -1,4 +1,4 @@
-// The run's side of a provider program: starts it, sends it commands, ends it.
+// Starts a provider program of `npm run interop`, sends it commands and ends it.
 import { fork } from "node:child_process";
 import { createServer } from "node:http";
 import path from "node:path";
