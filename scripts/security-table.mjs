@@ -1,30 +1,24 @@
-// Holds the tables in docs/evidence/security.md to the run of the tests: each test that a row names was run and passed. Called by
-// `npm run test:matrix` with vitest's JSON report of all tests.
+// Checks the tables of docs/evidence/security.md against a run of the tests. The name of a test holds the ids of the rows that the test
+// shows, in square brackets, such as `[BCP-3]`. Called by `npm run test:matrix` with vitest's JSON report.
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { readJson, root } from "./run.mjs";
 
-/** Between a file and a test, and between a describe and what is in it. */
-const STEP = " › ";
+const HEAD = "| Id | Requirement |";
 
-/** At the end of a reference: every test whose name begins so. */
-const ELLIPSIS = "…";
+/** A row that does not apply begins with this. It needs no test. */
+const EXEMPT = "n/a: ";
 
-const HEAD = "| Id | Demanded | Shown by |";
+/** Ids of rows: `R11`, `BCP-3`, `ASVS-7.2.4`, or a module of the OpenID Foundation's conformance suite. */
+const ID = String.raw`[A-Z]+-?\d+(?:\.\d+)*|(?:oidcc|fapi2)-[\w-]+`;
 
-/** @typedef {{ readonly id: string, readonly file: string, readonly name: string }} Reference */
-/**
- * @typedef {{ readonly id: string, readonly references: readonly Reference[], readonly reason: string | undefined, readonly unread: readonly string[] }} Row
- *   `unread`: what looks like a reference, or a row, and cannot be read
- */
+/** @typedef {{ readonly id: string, readonly requirement: string }} Row */
 /** @typedef {{ readonly testResults: readonly { readonly name: string, readonly assertionResults: readonly Assertion[] }[] }} Report */
 /** @typedef {{ readonly ancestorTitles: readonly string[], readonly title: string, readonly status: string }} Assertion */
 
 /**
- * The rows of every table under {@link HEAD}.
- *
  * @param {string} markdown
- * @returns {Row[]}
+ * @returns {Row[]} the rows of every table under {@link HEAD}
  */
 export function rowsOf(markdown) {
   let isInTable = false;
@@ -32,55 +26,40 @@ export function rowsOf(markdown) {
     // Other tables have other heads.
     isInTable = line === HEAD || (isInTable && /^\s*\|/.test(line));
     if (!isInTable || line === HEAD || /^[\s|:-]+$/.test(line)) return [];
-    const cells = line.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
-    const [, id = "", , proof = ""] = cells;
-    // A bar too many cuts a name short.
-    if (cells.length !== 5) return [{ id, references: [], reason: undefined, unread: [line] }];
-    const reason = /^n\/a: (.+)$/.exec(proof)?.[1];
-    /** @type {Reference[]} */
-    const references = [];
-    /** @type {string[]} */
-    const unread = [];
-    for (const part of proof.split("<br>").map((text) => text.trim())) {
-      const found = /^`([^`]+\.test\.ts)` › (.+)$/.exec(part);
-      if (found !== null) references.push({ id, file: found[1] ?? "", name: found[2] ?? "" });
-      else if (part.includes("` › ")) unread.push(part);
-    }
-    return [{ id, references, reason, unread }];
+    const [, id = "", ...rest] = line.split(/(?<!\\)\|/).map((cell) => cell.trim());
+    return [{ id, requirement: rest.join("|").replace(/\|$/, "") }];
   });
 }
 
 /**
- * What is wrong with the rows, judged by a run: a row that shows nothing, and a test that was not run or did not pass.
- *
- * @param {readonly Row[]} rows
- * @param {Report} report
+ * @param {string} name
  * @returns {string[]}
  */
+export function idsIn(name) {
+  return [...name.matchAll(new RegExp(String.raw`\[(${ID})\]`, "g"))].map(([, id = ""]) => id);
+}
+
+/**
+ * @param {readonly Row[]} rows
+ * @param {Report} report
+ * @returns {string[]} one line for each malformed row, each row without a passed test, and each id in a test's name that has no row
+ */
 export function mistakesIn(rows, report) {
-  /** @type {Map<string, { name: string, status: string }[]>} */
-  const tests = new Map();
-  for (const { name, assertionResults } of report.testResults) {
-    const file = path.relative(root, name);
-    tests.set(
-      file,
-      assertionResults.map(({ ancestorTitles, title, status }) => ({ name: [...ancestorTitles, title].join(STEP), status })),
-    );
+  /** @type {Map<string, boolean>} whether a test with the id passed */
+  const shown = new Map();
+  for (const { ancestorTitles, title, status } of report.testResults.flatMap(({ assertionResults }) => assertionResults)) {
+    for (const id of idsIn([...ancestorTitles, title].join(" "))) shown.set(id, shown.get(id) === true || status === "passed");
   }
-  return rows.flatMap(({ id, references, reason, unread }) => {
-    if (reason !== undefined) return [];
-    if (unread.length > 0) return unread.map((part) => `${id}: cannot be read: ${part}`);
-    if (references.length === 0) return [`${id}: names no test and gives no reason`];
-    return references.flatMap(({ file, name }) => {
-      const begin = name.endsWith(ELLIPSIS) ? name.slice(0, -ELLIPSIS.length) : name + STEP;
-      const named = (tests.get(file) ?? []).filter((test) => test.name === name || test.name.startsWith(begin));
-      if (named.length === 0) return [`${id}: ${file} has no test "${name}"`];
-      // Of a group, some may be for longer runs only; one that was left out altogether shows nothing.
-      const hasPassed = named.some(({ status }) => status === "passed");
-      const failed = named.filter(({ status }) => status !== "passed" && !(hasPassed && status === "skipped"));
-      return failed.map((test) => `${id}: ${file}, "${test.name}" is ${test.status}`);
-    });
+  const mistakes = rows.flatMap(({ id, requirement }, at) => {
+    if (!new RegExp(`^(?:${ID})$`).test(id)) return [`${id}: is not an id`];
+    if (rows.findIndex((row) => row.id === id) !== at) return [`${id}: has two rows`];
+    if (requirement === "" || requirement === EXEMPT.trim()) return [`${id}: says nothing`];
+    if (requirement.startsWith(EXEMPT)) return shown.has(id) ? [`${id}: does not apply, but a test has its id`] : [];
+    if (!shown.has(id)) return [`${id}: no test has this id`];
+    return shown.get(id) === true ? [] : [`${id}: no test with this id passed`];
   });
+  const unknown = [...shown.keys()].filter((id) => !rows.some((row) => row.id === id));
+  return [...mistakes, ...unknown.map((id) => `${id}: a test has this id, the table has not`)];
 }
 
 /** @param {string} reportFile @returns {boolean} */
@@ -88,10 +67,7 @@ export function checkSecurityTable(reportFile) {
   const rows = rowsOf(readFileSync(path.join(root, "docs/evidence/security.md"), "utf8"));
   const mistakes = mistakesIn(rows, /** @type {Report} */ (readJson(reportFile)));
   for (const mistake of mistakes) console.error(mistake);
-  const references = rows.flatMap((row) => row.references).length;
-  const skipped = rows.filter(({ reason }) => reason !== undefined).length;
-  console.log(
-    `${String(rows.length)} rows, ${String(references)} references to tests, ${String(skipped)} that do not apply; ${String(mistakes.length)} wrong`,
-  );
+  const exempt = rows.filter(({ requirement }) => requirement.startsWith(EXEMPT)).length;
+  console.log(`${String(rows.length)} rows, ${String(exempt)} of them do not apply; ${String(mistakes.length)} mistakes`);
   return mistakes.length === 0 && rows.length > 0;
 }

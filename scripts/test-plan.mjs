@@ -8,7 +8,7 @@ import { READS_BUILD } from "./test-rings.mjs";
  * @property {boolean} build whether `dist/` and `build/` must be up to date
  * @property {boolean} packageCheck what npm would publish
  * @property {boolean} recorder looks for secrets in everything that the run sent, logged and printed
- * @property {boolean} table each test that docs/evidence/security.md names ran and passed
+ * @property {boolean} table each row of docs/evidence/security.md has a test that passed
  * @property {Readonly<Record<string, string>>} env variables for the tests, unless they are set already
  * @property {readonly string[]} vitest arguments
  */

@@ -36,33 +36,37 @@ function weighedStore(clock: TestClock): SessionStore & { readonly keys: string[
   };
 }
 
-it("100,000 logins that nobody finishes leave ten minutes of small records, and then nothing", { timeout: 120_000 }, async () => {
-  const clock = new TestClock();
-  const store = weighedStore(clock);
-  app = await startApplication({ store, clock });
-  const stranger = () => app.visitor().get("/idpauth/login/", { headers: { "x-origin-url": "x".repeat(4_000) } });
-  const live = async () => {
-    let count = 0;
-    for (const key of store.keys) if ((await store.get(key)) !== undefined) count += 1;
-    return count;
-  };
+it(
+  "[INC-60] [L5] 100,000 logins that nobody finishes leave ten minutes of small records, and then nothing",
+  { timeout: 120_000 },
+  async () => {
+    const clock = new TestClock();
+    const store = weighedStore(clock);
+    app = await startApplication({ store, clock });
+    const stranger = () => app.visitor().get("/idpauth/login/", { headers: { "x-origin-url": "x".repeat(4_000) } });
+    const live = async () => {
+      let count = 0;
+      for (const key of store.keys) if ((await store.get(key)) !== undefined) count += 1;
+      return count;
+    };
 
-  // Over twenty minutes: at no moment more than those of the last ten are there.
-  for (let login = 1; login <= LOGINS; login += 1) {
-    expect((await stranger()).status).toBe(302);
-    if (login % (LOGINS / 20) !== 0) continue;
+    // Over twenty minutes: at no moment more than those of the last ten are there.
+    for (let login = 1; login <= LOGINS; login += 1) {
+      expect((await stranger()).status).toBe(302);
+      if (login % (LOGINS / 20) !== 0) continue;
+      await clock.advanceAsync(MINUTE);
+      if (login % (LOGINS / 5) === 0) expect(await live()).toBeLessThanOrEqual(LOGINS / 2);
+    }
+    expect(store.keys).toHaveLength(LOGINS);
+    expect(store.largest).toBeLessThan(1_024);
+
+    await clock.advanceAsync(10 * MINUTE);
+    expect(await live()).toBe(0);
+    // The store holds a timer exactly while it holds anything: what has expired was also removed.
     await clock.advanceAsync(MINUTE);
-    if (login % (LOGINS / 5) === 0) expect(await live()).toBeLessThanOrEqual(LOGINS / 2);
-  }
-  expect(store.keys).toHaveLength(LOGINS);
-  expect(store.largest).toBeLessThan(1_024);
-
-  await clock.advanceAsync(10 * MINUTE);
-  expect(await live()).toBe(0);
-  // The store holds a timer exactly while it holds anything: what has expired was also removed.
-  await clock.advanceAsync(MINUTE);
-  expect(clock.pendingTimers).toBe(0);
-});
+    expect(clock.pendingTimers).toBe(0);
+  },
+);
 
 /** A login whose page to come back to is kept, in a record that holds nothing else. */
 async function largestWithPage(length: number): Promise<number> {
@@ -78,14 +82,14 @@ async function largestWithPage(length: number): Promise<number> {
 it.each([
   ["of 700 characters", 700, 2_048],
   ["of 2,048 characters, the longest that is kept", 2_048, 5_120],
-])("L5 with a page to come back to %s a record stays small", async (_name, length, most) => {
+])("[L5] with a page to come back to %s a record stays small", async (_name, length, most) => {
   const size = await largestWithPage(length);
   // The page is in it.
   expect(size).toBeGreaterThan(length);
   expect(size).toBeLessThan(most);
 });
 
-it("L5 in Redis: every key below 2 KB of the server's memory and gone after ten minutes, a signed-in session stays", async ({ skip }) => {
+it("[L5] in Redis: every key below 2 KB of the server's memory and gone after ten minutes, a signed-in session stays", async ({ skip }) => {
   skip((await redisForTests()) === undefined || (await faketimeForTests()) === undefined, "there is no redis-server, or no libfaketime");
   const server = await startRedis({ faketime: true });
   const { client, close } = await CLIENTS["node-redis"](server);

@@ -67,7 +67,7 @@ function expectHarmless(answer: Answer): void {
   if (answer.location !== "") expect(answer.location).toMatch(/^\/idpauth\/|^http:\/\/127\.0\.0\.1:\d+\/authorize\?/);
 }
 
-describe("a hostile query", () => {
+describe("[ASVS-3.7.2] a hostile query", () => {
   beforeAll(async () => {
     await start();
   });
@@ -110,7 +110,7 @@ describe("a hostile query", () => {
     for (const endpoint of ENDPOINTS) expectHarmless(await application.visitor().get(`${endpoint}${query}`));
   });
 
-  it("changes no signed-in session", async () => {
+  it("[ASVS-15.3.3] changes no signed-in session", async () => {
     const visitor = application.visitor();
     await visitor.signIn();
     const keys = ["credentials", "id_info", "idp_login_at"] as const;
@@ -127,7 +127,7 @@ describe("a hostile query", () => {
   });
 });
 
-describe("hostile headers", () => {
+describe("[ASVS-3.7.2] hostile headers", () => {
   beforeAll(async () => {
     await start();
   });
@@ -210,7 +210,7 @@ describe("hostile headers", () => {
   }
 });
 
-describe("a hostile cookie", () => {
+describe("[CK-6] a hostile cookie", () => {
   beforeAll(async () => {
     await start();
   });
@@ -265,7 +265,7 @@ describe("a hostile cookie", () => {
     }
   });
 
-  it("repeated a hundred times costs at most four look-ups", async () => {
+  it("[L8] repeated a hundred times costs at most four look-ups", async () => {
     const cookie = Array.from({ length: 100 }, (_, index) => `idpauth=${String(index).padStart(43, "A")}`).join("; ");
     const before = store.operations.length;
     expect((await application.visitor().get("/idpauth/session", { headers: { cookie } })).status).toBe(200);
@@ -326,7 +326,7 @@ describe("hostile claims", () => {
     for (const header of Object.values(page.headers)) expect(header).not.toMatch(/[\r\n]/);
   });
 
-  it("claims named like the record's keys or an object's members change nothing but id_info", async () => {
+  it("[ASVS-15.3.3] claims named like the record's keys or an object's members change nothing but id_info", async () => {
     const visitor = application.visitor();
     application.provider.mutateIdToken = ({ header, claims, sign }) =>
       sign(
@@ -360,7 +360,7 @@ describe("hostile claims", () => {
   });
 });
 
-describe("a stored record that does not parse is no session", () => {
+describe("[S5] a stored record that does not parse is no session", () => {
   const SECRET_KEY = "a secret key of at least 32 bytes";
   const value = newCookieValue();
   const key = storeKeyOf(value);

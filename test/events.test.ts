@@ -361,7 +361,7 @@ describe("events", () => {
 });
 
 describe("the log", () => {
-  it("and the events of a whole run, with every kind of failure, hold no secret", async () => {
+  it("[ASVS-16.2.5] and the events of a whole run, with every kind of failure, hold no secret", async () => {
     const visitor = await start({ sessionMaxAge: 3 * HOUR, debug: true });
     const { provider, log } = application;
     const failing = application.visitor();

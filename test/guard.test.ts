@@ -43,7 +43,7 @@ function pageOf(blocked: Blocked | undefined): string | null {
   return location.searchParams.get("origin_url");
 }
 
-describe("idpRequired, signed out", () => {
+describe("[CK-7] [ASVS-14.3.2] idpRequired, signed out", () => {
   beforeAll(async () => {
     await start();
   });
@@ -256,7 +256,7 @@ describe("idpRequired and the policy", () => {
   });
 });
 
-describe("a pending login while Object.prototype has credentials", () => {
+describe("[SM-8] a pending login while Object.prototype has credentials", () => {
   afterEach(() => application.stop());
 
   it.each(["the memory store", "a store outside the process"])(

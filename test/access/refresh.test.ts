@@ -82,7 +82,7 @@ function eventsOf<Name extends keyof Events>(auth: IdpAuth<IdpRequest>, name: Na
 const eventually = (claim: () => unknown) => vi.waitFor(claim, { interval: 2, timeout: 5_000 });
 
 describe("an expired ID token", () => {
-  it("is refreshed: credentials and id_info are rewritten, exp moves on, idp_login_at does not", async () => {
+  it("[RFR-9] is refreshed: credentials and id_info are rewritten, exp moves on, idp_login_at does not", async () => {
     const visitor = await expiredVisitor();
     const before = await recordOf(visitor);
     expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: true, user: { email: "ada@example.com" }, expires_in: 3600 });
@@ -193,7 +193,7 @@ describe("claims of the refreshed ID token", () => {
     expect((await visitor.get(PROBE)).json().user).toEqual({ email: "countess@example.com", name: "Countess", picture: null });
   });
 
-  it("another user's sub is refused, and id_info stays as it was", async () => {
+  it("[ASVS-10.5.1] another user's sub is refused, and id_info stays as it was", async () => {
     const visitor = await expiredVisitor();
     const before = await recordOf(visitor);
     const eve: Record<string, unknown> = { sub: "eve", email: "eve@example.com" };
@@ -230,7 +230,7 @@ describe("claims of the refreshed ID token", () => {
   });
 });
 
-describe("many requests on one expired session", () => {
+describe("[BCP-14] [R2] many requests on one expired session", () => {
   it("200 at once: one token request, 200 answers with the same tokens", async () => {
     const visitor = await expiredVisitor();
     const all = await Promise.all(Array.from({ length: 200 }, () => credentialsOf(visitor)));
@@ -273,7 +273,7 @@ describe("many requests on one expired session", () => {
     expect(provider.reuses).toBe(0);
   });
 
-  it("a late request with an old copy uses the refreshed tokens and spends nothing", async () => {
+  it("[R15] a late request with an old copy uses the refreshed tokens and spends nothing", async () => {
     const visitor = await expiredVisitor();
     const late = visitor.request("/late");
     expect(await app.auth.checkIdpAuthentication(late)).toBe(false);
@@ -293,7 +293,7 @@ describe("many requests on one expired session", () => {
     }
   });
 
-  it("200 users at once: everybody keeps their own identity and gets their own tokens", async () => {
+  it("[R7] 200 users at once: everybody keeps their own identity and gets their own tokens", async () => {
     await start();
     // Whom the provider gave each token to.
     const owners = new Map<unknown, unknown>();
@@ -362,7 +362,7 @@ describe("what the provider's answer to a refresh means", () => {
     ["400 with a web page", status(400, "<html>no</html>")],
     ["400 with JSON that is no object", status(400, [1])],
     ["the refresh token revoked at the provider", () => provider.revokeAll()],
-  ])("%s: refused", async (_row, arrange) => {
+  ])("[F16] %s: refused", async (_row, arrange) => {
     const visitor = await expiredVisitor();
     const before = await recordOf(visitor);
     const failures = eventsOf(app.auth, "failure");
@@ -424,7 +424,7 @@ describe("what the provider's answer to a refresh means", () => {
     ["connection refused", () => provider.pause()],
   ];
 
-  it.each([...operators, ...outages])("%s: an outage, nobody is signed out", async (row, arrange) => {
+  it.each([...operators, ...outages])("[F17] %s: an outage, nobody is signed out", async (row, arrange) => {
     const visitor = await expiredVisitor();
     const before = await recordOf(visitor);
     await arrange();
@@ -553,7 +553,7 @@ describe("what the provider's answer to a refresh means", () => {
     });
   });
 
-  it("an operator's mistake that is repaired: everybody is still signed in", async () => {
+  it("[F17] an operator's mistake that is repaired: everybody is still signed in", async () => {
     const visitor = await expiredVisitor();
     const secret = provider.settings.clientSecret;
     provider.settings.clientSecret = "another one";
@@ -574,7 +574,7 @@ describe("what the provider's answer to a refresh means", () => {
   });
 });
 
-describe("after an outage", () => {
+describe("[F4] after an outage", () => {
   it("this process answers at once, without a request, until the back-off is over", async () => {
     const visitor = await expiredVisitor();
     const other = app.visitor();
@@ -605,7 +605,7 @@ describe("after an outage", () => {
   });
 });
 
-describe("a slow provider", () => {
+describe("[F2] [R3] a slow provider", () => {
   it("a visitor waits at most IDP_HTTP_TIMEOUT, then 503, while the refresh goes on and is stored", async () => {
     const visitor = await expiredVisitor();
     const refreshed = eventsOf(app.auth, "refresh");
@@ -663,7 +663,7 @@ describe("a slow provider", () => {
     expect(await visitor.isSignedIn()).toBe(true);
   });
 
-  it("the maximum age reached during the refresh: not authenticated", async () => {
+  it("[R14] the maximum age reached during the refresh: not authenticated", async () => {
     const visitor = await expiredVisitor({ sessionMaxAge: 3603 });
     const token = provider.hold("token");
     const probe = visitor.get(PROBE);
@@ -689,7 +689,7 @@ describe("a slow provider", () => {
   });
 });
 
-describe("a logout during a refresh", () => {
+describe("[R5] a logout during a refresh", () => {
   it.each<[string, boolean]>([
     ["before the provider has spent the token", true],
     ["after the provider has rotated it", false],
@@ -841,7 +841,7 @@ describe("a store that fails during a refresh", () => {
   });
 });
 
-describe("the lease", () => {
+describe("[ASVS-15.4.1] [R3] the lease", () => {
   const lease =
     (nonce: string) =>
     (record: SessionRecord): SessionRecord => ({
@@ -849,7 +849,7 @@ describe("the lease", () => {
       idp_state: { ...record.idp_state, lease: { nonce, taken_at: clock.now() / 1000 } },
     });
 
-  it("left by a dead process is taken over after its whole duration of 40 s, and not before", async () => {
+  it("[S4] left by a dead process is taken over after its whole duration of 40 s, and not before", async () => {
     const visitor = await expiredVisitor();
     // 30 s at the provider, four store operations of 2 s, and 2 s more.
     expect(LEASE_DURATION).toBe(40_000);
@@ -867,7 +867,7 @@ describe("the lease", () => {
     expect(refreshRequests()).toHaveLength(1);
   });
 
-  it("is judged by the monotonic clock: a step of the wall clock takes nothing over", async () => {
+  it("[F13] is judged by the monotonic clock: a step of the wall clock takes nothing over", async () => {
     const visitor = await expiredVisitor();
     await sessionOf(visitor).update(lease("alive"));
     const probe = visitor.get(PROBE);
@@ -920,7 +920,7 @@ describe("the lease", () => {
     expect(refreshRequests()).toHaveLength(1);
   });
 
-  it("taken over meanwhile: the old holder writes nothing, drops what it got and uses the new holder's tokens", async () => {
+  it("[R15] taken over meanwhile: the old holder writes nothing, drops what it got and uses the new holder's tokens", async () => {
     const visitor = await expiredVisitor();
     const token = provider.hold("token", { before: false });
     const probe = visitor.get(PROBE);
@@ -1181,7 +1181,7 @@ describe("getAccessToken", () => {
   });
 });
 
-describe("many sessions that expire at once", () => {
+describe("[L1] many sessions that expire at once", () => {
   it("no more than IDP_REFRESH_CONCURRENCY are at the provider at a time, and each is refreshed", async () => {
     await start({ refreshConcurrency: 3 });
     const visitors = await Promise.all(
@@ -1278,7 +1278,7 @@ describe("a store that loses the answer to taking the lease", () => {
   });
 });
 
-describe("an orderly exit", () => {
+describe("[S8] an orderly exit", () => {
   it("idle() waits for a refresh whose visitor has left, and for nothing when there is none", async () => {
     const visitor = await expiredVisitor();
     await app.auth.idle();
@@ -1383,7 +1383,7 @@ describe("a refresh that something overtook", () => {
     expect(provider.requestsTo("revoke")).toEqual([]);
   });
 
-  it.each([20_000, 40_000, 250_000])("a store that is away for %i ms after the token was spent signs nobody out", async (outage) => {
+  it.each([20_000, 40_000, 250_000])("[S3] a store that is away for %i ms after the token was spent signs nobody out", async (outage) => {
     const visitor = await expiredVisitor();
     const hold = provider.hold("token", { before: false });
     const probe = visitor.get(PROBE);

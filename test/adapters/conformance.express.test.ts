@@ -1,9 +1,9 @@
-import { it } from "vitest";
 import { testAdapter } from "../../src/testing/index.js";
 import { startExpress } from "./applications/express.js";
+import { itWithRowIds } from "./it-with-row-ids.js";
 
 for (const version of [5, 4] as const) {
   for (const session of ["bundled", "host"] as const) {
-    testAdapter({ name: `Express ${String(version)}`, session, start: (setup) => startExpress(version, setup), test: it });
+    testAdapter({ name: `Express ${String(version)}`, session, start: (setup) => startExpress(version, setup), test: itWithRowIds });
   }
 }

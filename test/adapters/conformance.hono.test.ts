@@ -1,14 +1,14 @@
-import { it } from "vitest";
 import { idpAuth } from "../../src/adapters/hono/hono.js";
 import { testAdapter } from "../../src/testing/index.js";
 import { startHono } from "./applications/hono.js";
 import { serveOnNode } from "./applications/serve-fetch.js";
+import { itWithRowIds } from "./it-with-row-ids.js";
 
 for (const asMiddleware of [false, true]) {
   testAdapter({
     name: asMiddleware ? "Hono 4 (middleware)" : "Hono 4",
     start: (setup) => startHono(idpAuth, serveOnNode, setup, { asMiddleware }),
     lacks: ["host sessions", "own trust-proxy setting"],
-    test: it,
+    test: itWithRowIds,
   });
 }

@@ -1,5 +1,5 @@
-import { it } from "vitest";
 import { testAdapter } from "../../src/testing/index.js";
 import { startKoa } from "./applications/koa.js";
+import { itWithRowIds } from "./it-with-row-ids.js";
 
-testAdapter({ name: "Koa 3", start: startKoa, lacks: ["host sessions"], test: it });
+testAdapter({ name: "Koa 3", start: startKoa, lacks: ["host sessions"], test: itWithRowIds });

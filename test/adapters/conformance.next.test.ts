@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, it } from "vitest";
+import { afterAll, beforeAll } from "vitest";
 import { testAdapter } from "../../src/testing/index.js";
 import { serveNext, type NextServer } from "./applications/next.js";
+import { itWithRowIds } from "./it-with-row-ids.js";
 
 let server: NextServer;
 beforeAll(async () => {
@@ -14,5 +15,5 @@ testAdapter({
   // with a 500, and writes queries anew. That none of this reaches an endpoint is in next.test.ts.
   lacks: ["host sessions", "own trust-proxy setting", "raw targets", "untouched requests"],
   start: (setup) => server.start(setup),
-  test: it,
+  test: itWithRowIds,
 });

@@ -1,5 +1,5 @@
-import { it } from "vitest";
 import { testAdapter } from "../../src/testing/index.js";
 import { startNode } from "./applications/node.js";
+import { itWithRowIds } from "./it-with-row-ids.js";
 
-testAdapter({ name: "node:http", start: startNode, lacks: ["host sessions", "own trust-proxy setting"], core: true, test: it });
+testAdapter({ name: "node:http", start: startNode, lacks: ["host sessions", "own trust-proxy setting"], core: true, test: itWithRowIds });

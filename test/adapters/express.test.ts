@@ -682,7 +682,7 @@ describe("the host's own sessions: what lies in them", () => {
     expect(Object.keys(app.stored())).toEqual([after.id]);
   });
 
-  it("a stored record of another shape is no session, and the host's own keys are left alone until the next login", async () => {
+  it("[SM-7] a stored record of another shape is no session, and the host's own keys are left alone until the next login", async () => {
     await start(options);
     const browser = await signedIn();
     await browser.get("/cart/book");

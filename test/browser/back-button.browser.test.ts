@@ -7,7 +7,7 @@ const executablePath = await chromiumForTests();
 
 const SIGN_OUT = '<a href="/idpauth/logout/">Sign out</a>';
 
-describe.skipIf(executablePath === undefined)("the back button after a sign-out, in a browser", () => {
+describe.skipIf(executablePath === undefined)("[R11] the back button after a sign-out, in a browser", () => {
   let browser: Browser;
   let app: ExpressApplication;
   let rendered: number;

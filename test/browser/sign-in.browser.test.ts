@@ -167,7 +167,7 @@ describe.skipIf(executablePath === undefined)("signing in, in a browser", () => 
     await expectUsable(tab);
   });
 
-  it("the back button after the sign-in asks nothing twice and shows no error", async () => {
+  it("[R11] the back button after the sign-in asks nothing twice and shows no error", async () => {
     const { visitor } = await stage.open();
     const tab = await visitor.signIn("/reports");
     const other = await visitor.tab();

@@ -9,7 +9,7 @@ describe.skipIf(executablePath === undefined)("signing out, in a browser", () =>
   const stage = useStage(executablePath);
 
   describe.each([{ DEMO_SESSIONS: "memory" }, { DEMO_SESSIONS: "host" }])("with %o", (env) => {
-    it("the landing page says signed out, and the back button shows nothing of the visit", async () => {
+    it("[R11] the landing page says signed out, and the back button shows nothing of the visit", async () => {
       const { visitor } = await stage.open(env);
       const tab = await visitor.signIn("/idpauth/login/");
       await tab.goto(visitor.url("/reports"));
@@ -40,7 +40,7 @@ describe.skipIf(executablePath === undefined)("signing out, in a browser", () =>
       expect(JSON.parse(await tab.innerText("pre"))).toEqual({ authenticated: false, user: null });
     });
 
-    it("the address of the old callback is harmless: a page that explains, and nobody is signed in", async () => {
+    it("[R11] the address of the old callback is harmless: a page that explains, and nobody is signed in", async () => {
       const { visitor } = await stage.open(env);
       const tab = await visitor.signIn("/reports");
       const callback = visitor.callbacks[0] ?? "";

@@ -514,7 +514,7 @@ describe("code and environment", () => {
   });
 });
 
-describe("required settings", () => {
+describe("[START-1] required settings", () => {
   it.each([undefined, "", " ", "\t\n"])("SECRET_KEY %j is missing: E001", (text) => {
     expect(withEnv({ SECRET_KEY: text })).toMatchObject({ settings: undefined, findings: [{ code: "E001", severity: "error" }] });
   });
@@ -627,7 +627,7 @@ describe("key names (E007)", () => {
   });
 });
 
-describe("encryption on the way", () => {
+describe("[CK-2] encryption on the way", () => {
   it.each([
     ["https://login.example", "false", []],
     ["http://localhost:4000", "false", []],
@@ -731,7 +731,7 @@ describe("a variable that is probably misspelt: W014", () => {
   });
 });
 
-describe("a placeholder of the documentation as a key", () => {
+describe("[START-2] a placeholder of the documentation as a key", () => {
   const PLACEHOLDER = "put-at-least-32-random-bytes-here-please";
 
   it.each([
@@ -782,7 +782,7 @@ describe("warnings", () => {
     [{ sessionIdleTimeout: 30 * 86_400 }, ["IDP_SESSION_IDLE_TIMEOUT"]],
     [{ sessionMaxAge: 30 * 86_400, sessionIdleTimeout: 30 * 86_400 }, []],
     [{ sessionTtl: 60 }, []],
-  ])("W012 with %j: each cap that the record does not outlive: %j", (options, expected) => {
+  ])("[BFF-7] W012 with %j: each cap that the record does not outlive: %j", (options, expected) => {
     const result = readSettings(options, COMPLETE);
     expect(codes(result)).toEqual(expected.length === 0 ? [] : ["W012"]);
     for (const name of expected) expect(result.findings[0]?.message).toContain(name);

@@ -112,7 +112,7 @@ describe("bundled sessions", () => {
   });
 });
 
-describe('session: "host"', () => {
+describe('[START-1] session: "host"', () => {
   const HOST = { sessionKind: "host", sessionGiven: true, storeGiven: false } as const;
 
   it.each<[FrameworkFacts["sessionMiddleware"], string[]]>([

@@ -14,7 +14,7 @@ declare module "vitest" {
 const modules = await conformanceModules();
 
 describe("the suite's module", () => {
-  it.for(modules.map(({ module }, index) => [module, index] as const))("%s", async ([, index], { task }) => {
+  it.for(modules.map(({ module }, index) => [module, index] as const))("[%s]", async ([, index], { task }) => {
     const { module, plans, demands, run } = modules[index]!;
     task.meta.conformance = { module, plans, demands };
     const stage = new Stage();

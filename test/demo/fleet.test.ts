@@ -71,7 +71,7 @@ describe.skipIf(isMissing)("the fleet", () => {
     expect(fleet.said).toMatch(/^app-2 is back \(pid \d+\)\.$/m);
   });
 
-  it("answers 503 while Redis is away, touches no cookie, and knows everybody when it is back", async () => {
+  it("[S1] answers 503 while Redis is away, touches no cookie, and knows everybody when it is back", async () => {
     const browser = await signedIn();
     fleet.kill("redis");
     const outage = await browser.navigate("/");

@@ -16,7 +16,7 @@ function onDisk(name: string): string {
   return readFileSync(new URL(`../../docs/reference/${name}`, import.meta.url), "utf8");
 }
 
-describe("the generated pages", () => {
+describe("[ASVS-7.6.1] the generated pages", () => {
   it("docs/reference/settings.md is what the table of settings says; if not, run `npm run docs`", () => {
     expect(onDisk("settings.md")).toBe(settings);
   });

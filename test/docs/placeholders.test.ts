@@ -19,7 +19,7 @@ const shown = FILES.flatMap((file) =>
   // A variable, a command, or prose after a colon is no value.
   .filter(({ value }) => !/^(?:\$|process\.|…|<)/.test(value));
 
-describe("a value that the documentation shows for SECRET_KEY", () => {
+describe("[START-2] a value that the documentation shows for SECRET_KEY", () => {
   it("is found in the documentation and in every example's README", () => {
     const files = shown.map(({ file }) => file);
     expect(files).toContain("docs/how-to/your-provider.md");

@@ -92,7 +92,7 @@ describe("a sign-in that succeeds", () => {
     expect(await visitor.isSignedIn()).toBe(true);
   });
 
-  it("stores credentials, id_info, final_redirect and the stamp of the login, and nothing of the login in progress", async () => {
+  it("[PKCE-2] stores credentials, id_info, final_redirect and the stamp of the login, and nothing of the login in progress", async () => {
     const visitor = application.visitor();
     await visitor.signIn(FROM_PAGE);
     const session = await sessionOf(visitor);
@@ -160,7 +160,7 @@ describe("a sign-in that succeeds", () => {
     expect(await visitor.isSignedIn()).toBe(false);
   });
 
-  it("signing in again gives a new key too, and the old session is dead", async () => {
+  it("[R13] signing in again gives a new key too, and the old session is dead", async () => {
     const visitor = application.visitor();
     await visitor.signIn();
     const old = application.visitor();
@@ -170,7 +170,7 @@ describe("a sign-in that succeeds", () => {
     expect(await old.isSignedIn()).toBe(false);
   });
 
-  it("as somebody else leaves nothing of the person before", async () => {
+  it("[R13] as somebody else leaves nothing of the person before", async () => {
     const visitor = application.visitor();
     await visitor.signIn(FROM_PAGE);
     const before = (await sessionOf(visitor)) as { credentials: { token: string; refresh_token: string } };
@@ -242,7 +242,7 @@ describe("the userinfo endpoint", () => {
   });
 });
 
-describe("a state", () => {
+describe("[BCP-2] [ASVS-10.1.2] [ASVS-10.2.1] a state", () => {
   sharedApplication();
 
   const invalid: [string, (target: string) => string][] = [
@@ -334,7 +334,7 @@ describe("a state", () => {
     ).toBe(0);
   });
 
-  it("is used up before the token request, whatever comes of it", async () => {
+  it("[BCP-3] is used up before the token request, whatever comes of it", async () => {
     const visitor = application.visitor();
     const target = await visitor.approve();
     const hold = application.provider.hold("token");
@@ -391,7 +391,7 @@ describe("a state", () => {
   });
 });
 
-describe("the same callback several times at once", () => {
+describe("[BCP-3] [R8] [R9] the same callback several times at once", () => {
   sharedApplication();
 
   it.each([2, 10])("%i times is one token request, and everybody gets the same answer", async (times) => {
@@ -479,7 +479,7 @@ describe("the same callback several times at once", () => {
   });
 });
 
-describe("iss (RFC 9207)", () => {
+describe("[BCP-8] [ASVS-10.2.1] iss (RFC 9207)", () => {
   const issuer = () => application.provider.issuer;
   const wrong: [string, () => string][] = [
     ["of somebody else", () => "https://evil.example"],
@@ -502,7 +502,7 @@ describe("iss (RFC 9207)", () => {
     expect(await visitor.isSignedIn()).toBe(false);
   }
 
-  describe("announced by the provider", () => {
+  describe("[ISS-1] [ISS-3] announced by the provider", () => {
     sharedApplication();
     const errorAnswer = { code: undefined, error: "access_denied" };
 
@@ -511,7 +511,7 @@ describe("iss (RFC 9207)", () => {
       await expectNoToken((target) => changed(target, { ...errorAnswer, iss: iss() }));
     });
 
-    it("that is missing is refused, on error answers too", async () => {
+    it("[ISS-2] that is missing is refused, on error answers too", async () => {
       await expectNoToken((target) => changed(target, { iss: undefined }));
       await expectNoToken((target) => changed(target, { ...errorAnswer, iss: undefined }));
     });
@@ -522,7 +522,7 @@ describe("iss (RFC 9207)", () => {
     });
   });
 
-  describe("not announced by the provider", () => {
+  describe("[ISS-1] not announced by the provider", () => {
     sharedApplication({ provider: { announceIss: false } });
 
     it("may be missing", async () => {
@@ -532,12 +532,12 @@ describe("iss (RFC 9207)", () => {
       expect((await visitor.get(target)).status).toBe(302);
     });
 
-    it("may be there", async () => {
+    it("[ISS-4] may be there", async () => {
       const visitor = application.visitor();
       expect((await visitor.get(changed(await visitor.approve(), { iss: issuer() }))).status).toBe(302);
     });
 
-    it("a login that was sent to another issuer is refused, whatever the settings say by now", async () => {
+    it("[BCP-8] a login that was sent to another issuer is refused, whatever the settings say by now", async () => {
       const { clock } = application;
       const visitor = application.visitor();
       const target = await visitor.approve();
@@ -614,7 +614,7 @@ describe("an error of the provider", () => {
   });
 });
 
-describe("a refusal", () => {
+describe("[ASVS-10.5.1] a refusal", () => {
   sharedApplication();
   const swapped = (claims: Record<string, unknown>) => (draft: IdTokenDraft) => ({ claims: { ...draft.claims, ...claims } });
   const without = (name: string) => (draft: IdTokenDraft) => ({ claims: { ...draft.claims, [name]: undefined } });
@@ -704,7 +704,7 @@ describe("a refusal", () => {
   });
 });
 
-describe("an outage", () => {
+describe("[ASVS-16.5.2] an outage", () => {
   sharedApplication();
 
   function expectOutage(answer: Answer): void {
@@ -724,7 +724,7 @@ describe("an outage", () => {
     ["token endpoint sends too much", "token", { kind: "oversized", before: false }],
     ["token endpoint stops in the middle", "token", { kind: "truncated" }],
     ["token endpoint does not accept the client", "token", { kind: "status", status: 401, body: { error: "invalid_client" } }],
-  ])("%s: 503 with Retry-After, nothing stored, and the code is sent once", async (_name, endpoint, fault) => {
+  ])("[F4] %s: 503 with Retry-After, nothing stored, and the code is sent once", async (_name, endpoint, fault) => {
     const visitor = application.visitor();
     const target = await visitor.approve();
     application.provider.fault(endpoint, fault);
@@ -816,7 +816,7 @@ describe("an outage", () => {
   });
 });
 
-describe("a logout while the callback is under way", () => {
+describe("[R6] a logout while the callback is under way", () => {
   sharedApplication();
 
   it.each([
@@ -855,7 +855,7 @@ describe("a logout while the callback is under way", () => {
   });
 });
 
-describe("a login that was started before the user signed in", () => {
+describe("[R12] a login that was started before the user signed in", () => {
   afterEach(() => application.stop());
 
   /** A victim with the attacker's cookie, in whose session the attacker has started a login; then the victim signs in. */

@@ -192,7 +192,7 @@ describe("an invalid scheme or response is 400 with the valid options", () => {
   });
 });
 
-describe("origins", () => {
+describe("[BCP-1] origins", () => {
   sharedApplication({ authFinalRedirectUrl: "/start" });
 
   const BAD = [
@@ -495,7 +495,7 @@ describe("the server's own origin", () => {
   });
 });
 
-describe("a prefetch", () => {
+describe("[ASVS-3.5.1] a prefetch", () => {
   afterEach(() => application.stop());
 
   it.each([
@@ -525,10 +525,10 @@ describe("a prefetch", () => {
   });
 });
 
-describe("the authorization URL", () => {
+describe("[ASVS-3.7.2] the authorization URL", () => {
   afterEach(() => application.stop());
 
-  it("has exactly the expected parameters, each once", async () => {
+  it("[BCP-5] [BCP-10] has exactly the expected parameters, each once", async () => {
     const visitor = await start();
     const { location } = await visitor.get(LOGIN);
     const url = new URL(location);
@@ -590,7 +590,7 @@ describe("the authorization URL", () => {
     expect(Object.values(seen).map(({ size }) => size)).toEqual([100, 100, 100]);
   });
 
-  it("has the S256 challenge of the verifier that the exchange sends, with the same redirect URI", async () => {
+  it("[BCP-5] has the S256 challenge of the verifier that the exchange sends, with the same redirect URI", async () => {
     const visitor = await start();
     const { location } = await visitor.get(LOGIN);
     const { searchParams } = new URL(location);

@@ -97,13 +97,16 @@ describe("logout", () => {
       { cookieName: "__Secure-x" },
       "__Secure-x=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure",
     ],
-  ])("over %s deletes the cookie with the attributes it was set with", async (_name, baseUrl, options, deletion) => {
-    const visitor = await start({ baseUrl, ...options });
-    const set = (await visitor.signIn()).setCookies?.[0] ?? "";
-    const answer = await visitor.get(LOGOUT);
-    expect(answer.setCookies).toEqual([deletion]);
-    expect(set.replace(/=[^;]+/, "=").replace(/Max-Age=\d+/, "Max-Age=0")).toBe(deletion);
-  });
+  ])(
+    "[BFF-3] [CK-3] [ASVS-3.3.1] over %s deletes the cookie with the attributes it was set with",
+    async (_name, baseUrl, options, deletion) => {
+      const visitor = await start({ baseUrl, ...options });
+      const set = (await visitor.signIn()).setCookies?.[0] ?? "";
+      const answer = await visitor.get(LOGOUT);
+      expect(answer.setCookies).toEqual([deletion]);
+      expect(set.replace(/=[^;]+/, "=").replace(/Max-Age=\d+/, "Max-Age=0")).toBe(deletion);
+    },
+  );
 
   it("with a cookie that leads nowhere deletes it and calls nobody", async () => {
     const visitor = await start();
@@ -114,7 +117,7 @@ describe("logout", () => {
   });
 
   it.each([LOGOUT, `${LOGOUT}?response=json`])(
-    "of an anonymous visitor, %s: the same answer, no call, no cookie, no store entry",
+    "[REV-5] of an anonymous visitor, %s: the same answer, no call, no cookie, no store entry",
     async (target) => {
       const visitor = await start();
       const answer = await visitor.get(target);
@@ -134,7 +137,7 @@ describe("logout", () => {
   });
 });
 
-describe("an invalid response value", () => {
+describe("[ASVS-3.5.1] an invalid response value", () => {
   beforeAll(async () => {
     await start();
   });
@@ -185,10 +188,10 @@ describe("an invalid response value", () => {
   );
 });
 
-describe("revocation", () => {
+describe("[REV-3] revocation", () => {
   afterEach(() => application.stop());
 
-  it("posts the refresh token, with its hint and client authentication, and takes the access token along", async () => {
+  it("[REV-1] [REV-2] posts the refresh token, with its hint and client authentication, and takes the access token along", async () => {
     const visitor = await signedIn();
     await visitor.get(LOGOUT);
     expect(revocations()).toHaveLength(1);
@@ -201,7 +204,7 @@ describe("revocation", () => {
     expect(application.provider.isActive(newest("access_token"))).toBe(false);
   });
 
-  it("posts the access token when there is no refresh token", async () => {
+  it("[REV-2] posts the access token when there is no refresh token", async () => {
     const visitor = await signedIn({ provider: { issueRefreshToken: false } });
     await visitor.get(LOGOUT);
     expect(Object.fromEntries(revocations()[0]?.params ?? [])).toMatchObject({
@@ -226,7 +229,7 @@ describe("revocation", () => {
     expect(application.provider.isActive(newest("refresh_token"))).toBe(false);
   });
 
-  it("with IDP_TOKEN_REVOKE_ON_LOGOUT off makes no call; the local session is cleared", async () => {
+  it("[REV-6] with IDP_TOKEN_REVOKE_ON_LOGOUT off makes no call; the local session is cleared", async () => {
     const visitor = await signedIn({ tokenRevokeOnLogout: false });
     const before = application.provider.requests.length;
     expect((await visitor.get(LOGOUT)).status).toBe(302);
@@ -269,7 +272,7 @@ describe("revocation", () => {
     },
   );
 
-  describe("that hangs", () => {
+  describe("[REV-7] that hangs", () => {
     /** A logout whose revocation has arrived at the provider and gets no answer. */
     async function hanging(): Promise<{
       copy: Visitor;
@@ -325,7 +328,7 @@ describe("revocation", () => {
     });
   });
 
-  describe("is told as done only where it was the newest token", () => {
+  describe("[REV-7] is told as done only where it was the newest token", () => {
     const revokedOf = async (visitor: Visitor) => {
       const seen: (boolean | null)[] = [];
       application.auth.on("logout", ({ revoked }) => seen.push(revoked));

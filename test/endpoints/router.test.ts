@@ -41,7 +41,7 @@ function expectCommonHeaders(answer: Answer): void {
   }
 }
 
-describe("every answer", () => {
+describe("[BCP-11] [BCP-15] [CK-7] [ASVS-3.4.4] [ASVS-3.5.8] [ASVS-14.3.2] every answer", () => {
   beforeAll(async () => {
     await start({ debug: true });
   });
@@ -106,7 +106,7 @@ describe("every answer", () => {
   }
 });
 
-describe("methods", () => {
+describe("[CK-8] [ASVS-3.5.1] [oidcc-client-test-form-post-error] methods", () => {
   beforeAll(async () => {
     await start({ debug: true });
   });
@@ -242,7 +242,7 @@ describe("mountPath", () => {
   });
 });
 
-describe("the cookie", () => {
+describe("[BFF-3] [CK-2] [ASVS-3.3.1] the cookie", () => {
   afterEach(() => application.stop());
   const value = "[A-Za-z0-9_-]{43}";
   const life = "Max-Age=1209600";
@@ -299,7 +299,7 @@ describe("the cookie", () => {
       expect((await visitor.get(target)).setCookies ?? []).toEqual([]);
   });
 
-  it("a thousand anonymous visits of index and probe leave no cookie and no entry", async () => {
+  it("[CK-4] a thousand anonymous visits of index and probe leave no cookie and no entry", async () => {
     const visitor = await start({ debug: true });
     for (let visit = 0; visit < 334; visit += 1) {
       for (const target of ["/idpauth/", "/idpauth/session", "/idpauth/debug"])

@@ -33,7 +33,7 @@ const pass = (seconds: number) => {
 const refreshes = () => application.provider.requestsTo("token", { grant_type: "refresh_token" }).length;
 const sessionOf = (visitor: Visitor) => application.auth.readSessionRecord(visitor.request("/"));
 
-describe("the probe's bodies", () => {
+describe("[BFF-5] the probe's bodies", () => {
   beforeAll(async () => {
     await start();
   });
@@ -119,7 +119,7 @@ describe("the probe's bodies", () => {
   });
 });
 
-describe("refresh by the probe", () => {
+describe("[BFF-5] refresh by the probe", () => {
   afterEach(() => application.stop());
 
   it.each([
@@ -210,7 +210,7 @@ describe("refresh by the probe", () => {
   });
 });
 
-describe("IDP_SESSION_MAX_AGE", () => {
+describe("[ASVS-7.3.1] [SM-3] IDP_SESSION_MAX_AGE", () => {
   afterEach(() => application.stop());
 
   it.each([
@@ -274,7 +274,7 @@ describe("IDP_SESSION_MAX_AGE", () => {
   });
 });
 
-describe("IDP_SESSION_IDLE_TIMEOUT", () => {
+describe("[ASVS-7.3.1] [SM-3] IDP_SESSION_IDLE_TIMEOUT", () => {
   afterEach(() => application.stop());
   const TIMEOUT = 600;
   const idle = (options: ApplicationOptions = {}) => signedIn({ sessionIdleTimeout: TIMEOUT, ...options });
@@ -469,7 +469,7 @@ describe("?details=true", () => {
   });
 });
 
-describe("an outage", () => {
+describe("[ASVS-16.5.2] an outage", () => {
   afterEach(() => application.stop());
 
   function expectNoVerdict(answer: Answer): void {
@@ -542,7 +542,7 @@ describe("an outage", () => {
   });
 });
 
-describe("the life of a session", () => {
+describe("[BFF-7] the life of a session", () => {
   afterEach(() => application.stop());
   const DAY = 86_400;
 

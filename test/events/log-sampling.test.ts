@@ -19,7 +19,7 @@ const repeat = (times: number, act: () => void) => {
   for (let time = 0; time < times; time += 1) act();
 };
 
-describe("L10 a flood of log lines", () => {
+describe("[L10] a flood of log lines", () => {
   it("of one kind: ten pass, and at the end of the minute one says how many did not", () => {
     const { clock, lines, log } = rig();
     repeat(1000, () => log(line("callback_failed", { reason: "state" })));

@@ -39,6 +39,7 @@ function changed(parts: readonly string[], { kind, at, edit, name, value }: Para
 }
 
 fuzz(
+  "FUZZ-3",
   "callback query",
   200,
   fc.asyncProperty(fc.array(parameter, { maxLength: 4 }), fc.boolean(), async (changes, isSignedIn) => {

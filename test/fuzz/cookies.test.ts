@@ -39,6 +39,7 @@ function lookedUp(text: string): string[] {
 }
 
 fuzz(
+  "FUZZ-1",
   "cookie header",
   2_000,
   fc.property(header, (text) => {
@@ -72,6 +73,7 @@ afterAll(async () => {
 });
 
 fuzz(
+  "FUZZ-2",
   "cookie header at the endpoints",
   500,
   fc.asyncProperty(header, fc.constantFrom(...Object.keys(STATUS)), async (text, endpoint) => {

@@ -22,9 +22,10 @@ const SECONDS = Number(process.env["FUZZ_SECONDS"] ?? 180);
  * Tries a property with every seed that is kept for the target, and, when asked for more, with new inputs. A failure says what
  * to add to seeds.json, so that it is tried for ever.
  *
+ * @param id the row of docs/evidence/security.md
  * @param runs inputs for each kept seed: a second or two at the most
  */
-export function fuzz<Input>(target: string, runs: number, property: fc.IRawProperty<Input>): void {
+export function fuzz<Input>(id: string, target: string, runs: number, property: fc.IRawProperty<Input>): void {
   const check = async (parameters: fc.Parameters<Input>) => {
     const details = await fc.check(property, parameters);
     if (!details.failed) return details.numRuns;
@@ -32,7 +33,7 @@ export function fuzz<Input>(target: string, runs: number, property: fc.IRawPrope
     const report = String(await fc.asyncDefaultReportMessage(details));
     throw new Error(`Keep this in test/fuzz/seeds.json: ${JSON.stringify(line)}\n${report}`, { cause: details.errorInstance });
   };
-  describe(`fuzzing: ${target}`, () => {
+  describe(`[${id}] fuzzing: ${target}`, () => {
     for (const { seed, path, why } of SEEDS.filter((kept) => kept.target === target)) {
       it(`seed ${String(seed)}${path === undefined ? "" : ` at ${path}`}: ${why}`, async () => {
         await check({ seed, ...(path === undefined ? { numRuns: runs } : { path }) });

@@ -90,6 +90,7 @@ const token = fc
   );
 
 fuzz(
+  "FUZZ-8",
   "ID token",
   800,
   fc.asyncProperty(token, async (text) => {

@@ -77,6 +77,7 @@ async function outcomeOf<Outcome>(work: () => Promise<Outcome>, texts: string[])
 }
 
 fuzz(
+  "FUZZ-7",
   "provider answers",
   200,
   fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 3 }), fc.boolean(), async (changes, hasClaims) => {

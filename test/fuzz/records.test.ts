@@ -47,6 +47,7 @@ const RECORD = {
 }; // prettier-ignore
 
 fuzz(
+  "FUZZ-4",
   "stored record",
   1_500,
   fc.property(jsonMutation, (mutation) => {
@@ -195,6 +196,7 @@ function byteStore(): SessionStore {
 }
 
 fuzz(
+  "FUZZ-5",
   "sealed record",
   120,
   fc.asyncProperty(
@@ -265,6 +267,7 @@ class FuzzedSession implements FrameworkSession {
 }
 
 fuzz(
+  "FUZZ-6",
   "record in a host's session",
   250,
   fc.asyncProperty(fc.array(jsonEdit, { maxLength: 4 }), async (edits) => {

@@ -76,6 +76,7 @@ function isFrozen(value: unknown): boolean {
 }
 
 fuzz(
+  "FUZZ-9",
   "settings",
   300,
   fc.property(env, options, (someEnv, someOptions) => {

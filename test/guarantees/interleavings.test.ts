@@ -76,9 +76,9 @@ function smaller(scenario: Scenario): Scenario[] {
   ];
 }
 
-describe("the seven guarantees", () => {
+describe("[ASVS-15.4.1] the seven guarantees", () => {
   it(
-    `hold over ${ONE_SEED === undefined ? String(HOW_MANY) : "one"} interleavings of requests, crashes and outages`,
+    `[S4] [R0] [R4] [R15] hold over ${ONE_SEED === undefined ? String(HOW_MANY) : "one"} interleavings of requests, crashes and outages`,
     { timeout: 600_000 },
     async () => {
       const counts: Counts = new Map();

@@ -150,7 +150,7 @@ function staysHome(own: string, raw: string): void {
   expect(accepted).toMatch(/^[\u0021-\u007e]+$/);
 }
 
-describe("whatever sameOriginUrl accepts, every parser puts on our own origin", () => {
+describe("[BCP-1] whatever sameOriginUrl accepts, every parser puts on our own origin", () => {
   it("for nasty mixtures", () => {
     fc.assert(
       fc.property(nasty, ({ own, raw }) => {

@@ -183,7 +183,7 @@ describe("a prefetch", () => {
 const COMMON = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", Vary: "Cookie" };
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 
-describe("answers", () => {
+describe("[BCP-15] [ASVS-3.4.4] answers", () => {
   it.each([
     ["json", json({ a: 1 })],
     ["json text", jsonText("{}")],

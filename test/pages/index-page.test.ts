@@ -27,7 +27,7 @@ describe("signed out", () => {
 });
 
 describe("signed in", () => {
-  it("shows name, email and picture, and the way out", () => {
+  it("[BCP-11] shows name, email and picture, and the way out", () => {
     const { html, pictureOrigin } = show({ kind: "signed_in", user: ada });
     expect(titleOf(html)).toBe("Signed in");
     expect(textOf(html)).toContain("Ada Lovelace ada@example.com");

@@ -15,17 +15,17 @@ import { STORE_RIGS, type RunningStore } from "./store-rigs.js";
 type Scenario = (stage: Stage) => Promise<void>;
 
 const SCENARIOS: readonly (readonly [name: string, play: Scenario])[] = [
-  ["4 processes x 125 requests, one refresh", oneRefresh],
-  ["many people refresh at once, each stays who they are", ownIdentity],
+  ["[R1] 4 processes x 125 requests, one refresh", oneRefresh],
+  ["[R7] many people refresh at once, each stays who they are", ownIdentity],
   ["a logout is seen by all at once", logoutSeenByAll],
-  ["a logout wins over a refresh elsewhere", logoutDuringRefresh],
-  ["kill -9 of the refresher at each step", killedRefresher],
-  ["kill -9 at each step of a callback and of a logout", killedDuringSignInOrOut],
-  ["two versions of the record format", recordFormats],
+  ["[R5] a logout wins over a refresh elsewhere", logoutDuringRefresh],
+  ["[S3] [S4] [R3] kill -9 of the refresher at each step", killedRefresher],
+  ["[S4] kill -9 at each step of a callback and of a logout", killedDuringSignInOrOut],
+  ["[R16] two versions of the record format", recordFormats],
   ["SECRET_KEY rotated in two phases", keyRotation],
-  ["rolling restart by SIGTERM under load", rollingRestart],
+  ["[S8] rolling restart by SIGTERM under load", rollingRestart],
   [
-    "kill -9 of the store under load",
+    "[S1] [S3] kill -9 of the store under load",
     (stage) => (stage.store.server === undefined ? writerKilled(stage) : serverOutage(stage, stage.store.server)),
   ],
 ];

@@ -9,7 +9,7 @@ function rig(random = () => 1) {
   return { clock, backOff, fail: (retryAfter?: string) => backOff.failed(clock.monotonic(), { retryAfter }) };
 }
 
-describe("backing off from an endpoint", () => {
+describe("[F18] backing off from an endpoint", () => {
   it("doubles from 1 s to 30 s, one step for each outage in a row", () => {
     const { clock, backOff, fail } = rig();
     const waits = Array.from({ length: 7 }, () => {

@@ -45,7 +45,7 @@ describe("one request to the provider", () => {
     expect(await rejection(patient.send(url, GET))).toBe(unavailable("too_large"));
   });
 
-  it("F6 counts the bytes of a compressed body after decoding, and stops reading", async () => {
+  it("[F6] counts the bytes of a compressed body after decoding, and stops reading", async () => {
     const bomb = gzipSync(Buffer.alloc(100 * 1024 * 1024));
     const url = await serve((response) => response.writeHead(200, { "Content-Encoding": "gzip" }).end(bomb));
     const before = process.memoryUsage().rss;
@@ -54,10 +54,10 @@ describe("one request to the provider", () => {
   });
 
   it.each([
-    ["F2 an answer that never begins", () => undefined],
-    ["F3 a body that never ends", (response: ServerResponse) => response.writeHead(200).write("{")],
+    ["[F2] an answer that never begins", () => undefined],
+    ["[F3] a body that never ends", (response: ServerResponse) => response.writeHead(200).write("{")],
     [
-      "F3 a body that drips",
+      "[F3] a body that drips",
       (response: ServerResponse) => {
         response.writeHead(200);
         const drip = setInterval(() => response.write("x"), 10);
@@ -66,7 +66,7 @@ describe("one request to the provider", () => {
         });
       },
     ],
-  ])("one deadline for connecting, headers and body: %s", async (_name, answer) => {
+  ])("[F2] [F3] one deadline for connecting, headers and body: %s", async (_name, answer) => {
     const url = await serve(answer);
     expect(await rejection(backchannel.send(url, GET))).toBe(unavailable("timeout"));
     expect(await rejection(patient.send(url, GET, AbortSignal.timeout(30)))).toBe(unavailable("timeout"));
@@ -79,7 +79,7 @@ describe("one request to the provider", () => {
     expect(await rejection(deaf.send("http://127.0.0.1/", GET))).toBe(unavailable("timeout"));
   });
 
-  it("F1 nobody listening is a network failure", async () => {
+  it("[F1] nobody listening is a network failure", async () => {
     const url = await serve(() => undefined);
     await new Promise((resolve) => server?.close(resolve));
     expect(await rejection(patient.send(url, GET))).toBe(unavailable("network"));

@@ -21,7 +21,7 @@ beforeEach(() => {
 
 const fetches = () => rig.idp.requestsTo("discovery").length;
 
-describe("the discovery document", () => {
+describe("[ASVS-10.5.1] the discovery document", () => {
   it.each([[true], [false]])("tells the issuer and whether it sends iss (%s)", async (announceIss) => {
     rig.idp.settings.announceIss = announceIss;
     expect(await rig.provider.facts()).toEqual({ issuer: rig.idp.issuer, sendsIss: announceIss });
@@ -192,7 +192,7 @@ describe("the discovery document", () => {
   });
 });
 
-describe("http", () => {
+describe("[START-3] http", () => {
   it.each([
     ["http://127.0.0.1:9000", false, true],
     ["http://localhost", false, true],

@@ -52,37 +52,41 @@ const rewritten =
     change(sign(header, claims));
 
 const NOT_ONLY_AT_REFRESH: [string, string, Mutation][] = [
-  ["IDT-1 iss with a trailing slash", "iss", (draft) => ({ claims: { ...draft.claims, iss: `${String(draft.claims["iss"])}/` } })],
-  ["IDT-1 iss in another letter case", "iss", (draft) => ({ claims: { ...draft.claims, iss: String(draft.claims["iss"]).toUpperCase() } })],
+  ["[IDT-1] iss with a trailing slash", "iss", (draft) => ({ claims: { ...draft.claims, iss: `${String(draft.claims["iss"])}/` } })],
   [
-    "IDT-1 iss over https",
+    "[IDT-1] iss in another letter case",
+    "iss",
+    (draft) => ({ claims: { ...draft.claims, iss: String(draft.claims["iss"]).toUpperCase() } }),
+  ],
+  [
+    "[IDT-1] iss over https",
     "iss",
     (draft) => ({ claims: { ...draft.claims, iss: String(draft.claims["iss"]).replace("http:", "https:") } }),
   ],
-  ["IDT-1 iss missing", "iss", without("iss")],
-  ["IDT-1 iss as a list", "iss", (draft) => ({ claims: { ...draft.claims, iss: [draft.claims["iss"]] } })],
-  ["IDT-2 aud of another client", "aud", claim("aud", "other")],
-  ["IDT-2 aud missing", "aud", without("aud")],
-  ["IDT-2 aud an empty list", "aud", claim("aud", [])],
-  ["IDT-2 aud a part of the client id", "aud", claim("aud", "test")],
-  ["IDT-2 aud longer than the client id", "aud", claim("aud", "test-client2")],
-  ["IDT-2 aud a number", "aud", claim("aud", 1)],
-  ["IDT-2 aud a list of others", "aud", claim("aud", ["other"])],
-  ["IDT-3 an additional audience", "aud", claim("aud", ["test-client", "other"])],
-  ["IDT-4 azp of another client", "azp", claim("azp", "other")],
-  ["IDT-4 azp a list", "azp", claim("azp", ["test-client"])],
+  ["[IDT-1] iss missing", "iss", without("iss")],
+  ["[IDT-1] iss as a list", "iss", (draft) => ({ claims: { ...draft.claims, iss: [draft.claims["iss"]] } })],
+  ["[IDT-2] aud of another client", "aud", claim("aud", "other")],
+  ["[IDT-2] aud missing", "aud", without("aud")],
+  ["[IDT-2] aud an empty list", "aud", claim("aud", [])],
+  ["[IDT-2] aud a part of the client id", "aud", claim("aud", "test")],
+  ["[IDT-2] aud longer than the client id", "aud", claim("aud", "test-client2")],
+  ["[IDT-2] aud a number", "aud", claim("aud", 1)],
+  ["[IDT-2] aud a list of others", "aud", claim("aud", ["other"])],
+  ["[IDT-3] an additional audience", "aud", claim("aud", ["test-client", "other"])],
+  ["[IDT-4] azp of another client", "azp", claim("azp", "other")],
+  ["[IDT-4] azp a list", "azp", claim("azp", ["test-client"])],
   [
-    "IDT-4 several audiences without azp",
+    "[IDT-4] several audiences without azp",
     "azp",
     ({ claims }) => ({ claims: { ...claims, aud: ["test-client", "test-client"], azp: undefined } }),
   ],
   [
-    "IDT-5 a flipped bit in the signature",
+    "[IDT-5] a flipped bit in the signature",
     "signature",
     rewritten((token) => token.replace(/.{10}$/, (end) => [...end].reverse().join(""))),
   ],
   [
-    "IDT-5 a flipped claim",
+    "[IDT-5] a flipped claim",
     "signature",
     rewritten((token) => {
       const [head, , signature] = token.split(".");
@@ -90,85 +94,85 @@ const NOT_ONLY_AT_REFRESH: [string, string, Mutation][] = [
       return `${String(head)}.${Buffer.from(JSON.stringify({ ...claims, email: "eve@example.com" })).toString("base64url")}.${String(signature)}`;
     }),
   ],
-  ["IDT-5 another key under the right kid", "signature", (draft) => draft.sign(draft.header, draft.claims, stranger)],
-  ["IDT-5 a truncated signature", "signature", rewritten((token) => token.slice(0, -20))],
-  ["IDT-5 an empty third part", "signature", rewritten((token) => `${token.split(".").slice(0, 2).join(".")}.`)],
-  ["IDT-6 alg none", "alg", header({ alg: "none" })],
-  ["IDT-6 alg None", "alg", header({ alg: "None" })],
-  ["IDT-6 alg nOnE", "alg", header({ alg: "nOnE" })],
-  ["IDT-6 alg missing", "alg", (draft) => draft.sign({ typ: "JWT" }, draft.claims)],
+  ["[IDT-5] another key under the right kid", "signature", (draft) => draft.sign(draft.header, draft.claims, stranger)],
+  ["[IDT-5] a truncated signature", "signature", rewritten((token) => token.slice(0, -20))],
+  ["[IDT-5] an empty third part", "signature", rewritten((token) => `${token.split(".").slice(0, 2).join(".")}.`)],
+  ["[IDT-6] alg none", "alg", header({ alg: "none" })],
+  ["[IDT-6] alg None", "alg", header({ alg: "None" })],
+  ["[IDT-6] alg nOnE", "alg", header({ alg: "nOnE" })],
+  ["[IDT-6] alg missing", "alg", (draft) => draft.sign({ typ: "JWT" }, draft.claims)],
   [
-    "IDT-6 HS256 keyed with the public key",
+    "[IDT-6] HS256 keyed with the public key",
     "alg",
     (draft) => draft.sign({ ...draft.header, alg: "HS256" }, draft.claims, Buffer.from(draft.publicKeyPem)),
   ],
   [
-    "IDT-6 HS256 keyed with the client secret",
+    "[IDT-6] HS256 keyed with the client secret",
     "alg",
     (draft) => draft.sign({ ...draft.header, alg: "HS256" }, draft.claims, Buffer.from(rig.idp.clientSecret)),
   ],
-  ["IDT-6 PS256 although only RS256 is announced", "alg", header({ alg: "PS256" })],
+  ["[IDT-6] PS256 although only RS256 is announced", "alg", header({ alg: "PS256" })],
   [
-    "IDT-6 ES256 although only RS256 is announced",
+    "[IDT-6] ES256 although only RS256 is announced",
     "alg",
     (draft) => draft.sign({ ...draft.header, alg: "ES256" }, draft.claims, strangerEc),
   ],
   [
-    "IDT-7 a key embedded in the header",
+    "[IDT-7] a key embedded in the header",
     "signature",
     (draft) => draft.sign({ ...draft.header, jwk: stranger.export({ format: "jwk" }) }, draft.claims, stranger),
   ],
   [
-    "IDT-7 addresses of keys in the header",
+    "[IDT-7] addresses of keys in the header",
     "signature",
     (draft) => draft.sign({ ...draft.header, jku: `${rig.idp.issuer}/evil`, x5u: `${rig.idp.issuer}/evil` }, draft.claims, stranger),
   ],
-  ["IDT-8 an unknown critical extension", "crit", header({ crit: ["x"], x: 1 })],
-  ["IDT-8 an empty list of critical extensions", "crit", header({ crit: [] })],
-  ["IDT-8 b64 false", "crit", header({ b64: false, crit: ["b64"] })],
-  ["IDT-9 an access token", "typ", header({ typ: "at+jwt" })],
-  ["IDT-9 a logout token", "typ", header({ typ: "logout+jwt" })],
-  ["IDT-10 exp missing", "exp", without("exp")],
-  ["IDT-10 exp a string", "exp", claim("exp", "4102444800")],
-  ["IDT-10 exp null", "exp", claim("exp", null)],
-  ["IDT-10 exp negative", "exp", claim("exp", -1)],
-  ["IDT-10 exp 1e300", "exp", claim("exp", 1e300)],
-  ["IDT-10 exp passed by the tolerance", "exp", relative("exp", -5)],
-  ["IDT-10 exp passed by more", "exp", relative("exp", -6)],
-  ["IDT-11 iat missing", "iat", without("iat")],
-  ["IDT-11 iat in the future", "iat", relative("iat", 6)],
-  ["IDT-11 iat a string", "iat", claim("iat", "1")],
-  ["IDT-12 nbf in the future", "nbf", relative("nbf", 6)],
-  ["IDT-12 nbf a string", "nbf", claim("nbf", "1")],
-  ["IDT-14 sub missing", "sub", without("sub")],
-  ["IDT-14 sub empty", "sub", claim("sub", "")],
-  ["IDT-14 sub a number", "sub", claim("sub", 7)],
-  ["IDT-14 sub an object", "sub", claim("sub", {})],
-  ["IDT-14 sub of 256 characters", "sub", claim("sub", "x".repeat(256))],
-  ["IDT-14 sub outside ASCII", "sub", claim("sub", "j\u00fcrgen")],
-  ["IDT-15 at_hash of another token", "at_hash", claim("at_hash", "AAAAAAAAAAAAAAAAAAAAAA")],
-  ["IDT-15 at_hash a number", "at_hash", claim("at_hash", 1)],
-  ["IDT-17 two parts", "format", rewritten((token) => token.split(".").slice(0, 2).join("."))],
-  ["IDT-17 four parts", "format", rewritten((token) => `${token}.x`)],
-  ["IDT-17 five parts, as an encrypted token", "format", rewritten((token) => `${token}.x.y`)],
-  ["IDT-17 padding", "format", rewritten((token) => token.replace(".", "=."))],
-  ["IDT-17 the other base64 alphabet", "format", rewritten((token) => `${token}+/`)],
-  ["IDT-17 a line break", "format", rewritten((token) => `${token}\n`)],
-  ["IDT-17 a nested token", "format", (draft) => draft.sign(draft.header, `"${draft.sign(draft.header, draft.claims)}"`)],
-  ["IDT-17 a list of claims", "format", (draft) => draft.sign(draft.header, "[]")],
-  ["IDT-17 claims that are no JSON", "format", (draft) => draft.sign(draft.header, "{")],
-  ["IDT-17 a header that is no object", "format", (draft) => draft.sign("null", draft.claims)],
+  ["[IDT-8] an unknown critical extension", "crit", header({ crit: ["x"], x: 1 })],
+  ["[IDT-8] an empty list of critical extensions", "crit", header({ crit: [] })],
+  ["[IDT-8] b64 false", "crit", header({ b64: false, crit: ["b64"] })],
+  ["[IDT-9] an access token", "typ", header({ typ: "at+jwt" })],
+  ["[IDT-9] a logout token", "typ", header({ typ: "logout+jwt" })],
+  ["[IDT-10] exp missing", "exp", without("exp")],
+  ["[IDT-10] exp a string", "exp", claim("exp", "4102444800")],
+  ["[IDT-10] exp null", "exp", claim("exp", null)],
+  ["[IDT-10] exp negative", "exp", claim("exp", -1)],
+  ["[IDT-10] exp 1e300", "exp", claim("exp", 1e300)],
+  ["[IDT-10] exp passed by the tolerance", "exp", relative("exp", -5)],
+  ["[IDT-10] exp passed by more", "exp", relative("exp", -6)],
+  ["[IDT-11] iat missing", "iat", without("iat")],
+  ["[IDT-11] iat in the future", "iat", relative("iat", 6)],
+  ["[IDT-11] iat a string", "iat", claim("iat", "1")],
+  ["[IDT-12] nbf in the future", "nbf", relative("nbf", 6)],
+  ["[IDT-12] nbf a string", "nbf", claim("nbf", "1")],
+  ["[IDT-14] sub missing", "sub", without("sub")],
+  ["[IDT-14] sub empty", "sub", claim("sub", "")],
+  ["[IDT-14] sub a number", "sub", claim("sub", 7)],
+  ["[IDT-14] sub an object", "sub", claim("sub", {})],
+  ["[IDT-14] sub of 256 characters", "sub", claim("sub", "x".repeat(256))],
+  ["[IDT-14] sub outside ASCII", "sub", claim("sub", "j\u00fcrgen")],
+  ["[IDT-15] at_hash of another token", "at_hash", claim("at_hash", "AAAAAAAAAAAAAAAAAAAAAA")],
+  ["[IDT-15] at_hash a number", "at_hash", claim("at_hash", 1)],
+  ["[IDT-17] two parts", "format", rewritten((token) => token.split(".").slice(0, 2).join("."))],
+  ["[IDT-17] four parts", "format", rewritten((token) => `${token}.x`)],
+  ["[IDT-17] five parts, as an encrypted token", "format", rewritten((token) => `${token}.x.y`)],
+  ["[IDT-17] padding", "format", rewritten((token) => token.replace(".", "=."))],
+  ["[IDT-17] the other base64 alphabet", "format", rewritten((token) => `${token}+/`)],
+  ["[IDT-17] a line break", "format", rewritten((token) => `${token}\n`)],
+  ["[IDT-17] a nested token", "format", (draft) => draft.sign(draft.header, `"${draft.sign(draft.header, draft.claims)}"`)],
+  ["[IDT-17] a list of claims", "format", (draft) => draft.sign(draft.header, "[]")],
+  ["[IDT-17] claims that are no JSON", "format", (draft) => draft.sign(draft.header, "{")],
+  ["[IDT-17] a header that is no object", "format", (draft) => draft.sign("null", draft.claims)],
   ["a kid that is no string", "kid", header({ kid: 1 })],
   ["a token beyond the size limit", "size", ({ claims }) => ({ claims: { ...claims, filler: "x".repeat(MAX_ID_TOKEN_LENGTH) } })],
 ];
 
-describe("an ID token is refused at the callback", () => {
+describe("[ASVS-9.1.1] an ID token is refused at the callback", () => {
   it.each([
     ...NOT_ONLY_AT_REFRESH,
-    ["IDT-13 nonce missing", "nonce", without("nonce")],
-    ["IDT-13 nonce of another login", "nonce", claim("nonce", "another")],
-    ["IDT-13 nonce empty", "nonce", claim("nonce", "")],
-    ["IDT-13 nonce a list", "nonce", claim("nonce", ["the-nonce"])],
+    ["[IDT-13] nonce missing", "nonce", without("nonce")],
+    ["[IDT-13] nonce of another login", "nonce", claim("nonce", "another")],
+    ["[IDT-13] nonce empty", "nonce", claim("nonce", "")],
+    ["[IDT-13] nonce a list", "nonce", claim("nonce", ["the-nonce"])],
   ] satisfies [string, string, Mutation][])("%s", async (_name, what, mutation) => {
     rig.idp.mutateIdToken = mutation;
     expect(await rejection(rig.exchange())).toBe(refused(`id_token_${what}`));
@@ -181,11 +185,11 @@ describe("an ID token is refused at the callback", () => {
 describe("an ID token is refused at a refresh", () => {
   it.each([
     ...NOT_ONLY_AT_REFRESH,
-    ["RFR-2 another person's sub", "sub", claim("sub", "somebody-else")],
-    ["RFR-4 azp taken away", "azp", without("azp")],
-    ["RFR-5 iat older than before", "iat", relative("iat", -60)],
-    ["RFR-7 another nonce", "nonce", claim("nonce", "another")],
-    ["RFR-8 already expired", "exp", relative("exp", -3600)],
+    ["[RFR-2] another person's sub", "sub", claim("sub", "somebody-else")],
+    ["[RFR-4] azp taken away", "azp", without("azp")],
+    ["[RFR-5] iat older than before", "iat", relative("iat", -60)],
+    ["[RFR-7] another nonce", "nonce", claim("nonce", "another")],
+    ["[RFR-8] already expired", "exp", relative("exp", -3600)],
   ] satisfies [string, string, Mutation][])("%s", async (_name, what, mutation) => {
     rig.idp.mutateIdToken = mutation;
     expect(await rejection(rig.renew(signedIn))).toBe(refused(`id_token_${what}`));
@@ -194,13 +198,13 @@ describe("an ID token is refused at a refresh", () => {
   });
 
   it.each([
-    ["RFR-1 the session was opened by another issuer", { iss: "https://other.example" }, "iss"],
-    ["RFR-4 azp was absent before", { azp: undefined }, "azp"],
+    ["[RFR-1] the session was opened by another issuer", { iss: "https://other.example" }, "iss"],
+    ["[RFR-4] azp was absent before", { azp: undefined }, "azp"],
   ])("%s", async (_name, changes, what) => {
     expect(await rejection(rig.renew({ ...signedIn, idInfo: { ...signedIn.idInfo, ...changes } }))).toBe(refused(`id_token_${what}`));
   });
 
-  it("RFR-6 another auth_time: the sign-in's stays", async () => {
+  it("[RFR-6] another auth_time: the sign-in's stays", async () => {
     rig.idp.mutateIdToken = claim("auth_time", 2);
     const previous = { ...signedIn, idInfo: { ...signedIn.idInfo, auth_time: 1 } };
     expect(await rig.renew(previous)).toMatchObject({ auth_time: 1 });
@@ -209,23 +213,23 @@ describe("an ID token is refused at a refresh", () => {
 
 describe("an ID token is accepted, at callback and refresh,", () => {
   it.each([
-    ["IDT-2 with aud as a list", ({ claims }) => ({ claims: { ...claims, aud: [claims["aud"]] } })],
-    ["IDT-5 as the provider makes it", (draft) => draft],
-    ["IDT-9 without typ", ({ header, claims, sign }) => sign({ alg: header["alg"], kid: header["kid"] }, claims)],
-    ["IDT-9 with typ in lower case", header({ typ: "jwt" })],
-    ["IDT-7 with a key of the sender's in the header that did not sign it", header({ jwk: { kty: "RSA" }, jku: "http://127.0.0.1:1/" })],
-    ["IDT-10 with an exp within the tolerance", relative("exp", -4)],
-    ["IDT-10 with a fractional exp", relative("exp", 10.5)],
-    ["IDT-11 with an iat within the tolerance", relative("iat", 5)],
-    ["IDT-12 with an nbf within the tolerance", relative("nbf", 5)],
-    ["IDT-14 with a sub of 255 characters", claim("sub", "x".repeat(255))],
-    ["IDT-15 without at_hash", without("at_hash")],
+    ["[IDT-2] with aud as a list", ({ claims }) => ({ claims: { ...claims, aud: [claims["aud"]] } })],
+    ["[IDT-5] as the provider makes it", (draft) => draft],
+    ["[IDT-9] without typ", ({ header, claims, sign }) => sign({ alg: header["alg"], kid: header["kid"] }, claims)],
+    ["[IDT-9] with typ in lower case", header({ typ: "jwt" })],
+    ["[IDT-7] with a key of the sender's in the header that did not sign it", header({ jwk: { kty: "RSA" }, jku: "http://127.0.0.1:1/" })],
+    ["[IDT-10] with an exp within the tolerance", relative("exp", -4)],
+    ["[IDT-10] with a fractional exp", relative("exp", 10.5)],
+    ["[IDT-11] with an iat within the tolerance", relative("iat", 5)],
+    ["[IDT-12] with an nbf within the tolerance", relative("nbf", 5)],
+    ["[IDT-14] with a sub of 255 characters", claim("sub", "x".repeat(255))],
+    ["[IDT-15] without at_hash", without("at_hash")],
     [
-      "IDT-17 with duplicate members, of which the last one counts",
+      "[IDT-17] with duplicate members, of which the last one counts",
       ({ header, claims, sign }) => sign(header, `{"sub":"x",${JSON.stringify(claims).slice(1)}`),
     ],
     [
-      "IDT-18 with claims of unexpected types",
+      "[IDT-18] with claims of unexpected types",
       ({ claims }) => ({ claims: { ...claims, name: { __proto__: 1 }, picture: 7, email: ["<b>"] } }),
     ],
   ] satisfies [string, Mutation][])("%s", async (_name, mutation) => {
@@ -234,18 +238,18 @@ describe("an ID token is accepted, at callback and refresh,", () => {
     await expect(rig.renew(fresh)).resolves.toMatchObject({ iss: rig.idp.issuer });
   });
 
-  it("RFR-7 a refreshed one without nonce, and one with the nonce of the sign-in", async () => {
+  it("[RFR-7] a refreshed one without nonce, and one with the nonce of the sign-in", async () => {
     await expect(rig.renew(signedIn)).resolves.not.toHaveProperty("nonce");
     rig.idp.mutateIdToken = claim("nonce", "the-nonce");
     await expect(rig.renew(await rig.exchange())).resolves.toHaveProperty("nonce", "the-nonce");
   });
 
-  it("IDT-3 with an additional audience that is trusted by configuration", async () => {
+  it("[IDT-3] with an additional audience that is trusted by configuration", async () => {
     rig.idp.mutateIdToken = claim("aud", ["test-client", "partner"]);
     await expect(rig.exchange(rig.settingsWith({ trustedAudiences: ["partner"] }))).resolves.toBeDefined();
   });
 
-  it("IDT-6 with any asymmetric algorithm that the discovery document announces", async () => {
+  it("[IDT-6] with any asymmetric algorithm that the discovery document announces", async () => {
     rig.idp.discoveryDocument = (document) => ({ ...document, id_token_signing_alg_values_supported: ["HS256", "none", "RS256", "PS256"] });
     rig.idp.jwks.publish({ keys: rig.idp.jwks.document().keys.map(({ alg: _alg, ...key }) => key) });
     const provider = rig.settingsWith({});

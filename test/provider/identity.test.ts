@@ -33,7 +33,7 @@ describe("identity claims of a refreshed ID token", () => {
     expect(refreshedClaims({ name: "B" }, previous, ["email", "name"]).userinfoClaims).toEqual(["email"]);
   });
 
-  it.each(["auth_time", "acr", "amr"])("%s stays that of the sign-in", (name) => {
+  it.each(["auth_time", "acr", "amr"])("[RFR-6] %s stays that of the sign-in", (name) => {
     expect(refreshedClaims({ [name]: "newer" }, { [name]: "older" }, []).idInfo).toStrictEqual({ [name]: "older" });
     expect(refreshedClaims({ [name]: "newer" }, {}, []).idInfo).toStrictEqual({});
     expect(refreshedClaims({}, { [name]: "older" }, []).idInfo).toStrictEqual({ [name]: "older" });

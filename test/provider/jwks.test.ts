@@ -37,13 +37,13 @@ describe("the life of the provider's keys", () => {
     expect(rig.idp.requestsTo("discovery")).toHaveLength(1);
   });
 
-  it.each([[true], [false]])("F8 a rotation is followed with one fetch (old key kept: %s)", async (keepOld) => {
+  it.each([[true], [false]])("[F8] a rotation is followed with one fetch (old key kept: %s)", async (keepOld) => {
     await rig.idp.rotateKeys({ keepOld });
     expect(await rig.renew(signedIn)).toEqual(accepted);
     expect(fetches()).toBe(1);
   });
 
-  it("F8 an old key that was removed signs nothing any more", async () => {
+  it("[F8] an old key that was removed signs nothing any more", async () => {
     const { sign } = await draftOf(rig);
     await rig.idp.rotateKeys({ keepOld: false });
     await signInAgain();
@@ -51,13 +51,13 @@ describe("the life of the provider's keys", () => {
     expect(await rejection(signInAgain())).toBe(unavailable("jwks"));
   });
 
-  it("F8 a kid that is used again for another key is followed with one fetch", async () => {
+  it("[F8] a kid that is used again for another key is followed with one fetch", async () => {
     await rig.idp.rotateKeys({ keepOld: false, kid: rig.idp.jwks.document().keys[0]?.["kid"] as string });
     expect(await rig.renew(signedIn)).toEqual(accepted);
     expect(fetches()).toBe(1);
   });
 
-  it("F8 without any kid every key that fits is tried", async () => {
+  it("[F8] without any kid every key that fits is tried", async () => {
     rig.idp.jwks.publishWithoutKid();
     await rig.idp.jwks.publishSeveral(3);
     const cold = rig.settingsWith({});
@@ -79,7 +79,7 @@ describe("the life of the provider's keys", () => {
     expect(fetches()).toBe(2);
   });
 
-  it("F9 a flood of unknown kids forces one fetch per 30 s", async () => {
+  it("[F9] a flood of unknown kids forces one fetch per 30 s", async () => {
     rig.idp.mutateIdToken = (draft) => ({ header: { ...draft.header, kid: "nobody-knows" } });
     const reasons = await Promise.all(Array.from({ length: 50 }, () => rejection(rig.exchange())));
     expect(new Set([...reasons, unavailable("jwks"), unavailable("backing_off")]).size).toBe(2);
@@ -92,7 +92,7 @@ describe("the life of the provider's keys", () => {
     expect(fetches()).toBe(2);
   });
 
-  it("F9 also while the endpoint is down", async () => {
+  it("[F9] also while the endpoint is down", async () => {
     rig.idp.fault("jwks", { kind: "status", status: 500 });
     rig.idp.mutateIdToken = (draft) => ({ header: { ...draft.header, kid: "nobody-knows" } });
     for (let second = 0; second < 30; second++) {
@@ -112,7 +112,7 @@ describe("the life of the provider's keys", () => {
     expect(await signInAgain()).toEqual(accepted);
   });
 
-  it("F10 while the endpoint is down the keys at hand serve, for up to 24 h", async () => {
+  it("[F10] while the endpoint is down the keys at hand serve, for up to 24 h", async () => {
     rig.idp.fault("jwks", { kind: "status", status: 500 });
     rig.clock.advance(24 * 3600_000);
     expect(await signInAgain()).toEqual(accepted);
@@ -176,7 +176,7 @@ describe("the life of the provider's keys", () => {
         rig.idp.fault("jwks", { kind: "oversized" });
       },
     ],
-  ])("F11 %s never replaces a good set", async (_name, spoil) => {
+  ])("[F11] %s never replaces a good set", async (_name, spoil) => {
     spoil();
     const { mutateIdToken } = rig.idp;
     rig.idp.mutateIdToken = (draft) => ({ header: { ...draft.header, kid: "forces-a-fetch" } });
@@ -205,7 +205,7 @@ describe("the life of the provider's keys", () => {
     await expect(rig.exchange(rig.settingsWith({}))).resolves.toBeDefined();
   });
 
-  it("no more than 100 keys are looked at", async () => {
+  it("[L3] no more than 100 keys are looked at", async () => {
     const [good] = rig.idp.jwks.document().keys;
     const decoys = Array.from({ length: 100 }, (_, index) => ({ ...good, kid: `decoy-${String(index)}` }));
     rig.idp.jwks.publish({ keys: [...decoys, good] });

@@ -48,7 +48,7 @@ describe("the authorization request", () => {
     });
   });
 
-  it("an explicit SCOPE is sent exactly", async () => {
+  it("[ASVS-10.2.1] an explicit SCOPE is sent exactly", async () => {
     const provider = rig.settingsWith({ scope: ["openid", "email"], scopeIsDefault: false });
     const url = new URL(await provider.authorizationUrl({ redirectUri: REDIRECT_URI, state: "s", nonce: NONCE, verifier: VERIFIER }));
     expect(url.searchParams.get("scope")).toBe("openid email");
@@ -167,7 +167,7 @@ describe("the code exchange", () => {
     ["an answer cut off", { kind: "truncated" }, unavailable("network")],
     ["an oversized answer", { kind: "oversized", before: false }, unavailable("too_large")],
     ["a redirect", { kind: "redirect" }, unavailable("redirect")],
-  ] satisfies [string, Fault, string][])("is never tried twice: %s", async (_name, fault, expected) => {
+  ] satisfies [string, Fault, string][])("[F4] is never tried twice: %s", async (_name, fault, expected) => {
     const code = await rig.code();
     rig.idp.fault("token", fault);
     expect(await rejection(rig.provider.exchange({ code, redirectUri: REDIRECT_URI, nonce: NONCE, verifier: VERIFIER }))).toBe(expected);
@@ -194,7 +194,7 @@ describe("the code exchange", () => {
     expect(rig.idp.requestsTo("token")).toHaveLength(0);
   });
 
-  it("F20 an access token of 64 KB is taken as it is", async () => {
+  it("[F20] an access token of 64 KB is taken as it is", async () => {
     rig.idp.tokenResponse = (answer) => ({ ...answer, access_token: "x".repeat(65_536) });
     rig.idp.mutateIdToken = ({ claims }) => ({ claims: Object.fromEntries(Object.entries(claims).filter(([name]) => name !== "at_hash")) });
     expect((await rig.exchange()).credentials.token).toHaveLength(65_536);
@@ -484,7 +484,7 @@ describe("the answer to a refresh", () => {
     await expect(rig.refresh(refreshToken)).resolves.toBeDefined();
   });
 
-  it("F17 invalid_client backs off longer each time, until the secret is repaired", async () => {
+  it("[F17] invalid_client backs off longer each time, until the secret is repaired", async () => {
     rig.idp.fault("token", { kind: "status", status: 401, body: { error: "invalid_client" }, times: 3 });
     const waits: number[] = [];
     const isReady = () => {
@@ -505,7 +505,7 @@ describe("the answer to a refresh", () => {
     await expect(rig.refresh(refreshToken)).resolves.toBeDefined();
   });
 
-  it("REV-4 a token is never sent again to where a redirect points", async () => {
+  it("[REV-4] [F7] a token is never sent again to where a redirect points", async () => {
     let strays = 0;
     elsewhere = createServer((_request, response) => {
       strays += 1;
@@ -547,22 +547,25 @@ describe("the answer to a refresh", () => {
 });
 
 describe("revocation", () => {
-  it.each(["refresh_token", "access_token"] as const)("REV-1 posts the token with client authentication and its hint: %s", async (hint) => {
-    const { credentials } = await rig.exchange();
-    const token = hint === "refresh_token" ? (credentials.refresh_token ?? "") : credentials.token;
-    expect(await rig.provider.revoke(token, hint)).toBe(true);
-    expect(rig.idp.isActive(token)).toBe(false);
-    const [request] = rig.idp.requestsTo("revoke");
-    expect(request?.method).toBe("POST");
-    expect(Object.fromEntries(request?.params ?? [])).toEqual({
-      token,
-      token_type_hint: hint,
-      client_id: rig.idp.clientId,
-      client_secret: rig.idp.clientSecret,
-    });
-  });
+  it.each(["refresh_token", "access_token"] as const)(
+    "[REV-1] posts the token with client authentication and its hint: %s",
+    async (hint) => {
+      const { credentials } = await rig.exchange();
+      const token = hint === "refresh_token" ? (credentials.refresh_token ?? "") : credentials.token;
+      expect(await rig.provider.revoke(token, hint)).toBe(true);
+      expect(rig.idp.isActive(token)).toBe(false);
+      const [request] = rig.idp.requestsTo("revoke");
+      expect(request?.method).toBe("POST");
+      expect(Object.fromEntries(request?.params ?? [])).toEqual({
+        token,
+        token_type_hint: hint,
+        client_id: rig.idp.clientId,
+        client_secret: rig.idp.clientSecret,
+      });
+    },
+  );
 
-  it("REV-3 a token that the provider does not know counts as revoked", async () => {
+  it("[REV-3] a token that the provider does not know counts as revoked", async () => {
     expect(await rig.provider.revoke("unknown", "refresh_token")).toBe(true);
   });
 
@@ -576,7 +579,7 @@ describe("revocation", () => {
     ["a reset connection", { kind: "reset" }],
     ["a huge body", { kind: "oversized", bytes: Infinity }],
     ["a redirect", { kind: "redirect", status: 307 }],
-  ] satisfies [string, Fault][])("REV-3 false and one line in the log, never a rejection: %s", async (_name, fault) => {
+  ] satisfies [string, Fault][])("[REV-3] false and one line in the log, never a rejection: %s", async (_name, fault) => {
     await rig.provider.facts();
     rig.idp.fault("revoke", fault);
     expect(await rig.provider.revoke("the-token", "refresh_token")).toBe(false);

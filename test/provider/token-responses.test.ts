@@ -8,7 +8,7 @@ const response = (status: number, body: unknown, type = "application/json") => (
   text: typeof body === "string" ? body : JSON.stringify(body),
 });
 
-describe("what an answer of the token endpoint means", () => {
+describe("[F5] what an answer of the token endpoint means", () => {
   // What both requests share; then the meaning for a code exchange, and for a refresh.
   const ROWS: [string, ProviderResponse, string, string?][] = [
     ["200 with a JSON object", response(200, { access_token: "a" }), "ok"],
@@ -70,7 +70,7 @@ describe("what an answer of the token endpoint means", () => {
   });
 });
 
-describe("the parts of a token answer", () => {
+describe("[TOK-1] the parts of a token answer", () => {
   it.each(["Bearer", "bearer", "BEARER", "bEaReR"])("token_type %s is a bearer token", (type) => {
     expect(tokensOf({ token_type: type, access_token: "a" }).accessToken).toBe("a");
   });

@@ -202,7 +202,7 @@ describe("a completed callback", () => {
   });
 });
 
-describe("who a login may finish for", () => {
+describe("[R12] who a login may finish for", () => {
   const ADA = { iss: "https://idp.example", sub: "ada" };
   const present = (idInfo: IdInfo | undefined): SessionRecord => ({ ...(idInfo && { id_info: idInfo }), idp_state: { v: 1 } });
   const carried: PendingLogin = { ...login("a"), carried: true };

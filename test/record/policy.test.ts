@@ -78,7 +78,7 @@ describe("no session", () => {
   });
 });
 
-describe("step 1: IDP_SESSION_MAX_AGE, measured from idp_login_at", () => {
+describe("[F13] step 1: IDP_SESSION_MAX_AGE, measured from idp_login_at", () => {
   it.each([
     ["one second before the end", NOW - MAX + 1, "valid"],
     ["at the very end", NOW - MAX, "valid"],

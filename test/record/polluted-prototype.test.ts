@@ -72,7 +72,7 @@ const BARE = {
   idp_state: { v: 1 as const },
 };
 
-describe("reading a stored record while Object.prototype is polluted", () => {
+describe("[SM-8] reading a stored record while Object.prototype is polluted", () => {
   it.each(Object.entries(EVERY_KEY))("the key %s is not inherited by any part of it", async (key, value) => {
     const stored = JSON.parse(
       JSON.stringify({ ...BARE, idp_state: { v: 1, logins: [LOGIN], lease: { nonce: "n", taken_at: 1 } } }),
@@ -190,7 +190,7 @@ const OPENERS: [string, () => ReturnType<typeof bundledOver>][] = [
   ],
 ];
 
-describe.each(OPENERS)("sessions over %s while Object.prototype is polluted", (_name, opener) => {
+describe.each(OPENERS)("[SM-8] sessions over %s while Object.prototype is polluted", (_name, opener) => {
   const steps: [string, (record: SessionRecord) => SessionRecord][] = [
     ["a pending login", (record) => withLogin(record, LOGIN, NOW)],
     ["a login that was used up", (record) => withoutLogin(withLogin(record, LOGIN, NOW), "state", "hash")],

@@ -50,7 +50,7 @@ async function wireTap(port: number): Promise<{ readonly port: number; heard(): 
 }
 
 describe("what reaches the browser", () => {
-  it("BFF-2 of every byte of a whole run none is a token, a secret or a verifier; state and nonce stand in the authorization URL only", async () => {
+  it("[BFF-2] [ASVS-10.1.1] of every byte of a whole run none is a token, a secret or a verifier; state and nonce stand in the authorization URL only", async () => {
     const routes: ExpressApplicationOptions["routes"] = (app, auth) => {
       app.get("/guarded", auth.idpRequired, (_request, response) => void response.send("protected"));
       app.get("/user", (request, response, next) => void auth.getUser(request).then((user) => response.json(user), next));
@@ -121,7 +121,7 @@ describe("what reaches the browser", () => {
     expect(leaksIn(elsewhere, secrets.filter(isOneTime))).toEqual([]);
   });
 
-  it("BFF-8 the cookie holds 43 random letters and nothing of who is signed in", async () => {
+  it("[BFF-8] [SM-2] the cookie holds 43 random letters and nothing of who is signed in", async () => {
     const browser = await start();
     await signIn(browser);
     const [cookie, ...others] = browser.cookies.all();
@@ -133,11 +133,11 @@ describe("what reaches the browser", () => {
   });
 });
 
-describe("other origins", () => {
+describe("[BFF-4] [ASVS-3.5.1] [ASVS-3.5.8] other origins", () => {
   const FOREIGN = { origin: "https://evil.example", referer: "https://evil.example/", "sec-fetch-site": "cross-site" };
   const TARGETS = ["/idpauth/", "/idpauth/session", "/idpauth/login/?response=json", "/idpauth/logout/?response=json", "/idpauth/nothing"];
 
-  it("BFF-4 a cross-site request, which comes without the cookie, is unauthenticated", async () => {
+  it("[BFF-4] a cross-site request, which comes without the cookie, is unauthenticated", async () => {
     const browser = await start();
     await signIn(browser);
     const stranger = application.browser();
@@ -147,7 +147,7 @@ describe("other origins", () => {
   });
 
   it.each(["https://evil.example", "null", "http://127.0.0.1", "https://app.example"])(
-    "BFF-4 nothing is shared with the origin %s, though the cookie came along, and no preflight is approved",
+    "[BFF-4] nothing is shared with the origin %s, though the cookie came along, and no preflight is approved",
     async (origin) => {
       const browser = await start();
       await signIn(browser);
@@ -169,7 +169,7 @@ describe("other origins", () => {
 });
 
 describe("the refresh token's end", () => {
-  it("BFF-6 once refused it is not used again, whatever is asked: no token request, nothing of it in the session, and nobody is signed in", async () => {
+  it("[BFF-6] once refused it is not used again, whatever is asked: no token request, nothing of it in the session, and nobody is signed in", async () => {
     const browser = await start({
       routes(app, auth) {
         app.get("/guarded", auth.idpRequired, (_request, response) => void response.send("protected"));
@@ -206,7 +206,7 @@ describe("the refresh token's end", () => {
     [{}, 14 * DAY],
     [{ sessionMaxAge: 8 * 3600, sessionIdleTimeout: 1800 }, 14 * DAY],
     [{ sessionMaxAge: 30 * DAY }, 31 * DAY],
-  ])("BFF-7 with %j a stored session lives %i s: finite without a cap, and longer than every cap", async (options, life) => {
+  ])("[BFF-7] with %j a stored session lives %i s: finite without a cap, and longer than every cap", async (options, life) => {
     const browser = await start(options);
     await signIn(browser);
     const [stored] = await store.entries();

@@ -32,8 +32,8 @@ async function signIn(browser: CookieBrowser): Promise<BrowserResponse> {
 
 const probeWith = (cookie: string | string[]) => application.browser().get("/idpauth/session", { headers: { cookie } });
 
-describe("the size of the cookie", () => {
-  it("CK-1 name and value are the same few octets whatever is signed in: 100 scopes, 200 KB of claims, one claim", async () => {
+describe("[CK-1] [ASVS-3.3.1] the size of the cookie", () => {
+  it("[CK-1] name and value are the same few octets whatever is signed in: 100 scopes, 200 KB of claims, one claim", async () => {
     const sizes = new Set<number>();
     for (const [scope, person] of [
       [["openid"], { sub: "x" }],
@@ -49,16 +49,16 @@ describe("the size of the cookie", () => {
     expect([...sizes]).toEqual(["idpauth=".length + 43]);
   });
 
-  it("CK-1 two hundred abandoned logins in one browser leave one cookie of that size", async () => {
+  it("[CK-1] two hundred abandoned logins in one browser leave one cookie of that size", async () => {
     const browser = await start();
     for (let login = 0; login < 200; login += 1) await browser.navigate("/idpauth/login/");
     expect(browser.cookies.all().map(({ name, value }) => [name, value.length])).toEqual([["idpauth", 43]]);
   });
 });
 
-describe("contradictory options", () => {
+describe("[CK-2] contradictory options", () => {
   it.each(["__Host-sid", "__Secure-sid", "__host-sid", "__SECURE-sid"])(
-    "CK-2 the cookie name %s with a BASE_URL of http, or none, does not start",
+    "[CK-2] the cookie name %s with a BASE_URL of http, or none, does not start",
     async (cookieName) => {
       await start();
       await expect(startExpressApplication({ cookieName, baseUrl: "http://app.example" })).rejects.toThrow(/E011/);
@@ -66,18 +66,18 @@ describe("contradictory options", () => {
     },
   );
 
-  it.each(["", " ", "a b", "a;b", "a=b", "a,b", 'a"b', "é", "a\r\nb", "(sid)"])("CK-2 %j is no cookie name", async (cookieName) => {
+  it.each(["", " ", "a b", "a;b", "a=b", "a,b", 'a"b', "é", "a\r\nb", "(sid)"])("[CK-2] %j is no cookie name", async (cookieName) => {
     await start();
     await expect(startExpressApplication({ cookieName })).rejects.toThrow(/E006/);
   });
 });
 
-describe("deletion", () => {
+describe("[CK-3] [ASVS-3.3.1] deletion", () => {
   it.each([
     ["http", "http://app.example", {}],
     ["https", "https://app.example", {}],
     ["https, with a name of one's own", "https://app.example", { cookieName: "sid" }],
-  ])("CK-3 over %s a browser that keeps cookies forgets it, and only it", async (_name, origin, options) => {
+  ])("[CK-3] over %s a browser that keeps cookies forgets it, and only it", async (_name, origin, options) => {
     await start({ baseUrl: origin, ...options });
     const browser = new CookieBrowser({ origin, proxied: { [origin]: application.port } });
     browser.cookies.plant({ name: "theme", value: "dark", domain: "app.example" });
@@ -88,12 +88,12 @@ describe("deletion", () => {
   });
 });
 
-describe("every Set-Cookie", () => {
+describe("[BFF-3] every Set-Cookie", () => {
   it.each([
     ["http", "http://app.example", "idpauth", ["HttpOnly", "Path=/", "SameSite=Lax"]],
     ["https", "https://app.example", "__Host-idpauth", ["HttpOnly", "Path=/", "SameSite=Lax", "Secure"]],
   ])(
-    "BFF-3 over %s of login, further login, callback, refresh and logout has the same attributes, the deletion's included",
+    "[BFF-3] over %s of login, further login, callback, refresh and logout has the same attributes, the deletion's included",
     async (_scheme, origin, name, attributes) => {
       await start({ baseUrl: origin, provider: { idTokenSeconds: DAY } });
       const { provider, clock } = application;
@@ -123,8 +123,8 @@ describe("every Set-Cookie", () => {
   );
 });
 
-describe("several cookies of the name", () => {
-  it("CK-5 planted before or after, in one header or in two lines: the value that the store knows is found, nothing fails", async () => {
+describe("[CK-5] several cookies of the name", () => {
+  it("[CK-5] planted before or after, in one header or in two lines: the value that the store knows is found, nothing fails", async () => {
     const browser = await start();
     await signIn(browser);
     const own = `idpauth=${browser.cookies.value("idpauth") ?? ""}`;
@@ -143,7 +143,7 @@ describe("several cookies of the name", () => {
     }
   });
 
-  it("CK-5 at most four are looked up, and five that nobody knows are no session", async () => {
+  it("[CK-5] at most four are looked up, and five that nobody knows are no session", async () => {
     const browser = await start();
     await signIn(browser);
     const own = `idpauth=${browser.cookies.value("idpauth") ?? ""}`;
@@ -155,7 +155,7 @@ describe("several cookies of the name", () => {
   });
 });
 
-describe("a manipulated cookie", () => {
+describe("[CK-6] a manipulated cookie", () => {
   const flipped = (value: string, at: number) => `${value.slice(0, at)}${value[at] === "A" ? "B" : "A"}${value.slice(at + 1)}`;
   /** By what is done to a good value, and whether what comes of it has the form of one. */
   const MANIPULATIONS: readonly (readonly [what: string, change: (value: string) => string, wellFormed: boolean])[] = [
@@ -195,7 +195,7 @@ describe("a manipulated cookie", () => {
   const ENDPOINTS = ["/idpauth/", "/idpauth/session", "/idpauth/login-callback?state=x&code=y", "/idpauth/nothing", "/idpauth/debug"];
 
   it.each(MANIPULATIONS)(
-    "CK-6 %s: no session, no failure; a wrong form costs no look-up, and the real one goes on",
+    "[CK-6] %s: no session, no failure; a wrong form costs no look-up, and the real one goes on",
     async (_what, change, wellFormed) => {
       const browser = await start();
       await signIn(browser);
@@ -214,7 +214,7 @@ describe("a manipulated cookie", () => {
     },
   );
 
-  it("CK-6 a null byte in the header is refused before it comes to us, and the application goes on", async () => {
+  it("[CK-6] a null byte in the header is refused before it comes to us, and the application goes on", async () => {
     const browser = await start();
     await signIn(browser);
     const value = browser.cookies.value("idpauth") ?? "";
@@ -284,8 +284,8 @@ async function startCache(port: number): Promise<{ readonly origin: string; read
   };
 }
 
-describe("caches", () => {
-  it("CK-7 behind a cache that serves everybody what it may keep, nobody is given another's answer or cookie", async () => {
+describe("[CK-7] [ASVS-14.3.2] caches", () => {
+  it("[CK-7] behind a cache that serves everybody what it may keep, nobody is given another's answer or cookie", async () => {
     await start({
       debug: true,
       routes(app, auth) {
@@ -335,7 +335,7 @@ describe("caches", () => {
     expect(nobody.cookies.all()).toEqual([]);
   });
 
-  it("CK-7 middleware of the application that makes everything cacheable does not reach our answers", async () => {
+  it("[CK-7] middleware of the application that makes everything cacheable does not reach our answers", async () => {
     await start({
       first: (app) =>
         void app.use((_request, response, next) => {
@@ -357,8 +357,8 @@ describe("caches", () => {
   });
 });
 
-describe("large headers", () => {
-  it("CK-9 a request with more than 16 KB of headers is 431 from Node itself, and the application goes on", async () => {
+describe("[CK-9] large headers", () => {
+  it("[CK-9] a request with more than 16 KB of headers is 431 from Node itself, and the application goes on", async () => {
     const browser = await start();
     for (const head of [`Cookie: idpauth=${"A".repeat(17_000)}`, `X-Origin-Url: ${"a".repeat(17_000)}`]) {
       const answer = await rawRequest(application.port, `GET /idpauth/session HTTP/1.1\r\nHost: x\r\n${head}\r\n\r\n`);
@@ -367,7 +367,7 @@ describe("large headers", () => {
     expect((await browser.get("/idpauth/session")).status).toBe(200);
   });
 
-  it("CK-9 no address, however long, makes the guard or a login give a header that Node would refuse", async () => {
+  it("[CK-9] no address, however long, makes the guard or a login give a header that Node would refuse", async () => {
     await start({ routes: (app, auth) => void app.get("/reports", auth.idpRequired, (_request, response) => void response.send("seen")) });
     const long = "&".repeat(14_000);
     for (const target of [`/reports?${long}`, `/reports?${"%22".repeat(4_600)}`, `/reports?x=${"a".repeat(14_000)}`]) {
@@ -383,7 +383,7 @@ describe("large headers", () => {
     }
   });
 
-  it("CK-9 nor does a login that is first sent to BASE_URL: its query stays as long as it came", async () => {
+  it("[CK-9] nor does a login that is first sent to BASE_URL: its query stays as long as it came", async () => {
     const away = "http://other.example";
     await start({ baseUrl: "http://app.example" });
     const browser = new CookieBrowser({ origin: away, proxied: { [away]: application.port } });
@@ -394,7 +394,7 @@ describe("large headers", () => {
   });
 });
 
-describe("the cookie's life", () => {
+describe("[CK-10] the cookie's life", () => {
   it.each([
     [{}, 14 * DAY],
     [{ sessionMaxAge: 3600 }, 14 * DAY],
@@ -402,7 +402,7 @@ describe("the cookie's life", () => {
     [{ sessionTtl: 600 }, 600],
     [{ sessionTtl: 600 * DAY }, 600 * DAY],
   ])(
-    "CK-10 with %j its Max-Age is %i, no longer than the stored session lives, and a browser cuts it at 400 days",
+    "[CK-10] with %j its Max-Age is %i, no longer than the stored session lives, and a browser cuts it at 400 days",
     async (options, life) => {
       const browser = await start(options);
       const done = await signIn(browser);

@@ -12,7 +12,7 @@ type Certificate = ReturnType<typeof createCertificate>;
 /** Known to the resolver of this test alone. */
 const HOST = "idp.example";
 
-describe("the provider over TLS", () => {
+describe("[F14] the provider over TLS", () => {
   let authority: Certificate;
   let certificates: Record<"good" | "expired" | "of another host" | "self-signed", Certificate>;
   let server: Server;
@@ -89,7 +89,7 @@ describe("the provider over TLS", () => {
 
   const refusals = () => run.log.filter(({ code }) => code === "provider_unavailable").map(({ details }) => details?.["reason"]);
 
-  it("F14 a good certificate of a trusted authority is accepted, so that the refusals below mean what they say", async () => {
+  it("[F14] a good certificate of a trusted authority is accepted, so that the refusals below mean what they say", async () => {
     await start(true);
     const visitor = run.visitor();
     const login = await visitor.get("/idpauth/login/");
@@ -104,7 +104,7 @@ describe("the provider over TLS", () => {
     ["of another host", true],
     ["self-signed", true],
     ["good", false],
-  ] as const)("F14 a certificate that is %s, its authority trusted: %s: refused before anything is sent", async (name, isTrusted) => {
+  ] as const)("[F14] a certificate that is %s, its authority trusted: %s: refused before anything is sent", async (name, isTrusted) => {
     server.setSecureContext(certificates[name]);
     await start(isTrusted);
     const answer = await run.visitor().get("/idpauth/login/");
@@ -115,7 +115,7 @@ describe("the provider over TLS", () => {
   });
 
   it.each(["expired", "of another host", "self-signed"] as const)(
-    "F14 a certificate that is %s since the login: the code is not sent, and nobody is signed in",
+    "[F14] a certificate that is %s since the login: the code is not sent, and nobody is signed in",
     async (name) => {
       await start(true);
       const visitor = run.visitor();
@@ -129,7 +129,7 @@ describe("the provider over TLS", () => {
     },
   );
 
-  it("F15 a name that is not found: 503, nothing stored, and it works once it is", async () => {
+  it("[F15] a name that is not found: 503, nothing stored, and it works once it is", async () => {
     resolve = () => undefined;
     await start(true);
     const visitor = run.visitor();
@@ -142,7 +142,7 @@ describe("the provider over TLS", () => {
   });
 
   it.skipIf(process.platform !== "linux")(
-    "F15 a name that leads to somebody in the private network: they are sent nothing, since they are not the host",
+    "[F15] a name that leads to somebody in the private network: they are sent nothing, since they are not the host",
     async () => {
       const inside: string[] = [];
       const other = createServer(certificates["of another host"], (request, response) => {
@@ -165,7 +165,7 @@ describe("the provider over TLS", () => {
   );
 });
 
-it("F14 no source file turns certificate checks off", () => {
+it("[F14] no source file turns certificate checks off", () => {
   const sources = path.resolve(import.meta.dirname, "../../src");
   const files = readdirSync(sources, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
   expect(files.length).toBeGreaterThan(100);

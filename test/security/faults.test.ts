@@ -56,8 +56,8 @@ function later(): void {
   run.clock.advance(MINUTE + 1_000);
 }
 
-describe("F1 the token endpoint refuses connections", () => {
-  it("F1 callback: 503 page at once, no session; refresh: 503 at once, the session is kept", async () => {
+describe("[F1] the token endpoint refuses connections", () => {
+  it("[F1] callback: 503 page at once, no session; refresh: 503 at once, the session is kept", async () => {
     await start();
     const visitor = run.visitor();
     const callback = await visitor.approve();
@@ -80,11 +80,11 @@ describe("F1 the token endpoint refuses connections", () => {
   });
 });
 
-describe("F2 F3 an answer that does not come, or not to its end", () => {
+describe("[F2] [F3] an answer that does not come, or not to its end", () => {
   const openFiles = () => readdirSync("/proc/self/fd").length;
   const hasProc = process.platform === "linux";
 
-  it.skipIf(!hasProc)("F2 500 held connections: 503 after IDP_HTTP_TIMEOUT, and no socket is left", async () => {
+  it.skipIf(!hasProc)("[F2] 500 held connections: 503 after IDP_HTTP_TIMEOUT, and no socket is left", async () => {
     await start();
     const visitors = Array.from({ length: 500 }, () => run.visitor());
     const callbacks: string[] = [];
@@ -116,7 +116,7 @@ describe("F2 F3 an answer that does not come, or not to its end", () => {
     expect((await run.visitor().signIn()).status).toBe(302);
   });
 
-  it("F2 refreshes that hang: given up after 30 s, places, leases and timers are free again, and everybody is served", async () => {
+  it("[F2] refreshes that hang: given up after 30 s, places, leases and timers are free again, and everybody is served", async () => {
     await start({ refreshConcurrency: 3 });
     const visitors: Visitor[] = [];
     for (let number = 0; number < 9; number += 1) {
@@ -139,7 +139,7 @@ describe("F2 F3 an answer that does not come, or not to its end", () => {
     expect(run.provider.reuses).toBe(0);
   });
 
-  it.each([["exchange"], ["refresh"]])("F3 one byte per second at the %s: the deadline is total", async (what) => {
+  it.each([["exchange"], ["refresh"]])("[F3] one byte per second at the %s: the deadline is total", async (what) => {
     await start();
     const visitor = what === "refresh" ? await expiredVisitor() : run.visitor();
     const target = what === "refresh" ? PROBE : await visitor.approve();
@@ -163,14 +163,14 @@ describe("F2 F3 an answer that does not come, or not to its end", () => {
   });
 });
 
-describe("F4 the token endpoint fails, and says when to come back", () => {
+describe("[F4] the token endpoint fails, and says when to come back", () => {
   const FAILURES = [500, 501, 502, 503, 504, 505, 507, 508, 511, 599].flatMap((status) =>
     [undefined, "7"].map((retryAfter) => [status, retryAfter] as const),
   );
   const fail = (status: number, retryAfter: string | undefined) =>
     run.provider.fault("token", { kind: "status", status, headers: retryAfter === undefined ? {} : { "Retry-After": retryAfter } });
 
-  it.each(FAILURES)("F4 with %i and Retry-After %s: a code is sent once, whatever comes later", async (status, retryAfter) => {
+  it.each(FAILURES)("[F4] with %i and Retry-After %s: a code is sent once, whatever comes later", async (status, retryAfter) => {
     await start();
     const visitor = run.visitor();
     const callback = await visitor.approve();
@@ -194,7 +194,7 @@ describe("F4 the token endpoint fails, and says when to come back", () => {
   });
 
   it.each(FAILURES)(
-    "F4 with %i and Retry-After %s: a refresh token is sent once, and again only by a request after the back-off",
+    "[F4] with %i and Retry-After %s: a refresh token is sent once, and again only by a request after the back-off",
     async (status, retryAfter) => {
       await start();
       const visitor = await expiredVisitor();
@@ -224,11 +224,11 @@ describe("F4 the token endpoint fails, and says when to come back", () => {
   );
 });
 
-describe("F4 a code that a visitor has made up", () => {
+describe("[F4] a code that a visitor has made up", () => {
   /** What a firewall, a database or a parser at the provider may say to it. */
   const STATUSES = [401, 403, 404, 405, 406, 411, 413, 414, 415, 422, 431, 451];
 
-  it.each(STATUSES)("F4 is answered with %i: nobody else is kept from signing in or from a refresh", async (status) => {
+  it.each(STATUSES)("[F4] is answered with %i: nobody else is kept from signing in or from a refresh", async (status) => {
     await start();
     const expired = await expiredVisitor();
     const strange = "1' OR 1=1 -- <script>";
@@ -243,7 +243,7 @@ describe("F4 a code that a visitor has made up", () => {
     expect(await expired.isSignedIn()).toBe(true);
   });
 
-  it("F4 an error that names the client is still backed off from, whatever the code", async () => {
+  it("[F4] an error that names the client is still backed off from, whatever the code", async () => {
     await start();
     run.provider.fault("token", { kind: "status", status: 401, body: { error: "invalid_client" } });
     expect((await run.visitor().signIn()).status).toBe(503);
@@ -257,7 +257,7 @@ describe("F4 a code that a visitor has made up", () => {
     ["letters beyond ASCII", "kód"],
     ["a lone surrogate", "\ud800"],
     ["9,000 characters", "x".repeat(9_000)],
-  ])("F4 with %s, which no provider can have given (RFC 6749, appendix A.11), is never sent", async (_name, code) => {
+  ])("[F4] with %s, which no provider can have given (RFC 6749, appendix A.11), is never sent", async (_name, code) => {
     await start();
     const visitor = run.visitor();
     const callback = new URL(await visitor.approve(), "http://app.example");
@@ -267,7 +267,7 @@ describe("F4 a code that a visitor has made up", () => {
     expect(await visitor.isSignedIn()).toBe(false);
   });
 
-  it("F4 one of 4,000 characters of any kind that the standard allows is sent as it is", async () => {
+  it("[F4] one of 4,000 characters of any kind that the standard allows is sent as it is", async () => {
     await start();
     const visitor = run.visitor();
     const callback = new URL(await visitor.approve(), "http://app.example");
@@ -278,7 +278,7 @@ describe("F4 a code that a visitor has made up", () => {
   });
 });
 
-describe("F5 a token answer of 200 that is no answer", () => {
+describe("[F5] a token answer of 200 that is no answer", () => {
   const TOKENS = '"access_token":"at_x","token_type":"Bearer","expires_in":3600,"refresh_token":"rt_x"';
   const JSON_TYPE = "application/json";
   const BODIES: readonly (readonly [name: string, body: string | Uint8Array, type: string, meaning: "outage" | "refused"])[] = [
@@ -313,24 +313,27 @@ describe("F5 a token answer of 200 that is no answer", () => {
     headers: { "Content-Type": type },
   });
 
-  it.each(BODIES)("F5 %s, to a code: an error in our own words, sent once, and nobody is signed in", async (_name, body, type, meaning) => {
-    await start();
-    const visitor = run.visitor();
-    const callback = await visitor.approve();
-    run.provider.fault("token", faultOf(body, type));
-    const answer = await visitor.get(callback, { headers: { accept: "application/json" } });
-    const said = answer.json() as { code: string };
-    expect([answer.status, said.code]).toEqual(meaning === "outage" ? [503, "provider_unavailable"] : [400, "sign_in_refused"]);
-    expect(answer.body).not.toMatch(/at_x|rt_x|network|Busy|Unexpected/);
-    expect((await visitor.get(PROBE)).json()).toMatchObject(SIGNED_OUT);
-    later();
-    expect((await visitor.get(callback)).status).toBe(400);
-    expect(exchanges()).toHaveLength(1);
-    expect(({} as Record<string, unknown>)["access_token"]).toBeUndefined();
-  });
+  it.each(BODIES)(
+    "[F5] %s, to a code: an error in our own words, sent once, and nobody is signed in",
+    async (_name, body, type, meaning) => {
+      await start();
+      const visitor = run.visitor();
+      const callback = await visitor.approve();
+      run.provider.fault("token", faultOf(body, type));
+      const answer = await visitor.get(callback, { headers: { accept: "application/json" } });
+      const said = answer.json() as { code: string };
+      expect([answer.status, said.code]).toEqual(meaning === "outage" ? [503, "provider_unavailable"] : [400, "sign_in_refused"]);
+      expect(answer.body).not.toMatch(/at_x|rt_x|network|Busy|Unexpected/);
+      expect((await visitor.get(PROBE)).json()).toMatchObject(SIGNED_OUT);
+      later();
+      expect((await visitor.get(callback)).status).toBe(400);
+      expect(exchanges()).toHaveLength(1);
+      expect(({} as Record<string, unknown>)["access_token"]).toBeUndefined();
+    },
+  );
 
   it.each(BODIES)(
-    "F5 %s, to a refresh: no refresh token is lost to an outage, and none is sent again after a refusal",
+    "[F5] %s, to a refresh: no refresh token is lost to an outage, and none is sent again after a refusal",
     async (_name, body, type, meaning) => {
       await start();
       const visitor = await expiredVisitor();
@@ -348,13 +351,13 @@ describe("F5 a token answer of 200 that is no answer", () => {
   );
 });
 
-describe("F5 an answer that is nested without end", () => {
+describe("[F5] an answer that is nested without end", () => {
   /** Well-formed, and within every limit of size. */
   const deep = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
   const withDeepMember = (value: object, levels = 40_000, name = "deep") =>
     JSON.stringify({ ...value, [name]: null }).replace(`"${name}":null`, `"${name}":${deep(levels)}`);
 
-  it("F5 in an ID token: refused at the callback, and by a refresh, as any token of a wrong form", async () => {
+  it("[F5] in an ID token: refused at the callback, and by a refresh, as any token of a wrong form", async () => {
     await start();
     const expired = await expiredVisitor();
     run.provider.mutateIdToken = ({ claims }) => ({ claims: withDeepMember(claims) });
@@ -365,7 +368,7 @@ describe("F5 an answer that is nested without end", () => {
     expect((await run.visitor().signIn()).status).toBe(400);
   });
 
-  it("F5 in userinfo: the sign-in stands without it", async () => {
+  it("[F5] in userinfo: the sign-in stands without it", async () => {
     await start({ provider: { claimsInIdToken: false } });
     const claims = { sub: run.provider.person["sub"], name: "Ada" };
     run.provider.fault("userinfo", { kind: "garbage", body: withDeepMember(claims, 100_000, "email") });
@@ -385,7 +388,7 @@ describe("F5 an answer that is nested without end", () => {
     ],
     ["discovery", () => withDeepMember({ issuer: run.provider.issuer }, 100_000, "scopes_supported")],
     ["token", () => withDeepMember({ access_token: "a", token_type: "Bearer" }, 100_000, "scope")],
-  ])("F5 in the answer of %s: an outage", async (endpoint, body) => {
+  ])("[F5] in the answer of %s: an outage", async (endpoint, body) => {
     await start();
     const expired = await expiredVisitor();
     const withdraw = run.provider.fault(endpoint, { kind: "garbage", body: body() });
@@ -400,7 +403,7 @@ describe("F5 an answer that is nested without end", () => {
   });
 });
 
-describe("F6 an answer without end", () => {
+describe("[F6] an answer without end", () => {
   const BAR = 20 * 1_048_576;
   let bomb: Buffer;
 
@@ -440,7 +443,7 @@ describe("F6 an answer without end", () => {
   it.each([
     ["an endless body", () => endless],
     ["a gzip bomb of 100 MB", compressed],
-  ])("F6 %s at each endpoint: an outage, the connection is given up, and memory stays", async (_name, faultOf) => {
+  ])("[F6] %s at each endpoint: an outage, the connection is given up, and memory stays", async (_name, faultOf) => {
     await start({ provider: { claimsInIdToken: false } });
     const expired = await expiredVisitor();
     const fresh = run.another();
@@ -470,7 +473,7 @@ describe("F6 an answer without end", () => {
   });
 });
 
-describe("F7 a redirect where an answer should be", () => {
+describe("[F7] a redirect where an answer should be", () => {
   let listener: Server;
   let seen: string[];
 
@@ -487,7 +490,7 @@ describe("F7 a redirect where an answer should be", () => {
   afterEach(() => listener.close());
 
   it.each([301, 302, 303, 307, 308].flatMap((status) => [false, true].map((isOther) => [status, isOther] as const)))(
-    "F7 %i, to another host: %s: never followed, from any endpoint",
+    "[F7] %i, to another host: %s: never followed, from any endpoint",
     async (status, isOther) => {
       const elsewhere = await listen();
       await start({ provider: { claimsInIdToken: false } });
@@ -528,11 +531,11 @@ describe("F7 a redirect where an answer should be", () => {
   );
 });
 
-describe("F9 a flood of ID tokens with unknown keys", () => {
+describe("[F9] a flood of ID tokens with unknown keys", () => {
   it.each([
     [1_000, "up", false],
     [1_000, "down", true],
-  ])("F9 %i at once, the session store %s: one forced fetch of the keys in 30 s", async (count, _name, isDown) => {
+  ])("[F9] %i at once, the session store %s: one forced fetch of the keys in 30 s", async (count, _name, isDown) => {
     await start();
     await run.visitor().signIn();
     const fetched = () => run.provider.requestsTo("jwks").length;
@@ -567,11 +570,11 @@ describe("F9 a flood of ID tokens with unknown keys", () => {
   });
 });
 
-describe("F12 the provider's clock differs from ours", () => {
+describe("[F12] the provider's clock differs from ours", () => {
   // The decisions: 5 s. An ID token from a clock that is behind is older, and good for as long as it says.
   const SKEWS = [-120, -60, -30, -5, 0, 4, 5, 6, 30, 60, 120];
 
-  it.each(SKEWS)("F12 by %i s: the same at callback and refresh", async (skew) => {
+  it.each(SKEWS)("[F12] by %i s: the same at callback and refresh", async (skew) => {
     const theirs = new TestClock(Date.UTC(2024, 0, 1) + skew * 1_000);
     await start({ provider: { clock: theirs } });
     const isAccepted = skew <= 5;
@@ -588,7 +591,7 @@ describe("F12 the provider's clock differs from ours", () => {
     expect(await other.isSignedIn()).toBe(isAccepted);
   });
 
-  it.each([-120, 0])("F12 caps are measured by our own clock alone, with the provider's %i s off", async (skew) => {
+  it.each([-120, 0])("[F12] caps are measured by our own clock alone, with the provider's %i s off", async (skew) => {
     const theirs = new TestClock(Date.UTC(2024, 0, 1) + skew * 1_000);
     await start({ sessionMaxAge: 600, sessionIdleTimeout: 300, provider: { clock: theirs } });
     const [idle, active] = [run.visitor(), run.visitor()];
@@ -605,7 +608,7 @@ describe("F12 the provider's clock differs from ours", () => {
   });
 });
 
-describe("F13 our own clock is set while sessions live", () => {
+describe("[F13] our own clock is set while sessions live", () => {
   const CAPS = { sessionMaxAge: 7_200, sessionIdleTimeout: 1_800 };
 
   /** The provider's clock is right throughout. */
@@ -627,7 +630,7 @@ describe("F13 our own clock is set while sessions live", () => {
     return { maxAge, idle, authenticated, reason };
   };
 
-  it("F13 an hour back: what is left is never more than the cap nor negative; the caps fail closed until the clock is right again", async () => {
+  it("[F13] an hour back: what is left is never more than the cap nor negative; the caps fail closed until the clock is right again", async () => {
     const { visitor, step } = await startAtNoon(CAPS);
     run.clock.advance(MINUTE);
     step(-HOUR);
@@ -638,13 +641,13 @@ describe("F13 our own clock is set while sessions live", () => {
     expect(await limits(visitor)).toMatchObject({ authenticated: true, maxAge: 7_140, idle: 1_800 });
   });
 
-  it("F13 five minutes back, as far as clocks of a fleet may differ: nobody notices, and no cap grows", async () => {
+  it("[F13] five minutes back, as far as clocks of a fleet may differ: nobody notices, and no cap grows", async () => {
     const { visitor, step } = await startAtNoon(CAPS);
     step(-300_000);
     expect(await limits(visitor)).toMatchObject({ authenticated: true, maxAge: 7_200, idle: 1_800 });
   });
 
-  it("F13 an hour on: the idle timeout is over, as it would be; an hour back again: within the caps as before", async () => {
+  it("[F13] an hour on: the idle timeout is over, as it would be; an hour back again: within the caps as before", async () => {
     const { visitor, step } = await startAtNoon(CAPS);
     step(HOUR);
     expect(await limits(visitor)).toMatchObject({ authenticated: false, reason: "idle" });
@@ -652,7 +655,7 @@ describe("F13 our own clock is set while sessions live", () => {
     expect(await limits(visitor)).toMatchObject({ authenticated: true, idle: 1_800 });
   });
 
-  it("F13 back by an hour after the store has dropped the record: it stays gone", async () => {
+  it("[F13] back by an hour after the store has dropped the record: it stays gone", async () => {
     const { visitor, step } = await startAtNoon({ sessionTtl: 600 });
     // The sweep has come, too.
     await run.clock.advanceAsync(700_000);
@@ -663,7 +666,7 @@ describe("F13 our own clock is set while sessions live", () => {
     for (const key of run.store.inserted) expect(await run.store.peek(key)).toBeUndefined();
   });
 
-  it.each([-HOUR, HOUR])("F13 by %i ms: deadlines and back-off go by the monotonic clock", async (by) => {
+  it.each([-HOUR, HOUR])("[F13] by %i ms: deadlines and back-off go by the monotonic clock", async (by) => {
     const { step } = await startAtNoon();
     run.provider.fault("token", { kind: "hang" });
     const visitor = run.visitor();
@@ -686,7 +689,7 @@ describe("F13 our own clock is set while sessions live", () => {
     expect((await visitor.get(next)).status).toBe(302);
   });
 
-  it("F13 further on than ID tokens live: a fresh one looks expired, which is a refusal, asked for once; the next sign-in works when the clock is right", async () => {
+  it("[F13] further on than ID tokens live: a fresh one looks expired, which is a refusal, asked for once; the next sign-in works when the clock is right", async () => {
     const { visitor, step } = await startAtNoon();
     step(HOUR + 10_000);
     for (let probe = 0; probe < 5; probe += 1) {
@@ -700,8 +703,8 @@ describe("F13 our own clock is set while sessions live", () => {
   });
 });
 
-describe("F16 the provider refuses the refresh token", () => {
-  it("F16 ten probes, one token request; the token is dropped and nobody is half signed in", async () => {
+describe("[F16] the provider refuses the refresh token", () => {
+  it("[F16] ten probes, one token request; the token is dropped and nobody is half signed in", async () => {
     await start();
     const visitor = await expiredVisitor();
     const spent = run.provider.issued.filter(({ kind }) => kind === "refresh_token").map(({ value }) => value);
@@ -741,8 +744,8 @@ describe("F16 the provider refuses the refresh token", () => {
   });
 });
 
-describe("F18 the provider limits the rate", () => {
-  it("F18 100 sessions expire at once against 429: no storm, Retry-After is honoured, and everybody is served afterwards", async () => {
+describe("[F18] the provider limits the rate", () => {
+  it("[F18] 100 sessions expire at once against 429: no storm, Retry-After is honoured, and everybody is served afterwards", async () => {
     await start();
     const visitors: Visitor[] = [];
     for (let number = 0; number < 100; number += 1) {
@@ -772,7 +775,7 @@ describe("F18 the provider limits the rate", () => {
   });
 });
 
-describe("F19 the provider has rotated, and its answer is lost on the way", () => {
+describe("[F19] the provider has rotated, and its answer is lost on the way", () => {
   it.each<[string, Fault]>([
     ["before the first byte", { kind: "reset", before: false }],
     ["after no byte of the body", { kind: "truncated", bytes: 0 }],
@@ -780,7 +783,7 @@ describe("F19 the provider has rotated, and its answer is lost on the way", () =
     ["after 100 bytes", { kind: "truncated", bytes: 100 }],
     ["after half", { kind: "truncated" }],
     ["with another status", { kind: "status", status: 502, before: false }],
-  ])("F19 %s: one refusal, then a clean new login, no loop", async (_name, fault) => {
+  ])("[F19] %s: one refusal, then a clean new login, no loop", async (_name, fault) => {
     await start();
     const visitor = await expiredVisitor();
     run.provider.fault("token", { ...fault, times: 1 });
@@ -797,7 +800,7 @@ describe("F19 the provider has rotated, and its answer is lost on the way", () =
   });
 });
 
-describe("F20 tokens and scopes of every size", () => {
+describe("[F20] tokens and scopes of every size", () => {
   const sized = (bytes: number) => "x".repeat(bytes);
 
   it.each<[string, Record<string, unknown>, number]>([
@@ -807,7 +810,7 @@ describe("F20 tokens and scopes of every size", () => {
     ["500 scopes", { scope: Array.from({ length: 500 }, (_, number) => `scope-${String(number)}`).join(" ") }, 302],
     ["an access token of a megabyte", { access_token: sized(1_048_576) }, 503],
     ["a member nobody knows of 64 KB", { extra: sized(65_536) }, 302],
-  ])("F20 %s: stored or refused, and the cookie is as small as ever", async (_name, members, status) => {
+  ])("[F20] %s: stored or refused, and the cookie is as small as ever", async (_name, members, status) => {
     await start();
     // The hash of an access token of another size would not fit.
     run.provider.mutateIdToken = ({ claims: { at_hash: _hash, ...claims } }) => ({ claims });
@@ -830,7 +833,7 @@ describe("F20 tokens and scopes of every size", () => {
     [64 * 1024, 302],
     [180 * 1024, 302],
     [300 * 1024, 400],
-  ])("F20 an ID token of %i bytes: %i", async (bytes, status) => {
+  ])("[F20] an ID token of %i bytes: %i", async (bytes, status) => {
     await start();
     run.provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, padding: sized(Math.floor((bytes * 3) / 4)) } });
     const visitor = run.visitor();

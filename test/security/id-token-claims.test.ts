@@ -91,8 +91,8 @@ async function bothWays(claims: Record<string, unknown>, check: (visitor: Visito
   await check(atRefresh, "refresh");
 }
 
-describe("at sign-in and refresh", () => {
-  it.each(WRONG_TYPES)("IDT-18 email, name and picture that are %s are null, and the page is harmless", async (_name, value) => {
+describe("[IDT-18] at sign-in and refresh", () => {
+  it.each(WRONG_TYPES)("[IDT-18] email, name and picture that are %s are null, and the page is harmless", async (_name, value) => {
     await bothWays({ email: value, name: value, picture: value }, async (visitor) => {
       expect(await userOf(visitor)).toEqual({ email: null, name: null, picture: null });
       expect(await expectHarmlessPage(visitor)).toContain("Your provider gave no name");
@@ -100,7 +100,7 @@ describe("at sign-in and refresh", () => {
     });
   });
 
-  it.each(HOSTILE_TEXTS)("IDT-18 email, name and picture with %s are words on the page, and no address", async (_name, value) => {
+  it.each(HOSTILE_TEXTS)("[IDT-18] email, name and picture with %s are words on the page, and no address", async (_name, value) => {
     await bothWays({ email: value, name: value, picture: value }, async (visitor) => {
       expect(await userOf(visitor)).toEqual({ email: value, name: value, picture: value });
       await expectHarmlessPage(visitor);
@@ -111,7 +111,7 @@ describe("at sign-in and refresh", () => {
     });
   });
 
-  it("IDT-18 a name of 150,000 characters is stored, and the page shows the beginning", async () => {
+  it("[IDT-18] a name of 150,000 characters is stored, and the page shows the beginning", async () => {
     const name = "N".repeat(150_000);
     await bothWays({ name }, async (visitor) => {
       expect(await userOf(visitor)).toMatchObject({ name });
@@ -121,7 +121,7 @@ describe("at sign-in and refresh", () => {
     });
   });
 
-  it("IDT-18 claims that are named like members of every object change nothing", async () => {
+  it("[IDT-18] claims that are named like members of every object change nothing", async () => {
     const claims = JSON.parse(
       '{"__proto__":{"email":"eve@example.com","authenticated":true},"constructor":1,"toString":1,"hasOwnProperty":1}',
     );
@@ -136,8 +136,8 @@ describe("at sign-in and refresh", () => {
   });
 });
 
-describe("a claim of a megabyte", () => {
-  it.each(IDENTITY)("IDT-18 %s in an ID token signs nobody in, and nothing breaks", async (claim) => {
+describe("[IDT-18] a claim of a megabyte", () => {
+  it.each(IDENTITY)("[IDT-18] %s in an ID token signs nobody in, and nothing breaks", async (claim) => {
     const visitor = app.visitor();
     const callback = await visitor.approve();
     app.provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, [claim]: "x".repeat(MEGABYTE) } });
@@ -146,7 +146,7 @@ describe("a claim of a megabyte", () => {
     expect(await visitor.isSignedIn()).toBe(false);
   });
 
-  it("IDT-18 at a refresh signs nobody out: it is an outage, and id_info stays", async () => {
+  it("[IDT-18] at a refresh signs nobody out: it is an outage, and id_info stays", async () => {
     const visitor = app.visitor();
     await visitor.signIn();
     const before = (await app.auth.readSessionRecord(visitor.request("/")))?.["id_info"];
@@ -156,7 +156,7 @@ describe("a claim of a megabyte", () => {
     expect((await app.auth.readSessionRecord(visitor.request("/")))?.["id_info"]).toEqual(before);
   });
 
-  it("IDT-18 in userinfo: the sign-in stands without it", async () => {
+  it("[IDT-18] in userinfo: the sign-in stands without it", async () => {
     app.provider.settings.claimsInIdToken = false;
     app.provider.userinfoResponse = (claims) => ({ ...claims, name: "x".repeat(MEGABYTE + 100_000) });
     const visitor = app.visitor();
@@ -165,8 +165,8 @@ describe("a claim of a megabyte", () => {
   });
 });
 
-describe("claims from userinfo", () => {
-  it.each(HOSTILE_TEXTS)("IDT-18 with %s are words on the page, and no address", async (_name, value) => {
+describe("[IDT-18] claims from userinfo", () => {
+  it.each(HOSTILE_TEXTS)("[IDT-18] with %s are words on the page, and no address", async (_name, value) => {
     app.provider.settings.claimsInIdToken = false;
     app.provider.userinfoResponse = (claims) => ({ ...claims, email: value, name: value, picture: value });
     const visitor = app.visitor();
@@ -175,7 +175,7 @@ describe("claims from userinfo", () => {
     await expectHarmlessPage(visitor);
   });
 
-  it("IDT-18 nested deep enough to exhaust the stack: the sign-in stands without them", async () => {
+  it("[IDT-18] nested deep enough to exhaust the stack: the sign-in stands without them", async () => {
     app.provider.settings.claimsInIdToken = false;
     const deep = `${"[".repeat(80_000)}${"]".repeat(80_000)}`;
     const withdraw = app.provider.fault("userinfo", {
@@ -192,7 +192,7 @@ describe("claims from userinfo", () => {
   });
 });
 
-it("IDT-17 keys nested deep enough to exhaust the stack are no keys: 503, and nothing breaks", async () => {
+it("[IDT-17] keys nested deep enough to exhaust the stack are no keys: 503, and nothing breaks", async () => {
   const fresh = await startApplication();
   const [key] = fresh.provider.jwks.document().keys;
   const text = JSON.stringify(key).slice(0, -1);

@@ -91,8 +91,8 @@ async function expiredHerd() {
   return { ...run, cookies, most, unrelated };
 }
 
-describe("L1 many sessions expire in the same second", () => {
-  it("L1 10,000: the provider sees no more than IDP_REFRESH_CONCURRENCY at a time, the rest is told when to come back, and nobody is signed out", async () => {
+describe("[L1] many sessions expire in the same second", () => {
+  it("[L1] 10,000: the provider sees no more than IDP_REFRESH_CONCURRENCY at a time, the rest is told when to come back, and nobody is signed out", async () => {
     const { provider, visitor, cookies, most, unrelated } = await expiredHerd();
     const before = provider.requestsTo("token", { grant_type: "refresh_token" }).length;
     const herd = Promise.all(cookies.map((cookie) => visitor().get(PROBE, { headers: { cookie } })));
@@ -130,7 +130,7 @@ describe("L1 many sessions expire in the same second", () => {
 
   // Again when it fails: the machine has other work too.
   it(
-    "L1 10,000 that come within three seconds: 99 of 100 unrelated probes, begun every 5 ms whatever came of the last one, take less than 100 ms",
+    "[L1] 10,000 that come within three seconds: 99 of 100 unrelated probes, begun every 5 ms whatever came of the last one, take less than 100 ms",
     { retry: 2 },
     async () => {
       const { visitor, cookies, most, unrelated } = await expiredHerd();
@@ -159,8 +159,8 @@ describe("L1 many sessions expire in the same second", () => {
   );
 });
 
-describe("L2 the provider hangs while many probes arrive", () => {
-  it("L2 5,000: those beyond the queue are answered at once, the others within IDP_HTTP_TIMEOUT, in bounded memory", async () => {
+describe("[L2] the provider hangs while many probes arrive", () => {
+  it("[L2] 5,000: those beyond the queue are answered at once, the others within IDP_HTTP_TIMEOUT, in bounded memory", async () => {
     const { clock, provider, visitor, ...app } = await start(LIMIT);
     const person = visitor();
     await person.signIn();
@@ -200,7 +200,7 @@ async function until(claim: () => boolean): Promise<void> {
   }
 }
 
-describe("L3 nothing holds up the event loop", () => {
+describe("[L3] nothing holds up the event loop", () => {
   /**
    * The longest that the loop was held up, in milliseconds, by what follows `ready`; the best of some rounds, since the machine
    * has other work too.
@@ -243,7 +243,7 @@ describe("L3 nothing holds up the event loop", () => {
     };
   };
 
-  it("L3 what is measured is what holds the loop up, from the first step of the work to its last", async () => {
+  it("[L3] what is measured is what holds the loop up, from the first step of the work to its last", async () => {
     const block = () => {
       const over = performance.now() + 60;
       while (performance.now() < over);
@@ -274,7 +274,7 @@ describe("L3 nothing holds up the event loop", () => {
     ["12 KB of white space", `http://app.example/${" ".repeat(12_000)}x`],
     ["12 KB of user info", `http://${"a@".repeat(6_000)}app.example/`],
     ["12 KB of letters with marks", `http://app.example/${"\u0301".repeat(6_000)}`],
-  ])("L3 an origin_url of %s", async (_name, value) => {
+  ])("[L3] an origin_url of %s", async (_name, value) => {
     const { visitor } = await start();
     const target = `/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(value)}`;
     await visitor().get(target);
@@ -297,7 +297,7 @@ describe("L3 nothing holds up the event loop", () => {
     ["letters with marks", `/${"\u0301".repeat(Math.floor((REST - 1) / 6))}`],
   ];
 
-  it.each(LONGEST)("L3 the longest origin that is looked at, of %s, by parameter and by header", async (_name, rest) => {
+  it.each(LONGEST)("[L3] the longest origin that is looked at, of %s, by parameter and by header", async (_name, rest) => {
     const { visitor } = await start();
     const value = `http://app.example${rest}`;
     expect(value.length).toBeLessThanOrEqual(MAX_ORIGIN_URL_LENGTH);
@@ -311,7 +311,7 @@ describe("L3 nothing holds up the event loop", () => {
     expect(await heldUp(each(ask))).toBeLessThan(50);
   });
 
-  it("L3 every value of the redirect corpus, by parameter and by header", async () => {
+  it("[L3] every value of the redirect corpus, by parameter and by header", async () => {
     const { visitor } = await start();
     const corpus = redirectCorpus("http://app.example");
     const ask = async () => {
@@ -327,7 +327,7 @@ describe("L3 nothing holds up the event loop", () => {
     expect(await heldUp(each(ask))).toBeLessThan(50);
   });
 
-  it("L3 headers and cookies of 12 KB", async () => {
+  it("[L3] headers and cookies of 12 KB", async () => {
     const { visitor, auth } = await start();
     const nasty = ["text/html;q=", ",".repeat(12_000), " ;".repeat(6_000), "idpauth=".repeat(1_500), "=;".repeat(6_000)];
     const ask = () =>
@@ -342,7 +342,7 @@ describe("L3 nothing holds up the event loop", () => {
     expect(await heldUp(each(ask))).toBeLessThan(50);
   });
 
-  it("L3 a key set of a megabyte: 100 keys are looked at", async () => {
+  it("[L3] a key set of a megabyte: 100 keys are looked at", async () => {
     const { provider, another, visitor } = await start();
     const [key] = provider.jwks.document().keys;
     const keys = Array.from({ length: 2_200 }, (_, number) => ({ ...key, kid: `k${String(number)}` }));
@@ -354,7 +354,7 @@ describe("L3 nothing holds up the event loop", () => {
     expect(await heldUp(signIns("jwks", 302, () => visitor().at(another())))).toBeLessThan(50);
   });
 
-  it("L3 a key set of 10,000 keys: 100 are looked at", async () => {
+  it("[L3] a key set of 10,000 keys: 100 are looked at", async () => {
     const { provider, another, visitor } = await start();
     const [key] = provider.jwks.document().keys;
     // As many as an answer holds; each would be a key, were it looked at.
@@ -369,13 +369,13 @@ describe("L3 nothing holds up the event loop", () => {
   it.each([
     ["of almost a megabyte, in an answer that is read to its end", 1_000_000, 400],
     ["of more than a megabyte", 1_100_000, 503],
-  ])("L3 an ID token %s", async (_name, bytes, status) => {
+  ])("[L3] an ID token %s", async (_name, bytes, status) => {
     const { provider, visitor } = await start();
     provider.mutateIdToken = ({ header, claims, sign }) => `${sign(header, claims)}${"A".repeat(bytes)}`;
     expect(await heldUp(signIns("token", status, visitor))).toBeLessThan(50);
   });
 
-  it("L3 tokens of many kilobytes", async () => {
+  it("[L3] tokens of many kilobytes", async () => {
     const { provider, visitor } = await start();
     provider.mutateIdToken = ({ header, claims }) => ({ header, claims: { ...claims, padding: "x".repeat(180_000) } });
     provider.tokenResponse = (answer) => ({ ...answer, scope: "x ".repeat(100_000) });
@@ -383,8 +383,8 @@ describe("L3 nothing holds up the event loop", () => {
   });
 });
 
-describe("L6 one session starts many logins", () => {
-  it("L6 10,000: the record stays small, and the newest login finishes", async () => {
+describe("[L6] one session starts many logins", () => {
+  it("[L6] 10,000: the record stays small, and the newest login finishes", async () => {
     const { store, visitor } = await start();
     const person = visitor();
     const page = "/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=http://app.example/page";
@@ -406,14 +406,14 @@ describe("L6 one session starts many logins", () => {
   }
 });
 
-describe("L7 another site starts logins in the visitor's browser", () => {
+describe("[L7] another site starts logins in the visitor's browser", () => {
   const CROSS_SITE = { "sec-fetch-site": "cross-site", "sec-fetch-dest": "image", "sec-fetch-mode": "no-cors" };
 
   // A browser sends no Lax cookie with another site's image, and keeps none that comes back; a link, which is a navigation, has it.
   it.each([
     ["by image tags, which carry no Lax cookie", false],
     ["by navigations, which carry it", true],
-  ])("L7 50 of them %s: the session is not switched, and the visitor's own login completes", async (_name, withCookie) => {
+  ])("[L7] 50 of them %s: the session is not switched, and the visitor's own login completes", async (_name, withCookie) => {
     const { visitor, provider } = await start();
     const person = visitor();
     await person.signIn();
@@ -446,8 +446,8 @@ describe("L7 another site starts logins in the visitor's browser", () => {
   }
 });
 
-describe("L8 requests that are too large, over a socket", () => {
-  it("L8 headers of 16 KB, 100 cookies, 1,000 parameters: a clean answer or Node's own, and the next request works", async () => {
+describe("[L8] requests that are too large, over a socket", () => {
+  it("[L8] headers of 16 KB, 100 cookies, 1,000 parameters: a clean answer or Node's own, and the next request works", async () => {
     const app = await startExpressApplication();
     try {
       const browser = app.browser();
@@ -475,11 +475,11 @@ describe("L8 requests that are too large, over a socket", () => {
   });
 });
 
-describe("L9 visitors who leave during the callback", () => {
+describe("[L9] visitors who leave during the callback", () => {
   const VISITORS = 1_000;
   const AT_A_TIME = 20;
 
-  it("L9 1,000 of them at random moments: each code is exchanged at most once, and a session is whole or not there", async () => {
+  it("[L9] 1,000 of them at random moments: each code is exchanged at most once, and a session is whole or not there", async () => {
     const unhandled: unknown[] = [];
     const take = (reason: unknown) => void unhandled.push(reason);
     process.on("unhandledRejection", take);

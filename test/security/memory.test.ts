@@ -15,13 +15,13 @@ async function growth(what: "probes" | "logins"): Promise<number> {
 }
 
 it(
-  "L4 1,000,000 probes, half of them with a cookie of their own: less than 1 MB more for each 100,000, once warm",
+  "[L4] 1,000,000 probes, half of them with a cookie of their own: less than 1 MB more for each 100,000, once warm",
   { timeout: 180_000 },
   async () => {
     expect(await growth("probes")).toBeLessThan(MEBIBYTE);
   },
 );
 
-it("L4 100,000 logins that no user finishes: what they took is given back when they lapse", { timeout: 180_000 }, async () => {
+it("[L4] 100,000 logins that no user finishes: what they took is given back when they lapse", { timeout: 180_000 }, async () => {
   expect(await growth("logins")).toBeLessThan(MEBIBYTE);
 });

@@ -68,7 +68,7 @@ describe("the security best current practice (RFC 9700)", () => {
       },
     ],
   ])(
-    "BCP-2 a callback with %s reaches no token endpoint, and every stored session stays as it is, of a member and of a beginner",
+    "[BCP-2] a callback with %s reaches no token endpoint, and every stored session stays as it is, of a member and of a beginner",
     async (name, callbackOf) => {
       const clock = new TestClock();
       const store = watchedStore(clock);
@@ -93,7 +93,7 @@ describe("the security best current practice (RFC 9700)", () => {
     },
   );
 
-  it("BCP-4 swapped codes of two logins, in one browser or two, sign nobody in", async () => {
+  it("[BCP-4] [ASVS-10.1.2] swapped codes of two logins, in one browser or two, sign nobody in", async () => {
     await start();
     const [ada, bob] = [application.visitor(), application.visitor()];
     for (const [one, other] of [
@@ -112,7 +112,7 @@ describe("the security best current practice (RFC 9700)", () => {
     }
   });
 
-  it("BCP-4 an ID token with the nonce of another login of the same browser is refused", async () => {
+  it("[BCP-4] an ID token with the nonce of another login of the same browser is refused", async () => {
     const visitor = await start();
     const nonces = async () => {
       const url = new URL((await visitor.get("/idpauth/login/?response=json")).json().redirect_to as string);
@@ -125,7 +125,7 @@ describe("the security best current practice (RFC 9700)", () => {
     expect(await visitor.isSignedIn()).toBe(false);
   });
 
-  it("BCP-6 a thousand logins, and a thousand more after a restart, share no state, nonce or challenge and no part of one", async () => {
+  it("[BCP-6] a thousand logins, and a thousand more after a restart, share no state, nonce or challenge and no part of one", async () => {
     const store = memoryStore({ clock: new TestClock() });
     await start({ store });
     const restarted = application.another();
@@ -151,7 +151,7 @@ describe("the security best current practice (RFC 9700)", () => {
     expect(new Set(all).size).toBe(6_000);
   });
 
-  it("BCP-7 with another nonce no token is used: the provider sees no userinfo request, the session holds no credentials", async () => {
+  it("[BCP-7] with another nonce no token is used: the provider sees no userinfo request, the session holds no credentials", async () => {
     const visitor = await start({ provider: { claimsInIdToken: false } });
     application.provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, nonce: "other" } });
     expect((await visitor.signIn()).status).toBe(400);
@@ -162,7 +162,7 @@ describe("the security best current practice (RFC 9700)", () => {
     expect(application.provider.requestsTo("userinfo")).toHaveLength(1);
   });
 
-  it("BCP-9 no token and no secret stands in any URL or Referer of a whole run: sign-in, userinfo, refresh, logout", async () => {
+  it("[BCP-9] no token and no secret stands in any URL or Referer of a whole run: sign-in, userinfo, refresh, logout", async () => {
     const visitor = await start({ provider: { claimsInIdToken: false } });
     await visitor.signIn();
     application.clock.advance(HOUR);
@@ -180,7 +180,7 @@ describe("the security best current practice (RFC 9700)", () => {
     expect(provider.violations).toEqual([]);
   });
 
-  it("BCP-10 tokens in the callback's query are ignored: without a code they sign nobody in, beside one they are not taken", async () => {
+  it("[BCP-10] tokens in the callback's query are ignored: without a code they sign nobody in, beside one they are not taken", async () => {
     const visitor = await start();
     const injected = "access_token=injected&id_token=injected&token_type=Bearer&expires_in=3600&refresh_token=injected";
     const callback = await visitor.approve();
@@ -191,7 +191,7 @@ describe("the security best current practice (RFC 9700)", () => {
     expect(JSON.stringify(await application.auth.readSessionRecord(visitor.request("/")))).not.toContain("injected");
   });
 
-  it("BCP-12 every redirect that there is has status 302", async () => {
+  it("[BCP-12] every redirect that there is has status 302", async () => {
     const visitor = await start({ baseUrl: "http://app.example" });
     const guarded = await application.auth.guard(visitor.request("/reports", { headers: { accept: "text/html" } }));
     const refusal = (await visitor.approve()).replace(/code=[^&]*/, "error=access_denied");
@@ -226,7 +226,7 @@ describe("the security best current practice (RFC 9700)", () => {
     ["Forwarded", "host=evil.example;proto=https;for=127.0.0.1"],
     ["Front-End-Https", "on"],
     ["X_ORIGIN_URL", "http://evil.example/"],
-  ])("BCP-13 %s: %s, which nobody was told to trust, changes no address, no path and no cookie", async (name, value) => {
+  ])("[BCP-13] %s: %s, which nobody was told to trust, changes no address, no path and no cookie", async (name, value) => {
     const app = await startExpressApplication({
       routes: (into, auth) => void into.get("/guarded", auth.idpRequired, (_request, response) => void response.send("protected")),
     });
@@ -249,7 +249,7 @@ describe("the security best current practice (RFC 9700)", () => {
   });
 
   it.each(["client_secret_post", "client_secret_basic"] as const)(
-    "BCP-16 the token request of %s: a form in a POST without a query, each parameter once, the client proven once",
+    "[BCP-16] [BFF-1] the token request of %s: a form in a POST without a query, each parameter once, the client proven once",
     async (tokenEndpointAuthMethod) => {
       const visitor = await start({ tokenEndpointAuthMethod });
       await visitor.signIn();
@@ -273,7 +273,7 @@ describe("the security best current practice (RFC 9700)", () => {
     },
   );
 
-  it("BCP-17 a login that one browser began and another finishes gives the other no session, whether or not it had one", async () => {
+  it("[BCP-17] [BCP-2] [ASVS-10.1.2] a login that one browser began and another finishes gives the other no session, whether or not it had one", async () => {
     await start();
     const attacker = application.visitor();
     const member = application.visitor();
@@ -294,7 +294,7 @@ describe("the security best current practice (RFC 9700)", () => {
 
 describe("PKCE (RFC 7636)", () => {
   it(
-    "PKCE-1 of 100,000 verifiers, and as many states and nonces, every one is distinct, and 43 letters of the unreserved alphabet",
+    "[PKCE-1] of 100,000 verifiers, and as many states and nonces, every one is distinct, and 43 letters of the unreserved alphabet",
     { timeout: 120_000 },
     async () => {
       const clock = new TestClock();
@@ -320,7 +320,7 @@ describe("PKCE (RFC 7636)", () => {
     },
   );
 
-  it("PKCE-2 the verifier goes to the provider once, with its own code, and to nobody else", async () => {
+  it("[PKCE-2] the verifier goes to the provider once, with its own code, and to nobody else", async () => {
     const visitor = await start();
     const callback = await visitor.approve();
     const before = JSON.stringify(await application.auth.readSessionRecord(visitor.request("/")));
@@ -333,7 +333,7 @@ describe("PKCE (RFC 7636)", () => {
     expect(application.provider.requests.filter(({ body, url }) => (body + url).includes(verifier))).toHaveLength(1);
   });
 
-  it("PKCE-2 in the store each verifier lies beside its own state, and is gone after use, whatever comes of it", async () => {
+  it("[PKCE-2] in the store each verifier lies beside its own state, and is gone after use, whatever comes of it", async () => {
     const clock = new TestClock();
     const store = watchedStore(clock);
     const visitor = await start({ clock, store });
@@ -368,7 +368,7 @@ describe("PKCE (RFC 7636)", () => {
     }
   });
 
-  it("PKCE-3 a provider that knows no PKCE is sent it all the same, and signs in", async () => {
+  it("[PKCE-3] a provider that knows no PKCE is sent it all the same, and signs in", async () => {
     const visitor = await start({ provider: { pkce: "ignored" } });
     expect((await visitor.signIn()).status).toBe(302);
     expect(application.provider.requestsTo("authorize")[0]?.query.get("code_challenge_method")).toBe("S256");
@@ -431,7 +431,7 @@ describe("revocation (RFC 7009)", () => {
         visitor.cookies.set("idpauth", cookie);
       },
     ],
-  ])("REV-5 a logout %s asks the provider for nothing", async (_name, prepare) => {
+  ])("[REV-5] a logout %s asks the provider for nothing", async (_name, prepare) => {
     const visitor = await start();
     await prepare(visitor);
     const before = application.provider.requests.length;
@@ -441,7 +441,7 @@ describe("revocation (RFC 7009)", () => {
   });
 
   it.each(["redirect", "json"])(
-    "REV-3 a certificate that cannot be trusted: nothing is sent, the logout completes, response=%s",
+    "[REV-3] a certificate that cannot be trusted: nothing is sent, the logout completes, response=%s",
     async (response) => {
       const visitor = await start();
       const { origin, requests } = await untrusted();
@@ -454,7 +454,7 @@ describe("revocation (RFC 7009)", () => {
   );
 
   it.each(["redirect", "json"])(
-    "REV-3 nobody listening at the revocation endpoint: the logout completes, response=%s",
+    "[REV-3] nobody listening at the revocation endpoint: the logout completes, response=%s",
     async (response) => {
       const visitor = await start();
       application.provider.discoveryDocument = (document) => ({ ...document, revocation_endpoint: "http://127.0.0.1:9/revoke" });
@@ -465,7 +465,7 @@ describe("revocation (RFC 7009)", () => {
   );
 
   it.each(["redirect", "json"])(
-    "REV-3 a provider that hangs is given up after IDP_HTTP_TIMEOUT, and one that knows no such token has revoked it: the logout completes, response=%s",
+    "[REV-3] a provider that hangs is given up after IDP_HTTP_TIMEOUT, and one that knows no such token has revoked it: the logout completes, response=%s",
     async (response) => {
       const visitor = await start();
       await visitor.signIn();
@@ -488,7 +488,7 @@ describe("revocation (RFC 7009)", () => {
   );
 
   it.each([301, 302, 303, 307, 308])(
-    "REV-4 a redirect with %i from any endpoint is not followed: another listener sees no request",
+    "[REV-4] [ASVS-15.3.2] a redirect with %i from any endpoint is not followed: another listener sees no request",
     async (status) => {
       const visitor = await start({ provider: { claimsInIdToken: false } });
       const { provider, clock } = application;
@@ -538,7 +538,7 @@ describe("token answers and client authentication (RFC 6749)", () => {
   ];
 
   it.each(SECRETS.flatMap((secret) => (["client_secret_post", "client_secret_basic"] as const).map((method) => [secret, method] as const)))(
-    "TOK-4 the client secret %j by %s: sign-in, refresh and revocation prove the client",
+    "[TOK-4] the client secret %j by %s: sign-in, refresh and revocation prove the client",
     async (clientSecret, method) => {
       const visitor = await start({
         tokenEndpointAuthMethod: method,
@@ -564,21 +564,24 @@ describe("token answers and client authentication (RFC 6749)", () => {
     },
   );
 
-  it.each(["BEARER", "bEaReR", "bearer"])("TOK-1 token_type %s signs in", async (token_type) => {
+  it.each(["BEARER", "bEaReR", "bearer"])("[TOK-1] token_type %s signs in", async (token_type) => {
     const visitor = await start();
     application.provider.tokenResponse = (answer) => ({ ...answer, token_type });
     expect((await visitor.signIn()).status).toBe(302);
   });
 
-  it.each(["DPoP", "mac", "N_A", "", "Bearer ", null, undefined, ["Bearer"]])("TOK-1 token_type %j signs nobody in", async (token_type) => {
-    const visitor = await start();
-    application.provider.tokenResponse = (answer) => ({ ...answer, token_type });
-    expect((await visitor.signIn()).status).toBe(400);
-    expect((await visitor.get("/idpauth/session")).body).toBe(SIGNED_OUT);
-  });
+  it.each(["DPoP", "mac", "N_A", "", "Bearer ", null, undefined, ["Bearer"]])(
+    "[TOK-1] token_type %j signs nobody in",
+    async (token_type) => {
+      const visitor = await start();
+      application.provider.tokenResponse = (answer) => ({ ...answer, token_type });
+      expect((await visitor.signIn()).status).toBe(400);
+      expect((await visitor.get("/idpauth/session")).body).toBe(SIGNED_OUT);
+    },
+  );
 
   it.each([undefined, "3600", "soon", -1, 0.5, 1e30, null, {}])(
-    "TOK-2 expires_in %j neither fails a sign-in nor a refresh",
+    "[TOK-2] expires_in %j neither fails a sign-in nor a refresh",
     async (expires_in) => {
       const visitor = await start();
       application.provider.tokenResponse = (answer) => ({ ...answer, expires_in });
@@ -590,7 +593,7 @@ describe("token answers and client authentication (RFC 6749)", () => {
   );
 
   it.each(["code", "state", "error", "iss"])(
-    "TOK-3 a callback with %s twice, the same or another, reaches no token endpoint",
+    "[TOK-3] [ISS-1] a callback with %s twice, the same or another, reaches no token endpoint",
     async (name) => {
       const visitor = await start();
       for (const second of ["same", "other"]) {
@@ -616,13 +619,13 @@ describe("the authorization answer", () => {
     "foo=bar&foo=baz",
     "__proto__=x",
     "constructor=1",
-  ])("ISS-4 the extra parameter %s changes nothing", async (extra) => {
+  ])("[ISS-4] the extra parameter %s changes nothing", async (extra) => {
     const visitor = await start();
     expect((await visitor.get(`${await visitor.approve()}&${extra}`)).status).toBe(302);
     expect(await visitor.isSignedIn()).toBe(true);
   });
 
-  it("ISS-2 a relay that strips iss where the provider announces it breaks the login with a clear event, and keeps who is signed in", async () => {
+  it("[ISS-2] a relay that strips iss where the provider announces it breaks the login with a clear event, and keeps who is signed in", async () => {
     const visitor = await start();
     await visitor.signIn();
     const reasons: string[] = [];

@@ -48,7 +48,7 @@ function gate() {
   };
 }
 
-describe("R1 R2 many requests on one expired session, over several processes", () => {
+describe("[R1] [R2] [BCP-14] many requests on one expired session, over several processes", () => {
   it.each([
     [2, true],
     [5, true],
@@ -58,7 +58,7 @@ describe("R1 R2 many requests on one expired session, over several processes", (
     [5, false],
     [50, false],
     [500, false],
-  ])("R1 R2 %i requests over 4 processes, rotation %s: one token request, and all are signed in", async (k, rotation) => {
+  ])("[R1] [R2] %i requests over 4 processes, rotation %s: one token request, and all are signed in", async (k, rotation) => {
     run = await startWatchedRun({ provider: { rotation } });
     const processes = [run.auth, run.another(), run.another(), run.another()];
     const visitor = run.visitor();
@@ -86,13 +86,13 @@ async function ticking<Result>(work: Promise<Result>): Promise<Result> {
   return done;
 }
 
-describe("R3 the holder of the lease, in another process, is slow", () => {
+describe("[R3] the holder of the lease, in another process, is slow", () => {
   it.each([
     [1_000, true],
     [3_000, true],
     [10_000, false],
   ])(
-    "R3 by %i ms: waiters are answered within IDP_HTTP_TIMEOUT, from the refreshed record or with 503, and spend nothing",
+    "[R3] by %i ms: waiters are answered within IDP_HTTP_TIMEOUT, from the refreshed record or with 503, and spend nothing",
     async (slow, inTime) => {
       run = await startWatchedRun();
       const others = [run.another(), run.another(), run.another()];
@@ -132,8 +132,8 @@ describe("R3 the holder of the lease, in another process, is slow", () => {
   );
 });
 
-describe("R4 a stamp by a request that read before a refresh", () => {
-  it("R4 lands after the rotated tokens and brings nothing old back", async () => {
+describe("[R4] a stamp by a request that read before a refresh", () => {
+  it("[R4] lands after the rotated tokens and brings nothing old back", async () => {
     run = await startWatchedRun({ sessionIdleTimeout: 7_200 });
     const visitor = run.visitor();
     await visitor.signIn();
@@ -155,14 +155,14 @@ describe("R4 a stamp by a request that read before a refresh", () => {
   });
 });
 
-describe("R5 a logout while a request of another process is about to write", () => {
+describe("[R5] a logout while a request of another process is about to write", () => {
   const WRITERS: readonly (readonly [string, "touch" | "replace", string])[] = [
     ["the idle stamp", "touch", PROBE],
     ["a login's own entry", "replace", "/idpauth/login/"],
   ];
 
   it.each(WRITERS.flatMap(([name, method, target]) => [true, false].map((isFirst) => [name, isFirst, method, target] as const)))(
-    "R5 %s, the logout first: %s: the session is gone, then and ten seconds later",
+    "[R5] %s, the logout first: %s: the session is gone, then and ten seconds later",
     async (_name, isFirst, method, target) => {
       run = await startWatchedRun({ sessionIdleTimeout: 7_200 });
       const process = run.another();
@@ -195,7 +195,7 @@ describe("R5 a logout while a request of another process is about to write", () 
     },
   );
 
-  it.each([true, false])("R5 a refresh, before the provider has begun: %s: the same, and its late tokens are revoked", async (before) => {
+  it.each([true, false])("[R5] a refresh, before the provider has begun: %s: the same, and its late tokens are revoked", async (before) => {
     run = await startWatchedRun();
     const process = run.another();
     const visitor = run.visitor();
@@ -219,9 +219,9 @@ describe("R5 a logout while a request of another process is about to write", () 
   });
 });
 
-describe("R6 a logout while the callback is under way", () => {
+describe("[R6] a logout while the callback is under way", () => {
   it.each([false, true])(
-    "R6 before each store call of the callback, signed in before: %s: signed out stays signed out, never half",
+    "[R6] before each store call of the callback, signed in before: %s: signed out stays signed out, never half",
     async (before) => {
       run = await startWatchedRun();
       const other = run.another();
@@ -263,7 +263,7 @@ describe("R6 a logout while the callback is under way", () => {
   );
 });
 
-describe("R8 several tabs sign in at the same time", () => {
+describe("[R8] several tabs sign in at the same time", () => {
   const page = (tab: number) =>
     `/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(`http://app.example/tab/${String(tab)}`)}`;
 
@@ -287,7 +287,7 @@ describe("R8 several tabs sign in at the same time", () => {
   }
 
   it.each([2, 5, 20].flatMap((count) => [1, 2, 3, 4].map((seed) => [count, seed] as const)))(
-    "R8 %i tabs, one after the other in order %i: each comes to its own page or is told to start again",
+    "[R8] %i tabs, one after the other in order %i: each comes to its own page or is told to start again",
     async (count, seed) => {
       run = await startWatchedRun();
       const visitor = run.visitor();
@@ -311,7 +311,7 @@ describe("R8 several tabs sign in at the same time", () => {
   );
 
   it.each([2, 5].flatMap((count) => [1, 2, 3, 4].map((seed) => [count, seed] as const)))(
-    "R8 %i tabs for as many users, one after the other in order %i: the first signs in, and no later one takes the session over",
+    "[R8] %i tabs for as many users, one after the other in order %i: the first signs in, and no later one takes the session over",
     async (count, seed) => {
       run = await startWatchedRun();
       const visitor = run.visitor();
@@ -328,7 +328,7 @@ describe("R8 several tabs sign in at the same time", () => {
   );
 
   it.each([2, 5, 20].flatMap((count) => [1, 2].map((processes) => [count, processes] as const)))(
-    "R8 %i tabs, all at once over %i processes: one signs in, nobody gets another tab's page or person",
+    "[R8] %i tabs, all at once over %i processes: one signs in, nobody gets another tab's page or person",
     async (count, processes) => {
       run = await startWatchedRun();
       const auths = [run.auth, run.another()].slice(0, processes);
@@ -356,8 +356,8 @@ describe("R8 several tabs sign in at the same time", () => {
   );
 });
 
-describe("R9 one callback several times at once", () => {
-  it.each([2, 5, 10])("R9 %i times over 2 processes: one token request, one session, which nothing disturbs", async (times) => {
+describe("[R9] one callback several times at once", () => {
+  it.each([2, 5, 10])("[R9] %i times over 2 processes: one token request, one session, which nothing disturbs", async (times) => {
     run = await startWatchedRun();
     const other = run.another();
     for (const isSignedInBefore of [false, true]) {
@@ -381,14 +381,14 @@ describe("R9 one callback several times at once", () => {
   });
 });
 
-describe("R10 a callback that is played again later", () => {
+describe("[R10] a callback that is played again later", () => {
   const SECOND = 1_000;
 
   it.each([
     ["1 s", SECOND],
     ["1 h", HOUR],
     ["13 days", 13 * 24 * HOUR],
-  ])("R10 after %s, by the same browser and by others: no token request, and everybody's session is as it was", async (_name, later) => {
+  ])("[R10] after %s, by the same browser and by others: no token request, and everybody's session is as it was", async (_name, later) => {
     run = await startWatchedRun();
     const [visitor, other, stranger] = [run.visitor(), run.visitor(), run.visitor()];
     const callback = await visitor.approve("/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=http://app.example/mine");
@@ -412,8 +412,8 @@ describe("R10 a callback that is played again later", () => {
   });
 });
 
-describe("R12 somebody who knows the key from before the sign-in", () => {
-  it("R12 finds it dead the moment the new one is there, whatever they do with it meanwhile", async () => {
+describe("[R12] somebody who knows the key from before the sign-in", () => {
+  it("[R12] finds it dead the moment the new one is there, whatever they do with it meanwhile", async () => {
     run = await startWatchedRun();
     const process = run.another();
     const visitor = run.visitor();
@@ -445,7 +445,7 @@ describe("R12 somebody who knows the key from before the sign-in", () => {
     expect(await visitor.isSignedIn()).toBe(true);
   });
 
-  it("R12 50 sign-ins, while ten others hammer the key from before them: nothing of it signs them in or ends the new session", async () => {
+  it("[R12] 50 sign-ins, while ten others hammer the key from before them: nothing of it signs them in or ends the new session", async () => {
     run = await startWatchedRun();
     const process = run.another();
     let isOver = false;
@@ -483,7 +483,7 @@ describe("R12 somebody who knows the key from before the sign-in", () => {
     expect(asked).toBeGreaterThan(1_000);
   });
 
-  it("R12 a write that was under way to the old key lands nowhere", async () => {
+  it("[R12] a write that was under way to the old key lands nowhere", async () => {
     run = await startWatchedRun();
     const process = run.another();
     const visitor = run.visitor();
@@ -509,8 +509,8 @@ describe("R12 somebody who knows the key from before the sign-in", () => {
   });
 });
 
-describe("R14 the maximum age is reached while a refresh is under way", () => {
-  it.each([-1, 0, 1, 2])("R14 cap %i s after the answer: a refresh never lifts it", async (spare) => {
+describe("[R14] the maximum age is reached while a refresh is under way", () => {
+  it.each([-1, 0, 1, 2])("[R14] cap %i s after the answer: a refresh never lifts it", async (spare) => {
     run = await startWatchedRun({ sessionMaxAge: 3_603 + spare });
     const visitor = run.visitor();
     await visitor.signIn();
@@ -528,8 +528,8 @@ describe("R14 the maximum age is reached while a refresh is under way", () => {
   });
 });
 
-describe("R15 the refresh token changes between a process's look and its lease", () => {
-  it("R15 the token that is spent is the one that lies under the lease, not the one that was seen", async () => {
+describe("[R15] the refresh token changes between a process's look and its lease", () => {
+  it("[R15] the token that is spent is the one that lies under the lease, not the one that was seen", async () => {
     run = await startWatchedRun();
     const b = run.another();
     const visitor = run.visitor();
@@ -554,8 +554,8 @@ describe("R15 the refresh token changes between a process's look and its lease",
   });
 });
 
-describe("R16 processes of other settings on the same store", () => {
-  it("R16 caps, auto-refresh and clients differ: each judges by its own, and takes nothing away from the others", async () => {
+describe("[R16] processes of other settings on the same store", () => {
+  it("[R16] caps, auto-refresh and clients differ: each judges by its own, and takes nothing away from the others", async () => {
     run = await startWatchedRun();
     const capped = run.another({ sessionMaxAge: 600, sessionIdleTimeout: 300 });
     const manual = run.another({ sessionAutoRefresh: false });
@@ -577,7 +577,7 @@ describe("R16 processes of other settings on the same store", () => {
     expect(await copyOf(visitor, manual).isSignedIn()).toBe(true);
   });
 
-  it("R16 a login at a process that knows the record by other names leaves the session that is there", async () => {
+  it("[R16] a login at a process that knows the record by other names leaves the session that is there", async () => {
     run = await startWatchedRun();
     const renamed = run.another({ credentialsSessionKeyName: "creds", stateKeyName: "st", finalRedirectKeyName: "fr" });
     const visitor = run.visitor();

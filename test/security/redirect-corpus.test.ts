@@ -47,7 +47,7 @@ function urlsplit(value: string): string | undefined {
 
 const PARSERS = { whatwg, rfc3986, urlsplit };
 
-describe.each(OWN_ORIGINS)("BCP-1 the redirect corpus at %s", (own) => {
+describe.each(OWN_ORIGINS)("[BCP-1] the redirect corpus at %s", (own) => {
   const corpus = redirectCorpus(own);
 
   it("is large, has nothing twice, and expects both answers", () => {
@@ -63,7 +63,7 @@ describe.each(OWN_ORIGINS)("BCP-1 the redirect corpus at %s", (own) => {
     }
   });
 
-  it("differential: what is accepted, a browser, RFC 3986 and urlsplit all put on our own origin; and its Location too", () => {
+  it("[INC-15] differential: what is accepted, a browser, RFC 3986 and urlsplit all put on our own origin; and its Location too", () => {
     for (const { value, location } of corpus) {
       if (sameOriginUrl(value, own) === undefined || location === null) continue;
       for (const text of [value, location]) {
@@ -74,7 +74,7 @@ describe.each(OWN_ORIGINS)("BCP-1 the redirect corpus at %s", (own) => {
     }
   });
 
-  it("the parsers do disagree about values of the corpus, and none of those is accepted", () => {
+  it("[INC-15] the parsers do disagree about values of the corpus, and none of those is accepted", () => {
     const disputed = corpus.filter(({ value }) => {
       const home = Object.values(PARSERS).map((parse) => parse(value) === own);
       return home.includes(true) && home.includes(false);
@@ -100,13 +100,13 @@ describe.each(OWN_ORIGINS)("BCP-1 the redirect corpus at %s", (own) => {
   });
 });
 
-describe("BCP-1 the redirect corpus needs an origin as browsers write it", () => {
+describe("[BCP-1] the redirect corpus needs an origin as browsers write it", () => {
   it.each(["https://app.example/", "https://APP.example", "http://app.example:80", "ftp://app.example", "null"])("not %s", (origin) => {
     expect(() => redirectCorpus(origin)).toThrow(TypeError);
   });
 });
 
-describe("BCP-1 a value that grows on its way", () => {
+describe("[BCP-1] a value that grows on its way", () => {
   it.each(["\u3042", "\uffff", "\u{1f600}", '"'])("of %j is kept by the length that Location has", (character) => {
     const grown = encodeURIComponent(character).length;
     const most = Math.floor((MAX_ORIGIN_URL_LENGTH - `${OWN_ORIGIN}/`.length) / grown);
@@ -129,7 +129,7 @@ const PARAMETERS = [
   "state",
 ];
 
-describe("BCP-1 the redirect corpus through every way in", () => {
+describe("[BCP-1] [ASVS-3.7.2] the redirect corpus through every way in", () => {
   const corpus = redirectCorpus(OWN_ORIGIN);
   let application: Application;
   let store: WatchedStore;
@@ -160,13 +160,13 @@ describe("BCP-1 the redirect corpus through every way in", () => {
     `/idpauth/login/?${new URLSearchParams({ origin_url: value, ...more }).toString()}`;
 
   it.each([
-    ["the parameter, answered with a redirect", { scheme: "PRESERVE_ORIGIN_QP" }],
-    ["the parameter, answered as JSON", { scheme: "PRESERVE_ORIGIN_QP", response: "json" }],
+    ["[INC-2] the parameter, answered with a redirect", { scheme: "PRESERVE_ORIGIN_QP" }],
+    ["[INC-2] the parameter, answered as JSON", { scheme: "PRESERVE_ORIGIN_QP", response: "json" }],
   ])("%s", async (_name, more) => {
     for (const { value, location } of corpus) expect(await destination(query(value, more)), value).toBe(location ?? "/idpauth/");
   });
 
-  it("the header, answered as JSON", async () => {
+  it("[INC-2] the header, answered as JSON", async () => {
     for (const { value, location } of corpus) {
       const target = "/idpauth/login/?scheme=PRESERVE_ORIGIN_HP&response=json";
       expect(await destination(target, { "x-origin-url": value }), value).toBe(location ?? "/idpauth/");
@@ -193,7 +193,7 @@ describe("BCP-1 the redirect corpus through every way in", () => {
     expect(await destination(target)).toBe(`${OWN_ORIGIN}/x`);
   });
 
-  it("any of them as the request's own target is guarded, and leads back to our own origin", async () => {
+  it("[INC-6] any of them as the request's own target is guarded, and leads back to our own origin", async () => {
     for (const target of ["//evil.example/x", "/\\evil.example", "\\\\evil.example", ...corpus.map(({ value }) => value)]) {
       const visitor = application.visitor();
       const blocked = await application.auth.guard(visitor.request(target, { headers: { accept: "text/html" } }));
@@ -205,7 +205,7 @@ describe("BCP-1 the redirect corpus through every way in", () => {
     }
   });
 
-  it("one visitor sends all that is malformed; each is answered, nothing piles up, and the next login works", async () => {
+  it("[INC-3] one visitor sends all that is malformed; each is answered, nothing piles up, and the next login works", async () => {
     const visitor = application.visitor();
     await visitor.get("/idpauth/login/");
     const kept = async () => [(await store.entries()).length, application.provider.requestsTo("discovery").length, application.log.length];

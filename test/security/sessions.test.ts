@@ -28,7 +28,7 @@ function thief(visitor: Visitor, app: Application): Visitor {
 }
 
 describe("session identifiers", () => {
-  it("7.2.3 are 256 random bits: 1,000,000 are distinct, and every place takes every letter", { timeout: 60_000 }, async () => {
+  it("[ASVS-7.2.1] are 256 random bits: 1,000,000 are distinct, and every place takes every letter", { timeout: 60_000 }, async () => {
     await start();
     const seen = new Set<string>();
     const places = Array.from({ length: 43 }, () => new Set<string>());
@@ -42,7 +42,7 @@ describe("session identifiers", () => {
     expect(places.map(({ size }) => size)).toEqual([...Array.from({ length: 42 }, () => 64), 16]);
   });
 
-  it("7.2.4 change with the first sign-in and with every further one, and the old one loads nothing", async () => {
+  it("[ASVS-7.2.4] change with the first sign-in and with every further one, and the old one loads nothing", async () => {
     const app = await start();
     const visitor = app.visitor();
     await visitor.get("/idpauth/login/");
@@ -62,7 +62,7 @@ describe("session identifiers", () => {
     expect((await visitor.get("/idpauth/session")).json().user.email).toBe("bob@example.com");
   });
 
-  it("7.2.4 whoever knows the cookie from before the sign-in gets nothing of it, not even while the callback is under way", async () => {
+  it("[ASVS-7.2.4] whoever knows the cookie from before the sign-in gets nothing of it, not even while the callback is under way", async () => {
     const app = await start();
     const victim = app.visitor();
     const target = await victim.approve();
@@ -79,7 +79,7 @@ describe("session identifiers", () => {
     expect([await victim.isSignedIn(), await attacker.isSignedIn()]).toEqual([true, false]);
   });
 
-  it("7.2.4 nor does a browser that comes with a code of its own end up in a sign-in that it did not make", async () => {
+  it("[ASVS-7.2.4] [BCP-17] nor does a browser that comes with a code of its own end up in a sign-in that it did not make", async () => {
     const app = await start();
     const attacker = app.visitor();
     const login = await attacker.get("/idpauth/login/");
@@ -96,7 +96,7 @@ describe("session identifiers", () => {
     expect([(await victims).status, await victim.isSignedIn()]).toEqual([400, false]);
   });
 
-  it("1g one that the server has not issued is never adopted, and is dead after the sign-in", async () => {
+  it("[SM-1] one that the server has not issued is never adopted, and is dead after the sign-in", async () => {
     const app = await start();
     const chosen = "C".repeat(43);
     const visitor = app.visitor();
@@ -111,7 +111,7 @@ describe("session identifiers", () => {
     expect(await visitor.isSignedIn()).toBe(true);
   });
 
-  it("1g are taken from the cookie alone: query, path, headers and body are ignored", async () => {
+  it("[SM-6] are taken from the cookie alone: query, path, headers and body are ignored", async () => {
     const app = await startExpressApplication();
     application = app;
     const browser = app.browser();
@@ -145,7 +145,7 @@ describe("session identifiers", () => {
     expect([posted.status, posted.text.includes("authenticated")]).toEqual([405, false]);
   });
 
-  it("1g stand in no log line and no event, and neither does what the store calls them", async () => {
+  it("[SM-4] stand in no log line and no event, and neither does what the store calls them", async () => {
     const events: unknown[] = [];
     const app = await start({ sessionMaxAge: 7_000 });
     for (const name of ["login", "refresh", "logout", "blocked", "ended", "failure"] as const)
@@ -193,28 +193,31 @@ describe("the end of a session", () => {
       },
     ],
     ["endAllSessions", {}, (_visitor, { auth, provider }) => auth.endAllSessions({ iss: provider.issuer, sub: "ada-1815" })],
-  ])("7.4.1 by %s: a browser that kept the cookie is signed out everywhere at the backend, and stays so", async (_name, options, end) => {
-    const app = await start(options);
-    const visitor = app.visitor();
-    await visitor.signIn();
-    const kept = thief(visitor, app);
-    expect(await kept.isSignedIn()).toBe(true);
-    await end(visitor, app);
-    for (let again = 0; again < 3; again += 1) {
-      expect((await kept.get("/idpauth/session")).body).toBe(SIGNED_OUT);
-      expect(await app.auth.getCredentials(kept.request("/"))).toBeNull();
-      expect(await app.auth.getUser(kept.request("/"))).toBeNull();
-      expect(await app.auth.getAccessToken(kept.request("/"))).toBeNull();
-      expect(await app.auth.guard(kept.request("/"))).toMatchObject({ kind: "unauthenticated" });
-      app.clock.advance(10_000);
-    }
-  });
+  ])(
+    "[ASVS-7.4.1] [ASVS-7.4.2] by %s: a browser that kept the cookie is signed out everywhere at the backend, and stays so",
+    async (_name, options, end) => {
+      const app = await start(options);
+      const visitor = app.visitor();
+      await visitor.signIn();
+      const kept = thief(visitor, app);
+      expect(await kept.isSignedIn()).toBe(true);
+      await end(visitor, app);
+      for (let again = 0; again < 3; again += 1) {
+        expect((await kept.get("/idpauth/session")).body).toBe(SIGNED_OUT);
+        expect(await app.auth.getCredentials(kept.request("/"))).toBeNull();
+        expect(await app.auth.getUser(kept.request("/"))).toBeNull();
+        expect(await app.auth.getAccessToken(kept.request("/"))).toBeNull();
+        expect(await app.auth.guard(kept.request("/"))).toMatchObject({ kind: "unauthenticated" });
+        app.clock.advance(10_000);
+      }
+    },
+  );
 
   it.each([
     [{ sessionMaxAge: 3600, sessionIdleTimeout: 1800 }, 1800, "idle"],
     [{ sessionMaxAge: 1800, sessionIdleTimeout: 3600 }, 1800, "max_age"],
     [{ sessionMaxAge: 1800, sessionIdleTimeout: 1800 }, 1800, "max_age"],
-  ])("7.3.1 7.3.2 with %j the first to be over decides: valid to second %i, over in the next, by %s", async (options, end, reason) => {
+  ])("[ASVS-7.3.1] with %j the first to be over decides: valid to second %i, over in the next, by %s", async (options, end, reason) => {
     for (const [offset, authenticated] of [
       [-1, true],
       [0, true],
@@ -230,7 +233,7 @@ describe("the end of a session", () => {
     }
   });
 
-  it("7.3.2 neither use nor refresh moves the absolute end, used every minute for two hours", async () => {
+  it("[ASVS-7.3.1] neither use nor refresh moves the absolute end, used every minute for two hours", async () => {
     const app = await start({ sessionMaxAge: 7_200, sessionIdleTimeout: 120 });
     const visitor = app.visitor();
     await visitor.signIn();
@@ -243,7 +246,7 @@ describe("the end of a session", () => {
     expect(await visitor.isSignedIn()).toBe(false);
   });
 
-  it("1g a logout sends no Clear-Site-Data: what else the host keeps in the browser is the host's", async () => {
+  it("[SM-5] a logout sends no Clear-Site-Data: what else the host keeps in the browser is the host's", async () => {
     const app = await start();
     const visitor = app.visitor();
     await visitor.signIn();
@@ -254,7 +257,7 @@ describe("the end of a session", () => {
 });
 
 describe("the beginning of a session", () => {
-  it("7.6.2 needs somebody to do something: index, probe, guard and prefetch begin no login and ask no provider", async () => {
+  it("[ASVS-7.6.1] needs somebody to do something: index, probe, guard and prefetch begin no login and ask no provider", async () => {
     const app = await start();
     const visitor = app.visitor();
     for (let again = 0; again < 3; again += 1) {
@@ -267,7 +270,7 @@ describe("the beginning of a session", () => {
     expect([app.provider.requests, visitor.cookies.size]).toEqual([[], 0]);
   });
 
-  it("15.3.3 nothing of a query, a header or a claim becomes a key of the session", async () => {
+  it("[ASVS-15.3.3] nothing of a query, a header or a claim becomes a key of the session", async () => {
     const app = await start({ debug: true });
     const visitor = app.visitor();
     const names = [
@@ -322,7 +325,7 @@ const ENDPOINTS: readonly Endpoint[] = ["discovery", "token", "jwks", "userinfo"
 
 describe("failures", () => {
   it.each(ENDPOINTS)(
-    "16.5.1 16.5.4 whatever goes wrong at %s: own words only, no stack, path or provider's word, and nothing unhandled",
+    "[ASVS-16.5.1] [ASVS-16.5.4] whatever goes wrong at %s: own words only, no stack, path or provider's word, and nothing unhandled",
     async (endpoint) => {
       const unhandled: unknown[] = [];
       const take = (reason: unknown) => void unhandled.push(reason);
@@ -427,7 +430,7 @@ describe("failures", () => {
     ],
   ];
 
-  it.each(SIGN_IN_FAILURES)("16.3.1 %s is told by one failure event, and by the log at least once", async (name, fail) => {
+  it.each(SIGN_IN_FAILURES)("[ASVS-16.2.5] %s is told by one failure event, and by the log at least once", async (name, fail) => {
     const app = await start();
     const failures: string[] = [];
     const logins: unknown[] = [];
@@ -441,7 +444,7 @@ describe("failures", () => {
     expect(app.log.length).toBeGreaterThanOrEqual(1);
   });
 
-  it("16.3.1 a sign-in that succeeds is told by one event, with who and where", async () => {
+  it("[ASVS-16.2.5] a sign-in that succeeds is told by one event, with who and where", async () => {
     const app = await start();
     const told: unknown[] = [];
     const failures: unknown[] = [];
@@ -453,10 +456,10 @@ describe("failures", () => {
   });
 });
 
-describe("log injection", () => {
+describe("[ASVS-16.4.1] log injection", () => {
   const FAKE = `${MARK}\r\n2026-01-01 idpauth info: FAKE ${MARK}\u2028\u0085\u001b[31m`;
 
-  it("16.4.1 line breaks and escapes in whatever others write make no line of the log, and not a part of one", async () => {
+  it("[ASVS-16.4.1] line breaks and escapes in whatever others write make no line of the log, and not a part of one", async () => {
     const clock = new TestClock();
     const provider = await startTestProvider({ clock });
     application = { stop: () => provider.stop() };

@@ -51,7 +51,7 @@ const ABSENT: readonly (readonly [how: string, value: unknown])[] = [
 ];
 const WRONG_TYPES: readonly unknown[] = [42, true, {}, [], () => "x", Symbol("x"), 10n];
 
-describe("1h start-up checks", () => {
+describe("[START-1] start-up checks", () => {
   it("lets a complete configuration start", () => {
     expect(start(GOOD).error).toBeUndefined();
   });

@@ -37,7 +37,7 @@ describe("the source", () => {
     expect(uses(/randomBytes\(32\)/).length).toBeGreaterThanOrEqual(2);
   });
 
-  it("11.5.1 makes state, nonce, verifier and session identifier of 256 bits from the system's generator", () => {
+  it("[ASVS-11.5.1] [PKCE-1] [ASVS-7.2.1] makes state, nonce, verifier and session identifier of 256 bits from the system's generator", () => {
     expect(uses(/randomBytes\(32\)\.toString\("base64url"\)/).filter((use) => use.includes("return"))).toEqual([
       expect.stringMatching(/^endpoints\/login\.ts:/),
       expect.stringMatching(/^sessions\/seal\.ts:/),
@@ -47,7 +47,7 @@ describe("the source", () => {
     ).toHaveLength(3);
   });
 
-  it("11.5.1 uses Math.random to spread pauses in time, and for nothing else", () => {
+  it("[ASVS-11.5.1] uses Math.random to spread pauses in time, and for nothing else", () => {
     expect(filesWith(/Math\.random/)).toEqual(
       [
         // Back-off and its Retry-After, waiting for another process's lease, for a database, for the next sweep.
@@ -62,17 +62,17 @@ describe("the source", () => {
     for (const use of uses(/Math\.random/)) expect(use).toMatch(/pause|wait\(|estimate|random = Math\.random|\* Math\.min|interval/i);
   });
 
-  it("11.5.1 makes no identifier of a UUID: one is used in tests' sessions alone, as part of a name", () => {
+  it("[ASVS-11.5.1] makes no identifier of a UUID: one is used in tests' sessions alone, as part of a name", () => {
     expect(filesWith(/randomUUID|\buuid\(|\bnanoid\b/i).filter((path) => !path.includes("for-tests"))).toEqual([]);
   });
 
-  it("F14 never turns off the check of certificates", () => {
+  it("[F14] never turns off the check of certificates", () => {
     expect(uses(/NODE_TLS_REJECT_UNAUTHORIZED|rejectUnauthorized|checkServerIdentity/)).toEqual([]);
     // http, where the settings' own rule lets it be: on loopback, or in debug mode.
     expect(filesWith(/allowInsecureRequests/)).toEqual(["provider/client-requests.ts"]);
   });
 
-  it("15.3.2 has one place that asks the provider, and it follows no redirect", () => {
+  it("[ASVS-15.3.2] has one place that asks the provider, and it follows no redirect", () => {
     expect(uses(/\bfetch\(/).filter((use) => !/^adapters\/|function|customFetch\]/.test(use))).toEqual([
       expect.stringMatching(/^provider\/transport\.ts: .*redirect: "manual"/),
     ]);
@@ -80,7 +80,7 @@ describe("the source", () => {
     expect(uses(/redirect: "follow"/)).toEqual([]);
   });
 
-  it("1g names its cookie by what it is for, with nothing of the technology or the person in it", () => {
+  it("[SM-2] names its cookie by what it is for, with nothing of the technology or the person in it", () => {
     const names = uses(/__Host-|"idpauth"/).filter((use) => use.startsWith("sessions/cookie.ts"));
     expect(names.length).toBeGreaterThan(0);
     for (const name of names) expect(name).not.toMatch(/express|node|php|java|asp|sub|email/i);
@@ -90,11 +90,11 @@ describe("the source", () => {
     expect(uses(/\beval\(|new Function\(|vm\.run|setTimeout\("|<script/i)).toEqual([]);
   });
 
-  it("never lets forwarded or rewritten addresses be read but by the one rule for proxies", () => {
+  it("[BCP-13] never lets forwarded or rewritten addresses be read but by the one rule for proxies", () => {
     expect(filesWith(/x-original-url|x-rewrite-url|x-forwarded-(?:uri|port|prefix|method)|["']forwarded["']/i)).toEqual([]);
   });
 
-  it("16.4.1 writes nowhere but to its log, whose default is one place, and the stack of a handler that failed to stderr", () => {
+  it("[ASVS-16.4.1] writes nowhere but to its log, whose default is one place, and the stack of a handler that failed to stderr", () => {
     expect(uses(/\bconsole\./)).toEqual([]);
     expect(filesWith(/process\.(?:stderr|stdout)\.write/)).toEqual(["adapters/node/error.ts", "events/stderr-log.ts"]);
   });

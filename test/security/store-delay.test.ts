@@ -12,7 +12,7 @@ it.each([
   ["2 s", 2_000],
   ["30 s", 30_000],
 ])(
-  "S2 a store that takes %s for half of all sessions: the others are answered meanwhile, event-loop delay p99 below 50 ms",
+  "[S2] a store that takes %s for half of all sessions: the others are answered meanwhile, event-loop delay p99 below 50 ms",
   async (_name, slow) => {
     run = await startWatchedRun({ sessionIdleTimeout: 7_200 });
     const slowKeys = new Set<string | undefined>();

@@ -10,7 +10,7 @@ let run: WatchedRun;
 
 afterEach(() => run.finish());
 
-describe("S5 a store that answers nonsense", () => {
+describe("[S5] a store that answers nonsense", () => {
   const nonsense: readonly (readonly [string, (stored: Stored) => unknown])[] = [
     ["null", () => null],
     ["a number", () => 7],
@@ -26,7 +26,7 @@ describe("S5 a store that answers nonsense", () => {
     ["data of a megabyte", (stored) => ({ ...stored, data: new Uint8Array(1_048_576).fill(1) })],
   ];
 
-  it.each(nonsense)("S5 %s: no session, and nothing is thrown", async (_name, change) => {
+  it.each(nonsense)("[S5] %s: no session, and nothing is thrown", async (_name, change) => {
     let isBroken = false;
     run = await startWatchedRun();
     const broken: SessionStore = { ...bound(run.store) };
@@ -65,7 +65,7 @@ describe("S5 a store that answers nonsense", () => {
     ["summary", {}],
     ["subject", 5],
     ["version", undefined],
-  ])("S5 %s that is %s: nothing is thrown, and the idle cap is not lifted", async (name, value) => {
+  ])("[S5] %s that is %s: nothing is thrown, and the idle cap is not lifted", async (name, value) => {
     run = await startWatchedRun({ sessionIdleTimeout: 1_800 });
     const broken: SessionStore = { ...bound(run.store) };
     broken.get = async (key) => {
@@ -84,7 +84,7 @@ describe("S5 a store that answers nonsense", () => {
   });
 });
 
-describe("S5 a replica that lags behind", () => {
+describe("[S5] a replica that lags behind", () => {
   /** A process whose reads are answered from what was there when it lagged; its writes reach the primary. */
   function laggingProcess() {
     const behind = new Map<string, Stored>();
@@ -104,7 +104,7 @@ describe("S5 a replica that lags behind", () => {
     };
   }
 
-  it("S5 an old copy never spends the refresh token that it shows, and signs nobody out", async () => {
+  it("[S5] an old copy never spends the refresh token that it shows, and signs nobody out", async () => {
     run = await startWatchedRun();
     const replica = laggingProcess();
     const visitor = run.visitor();
@@ -123,7 +123,7 @@ describe("S5 a replica that lags behind", () => {
     expect(await visitor.isSignedIn()).toBe(true);
   });
 
-  it("S5 an old copy of a login that has come back already exchanges no code", async () => {
+  it("[S5] an old copy of a login that has come back already exchanges no code", async () => {
     run = await startWatchedRun();
     const replica = laggingProcess();
     const visitor = run.visitor();
@@ -138,8 +138,8 @@ describe("S5 a replica that lags behind", () => {
   });
 });
 
-describe("S1 a store that is away when a request comes", () => {
-  it("S1 every endpoint and the guard say 503, no cookie is touched, and the same cookie is signed in when the store is back", async () => {
+describe("[S1] a store that is away when a request comes", () => {
+  it("[S1] every endpoint and the guard say 503, no cookie is touched, and the same cookie is signed in when the store is back", async () => {
     run = await startWatchedRun();
     const visitor = run.visitor();
     await visitor.signIn();
@@ -166,8 +166,8 @@ describe("S1 a store that is away when a request comes", () => {
   });
 });
 
-describe("S2 a store that is slow for one session", () => {
-  it("S2 the others are answered meanwhile", async () => {
+describe("[S2] a store that is slow for one session", () => {
+  it("[S2] the others are answered meanwhile", async () => {
     run = await startWatchedRun();
     const [slow, quick] = [run.visitor(), run.visitor()];
     await slow.signIn();
@@ -218,42 +218,45 @@ async function ready(visitor: Visitor, target: string): Promise<() => Promise<{ 
   return () => settled(visitor.get(target));
 }
 
-describe("S6 a store that refuses writes", () => {
+describe("[S6] a store that refuses writes", () => {
   const modes = [
     ["from each of its writes on", false],
     ["at each of its writes alone", true],
   ] as const;
   const cases = ACTIONS.flatMap(([name, prepare]) => modes.map(([when, isAlone]) => [name, when, prepare, isAlone] as const));
 
-  it.each(cases)("S6 during %s, %s: never signed in without a stored session, and none is lost", async (name, _when, prepare, isAlone) => {
-    run = await startWatchedRun({ sessionIdleTimeout: 7_200 });
-    for (let at = 1; ; at += 1) {
+  it.each(cases)(
+    "[S6] during %s, %s: never signed in without a stored session, and none is lost",
+    async (name, _when, prepare, isAlone) => {
+      run = await startWatchedRun({ sessionIdleTimeout: 7_200 });
+      for (let at = 1; ; at += 1) {
+        const visitor = run.visitor();
+        const act = await prepare(visitor);
+        const wasSignedIn = await explained(visitor);
+        let writes = 0;
+        run.store.before = ({ method }) => {
+          if (method === "get" || method === "listBySubject") return;
+          writes += 1;
+          if (isAlone ? writes === at : writes >= at) throw new Error("READONLY You can't write against a read only replica.");
+        };
+        const { status } = await act();
+        run.store.before = undefined;
+        expect([200, 302, 503]).toContain(status);
+        // What could not be written did not happen; a session that was there is still there.
+        if (status === 503) expect(await explained(visitor)).toBe(wasSignedIn);
+        else if (name.endsWith("callback") || name.endsWith("signed in")) expect(await explained(visitor)).toBe(true);
+        run.clock.advance(61_000);
+        if (writes < at) break;
+      }
       const visitor = run.visitor();
-      const act = await prepare(visitor);
-      const wasSignedIn = await explained(visitor);
-      let writes = 0;
-      run.store.before = ({ method }) => {
-        if (method === "get" || method === "listBySubject") return;
-        writes += 1;
-        if (isAlone ? writes === at : writes >= at) throw new Error("READONLY You can't write against a read only replica.");
-      };
-      const { status } = await act();
-      run.store.before = undefined;
-      expect([200, 302, 503]).toContain(status);
-      // What could not be written did not happen; a session that was there is still there.
-      if (status === 503) expect(await explained(visitor)).toBe(wasSignedIn);
-      else if (name.endsWith("callback") || name.endsWith("signed in")) expect(await explained(visitor)).toBe(true);
-      run.clock.advance(61_000);
-      if (writes < at) break;
-    }
-    const visitor = run.visitor();
-    await visitor.signIn();
-    expect(await visitor.isSignedIn()).toBe(true);
-  });
+      await visitor.signIn();
+      expect(await visitor.isSignedIn()).toBe(true);
+    },
+  );
 });
 
-describe("S7 a record that is evicted while a request is under way", () => {
-  it.each(ACTIONS)("S7 %s, before each of its store calls: signed out or started anew, never an error", async (_name, prepare) => {
+describe("[S7] a record that is evicted while a request is under way", () => {
+  it.each(ACTIONS)("[S7] %s, before each of its store calls: signed out or started anew, never an error", async (_name, prepare) => {
     run = await startWatchedRun({ sessionIdleTimeout: 7_200 });
     for (let at = 1; ; at += 1) {
       const visitor = run.visitor();

@@ -154,7 +154,7 @@ describe("a visitor without a session", () => {
   });
 });
 
-describe("a visitor with planted cookies", () => {
+describe("[CK-5] a visitor with planted cookies", () => {
   it.each(["first", "last"])("the session is found when it is sent %s", async (place) => {
     await signedIn();
     const planted = `idpauth=${newCookieValue()}`;
@@ -172,7 +172,7 @@ describe("a visitor with planted cookies", () => {
   });
 });
 
-describe("the stored record", () => {
+describe("[S5] the stored record", () => {
   it("holds no token, no secret and no cookie value in the clear, and its key is the hash of the cookie", async () => {
     const key = await signedIn();
     const stored = await store.peek(key);
@@ -317,7 +317,7 @@ describe("begin", () => {
     expect(session.setCookies[0]).toMatch(/^__Secure-sid=.*; Secure$/);
   });
 
-  it("never uses a value that the visitor brought along (session fixation)", async () => {
+  it("[SM-1] never uses a value that the visitor brought along (session fixation)", async () => {
     const planted = newCookieValue();
     const session = request(`idpauth=${planted}`);
     await session.begin(withLogin);
@@ -360,7 +360,7 @@ describe("begin", () => {
   });
 });
 
-describe("update", () => {
+describe("[ASVS-15.4.1] update", () => {
   it("stores what the change gives", async () => {
     await signedIn();
     expect((await request().update(withToken("at_second")))?.credentials?.token).toBe("at_second");
@@ -442,7 +442,7 @@ describe("update", () => {
   });
 });
 
-describe("regenerate", () => {
+describe("[ASVS-15.4.1] [R12] regenerate", () => {
   it("gives the record a new key, and the old one is dead", async () => {
     const first = request();
     await first.begin(withLogin);
@@ -635,7 +635,7 @@ describe("touch", () => {
     expect(store.calls).toEqual([]);
   });
 
-  it("carries nothing else: an old copy's tokens stay where they are", async () => {
+  it("[R4] carries nothing else: an old copy's tokens stay where they are", async () => {
     await signedIn();
     const late = request();
     await late.read();

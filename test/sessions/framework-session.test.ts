@@ -233,7 +233,7 @@ describe("the request's copy", () => {
   });
 });
 
-describe("the application's own keys at a sign-in", () => {
+describe("[SM-7] the application's own keys at a sign-in", () => {
   const ISSUER = "https://provider.example";
   const ADA = { iss: ISSUER, sub: "ada" };
   const record = (over: Partial<SessionRecord> = {}): Data => ({

@@ -142,7 +142,7 @@ describe.each(["a store outside the process", "the memory store"])("the sessions
   });
 });
 
-describe("sign out everywhere", () => {
+describe("[ASVS-7.4.2] sign out everywhere", () => {
   it("wins over a refresh that is in flight, whose tokens are given back", async () => {
     await start();
     const visitor = await signedIn();

@@ -73,7 +73,7 @@ async function present(store: SessionStore, ...keys: string[]): Promise<string[]
 }
 
 describe("memory store: bounds", () => {
-  it("a pending login gives way, the oldest first, and the signed-in sessions stay", async () => {
+  it("[L5] a pending login gives way, the oldest first, and the signed-in sessions stay", async () => {
     const { clock } = stoppedClock();
     const store = memoryStore({ clock, maxSessions: 4 });
     await store.insert("ada", signedIn());

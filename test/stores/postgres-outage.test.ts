@@ -167,7 +167,7 @@ describe.skipIf(!isHere)("PostgreSQL", () => {
     for (const key of keys) expect(new TextDecoder().decode((await store.get(key))!.data as Uint8Array)).toBe(confirmed.get(key));
   });
 
-  it("frozen: every method says so in time, and again; thawed: it works, and what came late undoes nothing", async () => {
+  it("[S2] frozen: every method says so in time, and again; thawed: it works, and what came late undoes nothing", async () => {
     const [gone, other] = [await kept(store), await kept(store)];
     await Promise.all(Array.from({ length: POOL_SIZE }, () => store.get(gone.key)));
     await server.pause();
@@ -236,7 +236,7 @@ describe.skipIf(!isHere)("PostgreSQL", () => {
     await limited.pool.end();
   });
 
-  it("a row that another transaction has locked holds up only its own session", async () => {
+  it("[S2] a row that another transaction has locked holds up only its own session", async () => {
     const [one, other] = [await kept(store), await kept(store)];
     const client = await admin.connect();
     await client.query("BEGIN");
@@ -321,7 +321,7 @@ describe.skipIf(!isHere)("PostgreSQL", () => {
     expect(await store.get(key)).toEqual(stored);
   });
 
-  it("a full disk, and whatever else the server says: refused, without a byte of what was to be stored in the error", async () => {
+  it("[S6] a full disk, and whatever else the server says: refused, without a byte of what was to be stored in the error", async () => {
     const full = postgresStore(pool, { table: "on_a_full_disk", timeout: TIMEOUT, sweepInterval: 0 });
     await full.migrate();
     const secret = "sealed bytes and stored fields";

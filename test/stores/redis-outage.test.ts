@@ -81,7 +81,7 @@ describe.skipIf(isMissing).each(["node-redis", "ioredis"] as const)("Redis is aw
     await answer;
   });
 
-  it("a frozen server: every method rejects in time; after its death and restart nothing of that is done", async () => {
+  it("[S2] a frozen server: every method rejects in time; after its death and restart nothing of that is done", async () => {
     const server = await started({ durable: true });
     const store = redisStore(await connected(CLIENTS[name], server), { timeout: TIMEOUT });
     const [key, other] = [newKey(), newKey()];
@@ -179,7 +179,7 @@ describe.skipIf(isMissing).each(["node-redis", "ioredis"] as const)("Redis is aw
     expect(await other.get(fresh)).toBeUndefined();
   });
 
-  it("a server without memory left refuses writes, and still reads and signs out", async () => {
+  it("[S6] a server without memory left refuses writes, and still reads and signs out", async () => {
     const server = await started({ args: ["--maxmemory", "3mb", "--maxmemory-policy", "noeviction"] });
     const store = redisStore(await connected(CLIENTS[name], server));
     const [key, filling] = [newKey(), Buffer.alloc(200_000, 1)];

@@ -84,7 +84,7 @@ function formsOf(text: string): Buffer[] {
   return forms.map((form) => Buffer.from(form, "latin1"));
 }
 
-describe("somebody who steals the store finds nothing in it", () => {
+describe("[ASVS-10.1.1] somebody who steals the store finds nothing in it", () => {
   it.each(Object.keys(places))("%s: no token, secret, state, nonce, verifier, e-mail, name or cookie value", async (name) => {
     const place = await places[name]!();
     const clock = new TestClock(Math.floor(Date.now() / 1000) * 1000);

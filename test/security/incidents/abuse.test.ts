@@ -32,7 +32,7 @@ async function startExpress(options: ExpressApplicationOptions = {}): Promise<Ex
   return application;
 }
 
-describe("CVE-2021-22119 Spring Security: authorization requests piled up in one session, and in the store, until it failed", () => {
+describe("[INC-60] CVE-2021-22119 Spring Security: authorization requests piled up in one session, and in the store, until it failed", () => {
   it("in one session", async () => {
     const clock = new TestClock();
     const store = watchedStore(clock);
@@ -68,7 +68,7 @@ describe("CVE-2021-22119 Spring Security: authorization requests piled up in one
   });
 });
 
-it("nextjs-auth0 2077: every login that nobody finished left a cookie, until no request came through", async () => {
+it("[INC-61] nextjs-auth0 2077: every login that nobody finished left a cookie, until no request came through", async () => {
   const app = await startExpress();
   const browser = app.browser();
   const sizes = new Set<number>();
@@ -89,7 +89,7 @@ it("nextjs-auth0 2077: every login that nobody finished left a cookie, until no 
   expect(sizes.size).toBe(1);
 });
 
-describe("CVE-2024-24814 CVE-2023-28625 mod_auth_openidc: a crafted cookie made the server loop, or crash", () => {
+describe("[INC-62] CVE-2024-24814 CVE-2023-28625 mod_auth_openidc: a crafted cookie made the server loop, or crash", () => {
   const value = "A".repeat(43);
   const CRAFTED: Readonly<Record<string, string>> = {
     "a number of parts that do not exist": `idpauth_chunks=99999999; idpauth.chunks=99999999; idpauth=99999999`,
@@ -201,7 +201,7 @@ describe("over a socket", () => {
     return browser;
   }
 
-  describe("CVE-2025-31492 mod_auth_openidc: the protected page was sent along with the answer that asked for a sign-in", () => {
+  describe("[INC-63] CVE-2025-31492 mod_auth_openidc: the protected page was sent along with the answer that asked for a sign-in", () => {
     it.each([
       ["a navigation", "GET", ["Accept: text/html"], 302],
       ["a navigation's head", "HEAD", ["Accept: text/html"], 302],
@@ -227,7 +227,7 @@ describe("over a socket", () => {
     });
   });
 
-  describe("CVE-2025-3891 mod_auth_openidc: a POST without a content type ended the process", () => {
+  describe("[INC-64] CVE-2025-3891 mod_auth_openidc: a POST without a content type ended the process", () => {
     const TYPES = [
       [],
       ["Content-Type:"],
@@ -257,7 +257,7 @@ describe("over a socket", () => {
     );
   });
 
-  describe("the guard decides on nothing that the client can restate", () => {
+  describe("[INC-67] the guard decides on nothing that the client can restate", () => {
     const OPEN = ["/idpauth/", "/idpauth/login/", "/idpauth/session", "/public", "/style.css"];
 
     const RESTATED: Readonly<Record<string, readonly (readonly [target: string, headers: readonly string[]])[]>> = {
@@ -355,7 +355,7 @@ describe("what others say is never markup", () => {
     for (const value of Object.values(answer.headers)) expect(value).not.toContain("owned");
   }
 
-  it("CVE-2021-32702 nextjs-auth0: the callback showed the error parameter as it came", async () => {
+  it("[INC-65] CVE-2021-32702 nextjs-auth0: the callback showed the error parameter as it came", async () => {
     const application = await start();
     for (const payload of PAYLOADS) {
       for (const accept of ["text/html", "application/json", "*/*"]) {
@@ -391,7 +391,7 @@ describe("what others say is never markup", () => {
     }
   });
 
-  it("CVE-2021-32792 mod_auth_openidc: values of the provider stood unescaped in a page", async () => {
+  it("[INC-66] CVE-2021-32792 mod_auth_openidc: values of the provider stood unescaped in a page", async () => {
     const application = await start({ sessionMaxAge: 600, debug: true });
     for (const payload of PAYLOADS) {
       const visitor = application.visitor();
@@ -421,7 +421,7 @@ describe("what others say is never markup", () => {
   });
 });
 
-describe("mod_auth_openidc, August 2026: while its cache was away every token with an unknown key had the keys fetched", () => {
+describe("[INC-68] mod_auth_openidc, August 2026: while its cache was away every token with an unknown key had the keys fetched", () => {
   it("with the store away all the while", async () => {
     const clock = new TestClock();
     const store = watchedStore(clock);
@@ -471,7 +471,7 @@ describe("mod_auth_openidc, August 2026: while its cache was away every token wi
   });
 });
 
-it("mod_auth_openidc, 2026: refresh tokens, codes and cookies were written to the log", async () => {
+it("[INC-69] mod_auth_openidc, 2026: refresh tokens, codes and cookies were written to the log", async () => {
   const lines: LogEntry[] = [];
   const clock = new TestClock();
   const store = watchedStore(clock);

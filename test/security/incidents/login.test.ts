@@ -43,7 +43,7 @@ function sqlite(clock: TestClock): SessionStore {
   return store;
 }
 
-describe("CVE-2023-27490 next-auth: checks that were stripped from the callback were missed too late, and the code stayed usable", () => {
+describe("[INC-21] CVE-2023-27490 next-auth: checks that were stripped from the callback were missed too late, and the code stayed usable", () => {
   const STRIPPED: readonly (readonly [string, (query: URLSearchParams) => void])[] = [
     ["without state", (query) => query.delete("state")],
     ["with an empty state", (query) => query.set("state", "")],
@@ -85,7 +85,7 @@ describe("CVE-2023-27490 next-auth: checks that were stripped from the callback 
   });
 });
 
-it("CVE-2023-31999 @fastify/oauth2: one state for all visitors, made when the program started", async () => {
+it("[INC-22] CVE-2023-31999 @fastify/oauth2: one state for all visitors, made when the program started", async () => {
   const application = await start({ store: memoryStore({ clock: new TestClock() }) });
   const starts = [application.auth, application.another(), application.another()];
   const seen = { state: new Set<string>(), nonce: new Set<string>(), code_challenge: new Set<string>() };
@@ -137,12 +137,12 @@ async function presentForeignStates(application: Application, elsewhere: (visito
   expect((await home.get("/idpauth/session")).json().user.email).toBe("grace@example.com");
 }
 
-it("CVE-2025-68158 Authlib: a state was known to a cache, not to one browser: sign-in by somebody else's link", async () => {
+it("[INC-23] CVE-2025-68158 Authlib: a state was known to a cache, not to one browser: sign-in by somebody else's link", async () => {
   const application = await start();
   await presentForeignStates(application, (visitor) => visitor);
 });
 
-describe("CVE-2026-41425 Authlib: the same in another part, with the cache behind all processes", () => {
+describe("[INC-24] CVE-2026-41425 Authlib: the same in another part, with the cache behind all processes", () => {
   it("SQLite", async () => {
     const clock = new TestClock();
     const application = await start({ clock, store: sqlite(clock) });
@@ -162,7 +162,7 @@ describe("CVE-2026-41425 Authlib: the same in another part, with the cache behin
   });
 });
 
-describe("CVE-2026-73419 GHSA-x445-f3h2-j279 Auth.js: a login at one provider could be finished with another's answer", () => {
+describe("[INC-25] CVE-2026-73419 GHSA-x445-f3h2-j279 Auth.js: a login at one provider could be finished with another's answer", () => {
   it.each(["/idpauth/", "/other/"])("two components in one application, with one store, the second at %s", async (mountPath) => {
     const clock = new TestClock();
     const store = memoryStore({ clock });
@@ -210,7 +210,7 @@ describe("CVE-2026-73419 GHSA-x445-f3h2-j279 Auth.js: a login at one provider co
   });
 });
 
-it("CVE-2023-48309 next-auth: what a half-finished login left in the browser counted as a session", async () => {
+it("[INC-26] CVE-2023-48309 next-auth: what a half-finished login left in the browser counted as a session", async () => {
   const application = await start();
   const { auth } = application;
   const visitor = application.visitor();
@@ -234,7 +234,7 @@ it("CVE-2023-48309 next-auth: what a half-finished login left in the browser cou
   }
 });
 
-describe("GHSA-7w99-5wm4-3g79 GHSA-392p-2q2v-4372 better-auth: a code, or a refresh token, was spent twice by requests at the same moment", () => {
+describe("[INC-27] GHSA-7w99-5wm4-3g79 GHSA-392p-2q2v-4372 better-auth: a code, or a refresh token, was spent twice by requests at the same moment", () => {
   it("the callback ten times, in two processes", async () => {
     const clock = new TestClock();
     const application = await start({ clock, store: sqlite(clock) });
@@ -257,7 +257,7 @@ describe("GHSA-7w99-5wm4-3g79 GHSA-392p-2q2v-4372 better-auth: a code, or a refr
   });
 });
 
-it("CVE-2026-50631 Apache CXF: between looking at a refresh token and spending it another request spent it", async () => {
+it("[INC-28] CVE-2026-50631 Apache CXF: between looking at a refresh token and spending it another request spent it", async () => {
   const clock = new TestClock();
   const application = await start({ clock, store: sqlite(clock) });
   for (let round = 1; round <= 5; round += 1) await refreshAtOnce(application, 40);
@@ -296,7 +296,7 @@ async function refreshAtOnce(application: Application, count: number): Promise<v
   expect([refreshes(application) - before, provider.reuses]).toEqual([1, 0]);
 }
 
-describe("oauth2-proxy 2607: a loop over the cookies of logins that had no end", () => {
+describe("[INC-29] oauth2-proxy 2607: a loop over the cookies of logins that had no end", () => {
   const FORGED = {
     "10,000 cookies of our name and form": () =>
       Array.from({ length: 10_000 }, (_, index) => `idpauth=${String(index).padStart(43, "A")}`).join("; "),

@@ -21,7 +21,7 @@ const PRESERVING = Object.keys(ENTRIES).slice(0, 3);
 
 /** The values that the incidents are about; none of them may be where a sign-in ends. */
 const HOSTILE: Readonly<Record<string, readonly string[]>> = {
-  "CVE-2022-24858 next-auth: an address was let through because it began with the site's own": [
+  "[INC-1] CVE-2022-24858 next-auth: an address was let through because it began with the site's own": [
     `${OWN}.evil.example/`,
     `${OWN}@evil.example/`,
     `${OWN}:80@evil.example/`,
@@ -30,7 +30,7 @@ const HOSTILE: Readonly<Record<string, readonly string[]>> = {
     `${OWN}%2eevil.example/`,
     `${OWN},evil.example/`,
   ],
-  "CVE-2022-31093 next-auth: an address that no parser takes broke the sign-in": [
+  "[INC-3] CVE-2022-31093 next-auth: an address that no parser takes broke the sign-in": [
     "http://",
     "http://[",
     "http://app.example:port/",
@@ -42,7 +42,7 @@ const HOSTILE: Readonly<Record<string, readonly string[]>> = {
     `${OWN}/${"x".repeat(8_000)}`,
     `${OWN}/%ed%a0%80\\`,
   ],
-  "CVE-2021-43812 nextjs-auth0: the page to return to was not checked at all": [
+  "[INC-4] CVE-2021-43812 nextjs-auth0: the page to return to was not checked at all": [
     "https://evil.example/",
     "//evil.example/",
     "///evil.example/",
@@ -51,7 +51,7 @@ const HOSTILE: Readonly<Record<string, readonly string[]>> = {
     "data:text/html,<script>alert(1)</script>",
     "http:evil.example",
   ],
-  "GHSA-vp58-j275-797x better-auth: absolute and wildcard entries let foreign addresses in": [
+  "[INC-9] GHSA-vp58-j275-797x better-auth: absolute and wildcard entries let foreign addresses in": [
     "http://*.app.example/",
     "*://app.example/",
     "http://*/",
@@ -61,7 +61,7 @@ const HOSTILE: Readonly<Record<string, readonly string[]>> = {
     `http://user:password@app.example/`,
     `${OWN}:@evil.example/`,
   ],
-  "CVE-2025-27143 better-auth: an address without a scheme went past the check": [
+  "[INC-10] CVE-2025-27143 better-auth: an address without a scheme went past the check": [
     "//evil.example",
     "/\\evil.example",
     "http:evil.example",
@@ -72,7 +72,7 @@ const HOSTILE: Readonly<Record<string, readonly string[]>> = {
     "://evil.example",
     "?//evil.example",
   ],
-  "GHSA-qqxw-m5fj-f7gv CVE-2020-5233 oauth2-proxy: slash and backslash are two slashes to a browser": [
+  "[INC-11] GHSA-qqxw-m5fj-f7gv CVE-2020-5233 oauth2-proxy: slash and backslash are two slashes to a browser": [
     "/\\evil.example",
     "/\\/evil.example",
     "\\/evil.example",
@@ -81,7 +81,7 @@ const HOSTILE: Readonly<Record<string, readonly string[]>> = {
     `${OWN}\\.evil.example/`,
     "http:\\\\app.example\\@evil.example",
   ],
-  "GHSA-j7px-6hwj-hpjg CVE-2020-11053 oauth2-proxy: encoded white space between the slashes": [
+  "[INC-12] GHSA-j7px-6hwj-hpjg CVE-2020-11053 oauth2-proxy: encoded white space between the slashes": [
     "/%09/evil.example",
     "/%0a/evil.example",
     "/%5cevil.example",
@@ -90,7 +90,7 @@ const HOSTILE: Readonly<Record<string, readonly string[]>> = {
     "/\n/evil.example",
     "/\r/evil.example",
   ],
-  "CVE-2020-4037 GHSA-5m6c-jp6f-2vcv oauth2-proxy: the same once more, by mixtures": [
+  "[INC-13] CVE-2020-4037 GHSA-5m6c-jp6f-2vcv oauth2-proxy: the same once more, by mixtures": [
     "/\t\\evil.example",
     "/ /evil.example",
     "/\u000b/evil.example",
@@ -101,7 +101,7 @@ const HOSTILE: Readonly<Record<string, readonly string[]>> = {
     ` ${OWN}.evil.example/`,
     `\u0000//evil.example`,
   ],
-  "GHSA-4mf2-f3wh-gvf2 CVE-2021-21291 oauth2-proxy: a domain's ending was compared without the dot before it": [
+  "[INC-14] GHSA-4mf2-f3wh-gvf2 CVE-2021-21291 oauth2-proxy: a domain's ending was compared without the dot before it": [
     "http://evil-app.example/",
     "http://evilapp.example/",
     "http://notapp.example/",
@@ -109,20 +109,20 @@ const HOSTILE: Readonly<Record<string, readonly string[]>> = {
     "http://app.example./",
     "http://evil.example/app.example",
   ],
-  "CVE-2022-23527 mod_auth_openidc: a tab between two slashes": [
+  "[INC-16] CVE-2022-23527 mod_auth_openidc: a tab between two slashes": [
     "/\t/evil.example",
     "\t//evil.example",
     "/\t\t/evil.example",
     "//\tevil.example",
   ],
-  "CVE-2019-3877 CVE-2019-13038 mod_auth_mellon: a backslash, and a scheme without slashes": [
+  "[INC-17] CVE-2019-3877 CVE-2019-13038 mod_auth_mellon: a backslash, and a scheme without slashes": [
     "\\evil.example",
     "http:\\evil.example",
     "http:evil.example",
     "http:\\\\evil.example",
     "https:evil.example",
   ],
-  "CVE-2023-50771 Jenkins oic-auth: an address was taken for one of the site's own": [
+  "[INC-18] CVE-2023-50771 Jenkins oic-auth: an address was taken for one of the site's own": [
     "http:///evil.example/",
     "//evil.example/app.example",
     "https://app.example/",
@@ -168,7 +168,7 @@ describe("a hostile address", () => {
     }
   });
 
-  it("CVE-2025-67716 nextjs-auth0: the page to return to added parameters to the authorization request", async () => {
+  it("[INC-5] CVE-2025-67716 nextjs-auth0: the page to return to added parameters to the authorization request", async () => {
     const injected =
       "&scope=admin&redirect_uri=http://evil.example/&client_id=evil&response_type=token&prompt=none&state=known&nonce=known";
     const plain = application.visitor();
@@ -189,7 +189,7 @@ describe("a hostile address", () => {
     }
   });
 
-  it("mod_auth_openidc 449 and 453, CVE-2021-32786, CVE-2021-39191: two parsers disagreed about the host", () => {
+  it("[INC-15] mod_auth_openidc 449 and 453, CVE-2021-32786, CVE-2021-39191: two parsers disagreed about the host", () => {
     for (const value of [...Object.values(HOSTILE).flat(), ...GOOD]) {
       const accepted = sameOriginUrl(value, OWN);
       expect([value, accepted !== undefined]).toEqual([value, GOOD.includes(value)]);
@@ -199,7 +199,7 @@ describe("a hostile address", () => {
     }
   });
 
-  it("CVE-2021-39191 mod_auth_openidc: another parameter with an address was forgotten", async () => {
+  it("[INC-15] CVE-2021-39191 mod_auth_openidc: another parameter with an address was forgotten", async () => {
     for (const name of [
       "target_link_uri",
       "returnTo",
@@ -221,7 +221,7 @@ describe("a hostile address", () => {
   });
 });
 
-describe("CVE-2022-29214 next-auth: the same hole again, by another way in", () => {
+describe("[INC-2] CVE-2022-29214 next-auth: the same hole again, by another way in", () => {
   it.each([
     [{}, INDEX],
     [{ authFinalRedirectUrl: "/home" }, "/home"],
@@ -284,7 +284,7 @@ describe("over a socket", () => {
     return ask(callback.slice(app.origin.length), { Cookie: browser.cookies.header(new URL(app.origin)) ?? "" });
   }
 
-  describe("CVE-2022-24794 express-openid-connect: the path asked for was where the sign-in ended, whatever it meant", () => {
+  describe("[INC-6] CVE-2022-24794 express-openid-connect: the path asked for was where the sign-in ended, whatever it meant", () => {
     it.each([
       "//evil.example/x",
       "/\\evil.example",
@@ -306,7 +306,7 @@ describe("over a socket", () => {
     });
   });
 
-  describe("CVE-2024-29041 express: an address was rewritten after it had been checked", () => {
+  describe("[INC-7] CVE-2024-29041 express: an address was rewritten after it had been checked", () => {
     it.each([
       "/a%",
       "/%zz/%E0%A4%A",
@@ -332,7 +332,7 @@ describe("over a socket", () => {
     });
   });
 
-  it("CVE-2024-43796 express: a redirect repeated its address in a page of its own", async () => {
+  it("[INC-8] CVE-2024-43796 express: a redirect repeated its address in a page of its own", async () => {
     const payload = "/<script>alert(1)</script>";
     const login = `/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(app.origin + payload)}`;
     const redirects = [
@@ -352,7 +352,7 @@ describe("over a socket", () => {
     }
   });
 
-  it("CVE-2025-63784 onlook: X-Forwarded-Host decided where the sign-in ended", async () => {
+  it("[INC-19] CVE-2025-63784 onlook: X-Forwarded-Host decided where the sign-in ended", async () => {
     const forged = {
       "X-Forwarded-Host": "evil.example",
       "X-Forwarded-Proto": "https",
@@ -395,7 +395,7 @@ describe("over a socket", () => {
     "http://x.example/idpauth/debug",
   ];
 
-  describe("GHSA-x732-6j76-qmhm better-auth, rou3: another spelling of a path opened what was shut", () => {
+  describe("[INC-20] GHSA-x732-6j76-qmhm better-auth, rou3: another spelling of a path opened what was shut", () => {
     it.each(SPELLINGS)("%s", async (target) => {
       for (const method of ["GET", "HEAD", "POST"]) {
         const answer = await ask(target, { Accept: "application/json" }, method);

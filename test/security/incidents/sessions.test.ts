@@ -135,7 +135,7 @@ describe.each(Object.entries(PLACES))("in the store %s", (_name, open) => {
   }
 
   inPlace(
-    "CVE-2021-41246 express-openid-connect: the session id from before the sign-in stayed, with a store of the application's own",
+    "[INC-40] CVE-2021-41246 express-openid-connect: the session id from before the sign-in stayed, with a store of the application's own",
     async ({ store, clock }) => {
       const { auth, another, visitor: newVisitor } = await start({ store, clock });
       const visitor = newVisitor();
@@ -157,7 +157,7 @@ describe.each(Object.entries(PLACES))("in the store %s", (_name, open) => {
     },
   );
 
-  inPlace("CVE-2024-35220 @fastify/session: loading a session moved its end, so that none ever ended", async (its) => {
+  inPlace("[INC-46] CVE-2024-35220 @fastify/session: loading a session moved its end, so that none ever ended", async (its) => {
     const { store, clock, advance } = its;
     const application = await start({ store, clock, sessionTtl: 4 * 3600, sessionMaxAge: 3 * 3600 });
     const visitor = application.visitor();
@@ -182,43 +182,49 @@ describe.each(Object.entries(PLACES))("in the store %s", (_name, open) => {
     expect(await store.get(key)).toBeUndefined();
   });
 
-  inPlace("nextjs-auth0 2530: a write that only prolonged the session brought it back after a logout at the same moment", async (its) => {
-    const { store, clock } = its;
-    const key = storeKeyOf(newCookieValue());
-    const now = Math.floor(clock.now() / 1000);
-    const application = await start({ store, clock, sessionIdleTimeout: 600 });
-    const visitor = application.visitor();
-    await visitor.signIn();
-    const ownKey = storeKeyOf(visitor.cookies.get("idpauth") ?? "");
-    const late = (await store.get(ownKey))!;
-    const { cookies } = visitor.at(application.auth);
-    await visitor.get(OUT);
-    // What a request would still write that had read before the logout.
-    expect(await store.touch(ownKey, now + 1, now + 9_999)).toBe(false);
-    expect(await store.replace(ownKey, late, late.version)).toBe(false);
-    expect(await store.touch(key, now, now + 9_999)).toBe(false);
-    for (const each of [ownKey, key]) expect(await store.get(each)).toBeUndefined();
-    for (const [name, value] of cookies) visitor.cookies.set(name, value);
-    expect(await visitor.isSignedIn()).toBe(false);
-  });
+  inPlace(
+    "[INC-54] nextjs-auth0 2530: a write that only prolonged the session brought it back after a logout at the same moment",
+    async (its) => {
+      const { store, clock } = its;
+      const key = storeKeyOf(newCookieValue());
+      const now = Math.floor(clock.now() / 1000);
+      const application = await start({ store, clock, sessionIdleTimeout: 600 });
+      const visitor = application.visitor();
+      await visitor.signIn();
+      const ownKey = storeKeyOf(visitor.cookies.get("idpauth") ?? "");
+      const late = (await store.get(ownKey))!;
+      const { cookies } = visitor.at(application.auth);
+      await visitor.get(OUT);
+      // What a request would still write that had read before the logout.
+      expect(await store.touch(ownKey, now + 1, now + 9_999)).toBe(false);
+      expect(await store.replace(ownKey, late, late.version)).toBe(false);
+      expect(await store.touch(key, now, now + 9_999)).toBe(false);
+      for (const each of [ownKey, key]) expect(await store.get(each)).toBeUndefined();
+      for (const [name, value] of cookies) visitor.cookies.set(name, value);
+      expect(await visitor.isSignedIn()).toBe(false);
+    },
+  );
 
-  inPlace("express-session, connect-redis: a save, or a touch, after the end must not make the session again", async ({ store, clock }) => {
-    const application = await start({ store, clock });
-    const visitor = application.visitor();
-    await visitor.signIn();
-    const old = new Map(visitor.cookies);
-    clock.advance(HOUR);
-    // A refresh is under way, in another process, when the visitor signs out here.
-    const hold = application.provider.hold("token");
-    const probe = visitor.at(application.another()).get("/idpauth/session");
-    await hold.arrived;
-    await visitor.get(OUT);
-    hold.release();
-    expect((await probe).json()).toEqual(SIGNED_OUT);
-    expect(await store.get(storeKeyOf(old.get("idpauth") ?? ""))).toBeUndefined();
-    for (const [name, value] of old) visitor.cookies.set(name, value);
-    expect(await visitor.isSignedIn()).toBe(false);
-  });
+  inPlace(
+    "[INC-59] express-session, connect-redis: a save, or a touch, after the end must not make the session again",
+    async ({ store, clock }) => {
+      const application = await start({ store, clock });
+      const visitor = application.visitor();
+      await visitor.signIn();
+      const old = new Map(visitor.cookies);
+      clock.advance(HOUR);
+      // A refresh is under way, in another process, when the visitor signs out here.
+      const hold = application.provider.hold("token");
+      const probe = visitor.at(application.another()).get("/idpauth/session");
+      await hold.arrived;
+      await visitor.get(OUT);
+      hold.release();
+      expect((await probe).json()).toEqual(SIGNED_OUT);
+      expect(await store.get(storeKeyOf(old.get("idpauth") ?? ""))).toBeUndefined();
+      for (const [name, value] of old) visitor.cookies.set(name, value);
+      expect(await visitor.isSignedIn()).toBe(false);
+    },
+  );
 });
 
 describe("in the host's own session", () => {
@@ -233,7 +239,7 @@ describe("in the host's own session", () => {
     express.get("/host-session", (request, response) => void response.json({ ...request.session, id: request.sessionID }));
   };
 
-  it("CVE-2021-41246 express-openid-connect: the session id from before the sign-in stayed, with express-session", async () => {
+  it("[INC-40] CVE-2021-41246 express-openid-connect: the session id from before the sign-in stayed, with express-session", async () => {
     const app = await startExpress({ session: "host", routes });
     const browser = app.browser();
     await browser.get("/keep/this");
@@ -246,7 +252,7 @@ describe("in the host's own session", () => {
     expect((await browser.get("/idpauth/session")).json().authenticated).toBe(true);
   });
 
-  it("CVE-2022-25896 passport: the session id stayed at login and logout, and what lay in the session with it", async () => {
+  it("[INC-41] CVE-2022-25896 passport: the session id stayed at login and logout, and what lay in the session with it", async () => {
     const app = await startExpress({ session: "host", routes });
     const browser = app.browser();
     const idNow = async () => (await browser.get("/host-session")).json().id as string;
@@ -267,7 +273,7 @@ describe("in the host's own session", () => {
     expect(JSON.stringify(app.stored())).not.toMatch(/kept|ada@/);
   });
 
-  it("CVE-2023-29019 @fastify/passport: the same, in @fastify/session", async () => {
+  it("[INC-42] CVE-2023-29019 @fastify/passport: the same, in @fastify/session", async () => {
     const app = await startFastifyApplication({
       session: "host",
       routes(instance) {
@@ -292,7 +298,7 @@ describe("in the host's own session", () => {
     expect(app.hostStore.all()).toEqual({});
   });
 
-  it("CVE-2023-29020 @fastify/passport: the secret against forged requests stayed the same through a sign-in", async () => {
+  it("[INC-43] CVE-2023-29020 @fastify/passport: the secret against forged requests stayed the same through a sign-in", async () => {
     const app = await startExpress({ session: "host", routes });
     const browser = app.browser();
     const only = () => {
@@ -341,7 +347,7 @@ describe("in the host's own session", () => {
     expect([before.id, signedIn.id, again.id]).not.toContain(other.id);
   });
 
-  it("express-session: a request that ends after the logout must not save the session again", async () => {
+  it("[INC-59] express-session: a request that ends after the logout must not save the session again", async () => {
     const app = await startExpress({ session: "host", sessionIdleTimeout: 7_200, routes });
     const browser = app.browser();
     await browser.follow(LOGIN);
@@ -359,7 +365,7 @@ describe("in the host's own session", () => {
     expect(app.stored()).toEqual(left);
   });
 
-  it("CVE-2025-7339 express-session, on-headers: headers that were handed over as a list were changed on their way", async () => {
+  it("[INC-59] CVE-2025-7339 express-session, on-headers: headers that were handed over as a list were changed on their way", async () => {
     // A middleware that waits for the head, as express-session does, before answers of the component that set cookies.
     const app = await startExpress({ middleware: { saveUninitialized: true, rolling: true, resave: true }, routes });
     const browser = app.browser();
@@ -375,7 +381,7 @@ describe("in the host's own session", () => {
   });
 });
 
-it("CVE-2024-52553 Jenkins oic-auth, CVE-2023-24426 Jenkins Azure AD: the session from before a sign-in stayed good beside the new one", async () => {
+it("[INC-44] CVE-2024-52553 Jenkins oic-auth, CVE-2023-24426 Jenkins Azure AD: the session from before a sign-in stayed good beside the new one", async () => {
   const application = await start();
   const visitor = application.visitor();
   await visitor.signIn(LOGIN, ADA);
@@ -387,7 +393,7 @@ it("CVE-2024-52553 Jenkins oic-auth, CVE-2023-24426 Jenkins Azure AD: the sessio
   expect((await visitor.get("/idpauth/session")).json().user.email).toBe("grace@example.com");
 });
 
-it("mod_auth_openidc, August 2026: the new identity was written into whatever session the browser came with", async () => {
+it("[INC-45] mod_auth_openidc, August 2026: the new identity was written into whatever session the browser came with", async () => {
   const application = await start();
   const attacker = application.visitor();
   await attacker.signIn(LOGIN, GRACE);
@@ -419,7 +425,7 @@ describe("a cookie that somebody saved", () => {
     ["after ten years", { sessionMaxAge: 86_400 }, 3_650 * DAY],
   ];
 
-  describe("CVE-2025-46344 nextjs-auth0: its session had no end of its own, and was good for ever", () => {
+  describe("[INC-47] CVE-2025-46344 nextjs-auth0: its session had no end of its own, and was good for ever", () => {
     it.each(ENDS)("%s", async (_name, options, milliseconds) => {
       const application = await start(options);
       const visitor = application.visitor();
@@ -434,7 +440,7 @@ describe("a cookie that somebody saved", () => {
     });
   });
 
-  describe("nextjs-auth0 2081: an expired session was answered with 500", () => {
+  describe("[INC-48] nextjs-auth0 2081: an expired session was answered with 500", () => {
     it.each(ENDS)("%s", async (_name, options, milliseconds) => {
       const application = await start(options);
       const visitor = application.visitor();
@@ -450,7 +456,7 @@ describe("a cookie that somebody saved", () => {
     });
   });
 
-  it("CVE-2025-4643 Payload: a logout only made the browser forget", async () => {
+  it("[INC-55] CVE-2025-4643 Payload: a logout only made the browser forget", async () => {
     const application = await start();
     const visitor = application.visitor();
     await visitor.signIn();
@@ -464,7 +470,7 @@ describe("a cookie that somebody saved", () => {
   });
 });
 
-describe("CVE-2025-48947 nextjs-auth0, CVE-2025-64762 authkit-nextjs: a cache on the way kept an answer with Set-Cookie and gave it to others", () => {
+describe("[INC-49] CVE-2025-48947 nextjs-auth0, CVE-2025-64762 authkit-nextjs: a cache on the way kept an answer with Set-Cookie and gave it to others", () => {
   it("through a cache that keeps whatever is not forbidden", async () => {
     let made = 0;
     const app = await startExpress({
@@ -611,14 +617,14 @@ describe("200 people at once", () => {
     expect(told).toEqual(PEOPLE.map(({ sub, email }) => [email, true, sub, sub]));
   }
 
-  it("CVE-2024-51987 Duende AccessTokenManagement: a shared HTTP client kept the token of whoever came first", async () => {
+  it("[INC-52] CVE-2024-51987 Duende AccessTokenManagement: a shared HTTP client kept the token of whoever came first", async () => {
     const asked = application.provider.requestsTo("userinfo").map(({ headers }) => headers.authorization?.replace("Bearer ", "") ?? "");
     expect(new Set(asked.map((token) => owners.get(token))).size).toBe(200);
     expect(asked).toHaveLength(200);
     await expectOwn();
   });
 
-  it("CVE-2025-67490 nextjs-auth0: requests at the same moment were given each other's tokens", async () => {
+  it("[INC-50] CVE-2025-67490 nextjs-auth0: requests at the same moment were given each other's tokens", async () => {
     application.clock.advance(HOUR);
     const before = refreshes(application).length;
     const asked = visitors.flatMap((visitor) => [visitor, visitor]);
@@ -630,7 +636,7 @@ describe("200 people at once", () => {
     await expectOwn();
   });
 
-  it("CVE-2026-40155 GHSA-xq8m-7c5p-c2r6 nextjs-auth0: and again, when the first try had failed", async () => {
+  it("[INC-51] CVE-2026-40155 GHSA-xq8m-7c5p-c2r6 nextjs-auth0: and again, when the first try had failed", async () => {
     const { provider, clock } = application;
     const statuses = async () =>
       new Set((await Promise.all(visitors.map((visitor) => visitor.get("/idpauth/session")))).map(({ status }) => status));
@@ -654,7 +660,7 @@ describe("200 people at once", () => {
   });
 });
 
-it("CVE-2025-26620 Duende AccessTokenManagement: requests for tokens were taken for one although they were several", async () => {
+it("[INC-53] CVE-2025-26620 Duende AccessTokenManagement: requests for tokens were taken for one although they were several", async () => {
   const application = await start();
   const { provider, clock } = application;
   // Two sessions of one person, and two people with one name.
@@ -676,7 +682,7 @@ it("CVE-2025-26620 Duende AccessTokenManagement: requests for tokens were taken 
   expect(subs.map((session) => (session?.["id_info"] as { sub: string }).sub)).toEqual([ADA.sub, ADA.sub, twin.sub]);
 });
 
-it("CVE-2022-3916 Keycloak: a refresh token outlived its session's id and served somebody else", async () => {
+it("[INC-56] CVE-2022-3916 Keycloak: a refresh token outlived its session's id and served somebody else", async () => {
   const application = await start();
   const { provider, clock } = application;
   const visitor = application.visitor();
@@ -701,7 +707,7 @@ it("CVE-2022-3916 Keycloak: a refresh token outlived its session's id and served
   expect(ids.size).toBe(20);
 });
 
-it("GHSA-f24x-5g9q-753f oauth2-proxy: a sign-in began without the old session being cleared, and the two were mixed", async () => {
+it("[INC-57] GHSA-f24x-5g9q-753f oauth2-proxy: a sign-in began without the old session being cleared, and the two were mixed", async () => {
   const application = await start({ sessionIdleTimeout: 7_200 });
   const { auth, clock, provider } = application;
   const visitor = application.visitor();
@@ -724,7 +730,7 @@ it("GHSA-f24x-5g9q-753f oauth2-proxy: a sign-in began without the old session be
   );
 });
 
-it("GHSA-xg6x-h9c9-2m83 better-auth: a session was remembered as good before the sign-in was finished, and after it had ended", async () => {
+it("[INC-58] GHSA-xg6x-h9c9-2m83 better-auth: a session was remembered as good before the sign-in was finished, and after it had ended", async () => {
   const application = await start();
   const { auth } = application;
   const visitor = application.visitor();

@@ -58,7 +58,7 @@ function bomb(_draft: IdTokenDraft, { provider }: Application): string {
 /** Incident, reason that our log gives, and the forged tokens. */
 const FORGERIES: readonly (readonly [incident: string, reason: string, forged: Readonly<Record<string, Forge>>])[] = [
   [
-    "CVE-2021-44878 pac4j: a token that says alg none was taken as verified",
+    "[INC-30] CVE-2021-44878 pac4j: a token that says alg none was taken as verified",
     "alg",
     {
       none: unsigned,
@@ -69,7 +69,7 @@ const FORGERIES: readonly (readonly [incident: string, reason: string, forged: R
     },
   ],
   [
-    "CVE-2026-29000 pac4j-jwt: an unsigned token inside an encrypted one was not verified",
+    "[INC-31] CVE-2026-29000 pac4j-jwt: an unsigned token inside an encrypted one was not verified",
     "format",
     {
       "five parts that begin with a good token": (draft) => `${draft.sign(draft.header, draft.claims)}.AAAA.AAAA`,
@@ -77,7 +77,7 @@ const FORGERIES: readonly (readonly [incident: string, reason: string, forged: R
     },
   ],
   [
-    "CVE-2024-47806 Jenkins oic-auth: the token of another client was accepted",
+    "[INC-32] CVE-2024-47806 Jenkins oic-auth: the token of another client was accepted",
     "aud",
     {
       other: claims({ aud: "other-client", azp: undefined }),
@@ -86,7 +86,7 @@ const FORGERIES: readonly (readonly [incident: string, reason: string, forged: R
     },
   ],
   [
-    "CVE-2024-47807 Jenkins oic-auth: the token of another issuer was accepted",
+    "[INC-32] CVE-2024-47807 Jenkins oic-auth: the token of another issuer was accepted",
     "iss",
     {
       other: claims({ iss: "https://evil.example" }),
@@ -95,7 +95,7 @@ const FORGERIES: readonly (readonly [incident: string, reason: string, forged: R
     },
   ],
   [
-    "CVE-2024-37568 Authlib: the public key served as the secret of a symmetrical signature",
+    "[INC-33] CVE-2024-37568 Authlib: the public key served as the secret of a symmetrical signature",
     "alg",
     {
       "as PEM": hs256(({ publicKeyPem }) => publicKeyPem),
@@ -107,7 +107,7 @@ const FORGERIES: readonly (readonly [incident: string, reason: string, forged: R
     },
   ],
   [
-    "CVE-2025-59420 Authlib: a critical extension that nobody knew was passed over",
+    "[INC-34] CVE-2025-59420 Authlib: a critical extension that nobody knew was passed over",
     "crit",
     {
       unknown: header({ crit: ["bork"], bork: true }),
@@ -118,7 +118,7 @@ const FORGERIES: readonly (readonly [incident: string, reason: string, forged: R
     },
   ],
   [
-    "CVE-2026-27962 Authlib: the token's own header said which key to trust",
+    "[INC-36] CVE-2026-27962 Authlib: the token's own header said which key to trust",
     "signature",
     {
       jwk: bySomebodyElse(() => ({ jwk: strangerJwk })),
@@ -129,7 +129,7 @@ const FORGERIES: readonly (readonly [incident: string, reason: string, forged: R
     },
   ],
   [
-    "CVE-2026-29000 pac4j-jwt: an encrypted token is not opened at all",
+    "[INC-31] CVE-2026-29000 pac4j-jwt: an encrypted token is not opened at all",
     "encrypted",
     {
       "encrypted for the client secret": encrypted,
@@ -139,9 +139,9 @@ const FORGERIES: readonly (readonly [incident: string, reason: string, forged: R
           .encrypt(createPublicKey(draft.publicKeyPem)),
     },
   ],
-  ["CVE-2024-28176 jose: a small encrypted token was unpacked to a huge one", "encrypted", { bomb }],
+  ["[INC-37] CVE-2024-28176 jose: a small encrypted token was unpacked to a huge one", "encrypted", { bomb }],
   [
-    "CVE-2025-61920 Authlib: a token of any size was decoded",
+    "[INC-35] CVE-2025-61920 Authlib: a token of any size was decoded",
     "size",
     {
       "900 KB of signature": (draft) => `${draft.sign(draft.header, draft.claims)}${"A".repeat(900_000)}`,
@@ -193,7 +193,7 @@ describe("a forged ID token", () => {
     });
   }
 
-  it("CVE-2025-61920 Authlib: at the callback, too, a token of 5 MB costs no more than a second, and signs nobody in", async () => {
+  it("[INC-35] CVE-2025-61920 Authlib: at the callback, too, a token of 5 MB costs no more than a second, and signs nobody in", async () => {
     const { provider, clock } = application;
     failures = [];
     for (const grown of [
@@ -221,7 +221,7 @@ describe("a forged ID token", () => {
     expect(failures).toHaveLength(6);
   });
 
-  it("CVE-2025-61920 Authlib: an answer with a token of 5 MB is left at its first megabyte", async () => {
+  it("[INC-35] CVE-2025-61920 Authlib: an answer with a token of 5 MB is left at its first megabyte", async () => {
     const { provider, clock } = application;
     failures = [];
     const visitor = application.visitor();
@@ -236,7 +236,7 @@ describe("a forged ID token", () => {
   });
 });
 
-describe("CVE-2026-73418 GHSA-xmf8-cvqr-rfgj Auth.js: a malformed Authorization header threw where nobody caught it", () => {
+describe("[INC-38] CVE-2026-73418 GHSA-xmf8-cvqr-rfgj Auth.js: a malformed Authorization header threw where nobody caught it", () => {
   let app: ExpressApplication;
   const rejections: unknown[] = [];
   const note = (reason: unknown) => rejections.push(reason);
@@ -342,7 +342,7 @@ describe("CVE-2026-73418 GHSA-xmf8-cvqr-rfgj Auth.js: a malformed Authorization 
   });
 });
 
-describe("CVE-2026-73421 GHSA-8fpg-xm3f-6cx3 next-auth: an error stood where the session should be, and passed for one", () => {
+describe("[INC-39] CVE-2026-73421 GHSA-8fpg-xm3f-6cx3 next-auth: an error stood where the session should be, and passed for one", () => {
   type Break = (application: Application) => unknown;
   const BROKEN: Readonly<Record<string, Break>> = {
     "the client secret was changed at the provider": ({ provider }) => (provider.settings.clientSecret = "another"),
