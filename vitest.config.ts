@@ -31,9 +31,9 @@ export default defineConfig({
     // Vitest leaves one core idle unless told otherwise. On two cores that doubles the time.
     maxWorkers: Number(process.env["TEST_WORKERS"]) || Math.max(2, availableParallelism() - 1),
     sequence: { sequencer: LongestFirst },
-    // Whole trips start processes and a browser; rules take milliseconds either way.
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // These end tests that hang. Tests of processes and of a browser take a busy machine ten times as long as an idle one.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     // The rings of scripts/test-rings.mjs. `npx vitest run PATH` finds a file in whichever ring it is.
     projects: [
       { extends: true, test: { name: "unit", include: patterns(UNIT), isolate: false, setupFiles: ["test/support/no-outside.ts"] } },

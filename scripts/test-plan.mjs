@@ -9,9 +9,13 @@ import { READS_BUILD } from "./test-rings.mjs";
  * @property {boolean} packageCheck what npm would publish
  * @property {boolean} recorder looks for secrets in everything that the run sent, logged and printed
  * @property {boolean} table each row of docs/evidence/security.md has a test that passed
+ * @property {boolean} fuzz new inputs for the fuzzing tests, without recorder and coverage
  * @property {Readonly<Record<string, string>>} env variables for the tests, unless they are set already
  * @property {readonly string[]} vitest arguments
  */
+
+/** New inputs for each of the nine fuzzing targets: as many as eight seconds allow. Two targets at a time. */
+export const FUZZ = { FUZZ_RUNS: "10000000", FUZZ_SECONDS: "8", TEST_WORKERS: "2" };
 
 /** 3,000 schedules of the interleaving test. One test file at a time: coverage and the recorder take the other core. */
 const LONG = { INTERLEAVINGS: "3000", TEST_WORKERS: "1" };
@@ -29,6 +33,7 @@ export function planOf(command, chosen) {
     build: command !== "unit" && (isWhole || readsBuild(chosen)),
     packageCheck: isWhole && isMatrix,
     recorder: isMatrix,
+    fuzz: isWhole && isMatrix,
     // Over all rings, so that one report has every test that a row names.
     table: isWhole && isMatrix,
     env: isMatrix ? LONG : {},

@@ -7,7 +7,7 @@ import { runChecks } from "./checks.mjs";
 import { headline, node, readJson, root, tool } from "./run.mjs";
 import { formatScan, scan } from "./secret-scan.mjs";
 import { checkSecurityTable } from "./security-table.mjs";
-import { planOf } from "./test-plan.mjs";
+import { FUZZ, planOf } from "./test-plan.mjs";
 
 const [command = "", ...chosen] = process.argv.slice(2);
 if (command !== "unit" && command !== "main" && command !== "matrix") throw new Error(`No such test command: "${command}"`);
@@ -25,6 +25,7 @@ if (plan.checks) steps.push(["Checks", runChecks]);
 else if (plan.build) steps.push(["Build: dist/", () => node(["scripts/build.mjs"])]);
 if (plan.packageCheck) steps.push(["Package: what would be published", () => node(["scripts/check-package.mjs"])]);
 steps.push(["Tests", runTests]);
+if (plan.fuzz) steps.push(["Fuzzing: new inputs", fuzzNewInputs]);
 if (plan.recorder) steps.push(["Secrets: none in what was sent to browsers, logged and printed", findSecrets]);
 if (plan.table) steps.push(["Security: each row of docs/evidence/security.md has a test that passed", checkTable]);
 
@@ -35,8 +36,8 @@ try {
     if (code === 0) continue;
     console.error(`\nFailed: ${title}`);
     process.exitCode ||= code;
-    // The steps after failed tests judge what the run left.
-    if (run !== runTests) break;
+    // The steps after the tests check what the run left.
+    if (run !== runTests && run !== fuzzNewInputs) break;
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });
@@ -56,6 +57,12 @@ function runTests() {
   delete process.env["SECRET_SCAN_FOLDER"];
   summary = count(code);
   return code;
+}
+
+/** Tries new inputs, from other seeds in each run. A failure prints the line for test/fuzz/seeds.json. */
+function fuzzNewInputs() {
+  Object.assign(process.env, FUZZ);
+  return tool("vitest/vitest.mjs", ["run", "test/fuzz", "-t", "new inputs"]);
 }
 
 /** @returns {Promise<number>} */

@@ -61,14 +61,12 @@ describe.concurrent("idpauth check --live, as a process", () => {
       'if (process.env.FROM_FILE !== "yes") throw new Error();\nsetInterval(() => undefined, 1000);\nexport default {};\n',
     );
     writeFileSync(path.join(folder, "settings.env"), "FROM_FILE=yes\n");
-    const began = Date.now();
     const args = ["--json", "--store=./store.mjs", "--env-file=settings.env"];
     const { code, stdout } = await run(args, settingsFor(provider), folder);
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({
       findings: [{ code: "E111", message: expect.stringContaining("returns no session store") }],
     });
-    expect(Date.now() - began).toBeLessThan(20_000);
   });
 
   it.each<[string, Parameters<typeof createCertificate>[0], boolean, string]>([

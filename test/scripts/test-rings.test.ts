@@ -60,6 +60,7 @@ describe("a test command", () => {
       build: false,
       packageCheck: false,
       recorder: false,
+      fuzz: false,
       table: false,
       env: {},
       vitest: ["run", "--project=unit"],
@@ -91,16 +92,16 @@ describe("a test command", () => {
     expect(planOf("main", chosen).build).toBe(build);
   });
 
-  it("`npm run test:matrix` runs all rings for longer, with coverage, recorder and security table", () => {
+  it("`npm run test:matrix` runs all rings for longer, with coverage, recorder, new fuzzing inputs and security table", () => {
     const plan = planOf("matrix", []);
-    expect(plan).toMatchObject({ checks: false, build: true, packageCheck: true, recorder: true, table: true });
+    expect(plan).toMatchObject({ checks: false, build: true, packageCheck: true, recorder: true, fuzz: true, table: true });
     expect(plan.env).toMatchObject({ INTERLEAVINGS: "3000" });
     expect(plan.vitest).toEqual(["run", "--coverage"]);
   });
 
   it("`npm run test:matrix -- PATH` judges no table, since most tests did not run", () => {
     const plan = planOf("matrix", ["test/record"]);
-    expect(plan).toMatchObject({ packageCheck: false, recorder: true, table: false });
+    expect(plan).toMatchObject({ packageCheck: false, recorder: true, fuzz: false, table: false });
     expect(plan.vitest).toEqual(["run", "--coverage", "test/record"]);
   });
 });
