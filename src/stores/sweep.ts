@@ -18,7 +18,7 @@ export function sweepRegularly(clock: Clock, interval: number, slice: () => Prom
   const next = (isMore: boolean): void => {
     if (isStopped) return;
     // Random, because the processes of a fleet start together.
-    const pause = isMore ? PAUSE_MILLISECONDS : interval * (0.5 + Math.random() / 2);
+    const pause = isMore ? PAUSE_MILLISECONDS : Math.ceil(interval * (0.5 + Math.random() / 2));
     cancelTimer = clock.timer(pause, () => {
       running = slice()
         .catch(() => false)

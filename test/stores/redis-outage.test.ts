@@ -16,8 +16,6 @@ const isMissing = (await redisForTests()) === undefined;
 const TIMEOUT = 400;
 /** A primary that answers a new replica at once. */
 const NO_SYNC_DELAY = ["--repl-diskless-sync-delay", "0"];
-/** Milliseconds that a loaded machine may need besides. */
-const MARGIN = 1500;
 
 const newKey = (): string => randomBytes(32).toString("base64url");
 const now = (): number => Math.floor(Date.now() / 1000);
@@ -64,9 +62,8 @@ describe.skipIf(isMissing).each(["node-redis", "ioredis"] as const)("Redis is aw
     const before = await store.get(key);
     await server.kill();
     await eventually(() => refused(store.get(key)));
-    const begin = performance.now();
-    await Promise.all([refused(store.get(key)), refused(store.delete(key)), refused(store.touch(key, now(), now() + 900))]);
-    expect(performance.now() - begin, "far below the timeout").toBeLessThan(1000);
+    const refusals = [refused(store.get(key)), refused(store.delete(key)), refused(store.touch(key, now(), now() + 900))];
+    for (const { message } of await Promise.all(refusals)) expect(message, "at once, not after the timeout").not.toMatch(/in time/);
     await server.restart();
     expect(await eventually(() => store.get(key))).toEqual(before);
     expect(await store.listBySubject("s")).toEqual([key]);
@@ -88,8 +85,7 @@ describe.skipIf(isMissing).each(["node-redis", "ioredis"] as const)("Redis is aw
     await store.insert(key, entryOf("kept", { subject: "s", lastActive: now() }));
     const before = (await store.get(key))!;
     server.pause();
-    const begin = performance.now();
-    await Promise.all([
+    const refusals = await Promise.all([
       refused(store.get(key)),
       refused(store.insert(other, entryOf("other", { subject: "s" }))),
       refused(store.replace(key, entryOf("late"), before.version)),
@@ -97,9 +93,7 @@ describe.skipIf(isMissing).each(["node-redis", "ioredis"] as const)("Redis is aw
       refused(store.delete(key)),
       refused(store.listBySubject("s")),
     ]);
-    const took = performance.now() - begin;
-    expect(took).toBeGreaterThan(TIMEOUT - 50);
-    expect(took).toBeLessThan(TIMEOUT + MARGIN);
+    for (const { message } of refusals) expect(message).toMatch(/in time/);
     await server.restart();
     expect(await eventually(() => store.get(key))).toEqual(before);
     expect(await store.get(other)).toBeUndefined();

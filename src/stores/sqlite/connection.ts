@@ -1,164 +1,95 @@
-import { accessSync, closeSync, constants, openSync, statSync } from "node:fs";
+import { accessSync, closeSync, constants, openSync } from "node:fs";
 import path from "node:path";
-import { StoreUnavailableError } from "../../errors.js";
 import type { StoreProblem } from "../../ports/session-store.js";
-import type { Clock } from "../../clock.js";
-import { findDriver, type OwnDatabase, type SqliteDatabase, type SqliteDriver } from "./driver.js";
-import { isLocked, openingProblem, SetupError, unavailableFor } from "./failure.js";
+import { findDriver, type SqliteDatabase } from "./driver.js";
+import { isLocked, openingProblem, SetupError } from "./failure.js";
 import { setUp, type Connection } from "./schema.js";
 
-/** Where the store gets its connection from, each time that it needs it. */
-export interface ConnectionSource {
-  /** What was wrong at the start; then nothing ever connects. */
-  readonly problem?: StoreProblem;
-  /** @throws StoreUnavailableError, or the driver's own error; among these a lock, after which it is to be called again */
-  connect(): Connection;
+interface Opened extends Connection {
   close(): void;
 }
 
-/** How long a file that was deleted or replaced may go unnoticed. */
-const CHECK_MILLISECONDS = 1_000;
+/** Opens the store's connection, and tries again later if another process has locked the file. */
+export class ConnectionSource {
+  /** A mistake in the setup, found at the start; then `connect` always throws. */
+  readonly problem: StoreProblem | undefined;
+  readonly #open: () => Opened;
+  #opened: Opened | undefined;
 
-/** A file that the store opens itself. */
-export class OwnFile implements ConnectionSource {
-  readonly problem?: StoreProblem;
-  readonly #clock: Clock;
-  readonly #file: string;
-  readonly #driver: SqliteDriver | undefined;
-  #connection: (Connection & { readonly database: OwnDatabase }) | undefined;
-  /** Device and inode of what is open. */
-  #identity: string | undefined;
-  #nextCheck = 0;
-
-  constructor(file: string, clock: Clock) {
-    this.#clock = clock;
-    // Resolved now: the process may change its folder before the file is opened again.
-    this.#file = file === ":memory:" ? file : path.resolve(file);
-    const driver = findDriver();
-    if ("message" in driver) {
-      this.problem = driver;
-      return;
-    }
-    this.#driver = driver;
+  constructor(name: string, open: () => Opened) {
+    this.#open = open;
     try {
-      this.#open();
+      this.connect();
     } catch (error) {
-      // Another process is just opening the same new file: the first operation tries again.
-      if (!isLocked(error)) this.problem = openingProblem(this.#file, error);
+      if (!isLocked(error)) this.problem = openingProblem(name, error);
     }
   }
 
+  /** @throws SetupError, or the driver's error; after a lock, call it again */
   connect(): Connection {
-    if (this.problem !== undefined) throw unavailableFor(this.problem);
-    if (this.#connection !== undefined && this.#clock.monotonic() < this.#nextCheck) return this.#connection;
-    return this.#checked();
+    if (this.problem !== undefined) throw new SetupError(this.problem.message, this.problem.remedy);
+    return (this.#opened ??= this.#open());
   }
 
   close(): void {
-    this.#connection?.database.close();
-    this.#connection = undefined;
+    this.#opened?.close();
+    this.#opened = undefined;
   }
+}
 
-  /**
-   * A file that was deleted or replaced stays open, and would take sessions that no other process and no restart ever sees.
-   * A new file is not created then: nobody can tell a deletion from a disk that went away, and the latter must not sign
-   * everybody out.
-   */
-  #checked(): Connection {
-    if (this.#identity !== undefined) {
-      const identity = this.#identityNow();
-      if (identity === undefined) {
-        throw new StoreUnavailableError(
-          `The session database is gone: ${this.#file}. Put it back; or restart the application, which begins an empty one.`,
-        );
-      }
-      if (identity !== this.#identity) this.close();
-    }
+/** Returns the source of a file that the store opens and closes. */
+export function ownFile(given: string): ConnectionSource {
+  // Absolute, because the process may change its folder before it opens the file.
+  const file = given === ":memory:" ? given : path.resolve(given);
+  return new ConnectionSource(file, () => {
+    const driver = findDriver();
+    if (file !== ":memory:") checkFile(file);
+    const database = driver.open(file);
     try {
-      return this.#connection ?? this.#open();
-    } catch (error) {
-      if (error instanceof SetupError) throw unavailableFor(error.problem);
-      throw error;
-    } finally {
-      this.#nextCheck = this.#clock.monotonic() + CHECK_MILLISECONDS;
-    }
-  }
-
-  #open(): Connection {
-    if (this.#file !== ":memory:") {
-      if (this.#identity === undefined) createFile(this.#file);
-      accessSync(this.#file, constants.R_OK | constants.W_OK);
-      // For the -wal and -shm files, which take their mode from the database's.
-      accessSync(path.dirname(this.#file), constants.W_OK);
-    }
-    const database = (this.#driver as SqliteDriver).open(this.#file);
-    try {
-      this.#connection = { ...setUp(database, this.#file), database };
+      return { ...setUp(database, file), close: () => database.close() };
     } catch (error) {
       database.close();
       throw error;
     }
-    this.#identity = this.#identityNow();
-    return this.#connection;
-  }
-
-  #identityNow(): string | undefined {
-    if (this.#file === ":memory:") return undefined;
-    const found = statSync(this.#file, { bigint: true, throwIfNoEntry: false });
-    return found && `${String(found.dev)}:${String(found.ino)}`;
-  }
+  });
 }
 
-/** A database that was handed in, and stays its owner's to close. */
-export class HandedIn implements ConnectionSource {
-  readonly problem?: StoreProblem;
-  readonly #database: SqliteDatabase;
-  #connection: Connection | undefined;
-
-  constructor(database: SqliteDatabase) {
-    this.#database = database;
-    try {
-      this.connect();
-    } catch (error) {
-      if (!isLocked(error)) this.problem = openingProblem("The database handed to sqliteStore", error);
-    }
-  }
-
-  connect(): Connection {
-    if (this.problem !== undefined) throw unavailableFor(this.problem);
-    return (this.#connection ??= this.#setUp());
-  }
-
-  close(): void {
-    this.#connection = undefined;
-  }
-
-  #setUp(): Connection {
-    const connection = setUp(this.#database, "The database handed to sqliteStore");
-    const { database, statements } = connection;
-    try {
-      statements.begin.run();
-      try {
-        // Fails on one that was opened read-only, which a table that is already there would not show.
-        database.exec("PRAGMA user_version = 0");
-      } finally {
-        statements.rollback.run();
-      }
-    } catch (error) {
-      if (!isLocked(error)) throw error;
-    }
-    return connection;
-  }
+/** Returns the source of a database that the application has opened, and closes itself. */
+export function handedIn(database: SqliteDatabase): ConnectionSource {
+  const name = "The database handed to sqliteStore";
+  return new ConnectionSource(name, () => {
+    const connection = setUp(database, name);
+    checkWritable(connection);
+    return { ...connection, close: () => undefined };
+  });
 }
 
 /**
- * Readable by its owner alone. Only a file that is not there yet is touched: closing any other handle of a database that
- * is open in this process would release SQLite's locks on it (POSIX).
+ * Creates the file, readable by its owner alone, and checks the rights. It opens no existing file: closing another handle of
+ * an open database would release SQLite's locks on it (POSIX).
  */
-function createFile(file: string): void {
+function checkFile(file: string): void {
   try {
     closeSync(openSync(file, "wx", 0o600));
   } catch (error) {
     if ((error as { code?: unknown }).code !== "EEXIST") throw error;
+  }
+  accessSync(file, constants.R_OK | constants.W_OK);
+  // For the -wal and -shm files.
+  accessSync(path.dirname(file), constants.W_OK);
+}
+
+/** Writes nothing. Throws if the database was opened read-only, which an existing table would not show. */
+function checkWritable({ database, statements }: Connection): void {
+  try {
+    statements.begin.run();
+  } catch (error) {
+    if (isLocked(error)) return;
+    throw error;
+  }
+  try {
+    database.exec("PRAGMA user_version = 0");
+  } finally {
+    statements.rollback.run();
   }
 }

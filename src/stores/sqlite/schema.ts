@@ -1,14 +1,11 @@
 import type { SqliteDatabase, SqliteStatement } from "./driver.js";
 import { SetupError } from "./failure.js";
 
-/** Marks a file as ours, in its header: "idpa". Another application's database is left alone. */
+/** "idpa" in the file's header marks a file of this store. The store changes no other application's database. */
 const APPLICATION_ID = 0x69647061;
 const SCHEMA_VERSION = 1;
 
-/**
- * The stamps come before the data, so that moving one changes a single page; the data may spill over onto others.
- * A pending login has no subject, and is in no index of them.
- */
+/** The stamps precede the data, so that a new stamp changes a single page. A pending login has no subject, and is not indexed by it. */
 const CREATE = `
   CREATE TABLE idpauth_sessions (
     key TEXT NOT NULL PRIMARY KEY,
@@ -25,7 +22,7 @@ const CREATE = `
   PRAGMA user_version = ${String(SCHEMA_VERSION)};
 `;
 
-/** A row as `get` and `remove` give it. */
+/** A row of `get` and `remove`. */
 export interface Row {
   readonly version: string;
   readonly expires_at: number;
@@ -35,7 +32,7 @@ export interface Row {
   readonly data: Uint8Array;
 }
 
-/** Parameters are plain question marks: the drivers disagree about numbered ones. An empty blob may arrive as NULL. */
+/** Plain question marks, because the drivers treat numbered parameters differently. An empty blob may arrive as NULL. */
 const STATEMENTS = {
   begin: "BEGIN IMMEDIATE",
   commit: "COMMIT",
@@ -84,31 +81,31 @@ export interface Connection {
 }
 
 /**
- * Makes an open database the store's, whatever of that was done before, also while other processes do the same.
- * SQLite itself waits for no lock from here on: that would stop the event loop.
+ * Prepares an open database for the store, and creates the table if it is missing. Other processes may do the same at once.
+ * SQLite waits for no lock afterwards, because that would stop the event loop.
  *
  * @param name of the database, for messages
- * @throws SetupError, or the driver's own error; among these a lock, after which it is to be called again
+ * @throws SetupError, or the driver's error; after a lock, call it again
  */
 export function setUp(database: SqliteDatabase, name: string): Connection {
   database.exec("PRAGMA busy_timeout = 0");
-  // Looked at first: another application's file must not be turned to WAL.
+  // First, because another application's file must not change to WAL.
   const isNew = inOneTransaction(database, "BEGIN", () => isEmpty(database, name));
   const journal = pragma(database, "journal_mode = WAL");
   if (journal !== "wal" && !isPrivate(database)) {
     throw new SetupError(
-      `${name} cannot keep a write-ahead log (its journal mode stays ${String(journal)}), so a writer would keep readers waiting.`,
-      "Put it on a local disk: SQLite's write-ahead log does not work over a network file system.",
+      `${name} cannot keep a write-ahead log (its journal mode stays ${String(journal)}), so readers would wait for a writer.`,
+      "Put it on a local disk. SQLite's write-ahead log does not work over a network file system.",
     );
   }
-  // Copying the log into the database stops the event loop: little at a time. SQLite's own 1000 pages took up to 60 ms
-  // in the middle of a sweep, these at most 17 ms.
+  // Copying the log into the database stops the event loop. SQLite's default of 1000 pages took up to 60 ms
+  // during a sweep, 250 pages took at most 17 ms.
   pragma(database, "wal_autocheckpoint = 250");
   if (isNew) create(database, name);
   return { database, statements: prepareAll(database) };
 }
 
-/** All that `work` reads is of one moment: another process may be making the table meanwhile. */
+/** Runs `work` on one state of the database, because another process may create the table meanwhile. */
 function inOneTransaction<Result>(database: SqliteDatabase, begin: "BEGIN" | "BEGIN IMMEDIATE", work: () => Result): Result {
   database.exec(begin);
   try {
@@ -128,7 +125,7 @@ function create(database: SqliteDatabase, name: string): void {
   });
 }
 
-/** Whether the table is still to be made. */
+/** Returns whether the table is missing. */
 function isEmpty(database: SqliteDatabase, name: string): boolean {
   const applicationId = pragma(database, "application_id");
   const version = pragma(database, "user_version");
@@ -136,18 +133,18 @@ function isEmpty(database: SqliteDatabase, name: string): boolean {
     if (version === SCHEMA_VERSION) return false;
     throw new SetupError(
       `${name} has sessions in version ${String(version)} of their table; this idpauth knows version ${String(SCHEMA_VERSION)}.`,
-      "Run the idpauth that wrote it, or a later one; or give sqliteStore another file, which signs everybody out.",
+      "Run the idpauth that wrote it, or a later one. Or give sqliteStore another file, which signs out all users.",
     );
   }
   const { tables } = prepare(database, "SELECT count(*) AS tables FROM sqlite_schema").get() as { tables: number };
   if (tables === 0 && applicationId === 0 && version === 0) return true;
   throw new SetupError(
     `${name} belongs to another application.`,
-    "Give sqliteStore a file of its own: in a shared one, each long write of the application would keep every sign-in waiting.",
+    "Give sqliteStore a file of its own. In a shared file, each long write of the application would delay every sign-in.",
   );
 }
 
-/** In memory, or a temporary file: nobody else can open it. */
+/** Returns whether the database is in memory or a temporary file, which no other connection can open. */
 function isPrivate(database: SqliteDatabase): boolean {
   const databases = prepare(database, "PRAGMA database_list").all() as { name: string; file: string | null }[];
   return !databases.find(({ name }) => name === "main")?.file;
@@ -163,7 +160,7 @@ function prepareAll(database: SqliteDatabase): Statements {
   return Object.fromEntries(names.map((name) => [name, prepare(database, STATEMENTS[name])])) as Statements;
 }
 
-/** Rows as objects and integers as numbers, whatever its owner chose for a database that was handed in. */
+/** Rows as objects and integers as numbers, whatever the application has set for a handed-in database. */
 function prepare(database: SqliteDatabase, sql: string): SqliteStatement {
   const statement = database.prepare(sql);
   statement.safeIntegers?.(false);

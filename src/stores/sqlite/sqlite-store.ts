@@ -2,75 +2,77 @@ import { randomBytes } from "node:crypto";
 import { StoreUnavailableError } from "../../errors.js";
 import type { Entry, SessionStore, Stored, StoreProblem } from "../../ports/session-store.js";
 import { epochSeconds, systemClock, type Clock, type EpochSeconds } from "../../clock.js";
-import { HandedIn, OwnFile, type ConnectionSource } from "./connection.js";
+import { handedIn, ownFile, type ConnectionSource } from "./connection.js";
 import type { SqliteDatabase } from "./driver.js";
 import { isLocked, unavailable } from "./failure.js";
 import type { Connection, Row, Statements } from "./schema.js";
-import { sweepRegularly } from "./sweep.js";
 import { WriteQueue } from "./writes.js";
+import { sweepRegularly } from "../sweep.js";
 import { checkTimeout, DEFAULT_STORE_TIMEOUT } from "../time-limit.js";
 
 export type { SqliteDatabase, SqliteStatement, SqliteValue } from "./driver.js";
 
 export interface SqliteStoreOptions {
-  /** Default: the system clock. Processes that share a file must agree about the time. */
+  /** Default: the system clock. Processes that share a file must have the same time. */
   readonly clock?: Clock;
-  /** Milliseconds that an operation waits for a lock before it rejects with `StoreUnavailableError`; at most 2000, the default. */
+  /** Milliseconds that an operation waits for a lock before it rejects with `StoreUnavailableError`. Default and maximum 2000. */
   readonly timeout?: number;
 }
 
 /** A session store in an SQLite file. */
 export interface SqliteStore extends SessionStore {
   readonly problems: readonly StoreProblem[];
-  /** Finishes the writes that were begun. A database that was handed in stays open. */
+  /** Finishes the writes that have begun, and closes the file. A handed-in database stays open. */
   close(): Promise<void>;
 }
 
-/** Keys that one look for a subject's sessions reads at a time. */
+/** Maximum number of keys that one read of a subject's sessions returns. */
 const PAGE = 500;
+const SWEEP_MILLISECONDS = 30_000;
+/** Expired entries that one transaction of the sweep removes, within some milliseconds. */
+const SWEEP_SLICE = 128;
 
 const NOTHING: Promise<undefined> = Promise.resolve(undefined);
 
 /**
- * Sessions in an SQLite file, for one process or several on one machine. They outlive restarts and crashes.
+ * Returns a store in an SQLite file, for any number of processes on one machine. Sessions survive restarts and crashes.
  *
- * The file must be one of its own, on a local disk; it is created, readable by its owner alone, when it is not there. It
- * is kept in WAL mode, with two companions named -wal and -shm that belong to it. Readers never wait. Writers wait for each
- * other without stopping the event loop. What a login, a refresh or a logout wrote is on the disk before it is
- * acknowledged; an idle stamp survives a crash of the process, and may be lost with the power. Expired entries are swept
- * twice a minute; the room they took is used again, and the file does not shrink.
+ * The file must be on a local disk and contain nothing else. If it is missing, the store creates it, readable by its owner
+ * alone. It is in WAL mode, with two companions named -wal and -shm. Readers never wait. Writers wait for each
+ * other without stopping the event loop. A login, a refresh and a logout are on the disk before they are acknowledged. An idle
+ * stamp survives a crash of the process; a power cut may lose it. A sweep removes expired entries twice a minute. The file
+ * does not shrink, and SQLite reuses the space.
  *
- * SQLite comes from `node:sqlite` where Node has it (22.13 and later), else from the package `better-sqlite3`. When there is
- * neither, or the file cannot be used, `problems` says what to do and every method rejects.
+ * SQLite is `node:sqlite` where Node has it (22.13 and later), otherwise the package `better-sqlite3`. If there is
+ * neither, or the file cannot be used, `problems` has the remedy and every method rejects.
  *
- * A file that is deleted while it is in use is noticed within a second: every method rejects until it, or another in its
- * place, is there.
+ * Do not delete or replace the file while a process uses it. That process would continue with the deleted file.
  *
- * @param pathOrDatabase a path, `:memory:`, or an open `DatabaseSync` or `better-sqlite3` database, which the store sets up
- *   as its own: give it a connection that nothing else uses
+ * @param pathOrDatabase a path, `:memory:`, or an open `DatabaseSync` or `better-sqlite3` database. The store changes
+ *   settings of a handed-in database, so use that connection for nothing else.
  * @throws TypeError for anything else, and for a timeout that is out of bounds
  */
 export function sqliteStore(pathOrDatabase: string | SqliteDatabase, options: SqliteStoreOptions = {}): SqliteStore {
   const { clock = systemClock, timeout = DEFAULT_STORE_TIMEOUT } = options;
   checkTimeout("sqliteStore", timeout);
-  return new SqliteSessions(sourceOf(pathOrDatabase, clock), clock, timeout);
+  return new SqliteSessions(sourceOf(pathOrDatabase), clock, timeout);
 }
 
-function sourceOf(pathOrDatabase: unknown, clock: Clock): ConnectionSource {
+function sourceOf(pathOrDatabase: unknown): ConnectionSource {
   if (typeof pathOrDatabase === "string") {
     if (pathOrDatabase.trim() === "" || pathOrDatabase.startsWith("file:")) {
-      throw new TypeError("sqliteStore: the path must be a file's path; it is empty or a URL.");
+      throw new TypeError("sqliteStore: the path must be the path of a file, not an empty string or a URL.");
     }
-    return new OwnFile(pathOrDatabase, clock);
+    return ownFile(pathOrDatabase);
   }
   const { prepare, exec } = (pathOrDatabase ?? {}) as Partial<SqliteDatabase>;
   if (typeof prepare !== "function" || typeof exec !== "function") {
-    throw new TypeError("sqliteStore: give it a path, or an open database of node:sqlite or better-sqlite3.");
+    throw new TypeError("sqliteStore: pass a path, or an open database of node:sqlite or better-sqlite3.");
   }
-  return new HandedIn(pathOrDatabase as SqliteDatabase);
+  return handedIn(pathOrDatabase as SqliteDatabase);
 }
 
-/** Reads are answered at once, writes by the queue. */
+/** Reads run at once, writes in a queue. */
 class SqliteSessions implements SqliteStore {
   readonly name = "sqlite";
   readonly problems: readonly StoreProblem[];
@@ -78,7 +80,7 @@ class SqliteSessions implements SqliteStore {
   readonly #source: ConnectionSource;
   readonly #clock: Clock;
   readonly #writes: WriteQueue;
-  readonly #stopSweep: () => void;
+  readonly #stopSweep: () => Promise<void>;
   #closed: Promise<void> | undefined;
 
   constructor(source: ConnectionSource, clock: Clock, timeout: number) {
@@ -86,13 +88,7 @@ class SqliteSessions implements SqliteStore {
     this.#clock = clock;
     this.problems = source.problem === undefined ? [] : [source.problem];
     this.#writes = new WriteQueue(() => source.connect(), timeout);
-    this.#stopSweep =
-      source.problem === undefined
-        ? sweepRegularly(clock, {
-            hasExpired: () => this.#connect().statements.anyExpired.get(this.#now()) !== undefined,
-            removeExpired: (limit) => this.#removeExpired(limit),
-          })
-        : () => undefined;
+    this.#stopSweep = sweepRegularly(clock, source.problem === undefined ? SWEEP_MILLISECONDS : 0, () => this.#sweepSlice());
   }
 
   get(key: string): Promise<Stored | undefined> {
@@ -120,7 +116,7 @@ class SqliteSessions implements SqliteStore {
     });
   }
 
-  /** Writes each stamp only when it moves: an index that is not concerned stays untouched. */
+  /** Writes a stamp only if it moves, so that SQLite writes no other index. */
   touch(key: string, lastActive: EpochSeconds | null, expiresAt: EpochSeconds): Promise<boolean> {
     return this.#write(({ stamps, stamp, renew }) => {
       const stored = stamps.get(key, this.#now()) as Pick<Row, "expires_at" | "last_active"> | undefined;
@@ -158,7 +154,7 @@ class SqliteSessions implements SqliteStore {
   }
 
   async #end(): Promise<void> {
-    this.#stopSweep();
+    await this.#stopSweep();
     await this.#writes.idle();
     this.#source.close();
   }
@@ -185,31 +181,31 @@ class SqliteSessions implements SqliteStore {
     }
   }
 
-  /** Only moments lock readers out, such as another process that makes the file's table or mends it after a crash. */
+  /** Readers are locked out for moments only, for example while another process creates the table. */
   #readLater<Result>(error: unknown, read: (connection: Connection) => Result): Promise<Result> {
     return isLocked(error) ? this.#writes.add(read, false) : Promise.reject(unavailable(error));
   }
 
-  /** @param durable false: losing the write with the power costs nobody a session */
+  /** @param durable false: no session is lost if a power cut loses the write */
   #write<Result>(write: (statements: Statements) => Result, durable = true): Promise<Result> {
     if (this.#closed !== undefined) return Promise.reject(new StoreUnavailableError("The session store has been closed."));
     return this.#writes.add(({ statements }) => write(statements), durable);
   }
 
-  #removeExpired(limit: number): Promise<{ removed: number; began: number }> {
-    return this.#write(({ sweep }) => {
-      const began = performance.now();
-      return { removed: Number(sweep.run(this.#now(), limit).changes), began };
-    }, false);
+  async #sweepSlice(): Promise<boolean> {
+    // Without a lock, because there is usually nothing to remove.
+    if (this.#connect().statements.anyExpired.get(this.#now()) === undefined) return false;
+    const removed = await this.#write(({ sweep }) => Number(sweep.run(this.#now(), SWEEP_SLICE).changes), false);
+    return removed === SWEEP_SLICE;
   }
 }
 
-/** Random, so that none comes twice, under whatever key, in whatever process. */
+/** Random, so that no version occurs twice, under any key and in any process. */
 function newVersion(): string {
   return randomBytes(12).toString("base64url");
 }
 
-/** A store that is not `inProcess` is given nothing else. */
+/** The data is always bytes, because the store is not `inProcess`. */
 function bytesOf({ data }: Entry): Uint8Array {
   return data as Uint8Array;
 }

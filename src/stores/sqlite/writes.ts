@@ -2,11 +2,11 @@ import { StoreUnavailableError } from "../../errors.js";
 import { isLocked, unavailable } from "./failure.js";
 import type { Connection } from "./schema.js";
 
-/** Jobs of one transaction at most. */
+/** Maximum number of jobs in one transaction. */
 const BATCH = 64;
-/** Milliseconds after which a transaction takes in no further job, so that other work gets its turn. */
+/** Milliseconds after which a transaction takes no further job, so that other work gets its turn. */
 const BATCH_MILLISECONDS = 3;
-/** The longest pause, in milliseconds, between two tries for the write lock. */
+/** Longest pause between two tries for the write lock, in milliseconds. */
 const LONGEST_PAUSE = 16;
 
 interface Job {
@@ -19,9 +19,9 @@ interface Job {
 }
 
 /**
- * The writes of this process, in the order in which they came. What has come within one turn of the event loop shares a
- * transaction, and so one wait for the disk; while another process holds the write lock, one timer tries again for all.
- * A job that was not begun by its deadline is rejected and never runs.
+ * The writes of this process, in their order. Writes of one turn of the event loop share a transaction, and so one wait for
+ * the disk. While another process has the write lock, one timer tries again for all. A job that has not begun by its
+ * deadline is rejected and never runs.
  */
 export class WriteQueue {
   readonly #connect: () => Connection;
@@ -29,8 +29,6 @@ export class WriteQueue {
   #jobs: Job[] = [];
   #isScheduled = false;
   #tries = 0;
-  /** How many of the next jobs get a transaction each, since one of them made a shared one fail. */
-  #alone = 0;
   #synchronous: { connection: Connection; durable: boolean } | undefined;
   #onIdle: (() => void)[] = [];
 
@@ -41,9 +39,11 @@ export class WriteQueue {
   }
 
   /**
-   * @param durable whether the result must outlive a power cut: the commit waits until the disk has it. Without, the last
-   * moments before a power cut, not before a crash of the process, may be lost; never is the database damaged.
-   * @throws StoreUnavailableError nothing was written, unless it says that the commit failed
+   * Runs a job in a transaction and returns its result after the commit.
+   *
+   * @param durable whether the commit waits until the disk has the write. Otherwise a power cut may lose the last moments; a
+   *   crash of the process loses nothing, and neither damages the database.
+   * @throws StoreUnavailableError nothing was written, unless the commit failed
    */
   add<Result>(run: (connection: Connection) => Result, durable: boolean): Promise<Result> {
     return new Promise((resolve, reject) => {
@@ -66,22 +66,20 @@ export class WriteQueue {
     });
   }
 
-  /** The pauses are drawn, so that processes do not meet again and again; the timer keeps the process alive, as I/O would. */
+  /** Random pauses, so that processes do not meet again and again. */
   #tryAgain(): void {
     this.#tries += 1;
     this.#isScheduled = true;
-    setTimeout(
-      () => {
-        this.#next();
-      },
-      1 + Math.random() * Math.min(LONGEST_PAUSE, 2 ** this.#tries),
-    );
+    const pause = 1 + Math.random() * Math.min(LONGEST_PAUSE, 2 ** this.#tries);
+    setTimeout(() => {
+      this.#next();
+    }, pause);
   }
 
   #next(): void {
     this.#isScheduled = false;
     this.#rejectLate();
-    if (this.#jobs.length > 0) this.#runBatch(this.#jobs.slice(0, this.#alone > 0 ? 1 : BATCH));
+    if (this.#jobs.length > 0) this.#runBatch();
     if (this.#jobs.length > 0) {
       this.#schedule();
       return;
@@ -89,80 +87,72 @@ export class WriteQueue {
     for (const resolve of this.#onIdle.splice(0)) resolve();
   }
 
-  /** All wait equally long, so that the late ones are the first. */
+  /** Every job may wait equally long, so the late jobs are the first. */
   #rejectLate(): void {
     const now = performance.now();
-    const firstInTime = this.#jobs.findIndex(({ deadline }) => deadline > now);
-    const count = firstInTime < 0 ? this.#jobs.length : firstInTime;
-    if (count > 0) this.#reject(count, new StoreUnavailableError("The session store did not answer in time."));
+    while (this.#jobs[0] !== undefined && this.#jobs[0].deadline <= now) {
+      this.#jobs.shift()?.reject(new StoreUnavailableError("The session store did not respond in time."));
+    }
   }
 
-  #runBatch(batch: readonly Job[]): void {
+  #runBatch(): void {
     let connection: Connection;
     try {
       connection = this.#connect();
-      this.#begin(connection, batch);
+      this.#begin(connection);
     } catch (error) {
       if (isLocked(error)) this.#tryAgain();
-      else this.#reject(this.#jobs.length, unavailable(error));
+      else for (const { reject } of this.#jobs.splice(0)) reject(unavailable(error));
       return;
     }
     this.#tries = 0;
-    let results: unknown[];
-    try {
-      results = runSome(batch, connection);
-    } catch (error) {
-      rollBack(connection);
-      if (batch.length > 1) this.#alone = batch.length;
-      else this.#reject(1, unavailable(error));
-      return;
-    }
+    const [results, failure] = runSome(connection, this.#jobs.slice(0, BATCH));
+    const batch = this.#jobs.splice(0, results.length);
+    const failed = failure === undefined ? undefined : this.#jobs.shift();
     try {
       connection.statements.commit.run();
     } catch (error) {
       rollBack(connection);
-      this.#reject(results.length, unavailable(error));
-      return;
+      for (const { reject } of batch) reject(unavailable(failure ?? error));
+      batch.length = 0;
     }
-    for (const [index, { resolve }] of this.#take(results.length).entries()) resolve(results[index] as never);
+    for (const [index, { resolve }] of batch.entries()) resolve(results[index] as never);
+    failed?.reject(unavailable(failure));
   }
 
-  /** SQLite takes the setting outside a transaction only, and at once when it is prepared, so it cannot be kept prepared. */
-  #begin(connection: Connection, batch: readonly Job[]): void {
-    const durable = batch.some((job) => job.durable);
+  /** SQLite takes the setting outside a transaction only, and when it is prepared, so no prepared statement can repeat it. */
+  #begin(connection: Connection): void {
+    const durable = this.#jobs.slice(0, BATCH).some((job) => job.durable);
     if (this.#synchronous?.connection !== connection || this.#synchronous.durable !== durable) {
       connection.database.exec(`PRAGMA synchronous = ${durable ? "FULL" : "NORMAL"}`);
       this.#synchronous = { connection, durable };
     }
     connection.statements.begin.run();
   }
-
-  #reject(count: number, error: StoreUnavailableError): void {
-    for (const { reject } of this.#take(count)) reject(error);
-  }
-
-  #take(count: number): Job[] {
-    this.#alone = Math.max(0, this.#alone - count);
-    return this.#jobs.splice(0, count);
-  }
 }
 
-/** At least one, and no more than there is time for. */
-function runSome(batch: readonly Job[], connection: Connection): unknown[] {
+/**
+ * Runs jobs until one fails or the time is over. A statement that SQLite refuses leaves the others of its transaction as they
+ * are. After a worse failure SQLite has rolled back, and the commit fails.
+ */
+function runSome(connection: Connection, jobs: readonly Job[]): [results: unknown[], failure: unknown] {
   const end = performance.now() + BATCH_MILLISECONDS;
   const results: unknown[] = [];
-  for (const job of batch) {
-    results.push(job.run(connection));
+  for (const { run } of jobs) {
+    try {
+      results.push(run(connection));
+    } catch (error) {
+      return [results, error];
+    }
     if (performance.now() >= end) break;
   }
-  return results;
+  return [results, undefined];
 }
 
-/** After some failures SQLite has rolled back already, and says so. */
-function rollBack(connection: Connection): void {
+function rollBack({ statements }: Connection): void {
   try {
-    connection.statements.rollback.run();
+    statements.rollback.run();
   } catch {
-    // Nothing is left to roll back.
+    // SQLite has already rolled back.
   }
 }
