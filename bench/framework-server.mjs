@@ -56,7 +56,7 @@ const hosts = {
     const bare = new Hono().get("/session", (c) => c.json(SESSION()));
     const auth = idpAuth(options);
     const app = new Hono();
-    app.route("/", auth.routes);
+    auth.mount(app);
     app.get("/open", (c) => c.json(REPORTS()));
     app.get("/guarded", auth.idpRequired, (c) => c.json(REPORTS()));
     return { bare: await served(getRequestListener(bare.fetch)), mounted: await served(getRequestListener(app.fetch)) };
@@ -72,7 +72,9 @@ const hosts = {
     const router = new Router()
       .get("/open", (ctx) => void (ctx.body = REPORTS()))
       .get("/guarded", auth.idpRequired, (ctx) => void (ctx.body = REPORTS()));
-    const app = new Koa().use(auth.routes).use(router.routes());
+    const app = new Koa();
+    auth.mount(app);
+    app.use(router.routes());
     return { bare: await served(bare.callback()), mounted: await served(app.callback()) };
   },
 

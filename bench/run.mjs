@@ -1,7 +1,7 @@
 // Measures speed and size; `npm run bench` builds first. Nothing here is asserted, because a busy machine would fail a good build.
 // Ratios come from interleaved rounds of one run. Do nothing else on the machine meanwhile.
 //
-//   node bench/run.mjs [--quick] [--only=probe,guard,hosts,sessions,refresh,imports,stores,loop,storm,abandoned] [--rounds=11] [--milliseconds=1500] [--connections=32]
+//   node bench/run.mjs [--quick] [--only=probe,guard,hosts,sessions,refresh,imports,stores,loop,storm,abandoned,in-process] [--rounds=11] [--milliseconds=1500] [--connections=32]
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -11,6 +11,7 @@ import { parseArgs } from "node:util";
 import { guard } from "./cases/guard.mjs";
 import { hosts } from "./cases/frameworks.mjs";
 import { imports } from "./cases/imports.mjs";
+import { inProcess } from "./cases/in-process.mjs";
 import { loop } from "./cases/loop.mjs";
 import { probe } from "./cases/probe.mjs";
 import { refresh } from "./cases/refresh.mjs";
@@ -21,7 +22,7 @@ import { stores } from "./cases/stores.mjs";
 import { startChild } from "./children.mjs";
 import { markdown } from "./report.mjs";
 
-const CASES = { probe, guard, hosts, sessions, refresh, imports, stores, loop, storm, abandoned };
+const CASES = { probe, guard, hosts, sessions, refresh, imports, stores, loop, storm, abandoned, "in-process": inProcess };
 
 const { values: flags } = parseArgs({
   options: {
@@ -37,6 +38,8 @@ const settings = {
   rounds: Number(flags.rounds ?? (flags.quick ? 5 : 11)),
   milliseconds: Number(flags.milliseconds ?? (flags.quick ? 500 : 1_500)),
   connections: Number(flags.connections),
+  inProcessBatches: flags.quick ? 10 : 50,
+  inProcessCalls: flags.quick ? 5_000 : 20_000,
   importRounds: flags.quick ? 5 : 21,
   storeCounts: flags.quick ? [1_000, 20_000] : [1_000, 100_000, 1_000_000],
   stormSessions: flags.quick ? 1_000 : 10_000,

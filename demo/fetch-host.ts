@@ -13,7 +13,7 @@ import { demoRoutes } from "./routes.js";
  */
 export function fetchDemo(setup: DemoSetup): DemoApplication {
   const auth = idpAuth(authOptions(setup));
-  auth.check();
+  auth.start();
 
   const routes = new Map(
     demoRoutes(setup.env, auth).map(({ path, isGuarded, answer }) => {

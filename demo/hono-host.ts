@@ -14,7 +14,7 @@ import { demoRoutes } from "./routes.js";
 export function honoDemo(setup: DemoSetup): DemoApplication {
   const app = new Hono();
   const auth = idpAuth(authOptions(setup));
-  app.route("/", auth.routes);
+  auth.mount(app);
 
   for (const { path, isGuarded, answer } of demoRoutes(setup.env, auth)) {
     if (isGuarded) app.get(path, auth.idpRequired);

@@ -21,7 +21,7 @@ export function koaDemo(setup: DemoSetup): DemoApplication {
   });
 
   const auth = idpAuth(authOptions(setup));
-  app.use(auth.routes);
+  auth.mount(app);
 
   const router = new Router({ sensitive: true, strict: true });
   for (const { path, isGuarded, answer } of demoRoutes(setup.env, auth)) {

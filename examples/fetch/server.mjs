@@ -4,7 +4,7 @@ import { isOutage } from "idpauth";
 import { idpAuth } from "idpauth/fetch";
 
 const auth = idpAuth(); // settings come from the environment
-auth.check(); // a mistake in them stops the start here
+auth.start(); // a mistake in them stops the start here
 
 /** @type {Record<string, (request: Request) => Promise<Response>>} */
 const routes = {

@@ -7,7 +7,7 @@ import { idpAuth } from "idpauth/hono";
 
 const app = new Hono();
 const auth = idpAuth(); // settings come from the environment
-app.route("/", auth.routes); // startup checks, then /idpauth/*
+auth.mount(app); // startup checks, then /idpauth/*
 
 app.get("/", async (c) => {
   const user = await auth.getUser(c); // { email, name, picture }, or null

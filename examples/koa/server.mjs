@@ -20,7 +20,7 @@ app.use(async (ctx, next) => {
   }
 });
 
-app.use(auth.routes); // startup checks, then /idpauth/*
+auth.mount(app); // startup checks, then /idpauth/*
 
 router.get("/", async (ctx) => {
   const user = await auth.getUser(ctx);

@@ -54,17 +54,17 @@ describe("types", () => {
 });
 
 describe("startup checks", () => {
-  it("check() throws all mistakes at once, and gives the warnings otherwise", () => {
-    expect(() => idpAuth({ ...SETTINGS, secretKey: "", clientId: "" }).check()).toThrow(/E001[^]*E003/);
-    expect(() => idpAuth({ ...SETTINGS, session: "host" }).check()).toThrow(/E002.*a fetch-style server has no sessions/);
+  it("start() throws all mistakes at once, and gives the warnings otherwise", () => {
+    expect(() => idpAuth({ ...SETTINGS, secretKey: "", clientId: "" }).start()).toThrow(/E001[^]*E003/);
+    expect(() => idpAuth({ ...SETTINGS, session: "host" }).start()).toThrow(/E002.*a fetch-style server has no sessions/);
     expect(
       idpAuth(SETTINGS)
-        .check()
+        .start()
         .map(({ code }) => code),
     ).toContain("E004");
   });
 
-  it("without check() the first request finds them, and nobody gets in", async () => {
+  it("without start() the first request finds them, and nobody gets in", async () => {
     const auth = idpAuth({ ...SETTINGS, secretKey: "" });
     let ran = 0;
     const guarded = auth.idpRequired(() => new Response(String((ran += 1))));

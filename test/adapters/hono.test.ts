@@ -66,14 +66,16 @@ describe("types", () => {
 });
 
 describe("startup checks", () => {
-  it.each(["routes", "middleware"] as const)("taking `%s` throws all mistakes at once", (form) => {
+  it("`mount` throws all mistakes at once", () => {
     const auth = idpAuth({ ...SETTINGS, secretKey: "", clientId: "" });
-    expect(() => auth[form]).toThrow(ConfigurationError);
-    expect(() => auth[form]).toThrow(/E001[^]*E003/);
+    const app = new Hono();
+    expect(() => auth.mount(app)).toThrow(ConfigurationError);
+    expect(() => auth.mount(app)).toThrow(/E001[^]*E003/);
+    expect(app.routes).toEqual([]);
   });
 
   it('`session: "host"` is E002: Hono has no sessions of its own', () => {
-    expect(() => idpAuth({ ...SETTINGS, session: "host" }).routes).toThrow(/E002.*Hono has no sessions/);
+    expect(() => idpAuth({ ...SETTINGS, session: "host" }).start()).toThrow(/E002.*Hono has no sessions/);
   });
 
   it("an application that never took them is checked by its first request, which goes to onError", async () => {
@@ -92,14 +94,14 @@ describe("startup checks", () => {
 describe("routing", () => {
   const probe = (app: Pick<Hono, "request">, path: string) => app.request(path, JSON_ONLY);
 
-  it("only the endpoints' own paths are ours: no other route of the application pays for them", async () => {
-    const auth = idpAuth({ ...SETTINGS, mountPath: "/area/idpauth/" });
-    const app = new Hono().route("/area", new Hono().route("/", auth.routes));
+  it("`mount` adds routes for the endpoints' paths only: no other route of the application pays for them", async () => {
+    const area = new Hono();
+    idpAuth({ ...SETTINGS, mountPath: "/area/idpauth/" }).mount(area);
+    const app = new Hono().route("/area", area);
     expect(app.routes.map(({ path }) => path)).toEqual(["/area/area/idpauth/*", "/area/idpauth/*"]);
     expect((await probe(app, "/area/idpauth/session")).status).toBe(200);
     expect((await probe(app, "/area/idpauth")).status).toBe(200);
     expect((await probe(app, "/idpauth/session")).status).toBe(404);
-    expect(auth.routes).toBe(auth.routes);
   });
 
   it("an application that routes the whole path, without a base path", async () => {

@@ -66,24 +66,24 @@ function valid(provider?: TestProvider): IdpAuthOptions {
 }
 
 describe("startup checks", () => {
-  it("taking `routes` runs them, so that a mistake stops the application from starting", () => {
+  it("`mount` runs them, so that a mistake stops the application from starting", () => {
     const auth = idpAuth({ ...valid(), secretKey: "", clientId: "", log: false });
     const app = new Koa();
-    expect(() => app.use(auth.routes)).toThrow(/E001[^]*E003/);
-    expect(() => app.use(auth.routes), "a second time too").toThrow(ConfigurationError);
+    expect(() => auth.mount(app)).toThrow(/E001[^]*E003/);
+    expect(() => auth.mount(app), "a second time too").toThrow(ConfigurationError);
     expect(app.middleware).toEqual([]);
   });
 
-  it("their warnings are told once, however often `routes` is taken", () => {
+  it("`mount` returns the warnings, and mounting twice logs each once", () => {
     const log: LogEntry[] = [];
     const auth = idpAuth({ ...valid(), log: (entry) => log.push(entry) });
-    expect(auth.routes).toBe(auth.routes);
+    for (const app of [new Koa(), new Koa()]) expect(auth.mount(app).map(({ code }) => code)).toEqual(["W001", "W005"]);
     expect(log.map(({ code }) => code)).toEqual(["W001", "W005"]);
   });
 
   it('`session: "host"` is E002: Koa has no sessions on the server, and the remedy says what to do instead', () => {
     const auth = idpAuth({ ...valid(), session: "host", log: false });
-    expect(() => auth.routes).toThrow(/E002[^]*Koa has no sessions[^]*koa-session/);
+    expect(() => auth.start()).toThrow(/E002[^]*Koa has no sessions[^]*koa-session/);
   });
 });
 

@@ -310,7 +310,7 @@ describe("time", () => {
 describe("what a client is set up with", () => {
   it("provider.env is all that idpauth needs", async () => {
     await start();
-    const findings = idpAuth({ env: provider.env, log: false }).check();
+    const findings = idpAuth({ env: provider.env, log: false }).start();
     expect(findings.map(({ code }) => code)).toEqual(["W001", "W005"]);
     expect(provider.env).toMatchObject({ IDP_ISSUER: provider.issuer, SCOPE: "openid email profile offline_access" });
   });
@@ -319,7 +319,7 @@ describe("what a client is set up with", () => {
     await start();
     const codes = (env: Record<string, string>) => {
       return idpAuth({ env, log: false })
-        .check()
+        .start()
         .map(({ code }) => code);
     };
     expect(codes({ ...provider.env, BASE_URL: "/" })).toEqual(["W001", "W005"]);

@@ -4,9 +4,9 @@ import {
   createIdpAuth,
   guardCalledError,
   respondToBlocked,
+  type AdapterAuth,
   type Finding,
   type GuardResponsesOf,
-  type IdpAuth,
   type IdpAuthOptions,
 } from "../../index.js";
 import { keepPrivate, writeReply } from "../node/node.js";
@@ -18,15 +18,15 @@ import { sessionMiddlewareOf } from "./middleware.js";
 export type GuardResponses = GuardResponsesOf<[request: Request, response: Response], [next: NextFunction]>;
 
 /** idpauth for Express 4 and 5. */
-export interface ExpressIdpAuth extends Omit<IdpAuth<Request>, "start" | "handle" | "guard"> {
+export interface ExpressIdpAuth extends AdapterAuth<Request> {
   /**
    * Runs the startup checks and mounts the endpoints. Call it after the session middleware, if there is one, and before the guarded
-   * routes.
+   * routes. Unlike `start`, it knows whether the session middleware is installed.
    *
    * @throws ConfigurationError with every finding at once
    */
   mount(app: Application | Router): readonly Finding[];
-  /** The endpoints as middleware, for applications that mount by hand. */
+  /** The endpoints as middleware, for applications that mount by hand and call `start`. */
   readonly routes: RequestHandler;
   /** Middleware that lets only users pass who are signed in within the session limits. */
   readonly idpRequired: RequestHandler;
@@ -43,10 +43,11 @@ export interface ExpressIdpAuth extends Omit<IdpAuth<Request>, "start" | "handle
  * app.get("/reports", auth.idpRequired, handler);
  */
 export function idpAuth(options: IdpAuthOptions = {}): ExpressIdpAuth {
-  const { start, handle, guard, ...accessors } = createIdpAuth<Request>(options, {
+  const { handle, guard, ...auth } = createIdpAuth<Request>(options, {
     name: "Express",
     request: (raw) => new ExpressRequest(raw),
     session: frameworkSessionOf,
+    middlewareRemedy: 'Call app.use(session({ … })) of express-session before auth.mount(app), or leave out session: "host".',
   });
 
   const routes: RequestHandler = function idpauth(request, response, next) {
@@ -80,9 +81,9 @@ export function idpAuth(options: IdpAuthOptions = {}): ExpressIdpAuth {
   }
 
   return {
-    ...accessors,
+    ...auth,
     mount(app) {
-      const findings = start({ sessionMiddleware: sessionMiddlewareOf(app), middlewareRemedy: MIDDLEWARE_REMEDY });
+      const findings = auth.start({ sessionMiddleware: sessionMiddlewareOf(app) });
       app.use(routes);
       return findings;
     },
@@ -91,5 +92,3 @@ export function idpAuth(options: IdpAuthOptions = {}): ExpressIdpAuth {
     idpRequiredWith,
   };
 }
-
-const MIDDLEWARE_REMEDY = 'Call app.use(session({ … })) of express-session before auth.mount(app), or leave out session: "host".';

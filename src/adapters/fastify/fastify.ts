@@ -13,9 +13,9 @@ import {
   createIdpAuth,
   guardCalledError,
   respondToBlocked,
+  type AdapterAuth,
   type Blocked,
   type GuardResponsesOf,
-  type IdpAuth,
   type IdpAuthOptions,
 } from "../../index.js";
 import { endpoints, notEncapsulated, pathBelow } from "./endpoints.js";
@@ -47,7 +47,7 @@ export type IdpAuthPlugin = <Server extends RawServerBase, Provider extends Fast
 ) => void;
 
 /** idpauth for Fastify 5. */
-export interface FastifyIdpAuth extends Omit<IdpAuth<AnyFastifyRequest>, "start" | "handle" | "guard"> {
+export interface FastifyIdpAuth extends AdapterAuth<AnyFastifyRequest> {
   /**
    * Runs the startup checks and serves the endpoints: `await app.register(auth.plugin)`. Register it after the session plugin, if there
    * is one. In a scope with a prefix, the mount path is still the whole path: `{ mountPath: "/area/idpauth/" }`.
@@ -71,10 +71,12 @@ export interface FastifyIdpAuth extends Omit<IdpAuth<AnyFastifyRequest>, "start"
  */
 export function idpAuth(options: IdpAuthOptions = {}): FastifyIdpAuth {
   const sessions = options.session === "host" ? new FastifySessions() : undefined;
-  const { start, handle, guard, ...accessors } = createIdpAuth<AnyFastifyRequest>(options, {
+  const { handle, guard, ...auth } = createIdpAuth<AnyFastifyRequest>(options, {
     name: "Fastify",
     request: (request) => new FastifyMessage(request),
     session: (request) => sessions?.of(request),
+    middlewareRemedy:
+      'Register @fastify/cookie and @fastify/session before idpauth, in the same scope or an outer one, or leave out session: "host".',
   });
 
   function onRequest(request: AnyFastifyRequest, reply: AnyFastifyReply, done: (error?: Error) => void): void {
@@ -97,8 +99,8 @@ export function idpAuth(options: IdpAuthOptions = {}): FastifyIdpAuth {
 
   const plugin: IdpAuthPlugin = (scope, { prefix = "" }, done) => {
     try {
-      start({ sessionMiddleware: sessionPluginOf(scope), rewritesSessions: isRolling(scope), middlewareRemedy: MIDDLEWARE_REMEDY });
-      const path = pathBelow(scope.prefix, prefix, accessors.mountPath());
+      auth.start({ sessionMiddleware: sessionPluginOf(scope), rewritesSessions: isRolling(scope) });
+      const path = pathBelow(scope.prefix, prefix, auth.mountPath());
       scope.addHook("onRequest", onRequest);
       scope.register(endpoints, { prefix: path });
       done();
@@ -129,8 +131,5 @@ export function idpAuth(options: IdpAuthOptions = {}): FastifyIdpAuth {
     };
   }
 
-  return { ...accessors, plugin: notEncapsulated(plugin), idpRequired: idpRequiredWith({}), idpRequiredWith };
+  return { ...auth, plugin: notEncapsulated(plugin), idpRequired: idpRequiredWith({}), idpRequiredWith };
 }
-
-const MIDDLEWARE_REMEDY =
-  'Register @fastify/cookie and @fastify/session before idpauth, in the same scope or an outer one, or leave out session: "host".';

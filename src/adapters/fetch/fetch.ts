@@ -2,9 +2,8 @@ import {
   assertGuardResponses,
   assertHandler,
   createIdpAuth,
-  type Finding,
+  type AdapterAuth,
   type GuardResponsesOf,
-  type IdpAuth,
   type IdpAuthOptions,
 } from "../../index.js";
 import { blockedResponse, toResponse, WebRequest } from "./message.js";
@@ -23,19 +22,12 @@ export type Guard = <Rest extends readonly unknown[]>(handler: Handler<Rest>) =>
 export type GuardResponses = GuardResponsesOf<[request: Request], [], Response | Promise<Response>>;
 
 /** idpauth for servers that turn a `Request` of the Fetch standard into a `Response`. */
-export interface FetchIdpAuth extends Omit<IdpAuth<Request>, "start" | "handle" | "guard"> {
-  /**
-   * Runs the startup checks. Call it where the server starts, so that a mistake stops it there; without the call they run at
-   * the first request, which rejects.
-   *
-   * @throws ConfigurationError with every finding at once
-   */
-  check(): readonly Finding[];
+export interface FetchIdpAuth extends AdapterAuth<Request> {
   /**
    * Responds to a request for one of the endpoints. It rejects with any error, for the application's own error handling.
    *
    * @returns undefined if the path is not an endpoint's
-   * @throws ConfigurationError at once, where `check` was not called and there is a mistake
+   * @throws ConfigurationError synchronously, if `start` was not called and a check fails
    */
   fetch(request: Request): Promise<Response> | undefined;
   /** Lets only users pass to the handler who are signed in within the session limits. */
@@ -54,16 +46,15 @@ export interface FetchIdpAuth extends Omit<IdpAuth<Request>, "start" | "handle" 
  *
  * @example
  * const auth = idpAuth();
- * auth.check();
+ * auth.start();
  * const reports = auth.idpRequired((request) => Response.json({ … }));
  * const response = (await auth.fetch(request)) ?? (await reports(request));
  */
 export function idpAuth(options: IdpAuthOptions = {}): FetchIdpAuth {
   const {
-    start,
     handle,
     guard: decide,
-    ...accessors
+    ...auth
   } = createIdpAuth<Request>(options, { name: "a fetch-style server", request: (raw) => new WebRequest(raw) });
 
   async function guard(request: Request, responses: GuardResponses = {}): Promise<Response | undefined> {
@@ -80,8 +71,7 @@ export function idpAuth(options: IdpAuthOptions = {}): FetchIdpAuth {
   }
 
   return {
-    ...accessors,
-    check: () => start(),
+    ...auth,
     fetch: (request) => handle(request)?.then((reply) => toResponse(reply, request.method)),
     idpRequired: idpRequiredWith({}),
     idpRequiredWith,

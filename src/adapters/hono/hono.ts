@@ -1,11 +1,12 @@
-import { Hono, type Context, type MiddlewareHandler, type Next } from "hono";
+import { Hono, type Context, type Env, type MiddlewareHandler, type Next, type Schema } from "hono";
 import {
   assertGuardResponses,
   createIdpAuth,
   guardCalledError,
   respondToBlocked,
+  type AdapterAuth,
+  type Finding,
   type GuardResponsesOf,
-  type IdpAuth,
   type IdpAuthOptions,
 } from "../../index.js";
 import { keepPrivate } from "../fetch/fetch.js";
@@ -16,18 +17,18 @@ import { respond } from "./response.js";
 export type GuardResponses = GuardResponsesOf<[c: Context], [], Response | Promise<Response>>;
 
 /** idpauth for Hono 4. */
-export interface HonoIdpAuth extends Omit<IdpAuth<Context>, "start" | "handle" | "guard"> {
+export interface HonoIdpAuth extends AdapterAuth<Context> {
   /**
-   * The endpoints, for `app.route("/", auth.routes)`. Taking them runs the startup checks.
+   * Runs the startup checks and mounts the endpoints. Hono's router then selects their requests, so other requests cost nothing.
    *
    * @throws ConfigurationError with every finding at once
    */
+  mount<E extends Env, S extends Schema, BasePath extends string>(app: Hono<E, S, BasePath>): readonly Finding[];
+  /** The endpoints as an application, for `app.route("/", auth.routes)`. For applications that mount by hand and call `start`. */
   readonly routes: Hono;
   /**
-   * The endpoints as middleware, for `app.use(auth.middleware)` in applications whose own `getPath` gives Hono's router other
-   * paths than those of the URL. Taking it runs the startup checks.
-   *
-   * @throws ConfigurationError with every finding at once
+   * The endpoints as middleware, for `app.use(auth.middleware)` in applications whose `getPath` gives Hono's router other paths than
+   * those of the URL. Such an application calls `start`.
    */
   readonly middleware: MiddlewareHandler;
   /** Middleware that lets only users pass who are signed in within the session limits. */
@@ -41,25 +42,16 @@ export interface HonoIdpAuth extends Omit<IdpAuth<Context>, "start" | "handle" |
  *
  * @example
  * const auth = idpAuth();
- * app.route("/", auth.routes);
+ * auth.mount(app);
  * app.get("/reports", auth.idpRequired, handler);
  */
 export function idpAuth(options: IdpAuthOptions = {}): HonoIdpAuth {
-  const { start, handle, guard, ...accessors } = createIdpAuth<Context>(options, { name: "Hono", request: requestOf });
+  const { handle, guard, ...auth } = createIdpAuth<Context>(options, { name: "Hono", request: requestOf });
 
-  let routes: Hono | undefined;
-
-  const endpoints: MiddlewareHandler = (c, next) => {
+  const middleware: MiddlewareHandler = (c, next) => {
     const handled = handle(c);
     return handled === undefined ? next() : handled.then((reply) => respond(c, reply));
   };
-
-  function routed(): Hono {
-    start();
-    const routes = new Hono();
-    for (const path of pathsBelowAnyBase(accessors.mountPath())) routes.all(`${path}*`, endpoints);
-    return routes;
-  }
 
   function idpRequiredWith(responses: GuardResponses): MiddlewareHandler {
     assertGuardResponses(responses);
@@ -85,22 +77,21 @@ export function idpAuth(options: IdpAuthOptions = {}): HonoIdpAuth {
   }
 
   return {
-    ...accessors,
-    get routes() {
-      return (routes ??= routed());
+    ...auth,
+    mount(app) {
+      const findings = auth.start();
+      for (const path of pathsBelowAnyBase(auth.mountPath())) app.all(`${path}*`, middleware);
+      return findings;
     },
-    get middleware() {
-      start();
-      return endpoints;
-    },
+    routes: new Hono().use(middleware),
+    middleware,
     idpRequired: idpRequiredWith({}),
     idpRequiredWith,
   };
 }
 
 /**
- * The paths that the mount path may have below the application's base path: `/area/idpauth/` is `/idpauth/` below `/area`. So Hono's
- * router selects the requests for the endpoints, and other requests cost nothing.
+ * The paths that the mount path may have below the application's base path: `/area/idpauth/` is `/idpauth/` below `/area`.
  */
 function pathsBelowAnyBase(mountPath: string): string[] {
   const parts = mountPath.split("/").slice(1, -1);

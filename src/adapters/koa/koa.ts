@@ -1,11 +1,13 @@
+import type Koa from "koa";
 import type { DefaultContext, DefaultState, ExtendableContext, Next, ParameterizedContext } from "koa";
 import {
   assertGuardResponses,
   createIdpAuth,
   guardCalledError,
   respondToBlocked,
+  type AdapterAuth,
+  type Finding,
   type GuardResponsesOf,
-  type IdpAuth,
   type IdpAuthOptions,
 } from "../../index.js";
 import { keepPrivate } from "../node/node.js";
@@ -27,13 +29,15 @@ export type GuardResponses<StateT = DefaultState, ContextT = DefaultContext> = G
 >;
 
 /** idpauth for Koa 3. */
-export interface KoaIdpAuth extends Omit<IdpAuth<AnyContext>, "start" | "handle" | "guard"> {
+export interface KoaIdpAuth extends AdapterAuth<AnyContext> {
   /**
-   * The endpoints, for `app.use(auth.routes)`. Taking them runs the startup checks. For the application itself: middleware of
-   * a router runs only where a route matches.
+   * Runs the startup checks and mounts the endpoints: `app.use(auth.routes)`. Mount on the application itself, because middleware of a
+   * router runs only where a route matches.
    *
    * @throws ConfigurationError with every finding at once
    */
+  mount<StateT, ContextT>(app: Koa<StateT, ContextT>): readonly Finding[];
+  /** The endpoints as middleware, for applications that mount by hand and call `start`. */
   readonly routes: KoaMiddleware;
   /** Middleware that lets only users pass who are signed in within the session limits. */
   readonly idpRequired: KoaMiddleware;
@@ -48,16 +52,16 @@ export interface KoaIdpAuth extends Omit<IdpAuth<AnyContext>, "start" | "handle"
  *
  * @example
  * const auth = idpAuth();
- * app.use(auth.routes);
+ * auth.mount(app);
  * router.get("/reports", auth.idpRequired, handler);
  */
 export function idpAuth(options: IdpAuthOptions = {}): KoaIdpAuth {
-  const { start, handle, guard, ...accessors } = createIdpAuth<AnyContext>(options, {
+  const { handle, guard, ...auth } = createIdpAuth<AnyContext>(options, {
     name: "Koa",
     request: (ctx) => new KoaRequest(ctx),
+    middlewareRemedy:
+      'Leave out session: "host" and give a `store`: idpauth brings its own server-side sessions, beside which koa-session stays as it is.',
   });
-
-  let isStarted = false;
 
   const routes: KoaMiddleware = function idpauth(ctx, next) {
     const handled = handle(ctx);
@@ -91,16 +95,14 @@ export function idpAuth(options: IdpAuthOptions = {}): KoaIdpAuth {
   }
 
   return {
-    ...accessors,
-    get routes() {
-      if (!isStarted) start({ sessionMiddleware: "not-applicable", middlewareRemedy: SESSIONS_REMEDY });
-      isStarted = true;
-      return routes;
+    ...auth,
+    mount(app) {
+      const findings = auth.start();
+      app.use(routes);
+      return findings;
     },
+    routes,
     idpRequired: idpRequiredWith({}) as KoaMiddleware,
     idpRequiredWith,
   };
 }
-
-const SESSIONS_REMEDY =
-  'Leave out session: "host" and give a `store`: idpauth brings its own server-side sessions, beside which koa-session stays as it is.';

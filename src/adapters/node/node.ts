@@ -4,9 +4,8 @@ import {
   assertHandler,
   createIdpAuth,
   respondToBlocked,
-  type Finding,
+  type AdapterAuth,
   type GuardResponsesOf,
-  type IdpAuth,
   type IdpAuthOptions,
 } from "../../index.js";
 import { respondToError } from "./error.js";
@@ -44,7 +43,7 @@ export interface ListenerOptions<Request = IncomingMessage, Response = ServerRes
 }
 
 /** idpauth for node:http, node:https, and node:http2 by its compatibility API. */
-export interface NodeIdpAuth extends Omit<IdpAuth<AnyRequest>, "handle" | "guard" | "start"> {
+export interface NodeIdpAuth extends AdapterAuth<AnyRequest> {
   /**
    * Runs the startup checks and returns a listener for a server. The listener serves the endpoints and passes every other request to
    * the handler. It catches the errors of the handler, which would otherwise end the process.
@@ -55,12 +54,6 @@ export interface NodeIdpAuth extends Omit<IdpAuth<AnyRequest>, "handle" | "guard
     handler: Handler<Request, Response>,
     options?: ListenerOptions<Request, Response>,
   ): (request: Request, response: Response) => void;
-  /**
-   * Runs the startup checks, for applications that call `handle` themselves; `listener` calls it.
-   *
-   * @throws ConfigurationError with every finding at once
-   */
-  start(): readonly Finding[];
   /**
    * Responds to a request for one of the endpoints: `if (await auth.handle(request, response)) return;`
    *
@@ -91,13 +84,14 @@ export interface NodeIdpAuth extends Omit<IdpAuth<AnyRequest>, "handle" | "guard
  */
 export function idpAuth(options: IdpAuthOptions = {}): NodeIdpAuth {
   const {
-    start: startWith,
     handle: replyTo,
     guard,
-    ...accessors
-  } = createIdpAuth<AnyRequest>(options, { name: "node:http", request: (message) => new NodeRequest(message) });
-
-  const start = () => startWith({ sessionMiddleware: "not-applicable", middlewareRemedy: SESSIONS_REMEDY });
+    ...auth
+  } = createIdpAuth<AnyRequest>(options, {
+    name: "node:http",
+    request: (message) => new NodeRequest(message),
+    middlewareRemedy: 'Leave out session: "host" and give a `store`: idpauth brings its own server-side sessions.',
+  });
 
   function handle(request: AnyRequest, response: AnyResponse): false | Promise<true> {
     const handled = replyTo(request);
@@ -130,7 +124,7 @@ export function idpAuth(options: IdpAuthOptions = {}): NodeIdpAuth {
     handler: Handler<Request, Response>,
     { onError = respondToError }: ListenerOptions<Request, Response> = {},
   ): (request: Request, response: Response) => void {
-    start();
+    auth.start();
 
     function failed(error: unknown, request: Request, response: Response): void {
       // If `onError` fails itself, the default responds.
@@ -155,8 +149,7 @@ export function idpAuth(options: IdpAuthOptions = {}): NodeIdpAuth {
   }
 
   return {
-    ...accessors,
-    start,
+    ...auth,
     handle,
     listener,
     idpRequired: <Request extends AnyRequest, Response extends AnyResponse, Rest extends readonly unknown[]>(
@@ -165,8 +158,6 @@ export function idpAuth(options: IdpAuthOptions = {}): NodeIdpAuth {
     idpRequiredWith,
   };
 }
-
-const SESSIONS_REMEDY = 'Leave out session: "host" and give a `store`: idpauth brings its own server-side sessions.';
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as PromiseLike<unknown> | undefined)?.then === "function";

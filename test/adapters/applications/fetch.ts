@@ -29,7 +29,7 @@ const FAILING_ANSWERS: GuardResponses = {
  */
 export async function startFetch(idpAuth: typeof createFetchIdpAuth, serve: Serve, setup: AdapterSetup): Promise<RunningApplication> {
   const auths = setup.mounts.map((options) => idpAuth(options));
-  for (const auth of auths) auth.check();
+  for (const auth of auths) auth.start();
 
   const handlers = new Map<string, (request: Request) => Response | Promise<Response>>();
   for (const route of setup.routes) {

@@ -41,7 +41,7 @@ export async function startHono(
   const area = new Hono();
   for (const auth of auths) {
     if (asMiddleware) area.use(auth.middleware);
-    else area.route("/", auth.routes);
+    else auth.mount(area);
   }
   for (const route of setup.routes) {
     const guarding = auths[route.guard?.mount ?? -1];

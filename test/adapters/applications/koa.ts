@@ -36,7 +36,7 @@ export async function startKoa(setup: AdapterSetup): Promise<RunningApplication>
     await next();
   });
   const auths = setup.mounts.map((options) => idpAuth(options));
-  for (const auth of auths) app.use(auth.routes);
+  for (const auth of auths) auth.mount(app);
   const router = new Router(setup.basePath === "" ? {} : { prefix: setup.basePath });
   for (const route of setup.routes) {
     const guarding = auths[route.guard?.mount ?? -1];

@@ -1,0 +1,42 @@
+// The small costs on every request, as processor time without sockets: the guard of a signed-in request (memory store), and the mounted
+// component for an unguarded route. Batches alternate; each difference is of two neighbouring batches.
+import { startChild } from "../children.mjs";
+import { numberRow } from "../report.mjs";
+
+const HOSTS = { node: "node:http", express: "Express", fastify: "Fastify", koa: "Koa", hono: "Hono", fetch: "fetch-style" };
+const KINDS = ["bare", "open", "guarded"];
+
+/** Mean and 95 % confidence interval of a mean. */
+function interval(values) {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1);
+  const half = 1.96 * Math.sqrt(variance / values.length);
+  return { mean, low: mean - half, high: mean + half };
+}
+
+export async function inProcess({ settings: { inProcessBatches: batches, inProcessCalls: calls } }) {
+  const rows = [];
+  const values = {};
+  for (const [host, name] of Object.entries(HOSTS)) {
+    const child = await startChild("in-process.mjs", { host });
+    try {
+      const measured = { bare: [], open: [], guarded: [] };
+      for (const kind of KINDS) await child.call("batch", { kind, calls });
+      for (let batch = 0; batch < batches; batch += 1) {
+        // A rotating order, so that no kind is always measured after the same one.
+        for (let at = 0; at < KINDS.length; at += 1) {
+          const kind = KINDS[(batch + at) % KINDS.length];
+          measured[kind].push(await child.call("batch", { kind, calls }));
+        }
+      }
+      values[host] = measured;
+      const difference = (kind, from) => interval(measured[kind].map((value, index) => value - measured[from][index]));
+      const row = (what, { mean, low, high }, atMost) => numberRow(`${name}: ${what}, ns`, mean, { atMost }, "", [low, high]);
+      rows.push(row("the guard of a signed-in request", difference("guarded", "open"), 3_000));
+      rows.push(row("the mounted component, for an unguarded route", difference("open", "bare"), 1_000));
+    } finally {
+      child.stop();
+    }
+  }
+  return { rows, values };
+}
