@@ -47,6 +47,8 @@ export interface FrameworkAdapter<FrameworkRequest extends object> {
   request(raw: FrameworkRequest): IdpRequest;
   /** The session of the framework's own middleware on this request; undefined when there is none. */
   session?(raw: FrameworkRequest): FrameworkSession | undefined;
+  /** The remedy of E002: how to install the session middleware, or what to use instead. */
+  readonly middlewareRemedy?: string;
 }
 
 /** Whether the framework's own session middleware is installed; see the check E002. */
@@ -56,8 +58,6 @@ export type SessionMiddleware = CheckedFacts["sessionMiddleware"];
 export interface FrameworkFacts {
   /** Whether the framework's own session middleware is installed. */
   readonly sessionMiddleware: SessionMiddleware;
-  /** How to install it, for the remedy of E002. */
-  readonly middlewareRemedy?: string;
   /** Whether it saves sessions that a request has not changed; see the check E015. */
   readonly rewritesSessions?: boolean;
 }
@@ -152,14 +152,21 @@ export interface Accessors<FrameworkRequest extends object> {
   [SESSION_FOR_TESTS](asked?: SessionForTests): Promise<readonly string[]>;
 }
 
-/** The component that an adapter builds on. Applications use the `auth` object of an adapter, such as `idpauth/express`. */
-export interface IdpAuth<FrameworkRequest extends object> extends Accessors<FrameworkRequest> {
+/** The `auth` object of an adapter, without what mounts and guards. Reading a property neither throws nor has side effects. */
+export interface AdapterAuth<FrameworkRequest extends object> extends Accessors<FrameworkRequest> {
   /**
-   * Runs the startup checks; the first successful call also creates the component. It writes warnings to the log, each once.
+   * Runs the startup checks. Mounting calls it; without either, the checks run at the first request, which then fails. You can call it
+   * again: each warning is logged once.
    *
    * @returns the warnings
    * @throws ConfigurationError with every finding at once
    */
+  start(): readonly Finding[];
+}
+
+/** The component that an adapter builds on. Applications use the `auth` object of an adapter, such as `idpauth/express`. */
+export interface IdpAuth<FrameworkRequest extends object> extends AdapterAuth<FrameworkRequest> {
+  /** As of `AdapterAuth`. The first successful call also creates the component. */
   start(facts?: FrameworkFacts): readonly Finding[];
   /** Responds to a request for one of the endpoints. @returns undefined if the path is not an endpoint's */
   handle(raw: FrameworkRequest): Promise<Reply> | undefined;

@@ -3,6 +3,7 @@ export { createIdpAuth } from "./create-idp-auth.js";
 export type {
   Accessors,
   AccessTokenOptions,
+  AdapterAuth,
   FrameworkAdapter,
   FrameworkFacts,
   IdpAuth,

@@ -24,6 +24,7 @@ export function checkedSettings(options: IdpAuthOptions, adapter: FrameworkAdapt
   const mistake = store === undefined ? undefined : storeMistake(store);
   const findings = runChecks(read, {
     sessionMiddleware: adapter.session === undefined ? "not-applicable" : "unknown",
+    ...(adapter.middlewareRemedy !== undefined && { middlewareRemedy: adapter.middlewareRemedy }),
     ...facts,
     frameworkName: adapter.name,
     sessionKind: session ?? "bundled",

@@ -298,7 +298,7 @@ describe("types", () => {
     expectTypeOf(auth.endAllSessions).toBeCallableWith({ iss: "", sub: "" }, { except: new NextRequest("http://localhost/") });
     expectTypeOf(auth.endAllSessions).toBeCallableWith({ iss: "", sub: "" }, { except: "current" });
     // Every name that another framework has, except what mounts it.
-    expectTypeOf<Exclude<keyof FetchIdpAuth, keyof NextIdpAuth>>().toEqualTypeOf<"check" | "fetch" | "guard">();
+    expectTypeOf<Exclude<keyof FetchIdpAuth, keyof NextIdpAuth>>().toEqualTypeOf<"fetch" | "guard">();
     expectTypeOf(auth.getCredentials).returns.resolves.toEqualTypeOf<Credentials | null>();
     expectTypeOf(auth.proxy).toExtend<NextProxy>();
     const plain = auth.idpRequired((request) => {

@@ -67,7 +67,7 @@ const firstRequest: Record<string, (settings: IdpAuthOptions) => Promise<unknown
     }),
   async Hono(settings) {
     const { Hono } = await import("hono");
-    const app = new Hono().route("/", honoAuth(settings).routes).onError((error) => Promise.reject(error) as never);
+    const app = new Hono().route("/", honoAuth(settings).routes).onError((error) => Promise.reject(error));
     return app.request("/");
   },
   Koa: async (settings) => koaAuth(settings).routes({ originalUrl: "/" } as never, () => Promise.resolve()),

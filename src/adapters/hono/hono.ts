@@ -53,6 +53,9 @@ export function idpAuth(options: IdpAuthOptions = {}): HonoIdpAuth {
     return handled === undefined ? next() : handled.then((reply) => respond(c, reply));
   };
 
+  const routes = new Hono();
+  routes.use(middleware);
+
   function idpRequiredWith(responses: GuardResponses): MiddlewareHandler {
     assertGuardResponses(responses);
 
@@ -83,7 +86,7 @@ export function idpAuth(options: IdpAuthOptions = {}): HonoIdpAuth {
       for (const path of pathsBelowAnyBase(auth.mountPath())) app.all(`${path}*`, middleware);
       return findings;
     },
-    routes: new Hono().use(middleware),
+    routes,
     middleware,
     idpRequired: idpRequiredWith({}),
     idpRequiredWith,
