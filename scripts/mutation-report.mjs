@@ -21,7 +21,10 @@ export const DECIDING_FILES = {
   "src/record/credentials.ts": ["test/record/record.test.ts"],
   "src/record/json.ts": ["test/record/record.test.ts"],
   "src/record/pending-logins.ts": ["test/record/pending-logins.test.ts"],
+  "src/access/refresher.ts": ["test/access/refresh.test.ts", "test/access/refresh-framework-session.test.ts"],
   "src/access/refresh.ts": ["test/access/refresh.test.ts", "test/access/refresh-framework-session.test.ts"],
+  "src/access/lease.ts": ["test/access/refresh.test.ts", "test/access/refresh-framework-session.test.ts"],
+  "src/record/refresh-changes.ts": ["test/access/refresh.test.ts", "test/access/refresh-framework-session.test.ts"],
   "src/sessions/seal.ts": ["test/sessions/seal.test.ts"],
   "src/provider/id-token.ts": ["test/provider/id-token.test.ts"],
 };

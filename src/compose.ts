@@ -1,7 +1,7 @@
 /** The composition root: it creates every part from the settings and the options, and connects the parts. */
-import { Background } from "./access/background-work.js";
-import { createLateTokenRule } from "./access/late-tokens.js";
-import { createRefresher } from "./access/refresh.js";
+import { UnawaitedTasks } from "./access/unawaited-tasks.js";
+import { createOrphanedTokenRule } from "./access/orphaned-tokens.js";
+import { createRefresher } from "./access/refresher.js";
 import { createSessionAccess, type SessionAccess } from "./access/session-access.js";
 import { Slots } from "./access/slots.js";
 import type { FrameworkAdapter, IdpAuthOptions } from "./auth.js";
@@ -96,19 +96,19 @@ export function compose<FrameworkRequest extends object>(
   const subjectSessions = isBundled ? createSubjectSessions({ ...storage, policy: settings }) : undefined;
 
   const provider = createProvider({ settings, clock, events, ...(fetch && { fetch }) });
-  const lateTokens = createLateTokenRule({
+  const orphanedTokens = createOrphanedTokenRule({
     provider,
     revokes: settings.tokenRevokeOnLogout,
     clock,
     ...(subjectSessions && { hasSignedInSince: (subject, since) => subjectSessions.hasSignedInSince(subject, since) }),
   });
-  const background = new Background();
+  const tasks = new UnawaitedTasks();
   const refresher = createRefresher({
     provider,
     clock,
     events,
-    lateTokens,
-    background,
+    orphanedTokens,
+    tasks,
     userPatience: settings.httpTimeout * 1000,
     concurrency: settings.refreshConcurrency,
   });
@@ -128,7 +128,7 @@ export function compose<FrameworkRequest extends object>(
     return new Visit(request, ofFramework.open(frameworkSession), clock.monotonic(), settings);
   }
 
-  const context = { settings, names, provider, sessions: access, clock, events, lateTokens, exchangeSlots, background, findings };
+  const context = { settings, names, provider, sessions: access, clock, events, orphanedTokens, exchangeSlots, tasks, findings };
   return {
     settings,
     names,

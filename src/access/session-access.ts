@@ -6,16 +6,16 @@ import type { UserSession } from "../ports/user-session.js";
 import type { Credentials } from "../record/credentials.js";
 import type { SessionRecord } from "../record/record.js";
 import { epochSeconds, type Clock } from "../clock.js";
-import type { Refresher } from "./refresh.js";
+import type { Refresher } from "./refresher.js";
 
-/** What an access to a session comes to: a record within policy, or the reason why there is none. */
+/** The result of an access: a record of a signed-in user, or the reason why there is none. */
 export type Access =
   | { readonly authenticated: true; readonly record: AuthenticatedRecord }
   | { readonly authenticated: false; readonly reason: EndReason; readonly record: SessionRecord | undefined };
 
 export type AuthenticatedRecord = SessionRecord & { readonly credentials: Credentials };
 
-/** What a look without consequences says: as {@link Access}, but expired and refreshable is a reason of its own. */
+/** The result of a check without side effects. It has one more reason: the ID token has expired and can be refreshed. */
 export interface Explanation {
   readonly authenticated: boolean;
   readonly reason: EndReason | "id_token_expired" | null;
@@ -30,17 +30,17 @@ const NO_OPTIONS: AccessOptions = {};
 
 export interface SessionAccess {
   /**
-   * The gate, the refresh and the idle stamp: what `getCredentials`, the probe and the guard do.
+   * Checks the policy, refreshes if necessary and stores the time of the access: what `getCredentials`, the probe and the guard do.
    *
-   * @param options `slide` (default true): move the idle stamp; `renew` (default false): the answer can carry the cookie
-   * @throws ProviderUnavailableError | StoreUnavailableError an outage, which is no verdict
+   * @param options `slide` (default true): store the time of the access; `renew` (default false): the response can carry the cookie
+   * @throws ProviderUnavailableError | StoreUnavailableError in an outage; the session stays as it is
    */
   access(session: UserSession, options?: AccessOptions): Promise<Access>;
-  /** The gate alone: reads, and does nothing else. */
+  /** Checks the policy and changes nothing. */
   explain(session: UserSession): Promise<Explanation>;
   /**
-   * The access token, good for at least `minValidity` seconds more if the provider can be made to give one; null when
-   * signed out, or when it has expired and nothing newer is to be had.
+   * Returns the access token, refreshed if it expires within `minValidity` seconds. Null: the user is signed out, or the token has
+   * expired and cannot be refreshed.
    */
   accessToken(session: UserSession, minValidity: number): Promise<string | null>;
 }
@@ -81,20 +81,19 @@ export function createSessionAccess({ policy, refresher, clock, events }: Sessio
     return { authenticated: true, record: record as AuthenticatedRecord };
   }
 
-  /** Once per session and reason, whoever sees it first; only the one whose write succeeds says it. */
+  /** Emits `ended` once per session and reason: only the request whose write succeeds emits it. */
   async function announceEnd(session: UserSession, record: SessionRecord, reason: EndReason): Promise<void> {
     if (record.idp_state.ended === reason) return;
-    let isFirst = false as boolean;
-    const remember = (fresh: SessionRecord): SessionRecord => {
-      const verdict = judge(fresh, policy, now());
-      isFirst = verdict.kind === "ended" && verdict.reason === reason && fresh.idp_state.ended !== reason;
-      return isFirst ? { ...fresh, idp_state: { ...fresh.idp_state, ended: reason } } : fresh;
-    };
+    const at = now();
     try {
-      const remembered = await session.update(remember);
-      if (isFirst && remembered !== undefined) events.emit("ended", { ...identityOf(record.id_info), reason });
+      const { changed } = await session.update((fresh) => {
+        const verdict = judge(fresh, policy, at);
+        const isFirst = verdict.kind === "ended" && verdict.reason === reason && fresh.idp_state.ended !== reason;
+        return isFirst ? { ...fresh, idp_state: { ...fresh.idp_state, ended: reason } } : fresh;
+      });
+      if (changed) events.emit("ended", { ...identityOf(record.id_info), reason });
     } catch (error) {
-      // The verdict stands without the event; the next access says it.
+      // The verdict stands without the event; the next access emits it.
       if (!isOutage(error)) throw error;
     }
   }
@@ -110,7 +109,7 @@ export function createSessionAccess({ policy, refresher, clock, events }: Sessio
       const first = await access(session);
       if (!first.authenticated) return null;
       const expiresIn = (record: SessionRecord) => (record.idp_state.access_token_expires_at ?? Infinity) - now();
-      // A token that never lives that long is renewed at half its life; else every single call would refresh it.
+      // A token with a shorter lifetime is refreshed at half of it. Otherwise every call would refresh it.
       const wanted = (record: SessionRecord) => {
         const lifetime = lifetimeOf(record);
         return minValidity < lifetime ? minValidity : lifetime / 2;
@@ -125,7 +124,7 @@ export function createSessionAccess({ policy, refresher, clock, events }: Sessio
         try {
           record = await refresher.refresh(session, isTooShort);
         } catch (error) {
-          // An outage takes nothing away that still works.
+          // In an outage, a token that has not expired is still returned.
           if (!isOutage(error) || expiresIn(first.record) <= 0) throw error;
         }
       }
@@ -135,13 +134,13 @@ export function createSessionAccess({ policy, refresher, clock, events }: Sessio
   };
 }
 
-/** Seconds from the token response to the access token's expiry. A record of an older version has only the ID token's time for the first. */
+/** Seconds from the token response to the access token's expiry. A record of an older release has the ID token's `iat` instead. */
 function lifetimeOf(record: SessionRecord): number {
   const { tokens_received_at: receivedAt = record.id_info?.["iat"], access_token_expires_at: expiresAt } = record.idp_state;
   return typeof receivedAt === "number" && expiresAt !== undefined ? Math.max(0, expiresAt - receivedAt) : Infinity;
 }
 
-/** Step 4 of the gate ends in credentials: an ID token that lives for less than the refresh took is still a fresh one. */
+/** After a refresh, the session is valid even if the new ID token expired during the refresh (step 4 of the policy). */
 function afterRefresh(verdict: Verdict): Verdict {
   return verdict.kind === "refresh" ? { kind: "valid" } : verdict;
 }

@@ -47,7 +47,7 @@ export function createCallback(): CallbackEndpoint {
 
 async function finishLogin(visit: Visit, context: EndpointContext, query: URLSearchParams, state: string): Promise<Reply> {
   const { session } = visit;
-  const { settings, provider, clock, events, lateTokens, background, exchangeSlots } = context;
+  const { settings, provider, clock, events, orphanedTokens, tasks, exchangeSlots } = context;
   const now = epochSeconds(clock);
   const stateHash = createHash("sha256").update(state).digest("base64url");
 
@@ -65,7 +65,7 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
   const started = clock.monotonic();
   const key = session.key ?? "";
   // Another tab's callback has given the visitor a new session meanwhile: nothing is left to do here but to go on.
-  const isSignedInElsewhere = () => lateTokens.isReplacedHere(key);
+  const isSignedInElsewhere = () => orphanedTokens.isReplacedHere(key);
   let signIn: SignIn;
   let recordLeft: SessionRecord;
   let release: Release | undefined;
@@ -75,16 +75,11 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
     const answer = readAuthorizationResponse(query, login, await provider.facts());
     if (answer.kind === "code") release = await exchangeSlots.take();
 
-    let isOurs = false as boolean;
-    const left = await session.update((fresh) => {
-      const next = withoutLogin(fresh, state, stateHash);
-      isOurs = next !== fresh;
-      return next;
-    });
-    // Gone between two tries: the change was tried, and never stored. A code must not be exchanged twice.
-    if (left === undefined || !isOurs) return isSignedInElsewhere() ? redirect(login.final_redirect) : linkInvalid(visit, context);
+    const left = await session.update((fresh) => withoutLogin(fresh, state, stateHash));
+    // Another request has used the state, or the session is gone: a code must not be exchanged twice.
+    if (!left.changed) return isSignedInElsewhere() ? redirect(login.final_redirect) : linkInvalid(visit, context);
 
-    recordLeft = left;
+    recordLeft = left.record;
 
     if (answer.kind === "invalid") {
       events.refused("callback", answer.reason, about);
@@ -108,8 +103,12 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
     release?.();
   }
 
+  const revokeOrphaned = () => {
+    const { token: accessToken, refresh_token: refreshToken } = signIn.credentials;
+    tasks.add(orphanedTokens.revoke(key, { accessToken, refreshToken }, signIn.idInfo, now));
+  };
   if (!mayFinish(recordLeft, login, signIn.idInfo)) {
-    background.add(lateTokens.giveBack(key, signIn.credentials, signIn.idInfo, now));
+    revokeOrphaned();
     events.refused("callback", "another_user", about);
     return refused(visit, context);
   }
@@ -120,7 +119,7 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
     .regenerate(
       (fresh) => signedIn(fresh, signIn, login, signedInAt, stampActivity),
       // At once: another tab's callback may find the old key gone before this one is done.
-      () => lateTokens.sessionReplaced(key),
+      () => orphanedTokens.sessionReplaced(key),
     )
     .catch((error: unknown) => {
       events.failed("callback", error, about);
@@ -129,7 +128,7 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
   if (stored === undefined) {
     if (isSignedInElsewhere()) return redirect(login.final_redirect);
     // A logout came between, and wins.
-    background.add(lateTokens.giveBack(key, signIn.credentials, signIn.idInfo, now));
+    revokeOrphaned();
     events.refused("callback", "logged_out_meanwhile", about);
     return linkInvalidPage(visit, context);
   }

@@ -1,4 +1,4 @@
-import type { Background } from "../access/background-work.js";
+import type { UnawaitedTasks } from "../access/unawaited-tasks.js";
 import type { EventHub } from "../events/event-hub.js";
 import type { Finding } from "../errors.js";
 import type { Provider } from "../ports/provider.js";
@@ -7,7 +7,7 @@ import type { Settings } from "../config/read-settings.js";
 import type { Slots } from "../access/slots.js";
 import type { Clock } from "../clock.js";
 import type { SessionAccess } from "../access/session-access.js";
-import type { LateTokenRule } from "../access/late-tokens.js";
+import type { OrphanedTokenRule } from "../access/orphaned-tokens.js";
 
 /** What all requests share. */
 export interface EndpointContext {
@@ -17,11 +17,11 @@ export interface EndpointContext {
   readonly sessions: SessionAccess;
   readonly clock: Clock;
   readonly events: EventHub;
-  readonly lateTokens: LateTokenRule;
+  readonly orphanedTokens: OrphanedTokenRule;
   /** Bounds how many codes are exchanged at once: anyone can send one. */
   readonly exchangeSlots: Slots;
-  /** Where best effort goes that no visitor waits for. */
-  readonly background: Background;
+  /** Tasks that no response waits for. */
+  readonly tasks: UnawaitedTasks;
   /** What the startup checks found; the debug endpoint shows it. */
   readonly findings: readonly Finding[];
 }

@@ -28,7 +28,7 @@ export async function logout(visit: Visit, context: EndpointContext): Promise<Re
     const record = await session.destroy();
     if (record?.credentials !== undefined) {
       const revocation = signedOut(record, record.credentials, context);
-      context.background.add(revocation);
+      context.tasks.add(revocation);
       await settledWithin(PATIENCE, revocation, context);
     }
   } catch (error) {

@@ -2,51 +2,60 @@ import type { EpochSeconds } from "../clock.js";
 import type { SessionRecord } from "../record/record.js";
 
 /**
- * A function over the freshest record. Gives the next record, or the very one it got to leave things as they are.
- * It may run again when another writer came between, so it must depend on nothing but its argument.
+ * A pure function from the newest record to the next one. It returns the same record to change nothing. It may run again if another
+ * write came first, so it depends on its argument only and has no side effects.
  */
 export type Change = (record: SessionRecord) => SessionRecord;
 
+/** The result of an update. */
+export type Updated =
+  /** The change was made; `record` is its result. */
+  | { readonly changed: true; readonly record: SessionRecord }
+  /** The change returned the same record, or the session is gone (undefined). */
+  | { readonly changed: false; readonly record: SessionRecord | undefined };
+
 /**
- * One visitor's session. It is only ever changed by a {@link Change}: a whole record read early and written back late
- * would overwrite newer tokens or undo a logout.
+ * One user's session. Only a {@link Change} modifies it: a record that is read early and written as a whole later would overwrite
+ * newer tokens or undo a logout.
  *
- * Every method rejects with `StoreUnavailableError` when the store cannot answer; that is never "no session".
+ * Every method rejects with `StoreUnavailableError` if the store fails. A failure never means "no session".
  */
 export interface UserSession {
-  /** False for a host's own get/set session: best effort, no race is promised. */
+  /** False for a framework's own get/set session: best effort, without protection from races. */
   readonly atomic: boolean;
   /**
-   * Names the session within this process, so that requests of one session share one refresh. Undefined until `read`
-   * has found a session. Changes with `regenerate`. Never leaves the process.
+   * Identifies the session within this process, so that requests of one session share one refresh. Undefined until `read` has found
+   * a session. Changes with `regenerate`. Never leaves the process.
    */
   readonly key: string | undefined;
-  /** After `read`: there is a session, but its record could not be opened, so it counts as none. */
+  /** After `read`: there is a session, but its record could not be read, so it counts as none. */
   readonly isUnreadable?: boolean;
-  /** The present record; undefined when there is none, or none that parses. One look-up per request, however often asked. */
+  /** The record as this request first found it; undefined if there is none, or none that parses. One look-up per request. */
   read(): Promise<SessionRecord | undefined>;
-  /** Runs `change` on the freshest record and stores the result. Undefined: the session is gone, and stays gone. */
-  update(change: Change): Promise<SessionRecord | undefined>;
-  /** As `update`, but creates the session when there is none. Only the start of a login may do this. */
+  /** The newest record. Undefined: the session is gone. */
+  reload(): Promise<SessionRecord | undefined>;
+  /** Runs `change` on the newest record and stores the result. A session that is gone stays gone. */
+  update(change: Change): Promise<Updated>;
+  /** As `update`, but creates the session if there is none. Only the start of a login may do this. */
   begin(change: Change): Promise<SessionRecord>;
   /**
-   * As `update`, under a new key; the old key is dead afterwards (session fixation). When the old session was gone
-   * meanwhile, a logout won: nothing is kept and the answer is undefined.
+   * As `update`, under a new key; the old key stops working (session fixation). Resolves to undefined if the old session is gone: a
+   * logout won, and nothing is stored.
    *
-   * @param replaced called as soon as the old key is dead for the sake of the new one
+   * @param replaced called as soon as the new key has replaced the old one
    */
   regenerate(change: Change, replaced?: () => void): Promise<SessionRecord | undefined>;
-  /** Ends the session and gives what was destroyed, so that the newest token gets revoked. */
+  /** Ends the session and returns its last record, so that the newest token gets revoked. */
   destroy(): Promise<SessionRecord | undefined>;
   /**
-   * Stamps the last activity and renews the session's life when that is due. Never moves a stamp back, never creates,
-   * never carries anything else: a stamp that wrote the whole record would bring back old tokens.
+   * Stores the time of the last activity, and extends the session's life when that is due. Never moves a time back, never creates a
+   * session, and writes nothing else: a write of the whole record could bring back old tokens.
    *
-   * @param lastActive null: leave the stamp
-   * @param renew whether the answer can carry the cookie; a record that outlives its cookie is of no use
-   * @returns undefined when neither was due, which is nearly always
+   * @param lastActive null: keep the stored time
+   * @param renew whether the response can carry the cookie, which must live as long as the record
+   * @returns undefined if nothing was due, which is the usual case
    */
   touch(lastActive: EpochSeconds | null, renew: boolean): Promise<void> | undefined;
-  /** The Set-Cookie values that the calls above made necessary, for the component's own answers. */
+  /** The Set-Cookie values that the calls above require, for the component's own responses. */
   readonly setCookies: readonly string[];
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { StoreUnavailableError } from "../errors.js";
-import type { Change, UserSession } from "../ports/user-session.js";
+import type { Change, Updated, UserSession } from "../ports/user-session.js";
 import { isSameUser } from "../record/identity.js";
 import { isObject } from "../record/json.js";
 import { EMPTY_RECORD, withoutInherited } from "../record/own-properties.js";
@@ -9,22 +9,22 @@ import { isOfClient, type ClientIdentity, type SessionRecord } from "../record/r
 import { storedForm, type KeyNames } from "../record/stored-form.js";
 import type { EpochSeconds } from "../clock.js";
 
-/** What a host's own session middleware is asked for; a host file implements it over its framework. */
+/** The session of a framework's own middleware. An adapter implements it. */
 export interface FrameworkSession {
-  /** Names the session within this process. */
+  /** Identifies the session within this process. */
   readonly id: string;
-  /** The copy of the session's data that this request carries. */
+  /** The request's copy of the session data. */
   readonly data: Readonly<Record<string, unknown>>;
-  /** The freshest data, from the middleware's own store; undefined: the session is not there, or is there no longer. */
+  /** Loads the newest data from the middleware's store. Undefined: there is no such session. */
   load(): Promise<Readonly<Record<string, unknown>> | undefined>;
   /**
-   * Writes these keys, to the request's copy and to the store; an undefined value removes the key. Other keys stay.
-   * Afterwards the middleware has nothing left to write of its own accord.
+   * Writes these keys to the request's copy and to the store. An undefined value removes the key; other keys stay. Afterwards the
+   * middleware has no unsaved change.
    */
   save(keys: Readonly<Record<string, unknown>>): Promise<void>;
-  /** Gives the session a new id with these keys, and destroys the old one. When it fails, the old session is untouched. */
+  /** Gives the session a new id with these keys, and destroys the old one. If it fails, the old session stays as it is. */
   regenerate(keys: Readonly<Record<string, unknown>>, keepApplicationKeys: boolean): Promise<void>;
-  /** Removes the session with everything in it, and gives the visitor a new id. When it fails, nothing has changed. */
+  /** Deletes the session with all its data, and gives the browser a new id. If it fails, nothing has changed. */
   destroy(): Promise<void>;
 }
 
@@ -33,56 +33,55 @@ export interface FrameworkSessionsOptions {
   readonly client: ClientIdentity;
   /** Outside debug mode a record's `debug` key is dropped. */
   readonly debug: boolean;
-  /** Told of every operation of the host's sessions that failed. */
+  /** Called after every failed operation of the middleware. */
   readonly onStoreFailure?: (error: unknown) => void;
 }
 
 /**
- * Sessions out of the host's own: the record's keys lie in them, each under its own name. Such sessions know no
- * compare-and-set. Within this process the changes of one session take turns; what other processes, and the host itself,
- * write between a load and a save is lost: best effort, as `atomic` says.
+ * Stores the record's keys in the framework's own session, each under its own name. Such sessions have no compare-and-swap. Within this
+ * process, the changes of one session take turns. A write of another process or of the framework between a load and a save is lost.
  */
 export interface FrameworkSessions {
-  open(host: FrameworkSession): UserSession;
+  open(session: FrameworkSession): UserSession;
 }
 
 export function createFrameworkSessions(options: FrameworkSessionsOptions): FrameworkSessions {
   const turns = new Turns();
-  return { open: (host) => new SessionInFramework(host, options, turns) };
+  return { open: (session) => new SessionInFramework(session, options, turns) };
 }
 
-/** Lets the changes of one session happen one after the other. */
+/** Runs the changes of one session one after the other. */
 class Turns {
-  /** The last one in the queue of each session; none for a session that nobody is changing. */
+  /** The last change in the queue of each session. */
   readonly #last = new Map<string, Promise<unknown>>();
 
-  take<Answer>(id: string, work: () => Promise<Answer>): Promise<Answer> {
-    // An empty name would be one queue for everybody.
+  take<Result>(id: string, work: () => Promise<Result>): Promise<Result> {
+    // With an empty id, all users would share one queue.
     if (id === "") return work();
     const before = this.#last.get(id);
-    const answer = before === undefined ? work() : before.then(work);
+    const result = before === undefined ? work() : before.then(work);
     const leave = () => {
       if (this.#last.get(id) === done) this.#last.delete(id);
     };
-    // A turn that failed is over, too.
-    const done: Promise<unknown> = answer.then(leave, leave);
+    // The next turn also starts after a failed one.
+    const done: Promise<unknown> = result.then(leave, leave);
     this.#last.set(id, done);
-    return answer;
+    return result;
   }
 }
 
 class SessionInFramework implements UserSession {
   readonly atomic = false;
   readonly setCookies: readonly string[] = [];
-  readonly #host: FrameworkSession;
+  readonly #framework: FrameworkSession;
   readonly #names: KeyNames;
   readonly #client: ClientIdentity;
   readonly #debug: boolean;
   readonly #turns: Turns;
   readonly #onStoreFailure: FrameworkSessionsOptions["onStoreFailure"];
 
-  constructor(host: FrameworkSession, { names, client, debug, onStoreFailure }: FrameworkSessionsOptions, turns: Turns) {
-    this.#host = host;
+  constructor(framework: FrameworkSession, { names, client, debug, onStoreFailure }: FrameworkSessionsOptions, turns: Turns) {
+    this.#framework = framework;
     this.#names = names;
     this.#client = client;
     this.#debug = debug;
@@ -91,29 +90,35 @@ class SessionInFramework implements UserSession {
   }
 
   get key(): string | undefined {
-    // An empty name would be one for everybody.
-    return this.#host.id === "" ? undefined : this.#host.id;
+    // With an empty id, all users would share one key.
+    return this.#framework.id === "" ? undefined : this.#framework.id;
   }
 
   read(): Promise<SessionRecord | undefined> {
-    return Promise.resolve(this.#parse(this.#host.data));
+    return Promise.resolve(this.#parse(this.#framework.data));
   }
 
-  update(change: Change): Promise<SessionRecord | undefined> {
+  async reload(): Promise<SessionRecord | undefined> {
+    return (await this.update((record) => record)).record;
+  }
+
+  update(change: Change): Promise<Updated> {
     return this.#inTurn(async () => {
       const before = await this.#load();
-      return before && this.#write(before, after(change, before));
+      if (before === undefined) return { changed: false, record: undefined };
+      const next = after(change, before);
+      return { changed: next !== before, record: await this.#write(before, next) };
     });
   }
 
   begin(change: Change): Promise<SessionRecord> {
     return this.#inTurn(async () => {
-      const stored = await this.#ask(() => this.#host.load());
+      const stored = await this.#run(() => this.#framework.load());
       const before = this.#parse(stored);
       const next = after(change, before ?? EMPTY_RECORD);
-      if (before === undefined && (this.#holdsIdentity(stored) || this.#holdsIdentity(this.#host.data))) {
-        // Another user's record, or one that cannot be read: the application's keys beside it are that user's, too.
-        await this.#ask(() => this.#host.regenerate(this.#keys(next), false));
+      if (before === undefined && (this.#holdsIdentity(stored) || this.#holdsIdentity(this.#framework.data))) {
+        // The session has another user's record, or one that cannot be read. The application's keys in it belong to that user too.
+        await this.#run(() => this.#framework.regenerate(this.#keys(next), false));
         return next;
       }
       return this.#write(before, next);
@@ -122,15 +127,15 @@ class SessionInFramework implements UserSession {
 
   regenerate(change: Change, replaced?: () => void): Promise<SessionRecord | undefined> {
     return this.#inTurn(async () => {
-      const stored = await this.#ask(() => this.#host.load());
+      const stored = await this.#run(() => this.#framework.load());
       const before = this.#parse(stored);
       if (before === undefined) return undefined;
       const next = after(change, before);
-      // The middleware takes the application's keys from the request's copy, which may differ from what is stored.
-      const keepApplicationKeys = [stored, this.#host.data].every(
+      // The middleware copies the application's keys from the request's copy, which may differ from the stored data.
+      const keepApplicationKeys = [stored, this.#framework.data].every(
         (data) => !this.#holdsIdentity(data) || isSameUser(this.#parse(data)?.id_info, next.id_info),
       );
-      await this.#ask(() => this.#host.regenerate(this.#keys(next), keepApplicationKeys));
+      await this.#run(() => this.#framework.regenerate(this.#keys(next), keepApplicationKeys));
       replaced?.();
       return next;
     });
@@ -139,13 +144,13 @@ class SessionInFramework implements UserSession {
   destroy(): Promise<SessionRecord | undefined> {
     return this.#inTurn(async () => {
       const record = await this.#load();
-      await this.#ask(() => this.#host.destroy());
+      await this.#run(() => this.#framework.destroy());
       return record;
     });
   }
 
   touch(lastActive: EpochSeconds | null): Promise<void> | undefined {
-    if (lastActive === null || isAtLeast(this.#parse(this.#host.data)?.idp_last_active, lastActive)) return undefined;
+    if (lastActive === null || isAtLeast(this.#parse(this.#framework.data)?.idp_last_active, lastActive)) return undefined;
     return this.#inTurn(async () => {
       const fresh = await this.#load();
       if (fresh === undefined) return;
@@ -153,12 +158,12 @@ class SessionInFramework implements UserSession {
     });
   }
 
-  #inTurn<Answer>(work: () => Promise<Answer>): Promise<Answer> {
-    return this.#turns.take(this.#host.id, work);
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#turns.take(this.#framework.id, work);
   }
 
   async #load(): Promise<SessionRecord | undefined> {
-    return this.#parse(await this.#ask(() => this.#host.load()));
+    return this.#parse(await this.#run(() => this.#framework.load()));
   }
 
   #parse(data: unknown): SessionRecord | undefined {
@@ -166,24 +171,24 @@ class SessionInFramework implements UserSession {
     return record !== undefined && isOfClient(record, this.#client) ? record : undefined;
   }
 
-  /** Whether a user has signed in with this data, for whichever client and in whichever format. */
+  /** Whether a user has signed in with this data, for any client and in any format. */
   #holdsIdentity(data: unknown): boolean {
     return isObject(data) && [this.#names.credentials, "id_info"].some((key) => Object.hasOwn(data, key) && data[key] !== undefined);
   }
 
   /**
-   * Middleware writes the request's copy as a whole, at the end of the response and whenever it finds it changed. So the
-   * copy must be the newest record, for handlers read it, and must be written by now: later it would be an old one.
+   * Middleware writes the request's copy as a whole at the end of the response, if the copy changed. So this brings the copy up to date,
+   * because handlers read it, and saves it now, because a later write could overwrite newer data.
    */
   async #write(stored: SessionRecord | undefined, next: SessionRecord): Promise<SessionRecord> {
     const isStored = next === (stored ?? EMPTY_RECORD);
-    if (!isStored || (stored !== undefined && !isDeepStrictEqual(this.#parse(this.#host.data), stored))) {
-      await this.#ask(() => this.#host.save(this.#keys(next)));
+    if (!isStored || (stored !== undefined && !isDeepStrictEqual(this.#parse(this.#framework.data), stored))) {
+      await this.#run(() => this.#framework.save(this.#keys(next)));
     }
     return next;
   }
 
-  /** Every key of the record, so that one the record no longer has is removed. */
+  /** Returns all keys. A key that the record does not have is undefined, so that `save` removes it. */
   #keys(record: SessionRecord): Record<string, unknown> {
     const none: Record<string, unknown> = {
       [this.#names.credentials]: undefined,
@@ -198,9 +203,9 @@ class SessionInFramework implements UserSession {
     return { ...none, ...stored, ...(this.#debug && { debug }) };
   }
 
-  async #ask<Answer>(question: () => Promise<Answer>): Promise<Answer> {
+  async #run<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
-      return await question();
+      return await work();
     } catch (error) {
       this.#onStoreFailure?.(error);
       throw new StoreUnavailableError(undefined, { cause: error });
@@ -212,7 +217,7 @@ function isAtLeast(stamp: unknown, moment: EpochSeconds): boolean {
   return typeof stamp === "number" && stamp >= moment;
 }
 
-/** The next record; the very one that was given when nothing changes. */
+/** Returns the next record, or `before` itself if nothing changes. */
 function after(change: Change, before: SessionRecord): SessionRecord {
   const next = change(before);
   return next === before ? before : withoutInherited(next);

@@ -7,7 +7,7 @@ import { ProviderUnavailableError, StoreUnavailableError } from "../../src/error
 import type { Events } from "../../src/events/events.js";
 import type { Credentials } from "../../src/record/credentials.js";
 import type { SessionRecord } from "../../src/record/record.js";
-import { LEASE_DURATION } from "../../src/access/refresh.js";
+import { LEASE_DURATION } from "../../src/access/lease.js";
 import type { IdpAuth, IdpRequest } from "../../src/index.js";
 import { createBundledSessions } from "../../src/sessions/bundled-sessions.js";
 import { createSealer } from "../../src/sessions/seal.js";
@@ -1444,9 +1444,9 @@ describe("idle()", () => {
   it("keeps the process alive until a rotated token that a store refused once is stored", async () => {
     // With the system's clock, whose timers keep no process alive, and a store that holds nothing open.
     const program = `
-      import { createRefresher } from "./build/access/refresh.js";
+      import { createRefresher } from "./build/access/refresher.js";
       import { systemClock } from "./build/clock.js";
-      import { Background } from "./build/access/background-work.js";
+      import { UnawaitedTasks } from "./build/access/unawaited-tasks.js";
       import { EventHub } from "./build/events/event-hub.js";
       import { StoreUnavailableError } from "./build/errors.js";
       let record = { credentials: { token: "a", refresh_token: "old" }, id_info: {}, idp_state: { v: 1 } };
@@ -1456,8 +1456,10 @@ describe("idle()", () => {
         read: async () => record,
         update: async (change) => {
           const next = change(record);
-          if (next !== record && ++writes === 2) throw new StoreUnavailableError();
-          return (record = next);
+          const changed = next !== record;
+          if (changed && ++writes === 2) throw new StoreUnavailableError();
+          record = next;
+          return { record, changed };
         },
       };
       const provider = {
@@ -1466,7 +1468,7 @@ describe("idle()", () => {
         verifyRefreshed: async () => ({ idInfo: {}, userinfoClaims: [] }),
       };
       const none = () => {};
-      const refresher = createRefresher({ provider, clock: systemClock, events: new EventHub(none, systemClock), lateTokens: {}, background: new Background(), userPatience: 5000, concurrency: 20 });
+      const refresher = createRefresher({ provider, clock: systemClock, events: new EventHub(none, systemClock), orphanedTokens: {}, tasks: new UnawaitedTasks(), userPatience: 5000, concurrency: 20 });
       void refresher.refresh(session, ({ credentials }) => credentials.token === "a");
       await refresher.idle();
       console.log(record.credentials.refresh_token, writes);`;

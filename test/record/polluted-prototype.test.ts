@@ -217,7 +217,7 @@ describe.each(OPENERS)("[SM-8] sessions over %s while Object.prototype is pollut
       results.push(verdicts(await first.session.begin(change)));
       first.keepCookie();
       results.push(verdicts(await open().session.read()));
-      results.push(verdicts(await open().session.update((record) => ({ ...record, oauth_state: "other" }))));
+      results.push(verdicts((await open().session.update((record) => ({ ...record, oauth_state: "other" }))).record));
       const moved = open();
       results.push(verdicts(await moved.session.regenerate((record) => ({ ...record, final_redirect: "/" }))));
       moved.keepCookie();

@@ -124,7 +124,7 @@ describe("a visitor without a session", () => {
   it("gets no cookie and costs no look-up by reading, updating, touching, regenerating or logging out", async () => {
     const session = request();
     expect(await session.read()).toBeUndefined();
-    expect(await session.update(withToken("x"))).toBeUndefined();
+    expect(await session.update(withToken("x"))).toEqual({ changed: false, record: undefined });
     expect(await session.regenerate(signIn)).toBeUndefined();
     expect(await session.destroy()).toBeUndefined();
     await session.touch(now(), true);
@@ -258,7 +258,7 @@ describe("[S5] the stored record", () => {
       const session = request();
       expect(await session.read()).toBeUndefined();
       expect(session.key).toBeUndefined();
-      expect(await session.update(withToken("x"))).toBeUndefined();
+      expect(await session.update(withToken("x"))).toEqual({ changed: false, record: undefined });
       expect(session.isUnreadable).toBe(true);
     });
 
@@ -284,7 +284,7 @@ describe("[S5] the stored record", () => {
   it("sealed with an earlier SECRET_KEY opens through SECRET_KEY_FALLBACKS and is sealed anew by the next write", async () => {
     await signedIn();
     const rotated = build({ sealer: createSealer("the new secret key of 32 bytes or more", [SECRET]) });
-    expect((await request(cookie, rotated).update(withToken("at_second")))?.credentials?.token).toBe("at_second");
+    expect((await request(cookie, rotated).update(withToken("at_second"))).record?.credentials?.token).toBe("at_second");
     const later = build({ sealer: createSealer("the new secret key of 32 bytes or more", []) });
     expect((await request(cookie, later).read())?.credentials?.token).toBe("at_second");
   });
@@ -363,14 +363,14 @@ describe("begin", () => {
 describe("[ASVS-15.4.1] update", () => {
   it("stores what the change gives", async () => {
     await signedIn();
-    expect((await request().update(withToken("at_second")))?.credentials?.token).toBe("at_second");
+    expect((await request().update(withToken("at_second"))).record?.credentials?.token).toBe("at_second");
     expect((await request().read())?.credentials?.token).toBe("at_second");
   });
 
   it("writes nothing when the change gives back what it got", async () => {
     await signedIn();
     store.calls.length = 0;
-    expect((await request().update((record) => record))?.credentials).toEqual(CREDENTIALS);
+    expect(await request().update((record) => record)).toMatchObject({ changed: false, record: { credentials: CREDENTIALS } });
     expect(store.count("replace")).toBe(0);
   });
 
@@ -379,7 +379,7 @@ describe("[ASVS-15.4.1] update", () => {
     const late = request();
     await late.read();
     await request().update(withToken("at_second"));
-    const after = await late.update(withRedirect("/late"));
+    const { record: after } = await late.update(withRedirect("/late"));
     expect([after?.credentials?.token, after?.final_redirect]).toEqual(["at_second", "/late"]);
     expect((await late.read())?.credentials?.token).toBe("at_second");
   });
@@ -388,7 +388,7 @@ describe("[ASVS-15.4.1] update", () => {
     await signedIn();
     justBefore("replace", () => request().update(withToken("at_second")));
     const seen: (string | undefined)[] = [];
-    const after = await request().update((record) => {
+    const { record: after } = await request().update((record) => {
       seen.push(record.credentials?.token);
       return withRedirect("/mine")(record);
     });
@@ -412,11 +412,11 @@ describe("[ASVS-15.4.1] update", () => {
     const key = await signedIn();
     justBefore("replace", () => request().destroy());
     const session = request();
-    expect(await session.update(withToken("at_second"))).toBeUndefined();
+    expect(await session.update(withToken("at_second"))).toEqual({ changed: false, record: undefined });
     expect(await session.read()).toBeUndefined();
     expect(await store.peek(key)).toBeUndefined();
     await session.touch(now(), true);
-    expect(await session.update(withToken("at_third"))).toBeUndefined();
+    expect(await session.update(withToken("at_third"))).toEqual({ changed: false, record: undefined });
     expect(await store.peek(key)).toBeUndefined();
     expect(session.setCookies).toEqual([]);
   });
@@ -467,7 +467,7 @@ describe("[ASVS-15.4.1] [R12] regenerate", () => {
     const callback = request();
     await callback.regenerate(signIn);
     keepCookie(callback);
-    expect(await attacker.update(withRedirect("/attacker"))).toBeUndefined();
+    expect((await attacker.update(withRedirect("/attacker"))).record).toBeUndefined();
     await attacker.touch(now() + 100, true);
     expect(await request().read()).toEqual(signIn(withLogin(EMPTY_RECORD)));
   });
@@ -604,7 +604,7 @@ describe("touch", () => {
     await stamper.read();
     justBefore("replace", () => stamper.touch(now() + 5, true));
     let runs = 0;
-    const record = await request().update((fresh) => {
+    const { record } = await request().update((fresh) => {
       runs += 1;
       return withToken("at_second")(fresh);
     });

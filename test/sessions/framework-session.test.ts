@@ -152,7 +152,7 @@ describe("changes of one session take turns", () => {
     loading.release();
     await Promise.all([changing, waiting]);
     // A session that has a new id, or is gone, is not brought back under the old one.
-    if (after === undefined) expect([middleware.stored.has("ada"), await waiting]).toEqual([false, undefined]);
+    if (after === undefined) expect([middleware.stored.has("ada"), await waiting]).toEqual([false, { changed: false, record: undefined }]);
     else expect(middleware.stored.get("ada")).toMatchObject({ cart: "book", ...after });
   });
 
@@ -173,7 +173,7 @@ describe("changes of one session take turns", () => {
     middleware.fail("save ada");
     const [failed, next] = [open().update(withToken("second")), open().update(withState)];
     await expect(failed).rejects.toThrow(StoreUnavailableError);
-    expect(await next).toMatchObject({ credentials: { token: "first" }, oauth_state: "a state" });
+    expect(await next).toMatchObject({ changed: true, record: { credentials: { token: "first" }, oauth_state: "a state" } });
   });
 
   it.each([
@@ -185,7 +185,7 @@ describe("changes of one session take turns", () => {
     const loading = middleware.hold(`load ${held}`);
     const waiting = open(held).update(withState);
     await loading.arrived;
-    expect(await open(other).update(withToken("new"))).toMatchObject({ credentials: { token: "new" } });
+    expect(await open(other).update(withToken("new"))).toMatchObject({ changed: true, record: { credentials: { token: "new" } } });
     loading.release();
     await waiting;
   });
@@ -194,6 +194,7 @@ describe("changes of one session take turns", () => {
 describe("the request's copy", () => {
   const looks: readonly (readonly [string, (session: UserSession) => Promise<unknown> | undefined])[] = [
     ["an update that changes nothing", (session) => session.update(same)],
+    ["a reload", (session) => session.reload()],
     ["a begin that changes nothing", (session) => session.begin(same)],
     ["a stamp older than the stored one", (session) => session.touch(LATER, false)],
   ];
@@ -210,7 +211,7 @@ describe("the request's copy", () => {
   it("that has keys the stored record no longer has loses them", async () => {
     const request = middleware.request("ada");
     middleware.stored.set("ada", { idp_state: { v: 1 } });
-    expect(await sessions.open(request).update(same)).toEqual({ idp_state: { v: 1 } });
+    expect(await sessions.open(request).update(same)).toEqual({ changed: false, record: { idp_state: { v: 1 } } });
     expect(request.data).toEqual({ cart: "book", idp_state: { v: 1 } });
   });
 

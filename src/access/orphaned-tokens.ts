@@ -1,0 +1,66 @@
+import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
+import type { Provider } from "../ports/provider.js";
+import { hasSubject, type IdInfo } from "../record/identity.js";
+
+/** Tokens that the provider sent after their session was gone. */
+export interface OrphanedTokens {
+  readonly accessToken: string | undefined;
+  readonly refreshToken: string | undefined;
+}
+
+/** Seconds by which the clocks of two processes may differ. */
+const CLOCK_DIFFERENCE = 5;
+
+/** Milliseconds for which a replaced key is remembered: longer than a callback or a refresh takes. */
+const REMEMBERED = 60_000;
+
+export interface OrphanedTokenOptions {
+  readonly provider: Provider;
+  /** `IDP_TOKEN_REVOKE_ON_LOGOUT`. False: orphaned tokens are dropped, as a logout drops its own. */
+  readonly revokes: boolean;
+  readonly clock: Clock;
+  /** Whether the user has a session that began since then, in any process. Absent for a framework's own sessions. */
+  readonly hasSignedInSince?: (subject: { readonly iss: string; readonly sub: string }, since: EpochSeconds) => Promise<boolean>;
+}
+
+/** Decides between the two causes of a missing session: a logout, or another sign-in that replaced its key. */
+export interface OrphanedTokenRule {
+  /** `IDP_TOKEN_REVOKE_ON_LOGOUT`. */
+  readonly revokes: boolean;
+  /** Remembers that a sign-in has replaced this session key. */
+  sessionReplaced(key: string): void;
+  /** Whether a sign-in in this process has just replaced this session key. */
+  isReplacedHere(key: string): boolean;
+  /**
+   * Revokes orphaned tokens after a logout. If the user has signed in again, in any process, the tokens are only dropped: some
+   * providers end the whole grant with one token, and the new session uses it. If the store fails, they are dropped too. Never rejects.
+   *
+   * @param since epoch seconds; when the refresh or callback began that received the tokens
+   */
+  revoke(key: string, tokens: OrphanedTokens, idInfo: IdInfo | undefined, since: EpochSeconds): Promise<void>;
+}
+
+export function createOrphanedTokenRule({ provider, revokes, clock, hasSignedInSince }: OrphanedTokenOptions): OrphanedTokenRule {
+  const replacedKeys = new Set<string>();
+
+  async function hasSignedInAgain(idInfo: IdInfo | undefined, since: EpochSeconds): Promise<boolean> {
+    if (hasSignedInSince === undefined || !hasSubject(idInfo)) return false;
+    // A user who signed out here may be signed in on another device. So only sessions that began since then count.
+    return hasSignedInSince(idInfo, Math.min(since, epochSeconds(clock)) - CLOCK_DIFFERENCE).catch(() => true);
+  }
+
+  return {
+    revokes,
+    sessionReplaced(key) {
+      replacedKeys.add(key);
+      clock.timer(REMEMBERED, () => replacedKeys.delete(key));
+    },
+    isReplacedHere: (key) => replacedKeys.has(key),
+    async revoke(key, { accessToken, refreshToken }, idInfo, since) {
+      if (!revokes || replacedKeys.has(key) || (await hasSignedInAgain(idInfo, since))) return;
+      // With a refresh token, the provider also revokes the access tokens that were made from it (RFC 7009).
+      if (refreshToken !== undefined) await provider.revoke(refreshToken, "refresh_token");
+      else if (accessToken !== undefined) await provider.revoke(accessToken, "access_token");
+    },
+  };
+}

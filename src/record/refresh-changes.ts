@@ -1,0 +1,60 @@
+/** The changes that a refresh makes to the record. */
+import type { SpentRefresh, VerifiedRefresh } from "../ports/provider.js";
+import type { RefreshLease, SessionRecord } from "./record.js";
+
+export function withLease(record: SessionRecord, lease: RefreshLease): SessionRecord {
+  return { ...record, idp_state: { ...record.idp_state, lease } };
+}
+
+export function withoutLease(record: SessionRecord): SessionRecord {
+  const { lease: _lease, ...state } = record.idp_state;
+  return { ...record, idp_state: state };
+}
+
+/** The record with a rotated refresh token. A record without credentials has nothing to refresh, so it loses the lease. */
+export function withRefreshToken(record: SessionRecord, refreshToken: string): SessionRecord {
+  if (record.credentials === undefined) return withoutLease(record);
+  return { ...record, credentials: { ...record.credentials, refresh_token: refreshToken } };
+}
+
+/**
+ * The record after a refused refresh.
+ *
+ * @param dropped a refresh token that may still work at the provider
+ */
+export function withoutRefreshToken(record: SessionRecord, dropped: string | undefined): SessionRecord {
+  const freed = withoutLease(record);
+  if (freed.credentials === undefined) return freed;
+  const { refresh_token: _spent, ...credentials } = freed.credentials;
+  const idpState = { ...freed.idp_state, refresh_rejected: true as const, ...(dropped !== undefined && { dropped_token: dropped }) };
+  return { ...freed, credentials, idp_state: idpState };
+}
+
+export function withoutDroppedToken(record: SessionRecord, token: string): SessionRecord {
+  const { dropped_token: dropped, ...state } = record.idp_state;
+  return dropped === token ? { ...record, idp_state: state } : record;
+}
+
+/** The record after a successful refresh. `idp_login_at` stays: a refresh never extends the session limits. */
+export function withTokens(record: SessionRecord, spent: SpentRefresh, { idInfo, userinfoClaims }: VerifiedRefresh): SessionRecord {
+  const freed = withoutLease(record);
+  if (freed.credentials === undefined || spent.accessToken === undefined) return freed;
+  const { access_token_expires_at: _old, userinfo_claims: _claims, refresh_rejected: _rejected, ended: _ended, ...state } = freed.idp_state;
+  return {
+    ...freed,
+    credentials: {
+      ...freed.credentials,
+      token: spent.accessToken,
+      // Written again: a framework may have saved an old copy of its session meanwhile, with the spent token.
+      ...(spent.refreshToken !== undefined && { refresh_token: spent.refreshToken }),
+      ...(spent.scopes !== undefined && { scopes: spent.scopes }),
+    },
+    id_info: idInfo,
+    idp_state: {
+      ...state,
+      tokens_received_at: spent.receivedAt,
+      ...(userinfoClaims.length > 0 && { userinfo_claims: userinfoClaims }),
+      ...(spent.accessTokenExpiresAt !== undefined && { access_token_expires_at: spent.accessTokenExpiresAt }),
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import type { Clock } from "../clock.js";
+import { asStoreUnavailable } from "../errors.js";
+import type { Entry, SessionStore, Stored } from "../ports/session-store.js";
+
+/** @param duration milliseconds */
+export type StoreFailureListener = (error: unknown, duration: number) => void;
+
+/**
+ * A store whose every failure is reported and becomes a `StoreUnavailableError`. Entries have own properties only, and null, which many
+ * databases return for a missing row, becomes undefined.
+ */
+export class ReportedStore {
+  readonly #store: SessionStore;
+  readonly #clock: Clock;
+  readonly #onFailure: StoreFailureListener | undefined;
+
+  constructor(store: SessionStore, clock: Clock, onFailure: StoreFailureListener | undefined) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#onFailure = onFailure;
+  }
+
+  /** Runs for every request: no closure. */
+  async get(key: string): Promise<Stored | undefined> {
+    const started = this.#clock.monotonic();
+    try {
+      return owned(await this.#store.get(key));
+    } catch (error) {
+      throw this.#failed(error, started);
+    }
+  }
+
+  insert(key: string, entry: Entry): Promise<boolean> {
+    return this.#run((store) => store.insert(key, entry));
+  }
+
+  replace(key: string, entry: Entry, version: string): Promise<boolean> {
+    return this.#run((store) => store.replace(key, entry, version));
+  }
+
+  touch(key: string, lastActive: number | null, expiresAt: number): Promise<boolean> {
+    return this.#run((store) => store.touch(key, lastActive, expiresAt));
+  }
+
+  async delete(key: string): Promise<Stored | undefined> {
+    return owned(await this.#run((store) => store.delete(key)));
+  }
+
+  listBySubject(subject: string): Promise<string[]> {
+    return this.#run((store) => store.listBySubject(subject));
+  }
+
+  async #run<Result>(work: (store: SessionStore) => Promise<Result>): Promise<Result> {
+    const started = this.#clock.monotonic();
+    try {
+      return await work(this.#store);
+    } catch (error) {
+      throw this.#failed(error, started);
+    }
+  }
+
+  #failed(error: unknown, started: number): Error {
+    this.#onFailure?.(error, this.#clock.monotonic() - started);
+    return asStoreUnavailable(error);
+  }
+}
+
+/** Hides a polluted `Object.prototype` behind the optional fields. */
+const ABSENT = { lastActive: undefined, subject: undefined, summary: undefined };
+
+function owned(stored: Stored | null | undefined): Stored | undefined {
+  return stored ? ({ ...ABSENT, ...stored } as Stored) : undefined;
+}
