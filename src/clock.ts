@@ -1,13 +1,13 @@
 /** Whole seconds since 1970-01-01T00:00:00Z, the unit of `exp`, `idp_login_at` and `idp_last_active`. */
 export type EpochSeconds = number;
 
-/** The one source of time. Everything that asks what time it is, or waits, does it through a clock that was handed in. */
+/** The only source of time. All code that reads the time or waits does it through a clock that it was given. */
 export interface Clock {
   /** Wall clock in milliseconds since the epoch. May step backwards. */
   now(): number;
-  /** Milliseconds that never step backwards; the starting point means nothing. */
+  /** Milliseconds since an arbitrary moment. Never steps backwards. */
   monotonic(): number;
-  /** Runs `task` once after `milliseconds`. The function returned cancels it. Keeps no process alive. */
+  /** Runs `task` once after `milliseconds`. Returns a function that cancels it. Does not keep the process alive. */
   timer(milliseconds: number, task: () => void): () => void;
 }
 

@@ -1,25 +1,25 @@
 import { ProviderUnavailableError } from "../errors.js";
 import type { Clock } from "../clock.js";
 
-/** How many may wait for each slot. A request that comes later gets a quick 503 instead of a wait that no user sits out. */
+/** Requests that may wait for each slot. A later request gets a 503 at once, because no user would wait that long. */
 const QUEUE_PER_SLOT = 50;
 
-/** Seconds until the queue is expected to be free, at the least and at the most; up to twice that is sent, to spread the retries. */
+/** Bounds of the estimated seconds until the queue is free. Up to twice the estimate is sent, to spread the retries. */
 const RETRY_AFTER = { least: 1, most: 30 };
 
-/** How much the newest duration counts in the running average. */
+/** The weight of the newest duration in the running average. */
 const WEIGHT = 0.1;
 
-/** Gives the slot back. */
+/** Releases the slot. */
 export type Release = () => void;
 
 export interface SlotOptions {
   /** 1 or more. */
   readonly limit: number;
-  /** The reason of the error that refuses a slot. */
+  /** The reason in the error when a slot is refused. */
   readonly reason: string;
   readonly clock: Clock;
-  /** Milliseconds that a request waits for a slot. Default: until it gets one. */
+  /** Milliseconds that a request waits for a slot. Default: no limit. */
   readonly patience?: number;
 }
 
@@ -29,17 +29,17 @@ interface Waiting {
 }
 
 /**
- * Bounds how many requests of one kind are at the provider at a time, so that ten thousand sessions that expire in the same
- * second do not become ten thousand connections. First come, first served.
+ * Limits how many requests of one kind are at the provider at a time: ten thousand sessions that expire in the same second must not
+ * become ten thousand connections. First come, first served.
  */
 export class Slots {
   readonly #options: SlotOptions;
   readonly #waiting: Waiting[] = [];
-  /** Index of the first that still waits; a shift of a long array would move all the rest. */
+  /** Index of the first waiting request. A shift of a long array would move every element. */
   #next = 0;
   #left = 0;
   #taken = 0;
-  /** Milliseconds that a slot was held for lately, on average. */
+  /** Running average of the milliseconds that a slot is held. */
   #duration = 0;
 
   constructor(options: SlotOptions) {
@@ -84,7 +84,7 @@ export class Slots {
     return this.#waiting.length - this.#next - this.#left;
   }
 
-  /** The slot goes to the request that waits longest, or back. */
+  /** Hands the slot to the request that waits longest. Without one, the slot becomes free. */
   #pass(): void {
     for (;;) {
       const next = this.#waiting[this.#next];
@@ -109,7 +109,7 @@ export class Slots {
     const { limit, reason } = this.#options;
     const seconds = (this.#queued() * this.#duration) / limit / 1000;
     const estimate = Math.min(RETRY_AFTER.most, Math.max(RETRY_AFTER.least, seconds));
-    // Spread, or all that were refused in one moment would be back in one moment.
+    // Random, so that requests refused together do not come back together.
     return new ProviderUnavailableError(reason, { retryAfter: Math.ceil(estimate * (1 + Math.random())) });
   }
 }

@@ -3,10 +3,10 @@
 /** 256 random bits in base64url. Anything else costs no look-up. */
 const COOKIE_VALUE = /^[A-Za-z0-9_-]{43}$/;
 
-/** A subdomain or another path can plant cookies of our name; this many are tried, in the order they were sent. */
+/** Cookies of our name that are tried, in the order they were sent. A subdomain or another path can plant such cookies. */
 const MAX_CANDIDATES = 4;
 
-/** The well-formed values that a Cookie header holds under a name, in order, at most four. */
+/** Returns the well-formed values of a cookie name in a Cookie header: in order, at most four. */
 export function cookieValues(header: string | undefined, name: string): readonly string[] {
   if (header === undefined) return NONE;
   let values: string[] | undefined;
@@ -42,7 +42,7 @@ function isBoundary(header: string, at: number): boolean {
   return left === 0 || header[left - 1] === ";";
 }
 
-/** Whether the browser sent a cookie of this name, whatever its value. */
+/** Whether the browser sent a cookie of this name, with any value. */
 export function hasCookie(header: string | undefined, name: string): boolean {
   if (header === undefined) return false;
   for (let at = header.indexOf(name); at >= 0; at = header.indexOf(name, at + name.length)) {
@@ -51,18 +51,18 @@ export function hasCookie(header: string | undefined, name: string): boolean {
   return false;
 }
 
-/** @param maxAge seconds; 0 makes the browser forget the cookie */
+/** @param maxAge seconds; 0 deletes the cookie */
 export function setCookie(name: string, value: string, maxAge: number, secure: boolean): string {
   return `${name}=${value}; Path=/; Max-Age=${String(maxAge)}; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
 }
 
 /**
- * `__Host-` binds the cookie to this very host; browsers take it over https only. Endpoints at another path than the usual
- * one have a cookie of their own, so that several mounts on one host never take each other's.
+ * Returns the cookie's name. `__Host-` binds the cookie to this origin's host; browsers accept it over https only. Endpoints at another
+ * path than the default have a cookie of their own, so that several mounts on one host never share one.
  */
 export function cookieNameFor(configured: string | null, publicPath: string, secure: boolean): string {
   if (configured !== null) return configured;
-  // A dot of the path's own is escaped: /a/b/ and /a.b/ are two.
+  // A dot in the path is escaped, because /a/b/ and /a.b/ are two paths.
   const suffix = publicPath.slice(0, -1).replaceAll(".", "%2E").replaceAll("/", ".");
   const name = publicPath === "/idpauth/" ? "idpauth" : `idpauth${suffix}`;
   return secure ? `__Host-${name}` : name;

@@ -1,47 +1,47 @@
 import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync, randomBytes } from "node:crypto";
 
-/** The first byte of sealed data. Another value cannot be opened. */
+/** The first byte of encrypted data. Data with another value cannot be decrypted. */
 const SEAL_VERSION = 1;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Seals session records at rest: AES-256-GCM under a key made of SECRET_KEY and the cookie's own value. The store knows
- * only the cookie's hash, so neither a stolen store nor that together with SECRET_KEY opens a record.
+ * Encrypts session records at rest with AES-256-GCM. The key is derived from SECRET_KEY and the cookie's value. The store has only the
+ * cookie's hash, so a stolen store cannot be decrypted, even with SECRET_KEY.
  */
 export interface Sealer {
   /**
-   * @param storeKey bound in as associated data, so that a record cannot be moved to another session
+   * @param storeKey associated data, so that a record cannot be moved to another session
    */
   seal(plain: string, cookieValue: string, storeKey: string): Uint8Array;
-  /** Undefined: made with an unknown key, for another session, or tampered with. */
+  /** Undefined: encrypted with an unknown key, for another session, or modified. */
   open(sealed: Uint8Array, cookieValue: string, storeKey: string): string | undefined;
-  /** As `seal`, but SECRET_KEY alone opens it: for what a device list shows, where no cookie is at hand. Never a token. */
+  /** As `seal`, but SECRET_KEY alone decrypts it: for a device list, which has no cookies. Never used for a token. */
   sealSummary(plain: string, storeKey: string): Uint8Array;
   openSummary(sealed: Uint8Array, storeKey: string): string | undefined;
   /**
-   * The keyed hashes under which the sessions of one person are listed: under SECRET_KEY first, then under each fallback,
-   * since a session that was not written since a rotation still lies under the earlier one.
+   * The keyed hashes under which a user's sessions are listed: with SECRET_KEY first, then with each fallback. A session that was not
+   * written since a key rotation is still stored under the earlier hash.
    */
   subjectHashes(issuer: string, subject: string): readonly [current: string, ...earlier: string[]];
 }
 
-/** A fresh cookie value: 256 random bits, base64url. */
+/** Returns a new cookie value: 256 random bits, base64url. */
 export function newCookieValue(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** The key under which a store keeps the session of a cookie. */
+/** Returns the store's key for a cookie value. */
 export function storeKeyOf(cookieValue: string): string {
   return hash("sha256", cookieValue, "base64url");
 }
 
 /**
- * @param secretKey seals, and opens what it sealed
- * @param fallbacks earlier keys, or the next one; they only open
+ * @param secretKey encrypts and decrypts
+ * @param fallbacks earlier keys, or the next one; they only decrypt
  */
 export function createSealer(secretKey: string, fallbacks: readonly string[]): Sealer {
-  // Derived once for each purpose: deriving costs more than all the rest.
+  // Derived once for each purpose: the derivation costs more than everything else.
   const records = keyring(secretKey, fallbacks, "idpauth record 1");
   const summaries = keyring(secretKey, fallbacks, "idpauth summary 1");
   const subjects = keyring(secretKey, fallbacks, "idpauth subject 1");
@@ -85,7 +85,7 @@ function sessionKey(master: Buffer, cookieValue: string): Buffer {
 
 function subjectHash(key: Buffer, issuer: string, subject: string): string {
   const hmac = createHmac("sha256", key);
-  // Length-prefixed, so that no two pairs run together.
+  // Length-prefixed, so that no two pairs give the same input.
   for (const field of [issuer, subject]) hmac.update(`${String(Buffer.byteLength(field))}:${field}`);
   return hmac.digest("base64url");
 }
@@ -105,7 +105,7 @@ function decrypt(key: Buffer, storeKey: string, sealed: Uint8Array): string | un
   try {
     return decipher.update(sealed.subarray(1 + IV_BYTES, sealed.length - TAG_BYTES), undefined, "utf8") + decipher.final("utf8");
   } catch {
-    // Not this key's, or not what was sealed.
+    // Encrypted with another key, or modified.
     return undefined;
   }
 }

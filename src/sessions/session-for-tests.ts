@@ -5,20 +5,20 @@ import { epochSeconds, type Clock } from "../clock.js";
 import type { BundledSessions } from "./bundled-sessions.js";
 
 /**
- * The name of the method by which a test signs somebody in without a provider; `signedInAs` of `idpauth/testing` uses it.
- * A symbol, so that nobody calls it by accident, and a registered one, so that copies of this package know each other's.
+ * The name of the method that signs a user in without a provider, for tests. `signedInAs` of `idpauth/testing` calls it. It is a symbol,
+ * so that no application calls it by accident, and registered, so that several copies of this package share it.
  */
 export const SESSION_FOR_TESTS: unique symbol = Symbol.for("idpauth.session-for-tests");
 
-/** Who is signed in, and with what. */
+/** The user to sign in, and the tokens. */
 export interface SessionForTests {
-  /** Claims of the ID token. Those left out: `iss`, `aud` and `azp` of the settings, a `sub` of its own, `iat` now, `exp` in an hour. */
+  /** Claims of the ID token. Defaults: `iss`, `aud` and `azp` from the settings, a new `sub`, `iat` now, `exp` in an hour. */
   readonly claims?: Readonly<Record<string, unknown>>;
-  /** Default: an access token that no provider knows, and no refresh token, so that the session ends with its ID token. */
+  /** Default: a random access token and no refresh token, so that the session ends with its ID token. */
   readonly tokens?: { readonly token?: string; readonly refresh_token?: string };
-  /** Seconds since the epoch; default now. */
+  /** Seconds since the epoch. Default: now. */
   readonly loginAt?: number;
-  /** Whether the visitor comes over https, which names and marks the cookie. Default: as BASE_URL says, else no. */
+  /** Whether the browser uses https; the cookie's name and attributes depend on it. Default: the scheme of BASE_URL, else false. */
   readonly secure?: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface SessionForTestsParts {
   readonly clock: Clock;
 }
 
-/** Stores a signed-in session. @returns the Set-Cookie values that a browser would have got */
+/** Stores a signed-in session. @returns the Set-Cookie values for the browser */
 export async function createSessionForTests(asked: SessionForTests, parts: SessionForTestsParts): Promise<readonly string[]> {
   const { sessions, client, scope, baseUrl, stampsActivity, clock } = parts;
   const now = epochSeconds(clock);

@@ -1,19 +1,19 @@
 import type { Stored } from "../../ports/session-store.js";
 
-/** One entry of the memory store, and where it stands in its queue. */
+/** One entry of the memory store, and its position in the queue. */
 export interface Slot {
   readonly key: string;
-  /** Never changed in place, so that it can be handed out as it is. */
+  /** Never modified, so that callers can share it. */
   stored: Stored;
-  /** Counts insertions: of two entries that expire in the same second, the older goes first. */
+  /** Counts insertions: of two entries that expire in the same second, the older is first. */
   readonly order: number;
-  /** Index in the queue; kept by the queue alone. */
+  /** Index in the queue. Only the queue changes it. */
   position: number;
 }
 
 /**
- * Entries by expiry, the soonest first: a binary heap whose members know their place, so that taking one out of the
- * middle is as cheap as the rest. It lets a store of any size know at once whether something has expired.
+ * Entries by expiry, the soonest first. A binary heap whose members store their index, so that any member is removed in logarithmic
+ * time. It tells a store of any size at once whether an entry has expired.
  */
 export class ExpiryQueue {
   readonly #slots: Slot[] = [];
@@ -37,7 +37,7 @@ export class ExpiryQueue {
     this.#sink(last);
   }
 
-  /** To be called when the slot's expiry has moved to a later time. */
+  /** Call this when the slot's expiry has moved to a later time. */
   postponed(slot: Slot): void {
     this.#sink(slot);
   }

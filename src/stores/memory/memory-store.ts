@@ -7,10 +7,9 @@ export interface MemoryStoreOptions {
   /** Default: the system clock. */
   readonly clock?: Clock;
   /**
-   * The most entries that are kept, signed-in sessions and pending logins together; 1 to 16,000,000 (a JavaScript Map
-   * holds no more). Default 100,000: with the usual two to three kilobytes a session it fits Node's default heap with
-   * room to spare, even when a flood of logins fills it with the largest records there can be. With 1,000,000, give
-   * Node about 4 GB (`--max-old-space-size=4096`).
+   * The maximum number of entries, signed-in sessions and pending logins together: 1 to 16,000,000, the limit of a JavaScript Map.
+   * Default 100,000: at two to three kilobytes a session it fits Node's default heap, even when a flood of logins fills it with the
+   * largest possible records. For 1,000,000, give Node about 4 GB (`--max-old-space-size=4096`).
    */
   readonly maxSessions?: number;
 }
@@ -18,9 +17,9 @@ export interface MemoryStoreOptions {
 const DEFAULT_MAX_SESSIONS = 100_000;
 const MAX_MAX_SESSIONS = 16_000_000;
 const SWEEP_MILLISECONDS = 30_000;
-/** Entries removed, or looked at, before other work gets its turn: about a millisecond. */
+/** Entries that are removed or checked before other work runs: about a millisecond. */
 const SLICE = 2_000;
-/** Nothing but an expiry, a logout or a restart makes room, so an early retry would be wasted. */
+/** Only an expiry, a logout or a restart frees space, so an early retry would fail again. */
 const FULL_RETRY_SECONDS = 60;
 
 const NOTHING: Promise<undefined> = Promise.resolve(undefined);
@@ -28,11 +27,11 @@ const YES: Promise<boolean> = Promise.resolve(true);
 const NO: Promise<boolean> = Promise.resolve(false);
 
 /**
- * Sessions in this process's memory: for development, tests and applications of a single process. They end with the
- * process. Records are held as they are, unsealed, since they never leave it.
+ * Stores sessions in this process's memory, for development, tests and applications of a single process. The sessions end with the
+ * process. Records are not encrypted, because they never leave it.
  *
- * Bounded: when full, what has expired goes first, then the pending login that would expire soonest. When only
- * signed-in sessions are left, a new insert rejects with `StoreUnavailableError`; a signed-in session is never evicted.
+ * When the store is full, expired entries are dropped first, then the pending login that would expire soonest. If only signed-in
+ * sessions are left, an insert rejects with `StoreUnavailableError`. A signed-in session is never evicted.
  *
  * @throws TypeError when `maxSessions` is not a whole number within its bounds
  */
@@ -47,8 +46,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
 }
 
 /**
- * The methods are not async functions: their answer is known at once, and a promise is all that they owe.
- * Signed-in sessions and pending logins wait in queues of their own, since only the latter may be evicted.
+ * The methods are not async functions, because their results are known at once. Signed-in sessions and pending logins have separate
+ * queues, because only pending logins may be evicted.
  */
 class MemoryStore implements SessionStore {
   readonly name = "memory";
@@ -59,7 +58,7 @@ class MemoryStore implements SessionStore {
   readonly #slots = new Map<string, Slot>();
   readonly #signedIn = new ExpiryQueue();
   readonly #pending = new ExpiryQueue();
-  /** Runs for the whole store, so that no version ever comes twice, under whatever key. */
+  /** Counts the writes of the whole store, so that every version is unique. */
   #writes = 0;
   #cancelSweep: (() => void) | undefined;
 
@@ -118,7 +117,7 @@ class MemoryStore implements SessionStore {
     return isLive ? Promise.resolve(slot.stored) : NOTHING;
   }
 
-  /** Walks all entries, a slice at a time: an index by subject would cost every session for what is rarely asked. */
+  /** Scans all entries in slices. An index by subject would cost memory for every session, and lists are rare. */
   async listBySubject(subject: string): Promise<string[]> {
     const keys: string[] = [];
     let looked = 0;
@@ -174,7 +173,7 @@ class MemoryStore implements SessionStore {
     );
   }
 
-  /** An empty store holds no timer, so that a process which has finished can exit under any clock. */
+  /** An empty store has no timer, so that a finished process can exit with any clock. */
   #scheduleSweep(): void {
     this.#cancelSweep ??= this.#clock.timer(SWEEP_MILLISECONDS, () => void this.#sweep());
   }
@@ -186,14 +185,14 @@ class MemoryStore implements SessionStore {
       removed += 1;
       if (removed % SLICE === 0) await nextTurn();
     }
-    // Between two turns the store may have run empty and filled again, with a timer of its own by now.
+    // Between two slices the store may have become empty and filled again, and may have a new timer.
     this.#cancelSweep?.();
     this.#cancelSweep = undefined;
     if (this.#slots.size > 0) this.#scheduleSweep();
   }
 }
 
-/** Absent stays absent: an entry is either signed in or it is not. */
+/** Optional fields that are absent stay absent. */
 function storedOf(entry: Entry, version: string, expiresAt: EpochSeconds, lastActive: EpochSeconds | undefined): Stored {
   const { data, subject, summary } = entry;
   return Object.freeze({
@@ -211,7 +210,7 @@ function later(stored: EpochSeconds | undefined, given: EpochSeconds | undefined
   return Math.max(stored, given);
 }
 
-/** Lets everything else that waits have its turn. */
+/** Resolves after other waiting work has run. */
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
