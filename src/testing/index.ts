@@ -1,6 +1,6 @@
 /**
- * The kit for tests: a provider on a socket, people who sign in without a browser, and what every store and every host owes, as
- * tests for any runner and as a report without one.
+ * The kit for tests: a provider on a socket, sign-in without a browser, and the requirements of stores and adapters, as tests for
+ * any runner and as a report without a runner.
  */
 export {
   compactJws,

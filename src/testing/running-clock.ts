@@ -1,6 +1,6 @@
 import type { Clock } from "../index.js";
 
-/** A clock that a test can move on. */
+/** A clock that a test can advance. */
 export interface MovableClock extends Clock {
   /** Time passes at once: timers that fall due run in the order of their due times. Milliseconds, not negative. */
   advance(milliseconds: number): void;
@@ -13,10 +13,10 @@ interface Timer {
   handle: NodeJS.Timeout | undefined;
 }
 
-/** Node runs a timeout that is longer than this at once. */
+/** Node runs a longer timeout at once. */
 const LONGEST_TIMEOUT = 2 ** 31 - 1;
 
-/** The system's time, which a test can move on: it runs by itself, and only ever forwards. */
+/** The system's time plus the time by which a test has advanced it. It never moves back. */
 export class RunningClock implements MovableClock {
   #ahead = 0;
   readonly #timers = new Set<Timer>();
@@ -66,7 +66,7 @@ export class RunningClock implements MovableClock {
     clearTimeout(timer.handle);
     timer.handle = setTimeout(
       () => {
-        // Timeouts may come a moment early, and very long ones come in parts.
+        // Node's timeouts may run slightly early, and very long ones are split.
         if (this.monotonic() < timer.due) this.#arm(timer);
         else {
           this.#forget(timer);

@@ -7,8 +7,8 @@ interface Timer {
 }
 
 /**
- * The default start lies in the past on purpose: whoever asks the system for the time instead of the clock finds everything
- * long expired.
+ * The default start is in the past on purpose: code that reads the system's time instead of the clock finds everything
+ * expired.
  */
 const DEFAULT_START = Date.UTC(2024, 0, 1);
 
@@ -39,7 +39,7 @@ export class TestClock implements Clock {
     };
   }
 
-  /** Timers that were set, and neither ran nor were cancelled. */
+  /** The number of timers that have neither run nor been cancelled. */
   get pendingTimers(): number {
     return this.#timers.length;
   }
@@ -63,7 +63,7 @@ export class TestClock implements Clock {
     await turn();
   }
 
-  /** The wall clock steps, forwards or backwards, as when somebody sets it. No time passes: no timer runs. */
+  /** Sets the wall clock forwards or backwards, as an administrator would. No time passes, so no timer runs. */
   setNow(epochMilliseconds: number): void {
     this.#now = epochMilliseconds;
   }

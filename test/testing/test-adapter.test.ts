@@ -164,7 +164,7 @@ describe("the reports", () => {
         "| trip: only here |  | yes |",
         "| guard: it guards | yes | **no** |",
         "| guard: a \\| b | n/a |  |",
-        "| **Hold, of those owed** | 2 of 3 | 2 of 3 |",
+        "| **Checks passed** | 2 of 3 | 2 of 3 |",
         "",
         `- n/a, One: ${ADAPTER_FEATURES["raw targets"]}`,
         "",

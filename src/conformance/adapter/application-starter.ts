@@ -17,9 +17,9 @@ import type {
   RunningApplication,
 } from "./adapter-under-test.js";
 
-/** What a requirement may change of the usual application. */
+/** The differences from the usual application. */
 export interface StageOptions {
-  /** Options of idpauth beside the usual ones; several: one mount each. The provider is the same unless they name another. */
+  /** Further options of idpauth; a list gives one mount each. All mounts use the same provider by default. */
   readonly options?: IdpAuthOptions | readonly IdpAuthOptions[];
   /** Default: {@link USUAL_ROUTES}. */
   readonly routes?: readonly ApplicationRoute[];
@@ -27,44 +27,44 @@ export interface StageOptions {
   readonly trustsProxy?: boolean;
   readonly earlier?: AdapterSetup["earlier"];
   readonly provider?: TestProviderOptions;
-  /** Default: one of its own. For what has to know the time before the application starts: a store, a further provider. */
+  /** Default: a new clock. Set it if a store or a further provider needs the clock before the start. */
   readonly clock?: TestClock;
 }
 
-/** A running application with a provider of its own; one clock for both, which stands still. */
+/** A running application and its provider, with one clock that stands still. */
 export interface StartedApplication {
   readonly provider: TestProvider;
   readonly clock: TestClock;
-  /** Of all mounts. */
+  /** The log entries of all mounts. */
   readonly log: readonly LogEntry[];
-  /** What reached the application's own error handler. */
+  /** The errors that reached the application's own error handler. */
   readonly caught: readonly unknown[];
   readonly origin: string;
   readonly port: number;
-  /** Of the first mount. */
+  /** The first mount. */
   readonly auth: ApplicationAuth;
   readonly auths: readonly ApplicationAuth[];
-  /** How often a route's `respond` ran, by path. */
+  /** How often each route's `respond` ran, by path. */
   readonly ran: ReadonlyMap<string, number>;
-  /** A new browser, which keeps cookies by the application's clock. */
+  /** Returns a new browser whose cookies expire by the application's clock. */
   browser(options?: CookieBrowserOptions): CookieBrowser;
-  /** Signs the provider's person in with this browser, else a new one, and gives it. */
+  /** Signs the provider's user in with this browser, or with a new one, and returns the browser. */
   signedIn(browser?: CookieBrowser): Promise<CookieBrowser>;
   /**
-   * Begins to sign in with this browser and agrees at the provider: gives the address that the provider sends the browser
-   * back to, which it has not visited yet.
+   * Starts a login with this browser and approves it at the provider. Returns the callback URL, which the browser has not
+   * requested yet.
    *
    * @param login default the login of the first mount without parameters
    * @param person default the provider's person
    */
   approved(browser: CookieBrowser, login?: string, person?: PersonClaims): Promise<string>;
-  /** A further browser with the cookies that this one has now. */
+  /** Returns another browser with the current cookies of this one. */
   copyOf(browser: CookieBrowser): CookieBrowser;
-  /** The newest that the provider has issued of that kind; fails when there is none. */
+  /** Returns the newest value of that kind that the provider has issued. @throws Error if there is none */
   newest(kind: Issued["kind"]): string;
 }
 
-/** One page for everybody, one that is guarded, and an echo of each kind. */
+/** A public page, a guarded page, and an echo of each kind. */
 export const USUAL_ROUTES: readonly ApplicationRoute[] = [
   { kind: "json", method: "GET", path: "/public", respond: () => ({ for: "everybody" }) },
   {
@@ -82,7 +82,7 @@ export const USUAL_ROUTES: readonly ApplicationRoute[] = [
   { kind: "echo", method: "POST", path: "/guarded-echo", guard: { mount: 0 } },
 ];
 
-/** The usual application's options for a client of that provider. */
+/** Returns the usual application's options for a client of that provider. */
 export function optionsFor(provider: TestProvider): IdpAuthOptions {
   return {
     env: {},
@@ -94,19 +94,19 @@ export function optionsFor(provider: TestProvider): IdpAuthOptions {
   };
 }
 
-/** Starts what requirements ask for, and stops all of it. */
+/** Starts applications and providers for a requirement, and stops all of them. */
 export class ApplicationStarter {
   readonly session: "bundled" | "host";
-  readonly #host: AdapterUnderTest;
+  readonly #adapter: AdapterUnderTest;
   readonly #running: { stop(): Promise<unknown> }[] = [];
 
-  constructor(host: AdapterUnderTest, session: "bundled" | "host") {
-    this.#host = host;
+  constructor(adapter: AdapterUnderTest, session: "bundled" | "host") {
+    this.#adapter = adapter;
     this.session = session;
   }
 
   has(feature: AdapterFeature): boolean {
-    return this.#host.lacks?.includes(feature) !== true;
+    return this.#adapter.lacks?.includes(feature) !== true;
   }
 
   async startProvider(clock: TestClock, options: TestProviderOptions = {}): Promise<TestProvider> {
@@ -134,7 +134,7 @@ export class ApplicationStarter {
       log: (entry: LogEntry) => void log.push(entry),
       ...own,
     }));
-    const app: RunningApplication = await this.#host.start({
+    const app: RunningApplication = await this.#adapter.start({
       mounts,
       session: this.session,
       basePath: rest.basePath ?? "",
@@ -145,7 +145,7 @@ export class ApplicationStarter {
     });
     this.#running.unshift(app);
     const [auth] = app.auths;
-    if (auth === undefined) throw new TypeError(`The host ${this.#host.name} gave no \`auths\`: one for each mount is owed.`);
+    if (auth === undefined) throw new TypeError(`The host ${this.#adapter.name} gave no \`auths\`: one for each mount is owed.`);
     const origin = `http://127.0.0.1:${String(app.port)}`;
     const usualLogin = `${rest.basePath ?? ""}/idpauth/login/`;
     const browser = (browserOptions?: CookieBrowserOptions) => new CookieBrowser({ origin, now: () => clock.now(), ...browserOptions });
@@ -167,7 +167,7 @@ export class ApplicationStarter {
       },
       async approved(by, login = usualLogin, person?: PersonClaims) {
         const response = await by.navigate(login);
-        if (response.status !== 302) throw new Error(`the login was answered with ${String(response.status)}: ${response.text}`);
+        if (response.status !== 302) throw new Error(`the login responded with ${String(response.status)}: ${response.text}`);
         return provider.signInCode(response.location ?? "", person);
       },
       copyOf(original) {
@@ -183,7 +183,7 @@ export class ApplicationStarter {
     };
   }
 
-  /** What was started last is stopped first; the others also when one of them cannot be, or has something to say. */
+  /** Stops everything in reverse order, also if stopping one of them fails. */
   async stop(): Promise<void> {
     const each = this.#running.shift();
     if (each === undefined) return;

@@ -2,7 +2,7 @@ import { ADAPTER_FEATURES, type AdapterUnderTest } from "./adapter-under-test.js
 import type { AdapterRequirement } from "./requirements/requirement.js";
 import { ApplicationStarter } from "./application-starter.js";
 
-/** A host breaks a requirement. `cause` is what was seen. */
+/** An adapter breaks a requirement. `cause` is the failed check. */
 export class AdapterRequirementError extends Error {
   override readonly name = "AdapterRequirementError";
   readonly area: string;
@@ -17,26 +17,26 @@ export class AdapterRequirementError extends Error {
   }
 }
 
-/** What became of one requirement. */
+/** The result of one requirement. */
 export interface AdapterResult {
   readonly area: string;
   readonly title: string;
-  /** True only when it was checked and holds. */
+  /** True if it was checked and the adapter meets it. */
   readonly passed: boolean;
-  /** Why it was not checked. */
+  /** The reason that it was not checked. */
   readonly notChecked?: string;
-  /** Why it does not hold. */
+  /** The error of an adapter that breaks it. */
   readonly error?: AdapterRequirementError;
 }
 
-/** Holds an application of its own to one requirement. */
+/** Checks one requirement on an application of its own. */
 export async function checkAdapterRequirement(
-  host: AdapterUnderTest,
+  adapter: AdapterUnderTest,
   session: "bundled" | "host",
   requirement: AdapterRequirement,
 ): Promise<AdapterResult> {
   const { area, title, needs } = requirement;
-  const starter = new ApplicationStarter(host, session);
+  const starter = new ApplicationStarter(adapter, session);
   if (needs !== undefined && !starter.has(needs)) return { area, title, passed: false, notChecked: ADAPTER_FEATURES[needs] };
   try {
     try {
@@ -46,6 +46,6 @@ export async function checkAdapterRequirement(
     }
     return { area, title, passed: true };
   } catch (error) {
-    return { area, title, passed: false, error: new AdapterRequirementError(host.name, requirement, error) };
+    return { area, title, passed: false, error: new AdapterRequirementError(adapter.name, requirement, error) };
   }
 }

@@ -4,7 +4,7 @@ import type { AdapterResult } from "./check-requirement.js";
 const MARKS = { holds: "holds      ", broken: "BROKEN     ", open: "not checked" } as const;
 const CELLS = { holds: "yes", broken: "**no**", open: "n/a" } as const;
 
-/** The report as text for people: area by area what holds, and what was seen where it does not. Ends with a line break. */
+/** Returns the report as text: the results by area, then the failures. Ends with a line break. */
 export function formatAdapterReport({ name, session, results }: AdapterReport): string {
   const count = (state: keyof typeof MARKS) => results.filter((result) => stateOf(result) === state).length;
   const head = `${name} with ${sessions(session)}: of ${results.length} requirements ${count("holds")} hold, ${count("broken")} are broken, ${count("open")} were not checked.`;
@@ -28,8 +28,8 @@ function section(area: string, results: readonly AdapterResult[]): string[] {
 }
 
 /**
- * Cases by hosts, as a Markdown table: a row for each requirement, a column for each report. `n/a` is said to be why below the
- * table; an empty cell is owed with the other kind of sessions only. Ends with a line break.
+ * Returns a Markdown table with a row for each requirement and a column for each report. The reasons for `n/a` are below the
+ * table; an empty cell is a requirement of the other kind of sessions. Ends with a line break.
  */
 export function formatAdapterTable(reports: readonly AdapterReport[]): string {
   const titles = reports.map(({ name, session }) => (session === "host" ? `${name}, its own sessions` : name));
@@ -45,16 +45,13 @@ export function formatAdapterTable(reports: readonly AdapterReport[]): string {
       const cells = columns.map((column) => column.get(row)).map((result) => (result === undefined ? "" : CELLS[stateOf(result)]));
       return line([row, ...cells]);
     }),
-    line([
-      "**Hold, of those owed**",
-      ...reports.map(({ results }) => `${results.filter(({ passed }) => passed).length} of ${results.length}`),
-    ]),
+    line(["**Checks passed**", ...reports.map(({ results }) => `${results.filter(({ passed }) => passed).length} of ${results.length}`)]),
     ...(reasons.length === 0 ? [] : ["", ...reasons]),
     "",
   ].join("\n");
 }
 
-/** In the order of areas, then of the reports: requirements of one kind of sessions stand with the others of their area. */
+/** Returns the rows by area, so that requirements of one kind of sessions are next to the others of their area. */
 function grouped(rows: readonly string[], reports: readonly AdapterReport[]): string[] {
   const areas = unique(reports.flatMap(({ results }) => results.map(({ area }) => area)));
   return areas.flatMap((area) => rows.filter((row) => row.startsWith(`${area}: `)));

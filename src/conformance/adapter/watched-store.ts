@@ -1,12 +1,12 @@
 import { memoryStore, StoreUnavailableError, type Clock, type Entry, type SessionStore, type Stored } from "../../index.js";
 
-/** A memory store that remembers what it was asked, and can be made to fail. */
+/** A memory store that records its operations and fails on command. */
 export class WatchedStore implements SessionStore {
   readonly name = "watched";
   readonly inProcess = true;
-  /** The names of the operations so far, in order; may be emptied. */
+  /** The names of the operations so far, in order; a test may empty it. */
   readonly operations: string[] = [];
-  /** Every operation fails until it is false again. */
+  /** While true, every operation fails. */
   isAway = false;
   readonly #store: SessionStore;
 

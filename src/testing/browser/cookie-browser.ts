@@ -33,14 +33,14 @@ export interface BrowserRequestOptions {
    */
   readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly body?: string;
-  /** An answer with a longer body is an error. Default: any length is read. */
+  /** A response with a longer body is an error. Default: any length is read. */
   readonly maxBytes?: number;
-  /** The visitor goes away. */
+  /** Aborts the request, as a user who leaves. */
   readonly signal?: AbortSignal;
 }
 
 export interface BrowserResponse {
-  /** What was asked for. */
+  /** The requested address. */
   readonly url: URL;
   readonly status: number;
   /** Names in lower case, as Node parses them. */
@@ -56,11 +56,11 @@ export interface BrowserResponse {
 
 /** The end of a chain of redirects, and the way there. */
 export interface FollowedResponse extends BrowserResponse {
-  /** Every answer from the first to this one. */
+  /** Every response from the first to this one. */
   readonly trail: readonly BrowserResponse[];
 }
 
-/** What a browser sends along when somebody clicks a link. */
+/** The headers of a click on a link. */
 const NAVIGATION = {
   accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
   "sec-fetch-mode": "navigate",
@@ -70,12 +70,12 @@ const NAVIGATION = {
 
 const MAX_REDIRECTS = 20;
 
-/** The answer's body went beyond `maxBytes`; the rest was not read. */
+/** The response's body exceeds `maxBytes`; the rest was not read. */
 export class BodyTooLargeError extends Error {
   override readonly name = "BodyTooLargeError";
 }
 
-/** A browser without pages: keeps cookies, asks for URLs, follows redirects when told to. All names lead to this machine. */
+/** A browser without pages: it keeps cookies, sends requests, and follows redirects in `follow`. All names resolve to this machine. */
 export class CookieBrowser {
   readonly cookies: CookieJar;
   readonly #origin: string | undefined;
@@ -88,7 +88,7 @@ export class CookieBrowser {
   }
 
   /**
-   * One request; a redirect is an answer like any other.
+   * Sends one request and returns the response, also a redirect.
    *
    * @param target a URL, or a path of the browser's origin, which goes over the wire as it is written
    */
@@ -99,7 +99,7 @@ export class CookieBrowser {
       throw new TypeError(`Only plain HTTP is spoken here: ${url.origin} has to be named in the option \`proxied\`.`);
     }
     const cookie = this.cookies.header(url);
-    const answer = await exchange(
+    const response = await exchange(
       {
         hostname: proxy === undefined ? loopbackOf(url.hostname) : "127.0.0.1",
         port: (typeof proxy === "object" ? proxy.port : proxy) ?? (url.port || 80),
@@ -116,17 +116,17 @@ export class CookieBrowser {
       options.body,
       options.maxBytes,
     );
-    const setCookies = answer.message.headers["set-cookie"] ?? [];
+    const setCookies = response.message.headers["set-cookie"] ?? [];
     for (const line of setCookies) this.cookies.take(url, line);
     return {
       url,
-      status: answer.message.statusCode ?? 0,
-      headers: answer.message.headers,
-      rawHeaders: answer.message.rawHeaders,
+      status: response.message.statusCode ?? 0,
+      headers: response.message.headers,
+      rawHeaders: response.message.rawHeaders,
       setCookies,
-      location: answer.message.headers.location,
-      text: answer.text,
-      json: () => JSON.parse(answer.text) as unknown,
+      location: response.message.headers.location,
+      text: response.text,
+      json: () => JSON.parse(response.text) as unknown,
     };
   }
 
@@ -135,7 +135,7 @@ export class CookieBrowser {
     return this.get(target, { ...options, headers: { ...NAVIGATION, ...lowerCased(options.headers) } });
   }
 
-  /** Clicks, and follows redirects, across origins too, to the answer that is none. */
+  /** Navigates and follows redirects, also across origins, to the first other response. */
   async follow(target: string | URL, options: BrowserRequestOptions = {}): Promise<FollowedResponse> {
     const trail: BrowserResponse[] = [];
     const first = this.#resolve(target).url.origin;
@@ -145,19 +145,19 @@ export class CookieBrowser {
     let request = options;
     let headers = others;
     while (trail.length <= MAX_REDIRECTS) {
-      const answer = await this.navigate(next, request);
-      trail.push(answer);
-      if (answer.location === undefined || ![301, 302, 303, 307, 308].includes(answer.status)) return { ...answer, trail };
-      const from = answer.url;
-      if (from.origin === first) given.replacedBy(answer.setCookies);
-      next = new URL(answer.location, from);
+      const response = await this.navigate(next, request);
+      trail.push(response);
+      if (response.location === undefined || ![301, 302, 303, 307, 308].includes(response.status)) return { ...response, trail };
+      const from = response.url;
+      if (from.origin === first) given.replacedBy(response.setCookies);
+      next = new URL(response.location, from);
       if (next.hash === "" && from.hash !== "") next.hash = from.hash;
       if (next.origin !== first) headers = withoutAuthorization(headers);
       const cookies = next.origin === first ? given.header(this.cookies.header(next)) : undefined;
       // Only 307 and 308 repeat the method and the body (RFC 9110 section 15.4).
       const { method: _method, body: _body, ...bodyless } = request;
       request = {
-        ...(answer.status < 307 ? bodyless : request),
+        ...(response.status < 307 ? bodyless : request),
         headers: { ...headers, ...(cookies !== undefined && { cookie: cookies }) },
       };
     }
@@ -184,7 +184,7 @@ class GivenCookies {
     this.#pairs = [header ?? []].flat().flatMap((line) => line.split(/; */).filter((pair) => pair !== ""));
   }
 
-  /** From then on the jar knows better. */
+  /** Removes the cookies that the jar now has. */
   replacedBy(setCookies: readonly string[]): void {
     const names = setCookies.map(nameOf);
     this.#pairs = this.#pairs.filter((pair) => !names.includes(nameOf(pair)));
@@ -246,7 +246,7 @@ function exchange(
         chunks.push(chunk);
         bytes += chunk.length;
         if (bytes <= maxBytes) return;
-        reject(new BodyTooLargeError(`the answer has more than ${String(maxBytes)} bytes`));
+        reject(new BodyTooLargeError(`the response has more than ${String(maxBytes)} bytes`));
         outgoing.destroy();
       });
       message.on("error", reject);

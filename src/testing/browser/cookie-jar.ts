@@ -44,7 +44,7 @@ export class CookieJar {
     return this.all().find((cookie) => cookie.name === name)?.value;
   }
 
-  /** Takes a Set-Cookie line that came with the answer to `url`; false when a browser would not keep it. */
+  /** Takes a Set-Cookie line of the response from `url`; false when a browser would not keep it. */
   take(url: URL, line: string): boolean {
     const cookie = parse(url, line, this.#now());
     if (cookie === undefined) return false;

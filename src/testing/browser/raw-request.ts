@@ -1,12 +1,12 @@
 import { connect } from "node:net";
 
-/** An answer as it came over the wire. */
+/** A response as received. */
 export interface RawResponse {
-  /** 0 when the connection ended without an answer. */
+  /** 0 when the connection ended without a response. */
   readonly status: number;
   /** Names as they were written. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** The first header of this name, in whatever letter case. */
+  /** Returns the first header of this name, in any letter case. */
   header(name: string): string | undefined;
   /** Chunked bodies are put together. */
   readonly body: string;
@@ -14,26 +14,26 @@ export interface RawResponse {
   readonly raw: string;
 }
 
-/** Sends exactly these bytes (text: as Latin-1) to a port of 127.0.0.1, whatever they are, and reads one answer. */
+/** Sends exactly these bytes (text: as Latin-1) to a port of 127.0.0.1 and reads one response. */
 export function rawRequest(port: number, bytes: string | Uint8Array): Promise<RawResponse> {
   const sent = typeof bytes === "string" ? Buffer.from(bytes, "latin1") : Buffer.from(bytes);
   const bodyless = sent.subarray(0, 5).toString("latin1") === "HEAD ";
   return new Promise((resolve, reject) => {
     let raw = "";
-    let answer: RawResponse | undefined;
+    let response: RawResponse | undefined;
     const socket = connect(port, "127.0.0.1", () => socket.write(sent));
     socket.setEncoding("latin1");
     socket.on("data", (chunk: string) => {
       raw += chunk;
-      answer = completeReply(raw, bodyless, false);
-      if (answer !== undefined) socket.destroy();
+      response = completeReply(raw, bodyless, false);
+      if (response !== undefined) socket.destroy();
     });
-    // A server that refuses the bytes may reset the connection after, or instead of, its answer.
+    // A server that refuses the bytes may reset the connection after, or instead of, its response.
     socket.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "ECONNREFUSED") reject(error);
     });
     socket.on("close", () => {
-      resolve(answer ?? completeReply(raw, bodyless, true) ?? { status: 0, headers: [], header: () => undefined, body: "", raw });
+      resolve(response ?? completeReply(raw, bodyless, true) ?? { status: 0, headers: [], header: () => undefined, body: "", raw });
     });
   });
 }
@@ -50,7 +50,7 @@ function completeReply(raw: string, bodyless: boolean, ended: boolean): RawRespo
   return body === undefined ? undefined : { status, headers, header, body: Buffer.from(body, "latin1").toString("utf8"), raw };
 }
 
-/** The body so far as it is whole; with `ended`, whatever there is of it. */
+/** Returns the complete body, or with `ended` the body so far. */
 function bodyIn(rest: string, header: (name: string) => string | undefined, ended: boolean): string | undefined {
   if (header("transfer-encoding")?.toLowerCase() === "chunked") return unchunked(rest, ended);
   const length = header("content-length");

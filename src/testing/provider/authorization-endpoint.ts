@@ -4,10 +4,10 @@ import type { ProviderState } from "./test-provider-state.js";
 import type { ReceivedRequest } from "./received-requests.js";
 import { errorReply, redirectReply, type ProviderReply } from "./replies.js";
 
-/** Names the person of one authorization request, as JSON claims; sent by `signInCode`. */
+/** The header with which `signInCode` names the user of one authorization request, as JSON claims. */
 export const PERSON_HEADER = "x-test-person";
 
-/** OpenID Connect Core section 3.1.2, with a person who agrees at once. */
+/** OpenID Connect Core section 3.1.2, with a user who agrees at once. */
 export function authorize(request: ReceivedRequest, state: ProviderState): ProviderReply {
   const asked = readAuthorization(request, state.settings);
   if ("unusable" in asked) return errorReply("invalid_request", asked.unusable);
@@ -18,7 +18,7 @@ export function authorize(request: ReceivedRequest, state: ProviderState): Provi
 export interface Authorization {
   readonly request: ReceivedRequest;
   readonly redirectUri: string;
-  /** What the client did wrong; only {@link refuse} fits then. */
+  /** The client's mistake; then only {@link refuse} is allowed. */
   readonly mistake: OAuthError | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface OAuthError {
   readonly description: string;
 }
 
-/** @returns `unusable`: the request must not be answered by a redirect, and why */
+/** Reads an authorization request. `unusable`: the reason that the response must not be a redirect. */
 export function readAuthorization(request: ReceivedRequest, settings: ProviderSettings): Authorization | { readonly unusable: string } {
   const { query } = request;
   const redirectUri = query.get("redirect_uri");

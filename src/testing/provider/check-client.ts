@@ -2,7 +2,7 @@ import type { ProviderSettings } from "./test-provider-settings.js";
 import { isForm, type ReceivedRequest } from "./received-requests.js";
 import { errorReply, type ProviderReply } from "./replies.js";
 
-/** The reply to a request that is no form or does not prove to be the client's; undefined when it does. */
+/** Returns the error reply for a request that is no form or fails client authentication, or undefined. */
 export function refusedClient({ headers, params }: ReceivedRequest, settings: ProviderSettings): ProviderReply | undefined {
   if (!isForm(headers)) return errorReply("invalid_request", "the body must be a form");
   const basic = basicCredentials(headers.authorization);

@@ -10,13 +10,13 @@ interface FaultScope {
    * (`drip`, `wrong-type`, `truncated`, unless they are given a `body`) it is false.
    */
   readonly before?: boolean;
-  /** How many requests it strikes; default every one until it is withdrawn. */
+  /** How many requests it affects; default all until it is removed. */
   readonly times?: number;
-  /** Strikes only requests that this accepts. */
+  /** Applies only to requests for which this returns true. */
   readonly when?: (request: ReceivedRequest) => boolean;
 }
 
-/** What goes wrong at an endpoint. */
+/** A fault at an endpoint. */
 export type Fault = FaultScope &
   (
     | {
@@ -26,7 +26,7 @@ export type Fault = FaultScope &
         readonly body?: unknown;
         readonly headers?: Readonly<Record<string, string>>;
       }
-    /** The request is read and never answered. */
+    /** The provider reads the request and never responds. */
     | { readonly kind: "hang" }
     /** The connection is reset without a reply. */
     | { readonly kind: "reset" }
@@ -56,7 +56,7 @@ export interface HoldOptions {
   readonly when?: (request: ReceivedRequest) => boolean;
 }
 
-/** A barrier at an endpoint: requests that reach it wait there until they are let go. */
+/** A barrier at an endpoint: requests wait there until `release()`. */
 export interface Hold {
   /** Resolves when the request (or `count` of them) has reached the barrier. */
   readonly arrived: Promise<void>;
@@ -68,7 +68,7 @@ export interface Hold {
 
 type Stage = "before" | "after";
 
-/** One command to an endpoint, with how often it may still be obeyed. */
+/** A fault or barrier, and how often it still applies. */
 class Standing<Command extends { readonly times?: number; readonly when?: (request: ReceivedRequest) => boolean }> {
   readonly command: Command;
   readonly #stage: Stage;
@@ -83,7 +83,7 @@ class Standing<Command extends { readonly times?: number; readonly when?: (reque
   /** Whether it applies to this request; uses up one time if it does. */
   claims(request: ReceivedRequest, stage: Stage): boolean {
     if (stage !== this.#stage || this.#left <= 0) return false;
-    // JavaScript checks no types: a `when` that finds nothing gives undefined or null.
+    // JavaScript tests have no type check: `when` may return undefined or null.
     if (this.command.when !== undefined && !this.command.when(request)) return false;
     this.#left -= 1;
     return true;
@@ -122,12 +122,12 @@ class Barrier implements Hold {
   }
 }
 
-/** The faults and barriers that stand at the endpoints, in the order in which they were commanded. */
+/** The faults and barriers at the endpoints, in the order in which they were set. */
 export class FaultBoard {
   readonly #faults: { endpoint: Endpoint; standing: Standing<Fault> }[] = [];
   readonly #holds: { endpoint: Endpoint; standing: Standing<HoldOptions>; barrier: Barrier }[] = [];
 
-  /** Adds a fault; the function returned withdraws it. Several at one endpoint: the earliest with times left strikes. */
+  /** Adds a fault and returns a function that removes it. Of several at one endpoint, the earliest with times left applies. */
   add(endpoint: Endpoint, fault: Fault): () => void {
     const entry = { endpoint, standing: new Standing(fault, stageOf(fault)) };
     this.#faults.push(entry);
@@ -146,7 +146,7 @@ export class FaultBoard {
     return barrier;
   }
 
-  /** Withdraws every fault and releases every barrier. */
+  /** Removes every fault and releases every barrier. */
   clear(): void {
     this.#faults.length = 0;
     for (const { barrier } of [...this.#holds]) barrier.release();
@@ -175,18 +175,18 @@ function stageOf(fault: Fault): Stage {
   return before ? "before" : "after";
 }
 
-/** Writes the reply as it is. */
+/** Sends the reply unchanged. */
 export function send(response: ServerResponse, reply: ProviderReply): void {
   const body = Buffer.from(reply.body);
   response.writeHead(reply.status, { ...reply.headers, "Content-Length": body.length });
   response.end(body);
 }
 
-/** What a fault leaves to do: go on as usual, or nothing, because it has dealt with the response. */
+/** `go-on`: the usual work follows. `dealt-with`: the fault has handled the response. */
 type Outcome = "go-on" | "dealt-with";
 
 /**
- * Lets a fault strike.
+ * Applies a fault.
  *
  * @param reply the real reply when the work has been done, else undefined
  */
@@ -238,7 +238,7 @@ function sendStatus(response: ServerResponse, status: number, headers: Readonly<
   response.end(bytes);
 }
 
-/** The real reply's own members come last, so that only a limit on the size keeps a client from reading them. */
+/** The real reply's members come last, so that only a client with a size limit misses them. */
 async function sendOversized(response: ServerResponse, real: ProviderReply, bytes: number): Promise<void> {
   const members = real.body.startsWith("{") ? real.body.slice(1) : "}";
   const head = '{"padding":"';
@@ -266,7 +266,7 @@ function drained(response: ServerResponse): Promise<void> {
 function sendTruncated(response: ServerResponse, reply: ProviderReply, bytes: number | undefined): void {
   const body = Buffer.from(reply.body);
   response.writeHead(reply.status, { ...reply.headers, "Content-Length": body.length });
-  // The socket is closed only once the bytes are on their way, or the client would see no reply at all.
+  // The socket closes after the bytes are sent. Otherwise the client would get no reply at all.
   response.write(body.subarray(0, bytes ?? Math.floor(body.length / 2)), () => response.socket?.end());
 }
 

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { PersonClaims } from "./people.js";
 
-/** What a person agreed to, by an authorization request. */
+/** A user's approval of an authorization request. */
 export interface Approval {
   readonly person: PersonClaims;
   readonly scope: string;
@@ -11,7 +11,7 @@ export interface Approval {
   readonly challenge: string | undefined;
 }
 
-/** All tokens that descend from one sign-in; they fall together. */
+/** All tokens of one sign-in, which are revoked together. */
 export interface Family {
   readonly approval: Approval;
   revoked: boolean;
@@ -37,7 +37,7 @@ interface AccessToken {
   revoked: boolean;
 }
 
-/** Everything the provider has handed out, for a scan of what must not show up elsewhere. */
+/** A code or token that the provider has issued. Tests search for it in the wrong places. */
 export interface Issued {
   readonly kind: "code" | "access_token" | "refresh_token" | "id_token";
   readonly value: string;
@@ -50,7 +50,7 @@ export interface RefreshRules {
   readonly reuseGraceSeconds: number;
 }
 
-/** The grants as plain values, for a provider that honours them after a restart. Codes are left out: they live for a minute. */
+/** The grants as plain values, for a restart of the provider. Codes are left out, because they live for a minute. */
 export interface KeptGrants {
   readonly approvals: readonly Approval[];
   readonly refreshTokens: readonly {
@@ -69,7 +69,7 @@ const REFRESH_TOKEN_LIFE_MS = 90 * 24 * 3600 * 1000;
 /** For this long a spent refresh token is remembered, so that its reuse revokes the family. */
 const SPENT_MS = 24 * 3600 * 1000;
 
-/** Codes and tokens, and which of them are still good. Times are milliseconds of the provider's clock. */
+/** The codes and tokens, and their validity. Times are milliseconds of the provider's clock. */
 export class Grants {
   readonly issued: Issued[] = [];
   /** How many times a spent refresh token came back and its family was revoked. */
@@ -135,13 +135,13 @@ export class Grants {
     return { family: found.family, successor: this.issueRefreshToken(found.family, now) };
   }
 
-  /** The person behind a usable access token. */
+  /** Returns the user of a valid access token. */
   personOf(accessToken: string, now: number): PersonClaims | undefined {
     const access = this.#accessTokens.get(accessToken);
     return access !== undefined && isUsable(access, now) ? access.family.approval.person : undefined;
   }
 
-  /** Whether the provider would still honour this access or refresh token. */
+  /** Returns whether this access or refresh token is still valid. */
   isActive(token: string, rules: RefreshRules, now: number): boolean {
     const access = this.#accessTokens.get(token);
     if (access !== undefined) return isUsable(access, now);
@@ -202,14 +202,14 @@ export class Grants {
     return grants;
   }
 
-  /** Refuses every refresh token and access token of now, as when a person withdraws consent. */
+  /** Refuses every refresh token and access token of now, as after a user withdraws consent. */
   revokeAll(): void {
     for (const { family } of this.#refreshTokens.values()) family.revoked = true;
     for (const { family } of this.#accessTokens.values()) family.revoked = true;
   }
 }
 
-/** A removed entry is answered as an unknown one: with a refusal, too. */
+/** Removes old entries. A removed token is refused as an unknown one. */
 function remove<Value>(entries: Map<string, Value>, isGone: (value: Value) => boolean): void {
   for (const [key, value] of entries) if (isGone(value)) entries.delete(key);
 }
@@ -218,7 +218,7 @@ function isUsable({ revoked, family, expiresAt }: AccessToken, now: number): boo
   return !revoked && !family.revoked && now < expiresAt;
 }
 
-/** Rotated away, and the grace is over. */
+/** Returns whether the token is spent and its grace period has passed. */
 function isSpent({ usedAt }: RefreshToken, { reuseGraceSeconds }: RefreshRules, now: number): boolean {
   return usedAt !== undefined && now >= usedAt + reuseGraceSeconds * 1000;
 }

@@ -33,7 +33,7 @@ export async function idToken(
 }
 
 /**
- * Claims alone, or a list, would be passed over and the token be the usual one: a test that proves nothing.
+ * Checks the hook's result. Without the check, claims alone or a list would be ignored, and the test would prove nothing.
  *
  * @throws TypeError
  */
@@ -42,7 +42,7 @@ function assertMutated(mutated: unknown, draft: IdTokenDraft): asserts mutated i
   const names = typeof mutated === "object" && mutated !== null ? Object.keys(mutated) : [];
   const { header, claims } = Object(mutated) as { readonly header?: unknown; readonly claims?: unknown };
   const areParts = [header, claims].every((part) => part === undefined || typeof part === "string" || Object(part) === part);
-  // A copy of the draft has the rest of it, too.
+  // A copy of the draft also has its other members.
   const areKnown = names.every((name) => Object.hasOwn(draft, name));
   if ((names.includes("header") || names.includes("claims")) && areKnown && areParts) return;
   throw new TypeError("mutateIdToken gives { header, claims }, one of them, the finished token as text, or nothing.");

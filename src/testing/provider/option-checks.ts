@@ -2,7 +2,7 @@ import type { ProviderSettings } from "./test-provider-settings.js";
 import type { Fault, HoldOptions } from "./faults.js";
 import { ENDPOINTS, type Endpoint } from "./received-requests.js";
 
-/** What a value has to be, in words, and whether one is. */
+/** The expected kind of a value, in words and as a check. */
 interface Expected {
   readonly words: string;
   fits(value: unknown): boolean;
@@ -15,7 +15,7 @@ const ANYTHING: Expected = { words: "anything", fits: () => true };
 const FUNCTION: Expected = { words: "a function", fits: (value) => typeof value === "function" };
 const RECORD: Expected = { words: "an object", fits: (value) => typeof value === "object" && value !== null };
 const SECONDS: Expected = { words: "a number of seconds", fits: Number.isFinite };
-/** Infinity is an amount, too. */
+/** Infinity is allowed. */
 const AMOUNT: Expected = { words: "a number, 0 or more", fits: (value) => typeof value === "number" && value >= 0 };
 const COUNT: Expected = {
   words: "a whole number, 1 or more",
@@ -27,8 +27,8 @@ const STATUS: Expected = {
 };
 
 /**
- * What the compiler says to TypeScript, said to JavaScript: a fault that never strikes and an option that nobody reads make a
- * test that proves nothing.
+ * The members of each fault. JavaScript tests have no type check, and an unknown fault or option would make a test that proves
+ * nothing.
  */
 const FAULTS: {
   readonly [Kind in Fault["kind"]]: Readonly<Record<Exclude<keyof Extract<Fault, { kind: Kind }>, keyof Fault>, Expected>>;
@@ -88,7 +88,7 @@ export function assertIssuerPath(path: unknown): void {
   throw new TypeError("The option `issuerPath` is empty or a path, such as /tenant.");
 }
 
-/** Beside the settings. */
+/** The options that are no settings. */
 const OTHER_OPTIONS = ["person", "people", "clock", "issuerPath"];
 
 /** @throws TypeError */
@@ -103,7 +103,7 @@ function assertSettings(given: object, others: readonly string[]): void {
   for (const [name, value] of Object.entries(given)) assertValue("The option", name, value, SETTINGS[name as keyof ProviderSettings]);
 }
 
-/** The settings as a test may change them: a slip throws where it is made. */
+/** Returns the settings as a proxy that throws on an invalid assignment. */
 export function checkedSettings(settings: ProviderSettings): ProviderSettings {
   return new Proxy(settings, {
     set(target, name, value) {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** The claims of a person, as they go into ID token and userinfo. Without `sub`, one is derived from the other claims. */
+/** The claims of a user, in ID token and userinfo. Without `sub`, the provider derives one from the other claims. */
 export type PersonClaims = Readonly<Record<string, unknown>>;
 
 export const ADA: PersonClaims = Object.freeze({
@@ -11,20 +11,20 @@ export const ADA: PersonClaims = Object.freeze({
   picture: "https://pictures.example.com/ada.png",
 });
 
-/** JavaScript checks no types: an email alone is an easy slip. @throws TypeError it is no object */
+/** Checks the claims, because JavaScript tests may pass an email alone. @throws TypeError if they are no object */
 export function assertClaims(person: unknown): asserts person is PersonClaims {
   if (typeof person === "object" && person !== null && !Array.isArray(person)) return;
   throw new TypeError('Who signs in is given by an object of claims: { email: "ada@example.com" }.');
 }
 
-/** The same person gets the same `sub` at every sign-in. A `sub` that was given is kept, whatever it is. */
+/** Returns the claims with a `sub`, the same at every sign-in. A given `sub` stays unchanged. */
 export function withSubject(person: PersonClaims): PersonClaims {
   if ("sub" in person) return person;
   const seed = typeof person["email"] === "string" ? person["email"] : JSON.stringify(person);
   return { sub: createHash("sha256").update(seed).digest("hex").slice(0, 21), ...person };
 }
 
-/** The person an authorization request hints at by `sub` or `email` (OpenID Connect Core section 3.1.2.1, `login_hint`). */
+/** Returns the user whom an authorization request names by `sub` or `email` (OpenID Connect Core section 3.1.2.1, `login_hint`). */
 export function hintedPerson(people: readonly PersonClaims[], hint: string | null): PersonClaims | undefined {
   return hint === null ? undefined : people.find((person) => person["sub"] === hint || person["email"] === hint);
 }

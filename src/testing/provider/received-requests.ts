@@ -3,9 +3,9 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 export const ENDPOINTS = ["discovery", "authorize", "token", "jwks", "userinfo", "revoke"] as const;
 export type Endpoint = (typeof ENDPOINTS)[number];
 
-/** One request as it reached the provider, recorded before anything is done about it. */
+/** One request to the provider, recorded on arrival. */
 export interface ReceivedRequest {
-  /** `unknown`: no endpoint lives at that path. */
+  /** `unknown`: there is no endpoint at that path. */
   readonly endpoint: Endpoint | "unknown";
   /** Upper case. */
   readonly method: string;
@@ -13,9 +13,9 @@ export interface ReceivedRequest {
   readonly url: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
-  /** The body as text, whatever its type; empty when there is none. */
+  /** The body as text, for every content type; empty if there is none. */
   readonly body: string;
-  /** The body's form parameters; empty when the body is no form. */
+  /** The body's form parameters; empty if the body is no form. */
   readonly params: URLSearchParams;
   /** When it arrived: milliseconds of the provider's clock. */
   readonly at: number;
@@ -66,10 +66,10 @@ export function isForm(headers: IncomingHttpHeaders): boolean {
   return /^application\/x-www-form-urlencoded(?:\s*;|$)/i.test(headers["content-type"] ?? "");
 }
 
-/** What must never stand in a URL that reaches the provider (RFC 9700 section 4.3.2). */
+/** Parameters that must never be in a URL to the provider (RFC 9700 section 4.3.2). */
 const NEVER_IN_A_URL = ["access_token", "refresh_token", "id_token", "client_secret", "code_verifier"];
 
-/** What no client may ever do, whatever the provider did before: one sentence for each, naming no value. */
+/** Returns the forbidden actions in a request, one sentence each, without any values. */
 export function violationsOf(request: ReceivedRequest): string[] {
   const found: string[] = [];
   const where = `${request.method} ${request.endpoint}`;

@@ -1,4 +1,4 @@
-/** What an endpoint of the provider answers, before any fault touches it. */
+/** The reply of a provider's endpoint, before any fault changes it. */
 export interface ProviderReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -10,7 +10,7 @@ export function jsonReply(value: unknown, status = 200, headers: Readonly<Record
   return { status, headers: { "Content-Type": "application/json", "Cache-Control": "no-store", Pragma: "no-cache", ...headers }, body };
 }
 
-/** An OAuth error reply (RFC 6749 section 5.2). */
+/** Returns an OAuth error reply (RFC 6749 section 5.2). */
 export function errorReply(
   error: string,
   description: string,

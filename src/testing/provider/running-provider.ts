@@ -15,7 +15,7 @@ import { ENDPOINTS, receive, violationsOf, type Endpoint, type ReceivedRequest }
 import { errorReply } from "./replies.js";
 import type { JwksControls, SigningKeys } from "./signing-keys.js";
 
-/** The `Server` header of each reply: tells the provider's from all others. */
+/** The `Server` header of each reply, by which `signIn` recognises this provider. */
 export const SERVER_HEADER = "idpauth-test-provider";
 
 interface ProviderParts {
@@ -47,7 +47,7 @@ export class RunningProvider implements TestProvider, ProviderState {
   readonly clock: MovableClock;
   readonly #server: Server;
   readonly #faults = new FaultBoard();
-  /** Responses that a fault has taken over and not ended. */
+  /** Responses that a fault left open. */
   readonly #abandoned = new Set<ServerResponse>();
   readonly #cutOff = new WeakSet<ServerResponse>();
   #port = 0;
@@ -61,7 +61,7 @@ export class RunningProvider implements TestProvider, ProviderState {
     this.#server = createServer((message, response) => {
       response.setHeader("Server", SERVER_HEADER);
       this.#serve(message, response).catch((error: unknown) => {
-        // A client that leaves in the middle is part of the game. Anything else is a mistake in a hook of the test, and must be seen.
+        // A client may leave early. Any other error is a mistake in a hook of the test, so it is a violation.
         if (response.destroyed || !message.complete) return;
         this.violations.push(`the provider failed: ${String(error)}`);
         if (!response.headersSent) send(response, errorReply("server_error", "the provider failed", 500));
@@ -88,7 +88,7 @@ export class RunningProvider implements TestProvider, ProviderState {
       IDP_CLIENT_SECRET: this.clientSecret,
       SECRET_KEY: "a fixed key, for tests and nowhere else",
       SCOPE: this.settings.scopesSupported.join(" "),
-      // Empty means unset, whatever a developer's own .env says.
+      // Empty means unset, and overrides a developer's .env.
       BASE_URL: "",
       IDP_DEBUG: "off",
     };
@@ -184,13 +184,13 @@ export class RunningProvider implements TestProvider, ProviderState {
 
   async signInCode(authorizationUrl: string | URL, person?: PersonClaims): Promise<string> {
     const { hostname, origin } = new URL(authorizationUrl);
-    // An application with another provider's settings must not have a test ask strangers.
+    // A test must not send requests to another provider, even if the application is configured for one.
     if (!isLoopback(hostname)) throw new Error(`the application sends people to ${origin}, and not to this provider`);
     const headers = person === undefined ? {} : { [PERSON_HEADER]: encodeURIComponent(JSON.stringify(person)) };
     const response = await fetch(authorizationUrl, { redirect: "manual", headers });
     const body = await response.text();
     const location = response.headers.get("location");
-    if (location === null) throw new Error(`the authorization endpoint answered ${String(response.status)}: ${body}`);
+    if (location === null) throw new Error(`the authorization endpoint responded with ${String(response.status)}: ${body}`);
     return location;
   }
 
@@ -219,7 +219,7 @@ export class RunningProvider implements TestProvider, ProviderState {
     return request;
   }
 
-  /** Lets a fault strike, if one stands there; true when nothing is left to be done. */
+  /** Applies the fault that is due, if any. Returns whether the response is complete. */
   async #strike(
     request: ReceivedRequest,
     stage: "before" | "after",
@@ -232,7 +232,7 @@ export class RunningProvider implements TestProvider, ProviderState {
     response.once("close", () => this.#abandoned.delete(response));
     const outcome = await strike(fault, response, this.clock, reply);
     if (outcome === "go-on") this.#abandoned.delete(response);
-    // A token that was spent after the cut would turn the client's next try into a reuse.
+    // Processing a request whose connection was cut would spend its token, and the client's next try would be a reuse.
     return outcome === "dealt-with" || this.#cutOff.has(response);
   }
 }

@@ -3,10 +3,10 @@ import { promisify } from "node:util";
 
 const generate = promisify(generateKeyPair);
 
-/** A JOSE header or claims set; text stands for itself, byte for byte (duplicate members, no object at all). */
+/** A JOSE header or claims set. Text is used byte for byte, for duplicate members or invalid JSON. */
 export type JsonPart = Readonly<Record<string, unknown>> | string;
 
-// A type of our own: @types/node 20 has JsonWebKey in node:crypto, and 26 has it no longer.
+// Not JsonWebKey of node:crypto, which @types/node 26 no longer has.
 type PublicJwk = Readonly<Record<string, unknown>>;
 
 interface SigningKey {
@@ -15,7 +15,7 @@ interface SigningKey {
   readonly publicJwk: PublicJwk;
 }
 
-/** A signing key as text, for a provider that is the same one after a restart. */
+/** A signing key as text, for a restart of the provider. */
 export interface KeptKey {
   readonly kid: string;
   /** PKCS #8. */
@@ -28,8 +28,8 @@ async function createSigningKey(kid: string): Promise<SigningKey> {
 }
 
 /**
- * Signs with whatever algorithm the header names (RFC 7518 section 3), without judging header or claims: that is what the
- * side under test is for. `none` in any letter case, and a header given as text without a key, give an empty signature.
+ * Returns a signed token with the header's algorithm (RFC 7518 section 3), without any checks of header or claims. `none` in any
+ * letter case, and a header given as text without an algorithm, give an empty signature.
  *
  * @param key a private key, or for HS256, HS384 and HS512 the secret's bytes
  */
@@ -84,10 +84,10 @@ export interface JwksControls {
   reset(): void;
 }
 
-/** The provider's keys: one signs, it and those kept from before are published. */
+/** The provider's keys. The current key signs; the JWKS endpoint publishes it and the kept old keys. */
 export class SigningKeys {
   #current: SigningKey;
-  /** Current ones of before, the latest first. */
+  /** Earlier current keys, the latest first. */
   #old: SigningKey[] = [];
   #decoys: SigningKey[] = [];
   #published: { readonly value: unknown } | undefined;
@@ -97,13 +97,13 @@ export class SigningKeys {
     this.#current = first;
   }
 
-  /** The providers of one process begin with one key, each under a name of its own: making one takes a tenth of a second. */
+  /** All providers of a process start with the same key under different names, because creating a key takes 0.1 seconds. */
   static async create(): Promise<SigningKeys> {
     firstKey ??= createSigningKey("");
     return new SigningKeys({ ...(await firstKey), kid: newKid() });
   }
 
-  /** @throws Error the text is no RSA key */
+  /** @throws Error if the text is no RSA key */
   static from({ kid, pem }: KeptKey): SigningKeys {
     const privateKey = createPrivateKey(pem);
     if (privateKey.asymmetricKeyType !== "rsa") throw new Error("the signing key is no RSA key");
@@ -139,7 +139,7 @@ export class SigningKeys {
     this.#current = next;
   }
 
-  /** The text that the JWKS endpoint answers with. */
+  /** Returns the body of the JWKS endpoint. */
   published(): string {
     if (this.#published !== undefined) {
       const { value } = this.#published;

@@ -8,24 +8,24 @@ import type { Endpoint, ReceivedRequest } from "./received-requests.js";
 import type { JwksControls } from "./signing-keys.js";
 
 export interface TestProviderOptions extends Partial<ProviderSettings> {
-  /** Who signs in until somebody else is set; default Ada. */
+  /** The user who signs in until you set another; default Ada. */
   readonly person?: PersonClaims;
-  /** People that an authorization request can choose from by `login_hint` (`sub` or `email`). The first is the default person. */
+  /** Users that an authorization request can choose by `login_hint` (`sub` or `email`). The first is the default user. */
   readonly people?: readonly PersonClaims[];
-  /** Dates tokens, ends them, and times delays. Default a `RunningClock`: the system's time, which can be moved on. */
+  /** The time of tokens and delays. Default: a `RunningClock`, the system's time, which you can advance. */
   readonly clock?: MovableClock;
-  /** A path that the issuer has after its origin, such as `/tenant` or `/`; default none. */
+  /** The issuer's path, such as `/tenant` or `/`; default none. */
   readonly issuerPath?: string;
 }
 
-/** A running provider. Hooks are properties: assign a function to change what is said, undefined to stop. */
+/** A running provider. Hooks are properties: a function changes a response, undefined removes the hook. */
 export interface TestProvider extends ProviderHooks {
-  /** As discovery announces it: `http://127.0.0.1:port`, and the issuer path. */
+  /** The issuer of the discovery document: `http://127.0.0.1:port` and the issuer path. */
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
   /**
-   * All that idpauth needs to be this provider's client, with a key that is fixed and for tests only: for
+   * The settings of a client of this provider, with a fixed key that is for tests only. Use it for
    * `idpAuth({ env: provider.env })`, the environment of another process, or `Object.assign(process.env, provider.env)`.
    */
   readonly env: Readonly<Record<EnvironmentName, string>>;
@@ -34,59 +34,59 @@ export interface TestProvider extends ProviderHooks {
    * `provider.clock.advance(3_600_000)` lets an hour pass for both.
    */
   readonly clock: MovableClock;
-  /** How it behaves; may be changed at any time. */
+  /** The provider's behaviour; you can change it at any time. */
   readonly settings: ProviderSettings;
-  /** Who signs in next. */
+  /** The user who signs in next. */
   person: PersonClaims;
 
-  /** Every request, in the order of arrival. May be emptied. */
+  /** Every request, in the order of arrival. You may empty the list. */
   readonly requests: ReceivedRequest[];
-  /** Requests to one endpoint, if need be only those with these body parameters: `requestsTo("token", { grant_type: "refresh_token" })`. */
+  /** Returns the requests to one endpoint, optionally only those with these body parameters: `requestsTo("token", { grant_type: "refresh_token" })`. */
   requestsTo(endpoint: Endpoint | "unknown", params?: Readonly<Record<string, string>>): ReceivedRequest[];
-  /** What a client must never do, and did. `stop()` rejects while there is any; a test that expects some empties the list. */
+  /** Forbidden actions of the client. `stop()` rejects if the list is not empty, so a test that expects some empties it. */
   readonly violations: string[];
-  /** Every code and token that was ever handed out. */
+  /** Every code and token that the provider has issued. */
   readonly issued: readonly Issued[];
-  /** How many families were revoked because a spent refresh token came back. */
+  /** How often a spent refresh token was used again, which revokes all tokens of its sign-in. */
   readonly reuses: number;
-  /** Whether this access or refresh token would still be honoured. */
+  /** Returns whether this access or refresh token is still valid. */
   isActive(token: string): boolean;
-  /** Every refresh token and access token handed out so far is refused from now on. */
+  /** Revokes every refresh token and access token issued so far. */
   revokeAll(): void;
 
   /**
-   * A new signing key. The old one stays published unless `keepOld` is false.
+   * Creates a new signing key. The old key stays published unless `keepOld` is false.
    * @param options `kid`: of the new key; default a fresh one
    */
   rotateKeys(options?: { keepOld?: boolean; kid?: string }): Promise<void>;
   readonly jwks: JwksControls;
 
   /**
-   * From now on something goes wrong at that endpoint; the function returned withdraws it. Several faults at one endpoint: the
-   * earliest with times left strikes, so a list of faults with `times: 1` is a script.
+   * Sets a fault at that endpoint and returns a function that removes it. Of several faults at one endpoint, the earliest with times
+   * left applies, so a list of faults with `times: 1` is a script.
    */
   fault(endpoint: Endpoint, fault: Fault): () => void;
-  /** A barrier: requests that reach the endpoint wait there until `release()`. */
+  /** Sets a barrier: requests that reach the endpoint wait there until `release()`. */
   hold(endpoint: Endpoint, options?: HoldOptions): Hold;
   /**
-   * Withdraws all faults, releases all barriers, and cuts off requests that a fault left unanswered. What a delay was to be
-   * followed by is not done any more.
+   * Removes all faults, releases all barriers, and closes the connections of requests that a fault left open. The work after a
+   * delay is cancelled.
    */
   clearFaults(): void;
-  /** Refuses connections, and cuts off those there are, until `resume()`. */
+  /** Closes all connections and refuses new ones until `resume()`. */
   pause(): Promise<void>;
   /** Listens again, on the same port. */
   resume(): Promise<void>;
 
   /**
-   * What a browser does with an authorization URL: asks for it and gives the callback URL it is sent to.
-   * @param person who signs in, for this once; safe with many at a time
+   * Requests an authorization URL as a browser would, and returns the callback URL.
+   * @param person the user of this one sign-in; safe for simultaneous calls
    */
   signInCode(authorizationUrl: string | URL, person?: PersonClaims): Promise<string>;
 
-  /** Closes listener and every connection at once. Rejects when there were violations. */
+  /** Closes the listener and every connection at once. Rejects if there were violations. */
   stop(): Promise<void>;
-  /** As `stop`, for `await using provider = await startTestProvider()`. */
+  /** The same as `stop`, for `await using provider = await startTestProvider()`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 

@@ -1,32 +1,32 @@
-/** How the provider behaves. All of it may be changed while it runs; the next request sees the change. */
+/** The provider's behaviour. You can change it while the provider runs; the next request uses the change. */
 export interface ProviderSettings {
   /** Default `test-client`. */
   clientId: string;
-  /** Default has characters that must be percent-encoded in a Basic header (RFC 6749 section 2.3.1). */
+  /** The default contains characters that must be percent-encoded in a Basic header (RFC 6749 section 2.3.1). */
   clientSecret: string;
-  /** Redirect URIs that are accepted, compared as text; undefined (default): any. */
+  /** The accepted redirect URIs, compared as text; undefined (default): any. */
   redirectUris: readonly string[] | undefined;
   /** Default both. */
   tokenEndpointAuthMethods: readonly ("client_secret_post" | "client_secret_basic")[];
-  /** Life of an ID token, from `iat` to `exp`; default 3600. */
+  /** Lifetime of an ID token, from `iat` to `exp`; default 3600. */
   idTokenSeconds: number;
   /** Default 3600. */
   accessTokenSeconds: number;
-  /** Whether a sign-in gives a refresh token: always (default), never, or when the scope `offline_access` was asked for. */
+  /** Whether a sign-in gives a refresh token: always (default), never, or if the request has the scope `offline_access`. */
   issueRefreshToken: boolean | "offline_access";
   /** Each refresh gives a new refresh token and spends the old one; default true. Otherwise no refresh reply carries one. */
   rotation: boolean;
-  /** A spent refresh token that comes back revokes its whole family; default true. Otherwise it is merely refused. */
+  /** Reuse of a spent refresh token revokes all tokens of its sign-in; default true. Otherwise it is only refused. */
   reuseDetection: boolean;
-  /** For this long a spent refresh token may be used again; default 0. */
+  /** Seconds during which a spent refresh token may be used again; default 0. */
   reuseGraceSeconds: number;
-  /** Announces and sends `iss` in authorization answers (RFC 9207); default true. */
+  /** Announces and sends `iss` in authorization responses (RFC 9207); default true. */
   announceIss: boolean;
   /** Default openid, email, profile, offline_access. */
   scopesSupported: readonly string[];
-  /** `ignored`: a provider that does not know PKCE. Default `required`, S256 only. */
+  /** `ignored`: the provider does not support PKCE. Default `required`, S256 only. */
   pkce: "required" | "ignored";
-  /** `false`: the ID token says who (`sub`) and nothing else, the rest is for userinfo to tell. Default true. */
+  /** `false`: the ID token contains only `sub`, and userinfo the other claims. Default true. */
   claimsInIdToken: boolean;
 }
 

@@ -6,18 +6,18 @@ import type { ReceivedRequest } from "./received-requests.js";
 import { jsonReply, type ProviderReply } from "./replies.js";
 import type { JsonPart, SigningKeys } from "./signing-keys.js";
 
-/** An ID token about to be signed. */
+/** An ID token before it is signed. */
 export interface IdTokenDraft {
   readonly header: Record<string, unknown>;
   readonly claims: Record<string, unknown>;
   readonly grant: "authorization_code" | "refresh_token";
-  /** The provider's current key, as private key and as what the JWKS endpoint publishes. */
+  /** The provider's current key pair, in the forms that tests need. */
   readonly privateKey: KeyObject;
   readonly publicKeyPem: string;
   readonly publicJwk: Readonly<Record<string, unknown>>;
   /**
-   * Makes the compact form with whatever algorithm the header names, judging nothing. `none` gives an empty signature.
-   * Header and claims as text stand for themselves, byte for byte.
+   * Returns the compact form, signed with the header's algorithm, without any checks. `none` gives an empty signature.
+   * Header and claims given as text are used byte for byte.
    *
    * @param key default the current private key; bytes for HS256, another private key for a forged or foreign signature
    */
@@ -27,11 +27,11 @@ export interface IdTokenDraft {
 /** Header and claims to sign as usual, or the finished token as text. */
 export type MutatedIdToken = string | { readonly header?: JsonPart; readonly claims?: JsonPart };
 
-/** Places where a test changes what the provider says. Undefined: nothing is changed. */
+/** Functions of a test that change the provider's responses. Undefined: no change. */
 export interface ProviderHooks {
   /** Changes an ID token. The draft is the test's own: change it in place and return it, or return something else. */
   mutateIdToken: ((draft: IdTokenDraft) => MutatedIdToken | Promise<MutatedIdToken>) | undefined;
-  /** Changes a successful token reply; what is returned is sent as JSON (undefined: the reply, changed in place). */
+  /** Changes a successful token reply; the result is sent as JSON (undefined: the reply, changed in place). */
   tokenResponse: ((reply: Record<string, unknown>, request: ReceivedRequest) => unknown) | undefined;
   /** Changes the parameters of an authorization reply, in place. */
   authorizationResponse: ((params: URLSearchParams, request: ReceivedRequest) => void) | undefined;
@@ -41,7 +41,7 @@ export interface ProviderHooks {
   userinfoResponse: ((claims: Record<string, unknown>) => unknown) | undefined;
 }
 
-/** What the endpoints work with. */
+/** The provider's parts that its endpoints use. */
 export interface ProviderState {
   readonly issuer: string;
   /** The issuer without a trailing slash; endpoint paths follow it. */
@@ -51,7 +51,7 @@ export interface ProviderState {
   readonly keys: SigningKeys;
   readonly grants: Grants;
   readonly people: readonly PersonClaims[];
-  /** Who signs in next, unless the request names somebody. */
+  /** The user who signs in next, unless the request names one. */
   readonly person: PersonClaims;
   /** Milliseconds since the epoch. */
   now(): number;

@@ -15,7 +15,7 @@ export type { IdTokenDraft, MutatedIdToken, ProviderHooks } from "./test-provide
 export type { Endpoint, ReceivedRequest } from "./received-requests.js";
 export { compactJws, type JsonPart, type JwksControls } from "./signing-keys.js";
 
-/** Starts an OpenID provider on a free port of 127.0.0.1. It shows no pages: whoever is `person` has agreed already. */
+/** Starts an OpenID provider on a free port of 127.0.0.1. It shows no pages: the user `person` has already agreed. */
 export async function startTestProvider(options: TestProviderOptions = {}): Promise<TestProvider> {
   const { person, people = [], clock = new RunningClock(), issuerPath = "", ...settings } = options;
   assertOptions(settings);

@@ -7,15 +7,14 @@ import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 export type FetchFunction = (request: Request) => unknown;
 
 /**
- * Serves a function of the Fetch standard's style as its platform would. A function that gives nothing has left the path to
- * nobody: 404.
+ * Serves a function of the Fetch standard's style as its platform would. A result of undefined becomes a 404.
  *
- * @param failed is told what the function threw, which is answered with 500
+ * @param failed gets the function's error, which becomes a 500
  */
 export function fetchListener(handle: FetchFunction, failed: (error: unknown) => void): RequestListener {
   return (message, response) => {
     answer(handle, message, response).catch((error: unknown) => {
-      // A visitor who leaves before the end is no failure of the function's.
+      // A client that leaves early is no failure of the function.
       if ((error as NodeJS.ErrnoException | undefined)?.code !== "ERR_STREAM_PREMATURE_CLOSE") failed(error);
       if (response.headersSent) response.destroy();
       else response.writeHead(500, { "Content-Type": "text/plain" }).end("The application's function failed.");
@@ -50,14 +49,14 @@ function requestOf(message: IncomingMessage): Request {
   });
 }
 
-/** What is read of an answer, in Node's own types: a project with the DOM's has others for the same things. */
+/** The members of a Response that are read, in Node's types, because a project with DOM types has different ones. */
 interface Answered {
   readonly status: number;
   readonly headers: Headers;
   readonly body: NodeReadableStream | null;
 }
 
-/** By what it can do: frameworks bring Response classes of their own. */
+/** Checks the members, because frameworks have Response classes of their own. */
 function isResponse(value: unknown): value is Answered {
   if (typeof value !== "object" || value === null) return false;
   const { status, headers } = value as Partial<Answered>;

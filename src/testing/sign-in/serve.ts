@@ -24,22 +24,22 @@ export type TestedApplication =
   /** NestJS. */
   | { init(): Promise<unknown>; getHttpAdapter(): { getInstance(): unknown } };
 
-/** An application that can be reached. */
+/** A reachable application. */
 export interface Served {
   /** `http://127.0.0.1:port`, or what was given. */
   readonly origin: string;
   readonly port: number;
   /** The latest error that a function of the Fetch standard's style threw. */
   failure(): unknown;
-  /** Lets go of it. What was opened for tests is closed with the last that lets go. */
+  /** Releases the application. A server that was opened for tests closes at the last release. */
   release(): Promise<void>;
 }
 
-/** A server that is made to listen for tests. */
+/** A server that was opened for tests. */
 interface Opened {
   /** Settles when it listens. */
   readonly server: Promise<HttpServer>;
-  /** How many hold on to it, those included that still wait for it to listen. */
+  /** The number of users of the server, including those that wait for it to listen. */
   users: number;
   failure: unknown;
 }
@@ -47,17 +47,17 @@ interface Opened {
 const opened = new WeakMap<object, Opened>();
 
 /**
- * Makes an application reachable, on a free port of 127.0.0.1 if need be. One application gets one server, whoever asks, and
- * that keeps no process alive.
+ * Makes an application reachable, on a free port of 127.0.0.1 if it does not listen yet. All browsers of one application share one
+ * server, which keeps no process alive.
  *
- * @throws TypeError it is none that can be reached
+ * @throws TypeError if the application cannot be reached
  */
 export async function serve(app: TestedApplication): Promise<Served> {
   if (typeof app === "string" || app instanceof URL) return runningElsewhere(app);
   assertReachable(app);
   if (isServer(app) && app.listening && !opened.has(app)) return listening(app);
   const entry = opened.get(app) ?? open(app);
-  // Before anything is waited for: whoever lets go meanwhile is not the last.
+  // Counted before the first await, so that a release meanwhile does not close the server.
   entry.users += 1;
   const server = await entry.server;
   let isReleased = false;
@@ -71,7 +71,7 @@ export async function serve(app: TestedApplication): Promise<Served> {
       if (entry.users > 0) return;
       opened.delete(app);
       const closed = new Promise((resolve) => server.close(resolve));
-      // Nobody is left who waits for an answer, and one that never comes must not keep the test waiting.
+      // No browser is left, and a response that never comes must not delay the end of the test.
       server.closeAllConnections();
       await closed;
     },
@@ -134,7 +134,7 @@ function isServer(app: unknown): app is HttpServer {
   return app instanceof HttpServer;
 }
 
-/** JavaScript checks no types. */
+/** Checks the type for JavaScript tests. */
 function assertReachable(app: unknown): void {
   if (typeof app !== "function" && (typeof app !== "object" || app === null)) throw unreachable();
   if (app instanceof SocketServer && (app instanceof TlsServer || !(app instanceof HttpServer))) {

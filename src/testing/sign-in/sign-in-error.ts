@@ -1,16 +1,16 @@
 import { ConfigurationError, ERRORS, type ErrorCode } from "../../index.js";
 import type { BrowserResponse } from "../browser/cookie-browser.js";
 
-/** A part of the way: the application's login, the provider's answer, the application's callback, its session afterwards. */
+/** A step of the sign-in: the application's login, the provider, the application's callback, the session afterwards. */
 export type SignInStep = "login" | "provider" | "callback" | "session";
 
-/** `signIn` came to no end. The message says where it stopped and what to check; it has nothing secret in it. */
+/** `signIn` failed. The message names the step and what to check, and contains no secret. */
 export class SignInError extends Error {
   override readonly name = "SignInError";
   readonly step: SignInStep;
-  /** Of the answer that ended it; undefined when there was none. */
+  /** The status of the last response; undefined if there was none. */
   readonly status: number | undefined;
-  /** A code of docs/reference/errors.md, or of the provider's error answer, where there was one. */
+  /** A code of docs/reference/errors.md, or of the provider's error response, if there was one. */
   readonly code: string | undefined;
 
   constructor(step: SignInStep, message: string, details: { status?: number; code?: string | undefined; cause?: unknown } = {}) {
@@ -21,7 +21,7 @@ export class SignInError extends Error {
   }
 }
 
-/** What to look at, beside what the table of errors says of the code. */
+/** What to check, in addition to the table of errors. */
 const HINTS: Partial<Record<string, string>> = {
   provider_unavailable:
     "Does the provider run (a fault, `pause` or `stop` may have ended that), and has the application got its `provider.env`, " +
@@ -37,15 +37,15 @@ const HINTS: Partial<Record<string, string>> = {
 };
 
 /**
- * An answer of the application that leads no further.
+ * Returns the error for a response of the application that is no redirect.
  *
- * @param latest what the application's function threw last, in whatever request; only a 500 can come of that
+ * @param latest the last error of the application's function, in any request; used only for a 500
  */
-export function deadEnd(step: SignInStep, answer: BrowserResponse, latest: unknown): SignInError {
-  const { status } = answer;
+export function deadEnd(step: SignInStep, response: BrowserResponse, latest: unknown): SignInError {
+  const { status } = response;
   const failure = status === 500 ? latest : undefined;
-  const code = codeIn(answer);
-  const where = `${placeOf(answer.url)} answered ${status}`;
+  const code = codeIn(response);
+  const where = `${placeOf(response.url)} answered ${status}`;
   if (code !== undefined) return new SignInError(step, `${where}, ${explained(code)}`, { status, code, cause: failure });
   if (failure instanceof ConfigurationError) {
     const codes = failure.findings.filter(({ severity }) => severity === "error").map((finding) => finding.code);
@@ -60,7 +60,7 @@ export function deadEnd(step: SignInStep, answer: BrowserResponse, latest: unkno
   return new SignInError(step, `${where}. ${hint}`, { status, cause: failure });
 }
 
-/** What an error code means, and what to look at. */
+/** Returns the meaning of an error code, and what to check. */
 function explained(code: string): string {
   const row = Object.hasOwn(ERRORS, code) ? ERRORS[code as ErrorCode] : undefined;
   return [`${code}${row === undefined ? "" : `: ${row.title}`}.`, HINTS[code] ?? row?.remedy]
@@ -68,23 +68,23 @@ function explained(code: string): string {
     .join(" ");
 }
 
-/** The code of a problem document (RFC 9457) or of an OAuth error answer, if it looks like one. */
-export function codeIn(answer: BrowserResponse): string | undefined {
-  if (!/\bjson\b/i.test(answer.headers["content-type"] ?? "")) return undefined;
+/** Returns the code of a problem document (RFC 9457) or of an OAuth error response. */
+export function codeIn(response: BrowserResponse): string | undefined {
+  if (!/\bjson\b/i.test(response.headers["content-type"] ?? "")) return undefined;
   try {
-    const { code, error } = answer.json() as { code?: unknown; error?: unknown };
+    const { code, error } = response.json() as { code?: unknown; error?: unknown };
     return errorCode(code ?? error);
   } catch {
     return undefined;
   }
 }
 
-/** Nothing else than a code is repeated: a value could be a secret. */
+/** The form of a code. Other values could be secret and are not repeated. */
 export function errorCode(value: unknown): string | undefined {
   return typeof value === "string" && /^[a-z]+(?:_[a-z]+)*$/.test(value) && value.length <= 64 ? value : undefined;
 }
 
-/** Without the query, which may hold state and code. */
+/** Returns the address without its query, which may contain state and code. */
 export function placeOf({ origin, pathname }: URL): string {
   return origin + pathname;
 }

@@ -2,7 +2,7 @@ import { SESSION_FOR_TESTS, type SessionForTests } from "../../index.js";
 import { CookieJar } from "../browser/cookie-jar.js";
 import { ADA, assertClaims, withSubject, type PersonClaims } from "../provider/people.js";
 
-/** What `idpAuth` gives, on every host. */
+/** The part of `idpAuth`'s result that every adapter has. */
 export interface SignsInForTests {
   [SESSION_FOR_TESTS](asked?: SessionForTests): Promise<readonly string[]>;
 }
@@ -19,11 +19,11 @@ export interface SignedInCookie {
 }
 
 /**
- * Makes a session without any provider: the text for a Cookie header. The application has to use this very `auth`, or one
+ * Creates a session without a provider and returns the text of a Cookie header. The application must use this `auth`, or one
  * with the same store and key.
  *
  * @param claims of the ID token; what is left out is made up, `exp` is in an hour. Default Ada, the test provider's person
- * @throws TypeError with `session: "host"`, where only the host can make one: use `signIn`; and for an `auth`, claims or options that are none
+ * @throws TypeError with `session: "host"`, where the framework creates the sessions: use `signIn`; also for an invalid `auth`, claims or options
  * @throws ConfigurationError the settings are refused
  *
  * @example
@@ -34,7 +34,7 @@ export async function signedInAs(auth: SignsInForTests, claims?: PersonClaims, o
   return `${name}=${value}`;
 }
 
-/** As `signedInAs`, as a cookie with its attributes. */
+/** The same as `signedInAs`, as a cookie with its attributes. */
 export async function signedInCookie(
   auth: SignsInForTests,
   claims: PersonClaims = ADA,
@@ -42,11 +42,11 @@ export async function signedInCookie(
 ): Promise<SignedInCookie> {
   assertClaims(claims);
   assertOptions(options);
-  // JavaScript checks no types, and the application instead of its `auth` is an easy slip.
+  // JavaScript tests may pass the application instead of its `auth`.
   if (typeof (auth as Partial<SignsInForTests> | undefined)?.[SESSION_FOR_TESTS] !== "function") {
     throw new TypeError("The first argument is what `idpAuth` gave, not the application; the application has to use that very one.");
   }
-  // The same person has the same subject here as at a test provider.
+  // A user has the same subject here as at a test provider.
   const lines = await auth[SESSION_FOR_TESTS]({ ...options, claims: withSubject(claims) });
   const jar = new CookieJar();
   for (const line of lines) jar.take(new URL("https://app.example/"), line);

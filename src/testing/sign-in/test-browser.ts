@@ -4,7 +4,7 @@ import { serve, type Served, type TestedApplication } from "./serve.js";
 
 export interface BrowserOptions {
   /**
-   * The origin that visitors use, where that is not the one it listens at: `https://app.example` plays a browser behind a
+   * The origin that browsers use, if it differs from the listening address: `https://app.example` simulates a browser behind a
    * proxy that ends TLS.
    */
   readonly origin?: string;
@@ -12,10 +12,10 @@ export interface BrowserOptions {
   readonly clock?: Pick<Clock, "now">;
 }
 
-/** Somebody with a cookie-keeping browser at an application. Paths are the application's. */
+/** A browser at an application, which keeps cookies. Paths are the application's. */
 export class TestBrowser extends CookieBrowser {
   readonly origin: string;
-  /** Where `signIn` came out: at `returnTo`, or wherever the application sends people. Not visited yet. */
+  /** The final address of `signIn`: `returnTo`, or the application's default page. Not requested yet. */
   returnedTo: URL | undefined = undefined;
   readonly #served: Served;
 
@@ -29,7 +29,7 @@ export class TestBrowser extends CookieBrowser {
     this.#served = served;
   }
 
-  /** The Cookie header for the application's root, for other clients: `headers: { cookie: visitor.cookie }`. */
+  /** The Cookie header for the application's root, for other clients: `headers: { cookie: user.cookie }`. */
   get cookie(): string {
     return this.cookies.header(new URL("/", this.origin)) ?? "";
   }
@@ -52,7 +52,7 @@ export class TestBrowser extends CookieBrowser {
     });
   }
 
-  /** Lets go of the application; a server that was opened for it closes with its last visitor. Not calling it keeps no process alive. */
+  /** Releases the application. A server that was opened for it closes with its last browser. An open one keeps no process alive. */
   close(): Promise<void> {
     return this.#served.release();
   }
@@ -63,15 +63,15 @@ export class TestBrowser extends CookieBrowser {
 }
 
 /**
- * A cookie-keeping browser at an application, signed in nowhere.
+ * Returns a signed-out browser at an application.
  *
- * @throws TypeError the application is none that can be reached
+ * @throws TypeError if the application cannot be reached
  */
 export async function browser(app: TestedApplication, options: BrowserOptions = {}): Promise<TestBrowser> {
   return new TestBrowser(await serve(app), checkedOrigin(options));
 }
 
-/** An origin as browsers spell it. */
+/** Returns the origin in the browser's spelling. */
 export function checkedOrigin<Options extends BrowserOptions>(options: Options): Options {
   const { origin } = options;
   if (origin === undefined) return options;

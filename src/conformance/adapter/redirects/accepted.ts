@@ -1,7 +1,7 @@
 import type { OwnAddress } from "./own-address.js";
 import { LONGEST } from "./spellings.js";
 
-/** A path, query or fragment that is kept, and what is made of it; one alone: it stays as it is. */
+/** A path, query or fragment that is kept, and its form in the Location. One value alone stays unchanged. */
 type Kept = readonly [rest: string, href?: string];
 
 const PLAIN: readonly Kept[] = [
@@ -21,7 +21,7 @@ const PLAIN: readonly Kept[] = [
   ["/idpauth/login/?scheme=DEFAULT"],
 ];
 
-/** Nothing behind the origin can lead away from it any more, however much it looks like an address. */
+/** Text after the origin, which cannot lead to another origin, even if it looks like an address. */
 const LOOKALIKES: readonly Kept[] = [
   ["//evil.example"],
   ["//evil.example/reports"],
@@ -57,7 +57,7 @@ const DOTS: readonly Kept[] = [
 
 const FRAGMENTS: readonly Kept[] = [["/#a#b"], ["/#/route?x=1"], ["/#!/route"], ["/##"], ["/#<b>", "/#%3Cb%3E"], ["/#access_token=evil"]];
 
-/** Encoded text stays as it is: nothing is decoded, so nothing is decoded twice. */
+/** Encoded text stays unchanged, because no part is decoded. */
 const ENCODED: readonly Kept[] = [
   ["/%2f%2fevil.example"],
   ["/%5cevil.example"],
@@ -100,7 +100,7 @@ const PARAMETERS: readonly Kept[] = [
 
 const LONG: readonly Kept[] = [["/reports?q=".padEnd(1024, "q")]];
 
-/** By group: pairs of the value and the Location that it becomes. */
+/** Returns pairs of the value and its Location, by group. */
 export const keptValues = ({ origin }: OwnAddress) => {
   const kept = (rows: readonly Kept[]) => rows.map(([rest, href = rest]) => [origin + rest, origin + href] as const);
   const longest = `${origin}/`.padEnd(LONGEST, "a");

@@ -1,6 +1,6 @@
 import type { OwnAddress } from "./own-address.js";
 
-/** Browsers read it as a slash, most other parsers do not. */
+/** Browsers read a backslash as a slash; most other parsers do not. */
 export const backslash = ({ origin, scheme, host }: OwnAddress): readonly string[] => [
   "\\evil.example",
   "\\\\evil.example",
@@ -22,7 +22,7 @@ export const backslash = ({ origin, scheme, host }: OwnAddress): readonly string
   `${origin}/#\\evil.example`,
 ];
 
-/** What some parser drops wherever it stands, so that the rest closes up behind it. */
+/** Characters that some parsers drop anywhere in the text. */
 const DROPPED: readonly string[] = ["\t", "\n", "\r", "\r\n", "\u0000", " "];
 
 /** Other control characters and white space. */
@@ -44,7 +44,7 @@ export const controlAndWhiteSpace = ({ origin, scheme, host }: OwnAddress): read
   "\u0000",
 ];
 
-/** Invisible, foreign and wide letters in the host, and characters that become a dot, a slash or an `@` when normalised. */
+/** Invisible, foreign and wide letters in the host, and characters that normalise to a dot, a slash or an `@`. */
 export const unicodeHosts = ({ origin, scheme, host }: OwnAddress): readonly string[] => [
   `${origin}\u3002evil.example/`,
   `${origin}\uff0eevil.example/`,
@@ -71,7 +71,7 @@ export const unicodeHosts = ({ origin, scheme, host }: OwnAddress): readonly str
 
 const CYRILLIC: Readonly<Record<string, string>> = { a: "\u0430", e: "\u0435", o: "\u043e" };
 
-/** The same in full-width letters and digits, which a host name's normalisation turns back into ours. */
+/** Full-width letters and digits, which normalise to the application's own host name. */
 function wide(text: string): string {
   return text.replace(/[a-z0-9.]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) + 0xfee0));
 }

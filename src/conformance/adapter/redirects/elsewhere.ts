@@ -1,6 +1,6 @@
 import type { OwnAddress } from "./own-address.js";
 
-/** No scheme of their own: a browser takes that of the page, and the host from whatever follows the slashes. */
+/** Without a scheme, a browser uses the page's scheme, and reads the host after the slashes. */
 export const schemeRelative = ({ host }: OwnAddress): readonly string[] => [
   `//${host}/reports`,
   "//evil.example/reports",
@@ -19,7 +19,7 @@ export const schemeRelative = ({ host }: OwnAddress): readonly string[] => [
   "://evil.example",
 ];
 
-/** Our host, or all of our origin, at the beginning or the end of something else. */
+/** The application's host or origin at the beginning or the end of another address. */
 export const prefixAndSuffix = ({ origin, scheme, name, host }: OwnAddress): readonly string[] => [
   `${origin}.evil.example`,
   `${scheme}://${name}.evil.example/`,
@@ -45,7 +45,7 @@ export const prefixAndSuffix = ({ origin, scheme, name, host }: OwnAddress): rea
   `URL:${origin}/`,
 ];
 
-/** What stands before an `@` names nobody's host. */
+/** Text before an `@`, which is no host. */
 export const userInfo = ({ origin, scheme, host, name }: OwnAddress): readonly string[] => [
   `${origin}@evil.example`,
   `${origin}:443@evil.example/`,
@@ -64,7 +64,7 @@ export const userInfo = ({ origin, scheme, host, name }: OwnAddress): readonly s
   `${scheme}://${name}%3a443@evil.example/`,
 ];
 
-/** The own port is the own port as it is written, or none at all where it is the scheme's default. */
+/** Other ports. The own port is written the same way, or absent if it is the scheme's default. */
 export const portGames = ({ origin, scheme, name, port }: OwnAddress): readonly string[] => [
   `${scheme}://${name}:/`,
   `${scheme}://${name}:${scheme === "http" ? "80" : "443"}/`,
@@ -82,7 +82,7 @@ export const portGames = ({ origin, scheme, name, port }: OwnAddress): readonly 
   ...(port === "" ? [] : [`${scheme}://${name}`, `${scheme}://${name}/reports`]),
 ];
 
-/** Other schemes, ours in other letters, and ours with too few or too many slashes. */
+/** Other schemes, spellings of the own scheme, and too few or too many slashes. */
 export const schemeGames = ({ origin, scheme, otherScheme, host }: OwnAddress): readonly string[] => [
   `${otherScheme}://${host}/`,
   `${scheme.toUpperCase()}://${host}/`,

@@ -1,4 +1,4 @@
-/** The own origin in its parts. */
+/** The parts of the application's own origin. */
 export interface OwnAddress {
   /** `scheme://netloc`. */
   readonly origin: string;
@@ -8,11 +8,11 @@ export interface OwnAddress {
   /** Name and port, as in the Host header. */
   readonly host: string;
   readonly name: string;
-  /** Empty: the scheme's default. */
+  /** Empty for the scheme's default. */
   readonly port: string;
 }
 
-/** @throws TypeError when it is no http(s) origin in the browser's own spelling */
+/** @throws TypeError if it is no http(s) origin in the browser's spelling */
 export function ownAddress(origin: string): OwnAddress {
   const { protocol, host, hostname, port, origin: spelled } = new URL(origin);
   if (spelled !== origin || !/^https?:$/.test(protocol)) {

@@ -1,6 +1,6 @@
 import type { OwnAddress } from "./own-address.js";
 
-/** Encoded where only a parser that decodes too early, or twice, would see what stands there. */
+/** Encoded text that only a parser sees which decodes too early or twice. */
 export const encodedForms = ({ origin, scheme, host }: OwnAddress): readonly string[] => {
   const encoded = encodeURIComponent(`${origin}/reports`);
   return [
@@ -33,7 +33,7 @@ export const encodedForms = ({ origin, scheme, host }: OwnAddress): readonly str
   ];
 };
 
-/** Spellings of addresses that one parser takes for ours and another for a stranger's. */
+/** Addresses that one parser takes for the application's own and another does not. */
 export const addressSpellings = ({ origin, scheme, port }: OwnAddress): readonly string[] => {
   const at = port === "" ? "" : `:${port}`;
   return [
@@ -56,7 +56,7 @@ export const addressSpellings = ({ origin, scheme, port }: OwnAddress): readonly
   ].filter((value) => !value.startsWith(origin));
 };
 
-/** No URL at all, by at least one reading. */
+/** Values that at least one parser rejects as a URL. */
 export const malformed = ({ origin, scheme, host }: OwnAddress): readonly string[] => [
   `${scheme}://`,
   `${scheme}:`,
@@ -77,7 +77,7 @@ export const malformed = ({ origin, scheme, host }: OwnAddress): readonly string
   "\ud800",
 ];
 
-/** Values that try to end theirs and begin other parameters of the login, or of the request to the provider. */
+/** Values that try to add parameters to the login or to the authorization request. */
 export const injection = ({ origin, scheme }: OwnAddress): readonly string[] => [
   `${origin}&redirect_uri=${scheme}://evil.example/`,
   `${origin}&scope=admin&redirect_uri=${scheme}://evil.example/cb`,
@@ -91,21 +91,21 @@ export const injection = ({ origin, scheme }: OwnAddress): readonly string[] => 
 
 export const empty = (): readonly string[] => [""];
 
-/** Characters of the longest value that is kept, and of the longest Location that one becomes. */
+/** Characters of the longest kept value, and of the longest Location. */
 export const LONGEST = 2048;
 
-/** Far beyond any address, in the text and in what becomes of it. */
+/** Values beyond those limits, before or after encoding. */
 export const veryLong = ({ origin, scheme, name }: OwnAddress): readonly string[] => [
   `${origin}/`.padEnd(LONGEST + 1, "a"),
   `${origin}/`.padEnd(12 * 1024, "a"),
   `${origin}/?q=`.padEnd(12 * 1024, "q"),
   `${origin}/#`.padEnd(12 * 1024, "h"),
-  // Four thousand: a query spells each slash with three characters.
+  // Four thousand: a query encodes each slash as three characters.
   origin.padEnd(4 * 1024, "/"),
   `${origin}/`.padEnd(4 * 1024, "../"),
   `${scheme}://${"a.".repeat(6 * 1024)}${name}/`,
   `//evil.example/`.padEnd(12 * 1024, "x"),
   `${origin}@`.padEnd(12 * 1024, "e"),
-  // Short as it is sent, long as a browser spells it.
+  // Short as it is sent, long as a browser encodes it.
   `${origin}/`.padEnd(LONGEST / 2, "\u3042"),
 ];

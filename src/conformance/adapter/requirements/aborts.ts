@@ -10,7 +10,7 @@ const area = "aborts";
 const HOUR = 3_600_000;
 const ROUNDS = [1, 2, 3];
 
-/** When the visitor leaves: as the token request reaches the provider, or as its response is about to come. */
+/** The moments at which the user leaves: when the token request arrives, or just before its response. */
 const MOMENTS = [
   ["before the provider has done its part", true],
   ["when the provider has done its part", false],
@@ -27,7 +27,7 @@ export const abortRequirements: readonly AdapterRequirement[] = MOMENTS.flatMap(
         for (const round of ROUNDS) {
           const callback = await app.approved(browser);
           await leaveDuring(app, "login", before, (signal) => browser.navigate(callback, { signal }));
-          // The new key went to somebody who was not there any more, and the old one is dead.
+          // The browser that left had no chance to get the new key, and the old one is gone.
           assert.deepEqual(await probe(browser), SIGNED_OUT);
           assert.equal((await browser.navigate(callback)).status, 400);
           assert.equal(app.provider.requestsTo("token").length, round, "the code was sent again");
@@ -76,7 +76,7 @@ export const abortRequirements: readonly AdapterRequirement[] = MOMENTS.flatMap(
   },
 });
 
-/** Leaves while the token request is on its way, and waits until what was begun has ended with that event. */
+/** Leaves during the token request and waits until the background work has ended. */
 async function leaveDuring(
   app: StartedApplication,
   event: EventName,
@@ -94,20 +94,20 @@ async function leaveDuring(
   const left = visit(leave.signal).catch((error: unknown) => error);
   await withinLimit(token.arrived, "the provider is not asked for tokens");
   leave.abort();
-  assert.ok((await left) instanceof Error, "the visitor has a response");
+  assert.ok((await left) instanceof Error, "the request has a response");
   token.release();
   await withinLimit(ended, `what was begun does not end with the event "${event}"`);
   await app.auth.idle();
 }
 
-/** What is rejected and nobody handles would end a process of its own. */
+/** Collects unhandled rejections, each of which would end a process. */
 async function withNothingUnhandled(work: () => Promise<void>): Promise<void> {
   const unhandled: unknown[] = [];
   const take = (reason: unknown) => void unhandled.push(reason);
   process.on("unhandledRejection", take);
   try {
     await work();
-    // Node tells of them once the queue of promises is empty.
+    // Node reports unhandled rejections after the queue of promises is empty.
     await new Promise((resolve) => setImmediate(resolve));
   } finally {
     process.off("unhandledRejection", take);

@@ -11,7 +11,7 @@ import type { AdapterRequirement } from "./requirement.js";
 const area = "accessors";
 const HOUR = 3_600_000;
 
-/** What they do, and what they leave alone. */
+/** The effects of the accessors, and the effects that they must not have. */
 export const accessorEffectRequirements: readonly AdapterRequirement[] = [
   {
     area,
@@ -99,7 +99,7 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
       }
       store.operations.length = 0;
       await app.browser().get("/all");
-      assert.deepEqual(store.operations, [], "a visitor without a cookie costs a look-up");
+      assert.deepEqual(store.operations, [], "a request without a cookie reads the store");
       assert.equal((await app.browser().get("/guarded", { headers: ACCEPTS_JSON })).status, 401);
     },
   },
@@ -108,7 +108,7 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
     title: "simultaneous requests share nothing: each sees its own user",
     async check(starter) {
       const app = await starter.start({ routes: [ALL_ACCESSORS_ROUTE, { ...ALL_ACCESSORS_ROUTE, path: "/guarded", guard: { mount: 0 } }] });
-      const visitors = await Promise.all(
+      const browsers = await Promise.all(
         ["ada", "grace", "joan"].map(async (sub) => {
           const browser = app.browser();
           const email = `${sub}@example.com`;
@@ -118,7 +118,7 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
       );
       const nobody = app.browser();
       const asked = Array.from({ length: 5 }, () => [
-        ...visitors.flatMap(({ browser, email }) => ["/all", "/guarded"].map((path) => ({ browser, path, email }))),
+        ...browsers.flatMap(({ browser, email }) => ["/all", "/guarded"].map((path) => ({ browser, path, email }))),
         { browser: nobody, path: "/all", email: undefined },
       ]).flat();
       const responses = await Promise.all(asked.map(async ({ browser, path }) => (await browser.get(path)).json() as AccessorResults));

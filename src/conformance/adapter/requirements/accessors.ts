@@ -10,13 +10,13 @@ import type { AdapterRequirement } from "./requirement.js";
 const area = "accessors";
 const HOUR = 3_600_000;
 
-/** A way to a state of the session that is none of "signed in", and why it is not. */
+/** A state of the session in which the user is signed out, and its reason. */
 interface Ended {
   readonly when: string;
   readonly reason: string;
   readonly options?: IdpAuthOptions;
   readonly provider?: TestProviderOptions;
-  /** How the state is reached by whoever has signed in. */
+  /** Brings a signed-in user's session into this state. */
   end(app: StartedApplication): void;
 }
 
@@ -37,7 +37,7 @@ const ENDED: readonly Ended[] = [
   },
 ];
 
-/** What each of them says, in each state of the session. */
+/** The results of each accessor in each state of the session. */
 export const accessorRequirements: readonly AdapterRequirement[] = [
   {
     area,
@@ -198,7 +198,7 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
       app.clock.advance(100_000);
       const record = (await browser.get("/session")).json() as Readonly<Record<string, unknown>>;
       const lastActive = signedInAt + 100;
-      // As JSON: claims have no prototype, so that nothing they lack is inherited.
+      // Compared as JSON: claims have no prototype, so that they inherit nothing.
       assert.deepEqual(JSON.parse(JSON.stringify(seen)), [sessionOf(record, { signedInAt, lastActive, expiresAt: lastActive + 600 })]);
       assert.deepEqual([seen[0], seen[0]?.user, seen[0]?.claims].map(Object.isFrozen), [true, true, true], "it is not frozen");
       for (let pause = 0; pause < 5; pause += 1) {
@@ -233,7 +233,7 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
   },
 ];
 
-/** Options, and the names under which readSessionRecord then gives the three keys that can be named. */
+/** Options, and the configured names of the three keys of readSessionRecord. */
 const KEYS: readonly (readonly [IdpAuthOptions, Readonly<Record<"credentials" | "state" | "finalRedirect", string>>])[] = [
   [{}, { credentials: "credentials", state: "oauth_state", finalRedirect: "final_redirect" }],
   [
@@ -242,7 +242,7 @@ const KEYS: readonly (readonly [IdpAuthOptions, Readonly<Record<"credentials" | 
   ],
 ];
 
-/** What getSession gives of a record that was not refreshed. */
+/** The result of getSession for a record that was not refreshed. */
 function sessionOf(
   record: Readonly<Record<string, unknown>> | null,
   times: Pick<Session, "signedInAt" | "lastActive" | "expiresAt">,
@@ -250,7 +250,7 @@ function sessionOf(
   return { user: ADA, claims: record?.["id_info"], ...times };
 }
 
-/** The six fields, as the newest tokens make them. */
+/** The six fields that the newest tokens give. */
 function credentialsOf(app: StartedApplication): object {
   return {
     token: app.newest("access_token"),

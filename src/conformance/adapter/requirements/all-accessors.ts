@@ -1,7 +1,7 @@
 import type { Session } from "../../../index.js";
 import type { ApplicationAuth, ApplicationRoute } from "../adapter-under-test.js";
 
-/** What all of them say of one request, those without side effects first. */
+/** The results of all accessors for one request, those without side effects first. */
 export interface AccessorResults {
   readonly isAuthenticated: boolean;
   readonly explanation: unknown;
@@ -24,7 +24,7 @@ export async function callAllAccessors(auth: ApplicationAuth, raw: object): Prom
   };
 }
 
-/** Answers with {@link AccessorResults}. */
+/** A route that responds with {@link AccessorResults}. */
 export const ALL_ACCESSORS_ROUTE: ApplicationRoute = {
   kind: "json",
   method: "GET",

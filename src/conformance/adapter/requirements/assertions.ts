@@ -5,18 +5,18 @@ export const PROBE = "/idpauth/session";
 export const ACCEPTS_HTML = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
 export const ACCEPTS_JSON = { accept: "application/json" };
 
-/** The test provider's person, as the user payload shows her. */
+/** The user payload of the test provider's user. */
 export const ADA = { email: "ada@example.com", name: "Ada Lovelace", picture: "https://pictures.example.com/ada.png" };
 export const SIGNED_IN = { authenticated: true, user: ADA };
 export const SIGNED_OUT = { authenticated: false, user: null };
 
-/** Somebody else, as the provider knows her. */
+/** Another user, as the provider's claims. */
 export const GRACE = { sub: "grace-1906", email: "grace@example.com", name: "Grace Hopper" };
 
-/** The probe's verdict. */
+/** Returns the body of the probe. */
 export async function probe(browser: CookieBrowser, query = ""): Promise<Record<string, unknown>> {
   const response = await browser.get(PROBE + query);
-  assert.equal(response.status, 200, `the probe answered ${String(response.status)}: ${response.text}`);
+  assert.equal(response.status, 200, `the probe responded with ${String(response.status)}: ${response.text}`);
   return response.json() as Record<string, unknown>;
 }
 
@@ -24,7 +24,7 @@ export function assertRedirect(response: BrowserResponse, location: string): voi
   assert.deepEqual([response.status, response.location, response.text], [302, location, ""]);
 }
 
-/** A problem document (RFC 9457) with this code. */
+/** Checks for a problem document (RFC 9457) with this code. */
 export function assertProblem(response: BrowserResponse, status: number, code: string): void {
   assert.deepEqual([response.status, mediaType(response)], [status, "application/problem+json"], response.text);
   const { type, title, status: inBody, code: itsCode, detail } = response.json() as Record<string, unknown>;
@@ -32,13 +32,13 @@ export function assertProblem(response: BrowserResponse, status: number, code: s
   assert.ok(typeof title === "string" && typeof detail === "string" && detail.length > 0, response.text);
 }
 
-/** A page with this code in it. */
+/** Checks for a page that contains these parts. */
 export function assertPage(response: BrowserResponse, status: number, ...parts: readonly string[]): void {
   assert.deepEqual([response.status, mediaType(response)], [status, "text/html"], response.text);
   for (const part of parts) assert.ok(response.text.includes(part), `the page does not say ${part}: ${response.text}`);
 }
 
-/** 503 that says when to come again. */
+/** Checks for a 503 with Retry-After. */
 export function assertRetryAfter(response: BrowserResponse): void {
   assert.equal(response.status, 503, response.text);
   assert.match(String(response.headers["retry-after"]), /^[1-9]\d*$/);
@@ -48,19 +48,19 @@ export function mediaType({ headers }: BrowserResponse): string | undefined {
   return headers["content-type"]?.split(";", 1)[0]?.trim().toLowerCase();
 }
 
-/** The page for a callback that cannot be used. It offers to start again, and sets no cookie. */
+/** Checks for the page of an unusable callback, which offers a new login and sets no cookie. */
 export function assertLinkInvalid(response: BrowserResponse): void {
   assertPage(response, 400, "This sign-in link is no longer valid", "login_link_invalid", 'href="/idpauth/login/"');
   assert.deepEqual(ownCookies(response), []);
 }
 
-/** The page for a sign-in that the provider, or the check of its response, refused. */
+/** Checks for the page of a sign-in that the provider or the verification refused. */
 export function assertRefused(response: BrowserResponse): void {
   assertPage(response, 400, "sign_in_refused", 'href="/idpauth/login/"');
   assert.deepEqual(ownCookies(response), []);
 }
 
-/** A URL with other query parameters; undefined takes one away. */
+/** Returns the URL with changed query parameters; undefined removes a parameter. */
 export function withQuery(url: string, changes: Readonly<Record<string, string | undefined>>): string {
   const changed = new URL(url);
   for (const [name, value] of Object.entries(changes)) {
@@ -70,7 +70,7 @@ export function withQuery(url: string, changes: Readonly<Record<string, string |
   return changed.href;
 }
 
-/** What a person reads on the page. */
+/** Returns the visible text of the page. */
 export function readable({ text }: BrowserResponse): string {
   return text
     .replace(/<style[\s\S]*?<\/style>/g, "")
@@ -79,7 +79,7 @@ export function readable({ text }: BrowserResponse): string {
     .replace(/\s+/g, " ");
 }
 
-/** What every response carries, and what pages, JSON and redirects carry beside it. `row`: for the message. */
+/** Checks the headers of every response, and those of pages, JSON and redirects. `row` is for the message. */
 export function assertHeaders(response: BrowserResponse, row: string): void {
   const { headers, text } = response;
   const { "cache-control": caching, "x-content-type-options": sniffing, "referrer-policy": referrer } = headers;
@@ -99,7 +99,7 @@ export function assertHeaders(response: BrowserResponse, row: string): void {
   if (response.status === 302) assert.equal(text, "", row);
 }
 
-/** Of our own, the cookies that a response sets. A host's own session middleware may set what it likes. */
+/** Returns idpauth's own Set-Cookie lines, without those of a framework's session middleware. */
 export function ownCookies({ setCookies }: BrowserResponse): readonly string[] {
   return setCookies.filter((line) => /^(?:__Host-)?idpauth/.test(line));
 }

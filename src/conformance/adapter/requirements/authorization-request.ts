@@ -8,7 +8,7 @@ const LOGIN = "/idpauth/login/";
 
 const login = (parameters: Readonly<Record<string, string>>) => `${LOGIN}?${new URLSearchParams(parameters).toString()}`;
 
-/** What the provider is sent, of the login and of the exchange that ends it. */
+/** The parameters of the authorization request and of the token request. */
 export const authorizationRequestRequirements: readonly AdapterRequirement[] = [
   {
     area: "authorization request",
@@ -18,7 +18,7 @@ export const authorizationRequestRequirements: readonly AdapterRequirement[] = [
       const redirectUri = `${app.origin}/idpauth/login-callback`;
       app.provider.settings.redirectUris = [redirectUri];
       const browser = app.browser();
-      // Nothing of the query gets into the authorization request.
+      // No parameter of the login's query reaches the authorization request.
       const nasty = `${app.origin}/?x=1&scope=admin&redirect_uri=https://evil.example/&state=x`;
       await browser.navigate(await app.approved(browser, login({ scheme: "PRESERVE_ORIGIN_QP", origin_url: nasty })));
       assert.deepEqual(await probe(browser), SIGNED_IN);

@@ -17,7 +17,7 @@ import {
 
 const area = "bad input";
 
-/** What a response to anybody must not show. */
+/** Text that must not appear in any response. */
 const INSIDES = /node_modules|file:\/\/|\bat [^\n]*:\d+:\d+|[\\/](?:src|dist)[\\/][\w.-]+\.[cm]?[jt]s/;
 
 export const badInputRequirements: readonly AdapterRequirement[] = [
@@ -94,16 +94,16 @@ export const badInputRequirements: readonly AdapterRequirement[] = [
     title: "an invalid Host gets 400 at the login and is ignored elsewhere",
     async check(starter) {
       const app = await starter.start();
-      // Who makes a URL of such a Host may read another path out of it.
+      // An adapter that builds a URL from such a Host may read another path from it.
       const otherPath = starter.has("raw targets") ? [] : [404];
       for (const host of HOSTS) {
         const response = await sendRaw(app, `GET /idpauth/login/ HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
         assertOutcome(response, `Host: ${host}`, [400, ...otherPath]);
         const probed = await sendRaw(app, `GET /idpauth/session HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
-        // A server may refuse it before anybody is asked.
+        // A server may refuse the request before the application gets it.
         assertOutcome(probed, `Host: ${host}`, [200, 400, ...otherPath]);
       }
-      // Who needs a URL may put its own address there.
+      // A framework that needs a URL may use its own address.
       const ownAddress = starter.has("raw targets") ? [] : [302];
       for (const version of ["1.0", "1.1"]) {
         const response = await sendRaw(app, `GET /idpauth/login/ HTTP/${version}\r\n\r\n`);
@@ -119,7 +119,7 @@ export const badInputRequirements: readonly AdapterRequirement[] = [
       const app = await starter.start();
       const hosts = `Host: 127.0.0.1:${app.port}\r\nHost: evil.example\r\n`;
       const login = await sendRaw(app, `GET /idpauth/login/ HTTP/1.1\r\n${hosts}\r\n`);
-      // Who hands over a parsed URL has chosen one: the first, as Node does.
+      // A framework with parsed URLs has chosen the first header, as Node does.
       assertOutcome(login, "two Host headers", starter.has("raw targets") ? 400 : [400, 302]);
       assert.ok(!login.raw.includes("evil"), login.raw);
       const reversed = await sendRaw(app, `GET /idpauth/login/ HTTP/1.1\r\nHost: evil.example\r\nHost: 127.0.0.1:${app.port}\r\n\r\n`);
@@ -140,15 +140,15 @@ export const badInputRequirements: readonly AdapterRequirement[] = [
   },
 ];
 
-/** A visitor who is not signed in is turned away, or the framework knows no such page. */
+/** The outcome for a signed-out user: refused, or the framework has no such page. */
 const REFUSED: readonly number[] = [302, 400, 401, 404];
 
-/** What a framework's own router may response before anybody is asked: a corrected address, or that it is none. */
+/** Statuses of a framework's own router: a corrected address, or a refused one. */
 function ownResponses(starter: ApplicationStarter): readonly number[] {
   return starter.has("untouched requests") ? [] : [308, 400, 405, 500];
 }
 
-/** Sends each with a signed-in visitor's cookies, on an application in debug mode; in the end they still are signed in. */
+/** Sends each request with a signed-in user's cookies, in debug mode, and checks that the user is still signed in. */
 async function sameOutcomes(starter: ApplicationStarter, requests: readonly HostileRequest[]): Promise<void> {
   const app = await starter.start({ options: { debug: true } });
   const browser = await app.signedIn();
@@ -178,7 +178,7 @@ function assertOutcome(response: RawResponse, row: string, outcome: Outcome): vo
   assert.ok(!INSIDES.test(response.raw), `${row}: ${response.raw}`);
 }
 
-/** The application's own error handler may be told of a bad request, never of a failure. */
+/** Checks that only bad requests, and no failures, reached the application's error handler. */
 function assertNoFailures({ caught }: StartedApplication): void {
   const failures = caught.filter((error) => ((error as { status?: number } | undefined)?.status ?? 500) >= 500);
   assert.deepEqual(failures, []);

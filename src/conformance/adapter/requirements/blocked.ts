@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import type { BrowserResponse } from "../../../testing/browser/cookie-browser.js";
 
-/** The query of a login that comes back to this page. */
+/** Returns the query of a login that returns to this page. */
 export function backTo(page: string): string {
   return new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: page }).toString();
 }
 
-/** What is on every response of the guard's own. */
+/** Checks the headers of a response of the guard. */
 export function assertBlockedHeaders({ headers }: BrowserResponse): void {
   assert.equal(headers["cache-control"], "no-store");
   assert.equal(headers["x-content-type-options"], "nosniff");

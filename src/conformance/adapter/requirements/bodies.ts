@@ -21,7 +21,7 @@ const AWKWARD = Buffer.concat([
   Buffer.from([0xef, 0xbb, 0xbf, 0xed, 0xa0, 0x80, 0xff, 0x00]),
 ]);
 
-/** Bodies as forms, scripts and mistakes send them. */
+/** Bodies of forms and scripts, and malformed ones. */
 const TYPED: readonly (readonly [type: string, body: string])[] = [
   ["application/json", '{ "b" : 1 ,\n "a": [ 1.0, "\\u00e9" ] }'],
   ["application/x-www-form-urlencoded", "a=1&a=2&b[c]=%ff&=&d+e"],
@@ -136,7 +136,7 @@ export const bodyRequirements: readonly AdapterRequirement[] = [
   },
 ];
 
-/** Bodies that are announced and not sent. */
+/** Bodies that are announced and never sent. */
 const UNFINISHED = [
   "Content-Length: 1000000000\r\n\r\nthe first of many bytes",
   `Transfer-Encoding: chunked\r\n\r\n17\r\nthe first of many bytes\r\n`,

@@ -24,7 +24,7 @@ const EVIL = "https://evil.example";
 
 const tokenRequests = (app: StartedApplication) => app.provider.requestsTo("token").length;
 
-/** ID tokens that must not sign anybody in. */
+/** ID tokens that must not sign a user in. */
 const BAD_ID_TOKENS: readonly ((draft: IdTokenDraft) => MutatedIdToken)[] = [
   ({ claims }) => ({ claims: { ...claims, nonce: "another" } }),
   ({ claims }) => ({ claims: { ...claims, iss: EVIL } }),
@@ -40,7 +40,7 @@ const REFUSALS: readonly Fault[] = [
   { kind: "status", status: 400 },
 ];
 
-/** Each is an outage: nobody can tell whether the code was good. */
+/** Outages: the client cannot know whether the code was accepted. */
 const OUTAGES: readonly Fault[] = [
   { kind: "reset" },
   { kind: "status", status: 500, body: "EVIL words" },
@@ -54,8 +54,8 @@ function codeOf(fault: Fault): string {
   return fault.kind === "status" && fault.status === 401 ? "provider_misconfigured" : "provider_unavailable";
 }
 
-/** Somebody new, and somebody who is signed in and about to sign in as somebody else. */
-async function visitors(app: StartedApplication): Promise<readonly (readonly [browser: CookieBrowser, before: object])[]> {
+/** Returns a signed-out browser, and a signed-in browser that is about to sign in another user. */
+async function browsers(app: StartedApplication): Promise<readonly (readonly [browser: CookieBrowser, before: object])[]> {
   return [
     [app.browser(), SIGNED_OUT],
     [await app.signedIn(), SIGNED_IN],
@@ -102,7 +102,7 @@ export const callbackFailureRequirements: readonly AdapterRequirement[] = [
     core: true,
     async check(starter) {
       const app = await starter.start();
-      for (const [browser, before] of await visitors(app)) {
+      for (const [browser, before] of await browsers(app)) {
         for (const mutate of BAD_ID_TOKENS) {
           const callback = await app.approved(browser, undefined, GRACE);
           const asked = tokenRequests(app);
@@ -122,7 +122,7 @@ export const callbackFailureRequirements: readonly AdapterRequirement[] = [
     core: true,
     async check(starter) {
       const app = await starter.start();
-      for (const [browser, before] of await visitors(app)) {
+      for (const [browser, before] of await browsers(app)) {
         for (const fault of REFUSALS) {
           app.provider.fault("token", { ...fault, times: 2 });
           const page = await browser.navigate(await app.approved(browser));
@@ -153,7 +153,7 @@ export const callbackFailureRequirements: readonly AdapterRequirement[] = [
     core: true,
     async check(starter) {
       const app = await starter.start();
-      for (const [browser, before] of await visitors(app)) {
+      for (const [browser, before] of await browsers(app)) {
         for (const fault of OUTAGES) {
           const callback = await app.approved(browser, undefined, GRACE);
           app.provider.fault("token", { ...fault, times: 1 });
@@ -162,7 +162,7 @@ export const callbackFailureRequirements: readonly AdapterRequirement[] = [
           assertRetryAfter(response);
           assert.doesNotMatch(response.text, /EVIL/);
           assert.deepEqual(ownCookies(response), []);
-          // The back-off ends; the code was sent and is never sent again.
+          // The back-off has ended. The code was sent once and is never sent again.
           app.clock.advance(31_000);
           const asked = tokenRequests(app);
           await browser.navigate(callback);
@@ -181,7 +181,7 @@ export const callbackFailureRequirements: readonly AdapterRequirement[] = [
       const app = await starter.start();
       const [unlucky, browser] = [app.browser(), app.browser()];
       const [first, second] = [await app.approved(unlucky), await app.approved(browser)];
-      // A response to one code keeps no other login away; a provider that does not respond does.
+      // A refused code blocks no other login; a provider that does not respond does.
       app.provider.fault("token", { kind: "reset", times: 1 });
       assertRetryAfter(await unlucky.navigate(first));
       const response = await browser.get(second, { headers: ACCEPTS_JSON });

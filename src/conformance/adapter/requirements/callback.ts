@@ -26,7 +26,7 @@ const fromPage = (app: StartedApplication) =>
 const stateOf = (callback: string) => new URL(callback).searchParams.get("state") ?? "";
 const tokenRequests = (app: StartedApplication) => app.provider.requestsTo("token").length;
 
-/** Callbacks whose state is of no use, each made from a good one. */
+/** Callbacks with an unusable state, each made from a valid one. */
 const BAD_STATES: readonly ((callback: string) => string)[] = [
   (callback) => withQuery(callback, { state: undefined }),
   (callback) => withQuery(callback, { state: "" }),
@@ -38,7 +38,7 @@ const BAD_STATES: readonly ((callback: string) => string)[] = [
   (callback) => `${callback}&state=x`,
 ];
 
-/** Codes of the fixed list, and what is made of any other. */
+/** Error codes of the fixed list, and the code that replaces all others. */
 const PROVIDER_ERRORS: readonly (readonly [error: string, code: string])[] = [
   ["access_denied", "access_denied"],
   ["temporarily_unavailable", "temporarily_unavailable"],
@@ -55,7 +55,7 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
       const app = await starter.start();
       const browser = app.browser();
       const callback = await app.approved(browser, fromPage(app));
-      // Parameters that nobody knows change nothing.
+      // Unknown parameters change nothing.
       const visited = withQuery(callback, { email: "grace@example.com", sub: "grace-1906", session_state: "x", access_token: "y" });
       assertRedirect(await browser.navigate(visited), pageOf(app));
       assert.deepEqual(await probe(browser), SIGNED_IN);
@@ -101,7 +101,7 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
       const callback = await app.approved(browser, fromPage(app));
       const asked = tokenRequests(app);
       for (const spoil of BAD_STATES) {
-        for (const visitor of [browser, signedIn, app.browser()]) assertLinkInvalid(await visitor.navigate(spoil(callback)));
+        for (const each of [browser, signedIn, app.browser()]) assertLinkInvalid(await each.navigate(spoil(callback)));
       }
       assertLinkInvalid(await browser.navigate(CALLBACK));
       assert.equal(tokenRequests(app), asked);
@@ -184,7 +184,7 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
       const hold = app.provider.hold("token");
       const responses = [browser.navigate(callback), browser.navigate(callback)];
       await hold.arrived;
-      // What was sent after the second click has been answered, so that the click has arrived too.
+      // A request after the second click has a response, so the click has arrived too.
       await app.browser().get(PROBE);
       hold.release();
       const cookies: (readonly string[])[] = [];
@@ -222,22 +222,22 @@ export const callbackRequirements: readonly AdapterRequirement[] = [
     async check(starter) {
       const app = await starter.start();
       const [browser, signedIn] = [app.browser(), await app.signedIn()];
-      for (const visitor of [browser, signedIn]) {
+      for (const each of [browser, signedIn]) {
         for (const [error, code] of PROVIDER_ERRORS) {
-          const callback = await app.approved(visitor);
+          const callback = await app.approved(each);
           const failed = withQuery(callback, {
             code: undefined,
             error,
             error_description: "EVIL words",
             error_uri: "https://evil.example",
           });
-          const response = await visitor.navigate(failed);
+          const response = await each.navigate(failed);
           assertRedirect(response, `${INDEX}?error=${code}`);
-          const page = await visitor.navigate(response.location ?? "");
+          const page = await each.navigate(response.location ?? "");
           assertPage(page, 200, code);
           assert.match(readable(page), /The sign-in was not completed\. \w+/);
           assert.doesNotMatch(`${page.text}${JSON.stringify(page.rawHeaders)}`, /evil/i);
-          if (visitor === browser) assertLinkInvalid(await visitor.navigate(callback));
+          if (each === browser) assertLinkInvalid(await each.navigate(callback));
         }
       }
       assert.deepEqual([await probe(browser), await probe(signedIn)], [SIGNED_OUT, SIGNED_IN]);

@@ -8,7 +8,7 @@ import type { AdapterRequirement } from "./requirement.js";
 const HTTPS = "https://app.example";
 const LIFE = 14 * 86_400;
 
-/** The attributes, in whatever order and letter case, without the value. */
+/** Returns the attributes without the value, sorted and in lower case. */
 function attributesOf(line: string): { name: string; attributes: string[] } {
   const [pair = "", ...attributes] = line.split(";").map((part) => part.trim());
   return { name: pair.slice(0, pair.indexOf("=")), attributes: attributes.map((attribute) => attribute.toLowerCase()).sort() };
@@ -17,7 +17,7 @@ function attributesOf(line: string): { name: string; attributes: string[] } {
 const attributes = (maxAge: number, secure: boolean) =>
   ["httponly", `max-age=${String(maxAge)}`, "path=/", "samesite=lax", ...(secure ? ["secure"] : [])].sort();
 
-/** Signs in, probes and signs out at `origin`, and holds every cookie on the way to these attributes. */
+/** Signs in, probes and signs out at `origin`, and checks every cookie for these attributes. */
 async function checkCookie(
   starter: ApplicationStarter,
   { start = {}, origin, name, maxAge = LIFE }: { start?: StageOptions; origin?: string; name: string; maxAge?: number },
@@ -138,7 +138,7 @@ export const cookieRequirements: readonly AdapterRequirement[] = [
         assert.deepEqual((await browser.navigate(target)).setCookies, [], target);
       }
       app.clock.advance(86_400_000);
-      // A guard cannot send the cookie, so it leaves the renewal to the probe.
+      // A guard cannot set the cookie, so the probe renews it.
       const guarded = await browser.get("/reports");
       assert.deepEqual([guarded.status, guarded.setCookies], [200, []]);
       const renewed = await browser.get("/idpauth/session");
@@ -176,7 +176,7 @@ export const cookieRequirements: readonly AdapterRequirement[] = [
       const app = await starter.start();
       const thief = app.browser();
       const prepared = await app.approved(thief);
-      // The thief's cookie, planted in the victim's browser.
+      // The attacker plants its cookie in the victim's browser.
       const victim = app.copyOf(thief);
       await app.signedIn(victim);
       assert.deepEqual([await probe(victim), await probe(thief)], [SIGNED_IN, SIGNED_OUT]);
@@ -186,7 +186,7 @@ export const cookieRequirements: readonly AdapterRequirement[] = [
         values(victim).filter((value) => values(thief).includes(value)),
         [],
       );
-      // Signing in again does the same.
+      // The same happens at another sign-in.
       const old = app.copyOf(victim);
       const response = await victim.navigate(await app.approved(victim));
       assertRedirect(response, "/idpauth/");

@@ -7,7 +7,7 @@ import { leaksIn, secretsOf } from "./secrets.js";
 const DEBUG = "/idpauth/debug";
 const HOUR = 3600;
 
-/** Gives the record's specified keys as they are. */
+/** A route that responds with the record's specified keys. */
 const RECORD: ApplicationRoute = {
   kind: "json",
   method: "GET",
@@ -45,7 +45,7 @@ export const debugRequirements: readonly AdapterRequirement[] = [
         "./debug",
         "x/../debug",
       ]) {
-        // A server may fold slashes and dots, or send there by a redirect: that is no way in either.
+        // A server may merge slashes and dots or redirect there; the endpoint must stay unreachable.
         const response = await browser.follow(`/idpauth/${rest}`);
         assert.equal(response.status, 404, rest);
       }
@@ -130,7 +130,7 @@ export const debugRequirements: readonly AdapterRequirement[] = [
       }
       const cookies = browser.cookies.all().map(({ name, value }): [string, string] => [`cookie ${name}`, value]);
       assert.ok(cookies.length > 0);
-      // A host's own session middleware may send its cookie again, so headers are not looked at.
+      // The framework's session middleware may send its cookie again, so headers are not checked.
       assert.deepEqual(leaksIn(response.text, [...secrets, ...cookies, ["sub", "ada-1815"]]), []);
     },
   },

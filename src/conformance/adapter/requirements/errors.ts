@@ -7,7 +7,7 @@ import type { AdapterRequirement } from "./requirement.js";
 
 const area = "errors";
 
-/** How a handler fails: it throws, rejects at once, or rejects after it has asked about the visitor. */
+/** The ways in which a handler fails: it throws, rejects at once, or rejects after it has read the user. */
 const FAILURES: readonly (readonly [path: string, guarded: boolean, fail: (error: Error, ask: () => Promise<unknown>) => unknown])[] = [
   [
     "/throws",
@@ -158,7 +158,7 @@ export const errorRequirements: readonly AdapterRequirement[] = [
   },
 ];
 
-/** The codes of the findings that the application does not start for. */
+/** Returns the codes of the findings that keep the application from starting. */
 async function refusal(starter: ApplicationStarter, options: StageOptions): Promise<readonly string[]> {
   const error: unknown = await starter.start(options).then(
     () => undefined,

@@ -13,7 +13,7 @@ const HOUR = 3_600_000;
 const LOGIN = "/idpauth/login/";
 const NO_RESPONSE = JSON.stringify({ caught: "no response" });
 
-/** What the guard answers in an outage, in the application's own way, and beside what others put on the response. */
+/** The guard's responses during an outage, the application's own responses, and the headers of earlier middleware. */
 export const guardResponseRequirements: readonly AdapterRequirement[] = [
   {
     area,

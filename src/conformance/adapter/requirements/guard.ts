@@ -10,7 +10,7 @@ const HOUR = 3_600_000;
 const LOGIN = "/idpauth/login/";
 const NAVIGATES = { "sec-fetch-mode": "navigate" };
 
-/** What a header line of the request says, and the status that a visitor gets who is not signed in. */
+/** Header lines of a request, and the status for a signed-out user. */
 const ASKED: readonly (readonly [method: string, headers: Readonly<Record<string, string>>, status: number])[] = [
   ["GET", {}, 401],
   ["GET", { accept: "*/*" }, 401],
@@ -32,10 +32,10 @@ const ASKED: readonly (readonly [method: string, headers: Readonly<Record<string
   ["POST", { ...ACCEPTS_HTML, ...NAVIGATES }, 401],
 ];
 
-/** Pages whose paths, taken for something else, would lead elsewhere. */
+/** Pages whose paths, read as addresses, would lead to another origin. */
 const MISLEADING = ["//evil.example/x", "/@evil.example"] as const;
 
-/** Whom the guard lets in, and how it sends the others away. */
+/** The requests that the guard accepts, and its responses to the others. */
 export const guardRequirements: readonly AdapterRequirement[] = [
   {
     area,

@@ -7,7 +7,7 @@ import type { AdapterRequirement } from "./requirement.js";
 const area = "guarded responses";
 const GUARDED = "private, no-store";
 
-/** What caches are told of the pages that the guard lets a user see. */
+/** The caching headers of guarded pages. */
 export const guardedResponseRequirements: readonly AdapterRequirement[] = [
   {
     area,
@@ -67,7 +67,7 @@ export const guardedResponseRequirements: readonly AdapterRequirement[] = [
   },
 ];
 
-/** An application with one guarded route that sets these headers, and a user who is signed in. */
+/** Starts an application with one guarded route that sets these headers, and signs a user in. */
 async function startWith(starter: ApplicationStarter, headers: Readonly<Record<string, string>>) {
   const own: ApplicationRoute = { kind: "json", method: "GET", path: "/own", guard: { mount: 0 }, headers, respond: () => ({ own: true }) };
   const app: StartedApplication = await starter.start({ routes: [own] });
@@ -81,7 +81,7 @@ function names(vary: string | undefined): string[] {
     .filter((name) => name !== "");
 }
 
-/** Each time that Vary names Cookie. */
+/** Returns every occurrence of Cookie in Vary. */
 function cookiesIn({ headers }: BrowserResponse): string[] {
   return names(headers.vary).filter((name) => name === "cookie");
 }

@@ -1,24 +1,24 @@
-/** Requests as no browser of good will sends them, and what becomes of each: the same on every host. */
+/** Requests that no ordinary browser sends, and their outcome, which is the same with every adapter. */
 
-/** A status, or several where who stands before us may refuse first. */
+/** A status, or several if a server or framework may refuse the request first. */
 export type Outcome = number | readonly number[];
 
 export interface HostileRequest {
   /** Method and target; PORT is the application's. */
   readonly line: string;
   readonly outcome: Outcome;
-  /** Where the server hands over a parsed URL (WHATWG): what the parsed target comes to. Default: the same. */
+  /** The outcome if the server parses the target (WHATWG URL). Default: the same outcome. */
   readonly parsed?: Outcome;
-  /** Header lines, each with its line break; COOKIES stands for a signed-in visitor's. Default: these. */
+  /** Header lines, each with its line break; COOKIES stands for a signed-in user's. Default: these. */
   readonly headers?: string;
-  /** What the response says if it is 200: which endpoint has answered, and whom it has seen. */
+  /** Text in a 200 response: it shows the endpoint and the user. */
   readonly says?: string;
 }
 
 const IN = '"authenticated":true';
 const OUT = '"authenticated":false';
 
-/** What some frameworks refuse, before anybody is asked, for bad percent-encoding. */
+/** The status of frameworks that refuse bad percent-encoding. */
 const BAD_ENCODING: Outcome = [400, 404];
 
 export const SPELLINGS: readonly HostileRequest[] = [
@@ -27,7 +27,7 @@ export const SPELLINGS: readonly HostileRequest[] = [
   { line: "GET /idpauth", outcome: 200, says: "You are signed in" },
   { line: "GET /idpauth/debug", outcome: 200, says: '"policy"' },
   { line: "GET /idpauth/debug/", outcome: 200, says: '"policy"' },
-  // Slashes more or less.
+  // Added and missing slashes.
   { line: "GET //idpauth//debug", outcome: 404 },
   { line: "GET //idpauth/session", outcome: 404 },
   { line: "GET ///idpauth/session", outcome: 404 },
@@ -44,7 +44,7 @@ export const SPELLINGS: readonly HostileRequest[] = [
   { line: "GET /idpauth/SESSION", outcome: 404 },
   { line: "GET /idpauth/Logout/", outcome: 404 },
   { line: "GET /idpauth/Login-Callback?code=x&state=y", outcome: 404 },
-  // Dots. Deno hands over a URL that is not parsed yet.
+  // Dots. Deno passes on an unparsed URL.
   { line: "GET /idpauth/./session", outcome: 404, parsed: [200, 404] },
   { line: "GET /idpauth/x/../session", outcome: 404, parsed: [200, 404] },
   { line: "GET /x/../idpauth/session", outcome: 404, parsed: [200, 404] },
@@ -67,13 +67,13 @@ export const SPELLINGS: readonly HostileRequest[] = [
   { line: "GET /idpauth/session%20", outcome: 404 },
   { line: "GET /idpauth/session%0d%0aX-Injected:%201", outcome: 404 },
   { line: "GET /idpauth/session%3Fdetails=true", outcome: 404 },
-  // Percent-encoding that encodes nothing.
+  // Invalid percent-encoding.
   { line: "GET /idpauth/%", outcome: BAD_ENCODING },
   { line: "GET /idpauth/%zz/session", outcome: BAD_ENCODING },
   { line: "GET /idpauth/%c0%ae%c0%ae/session", outcome: BAD_ENCODING },
   { line: "GET /idpauth/session%ff", outcome: BAD_ENCODING },
   { line: "GET /%/idpauth/session", outcome: BAD_ENCODING },
-  // Other characters that some parsers read as something else.
+  // Characters that some parsers replace.
   { line: "GET /idpauth\\session", outcome: [400, 404], parsed: [200, 400, 404] },
   { line: "GET /idpauth/\\session", outcome: [400, 404] },
   { line: "GET /idpauth/session;x=1", outcome: 404 },
@@ -81,14 +81,14 @@ export const SPELLINGS: readonly HostileRequest[] = [
   { line: "GET /idpauth/session#part", outcome: [400, 404], parsed: [200, 400] },
   { line: "GET /idpauth/session\xff", outcome: [400, 404] },
   { line: `GET /idpauth/${"x".repeat(2_000)}`, outcome: [404, 414] },
-  // What every object has.
+  // Names of properties that every object has.
   { line: "GET /idpauth/__proto__", outcome: 404 },
   { line: "GET /idpauth/constructor", outcome: 404 },
   { line: "GET /idpauth/toString/", outcome: 404 },
   { line: "GET /idpauth/hasOwnProperty", outcome: 404 },
 ];
 
-/** Ways to write /reports, which is guarded. Frameworks differ in which of them are the page; none lets anybody in. */
+/** Spellings of /reports, which is guarded. Frameworks differ in which of them reach the page; none may let a user in. */
 export const GUARDED_SPELLINGS: readonly string[] = [
   "/reports",
   "/reports/",
@@ -119,7 +119,7 @@ export const GUARDED_SPELLINGS: readonly string[] = [
 export const TARGETS: readonly HostileRequest[] = [
   { line: "GET http://127.0.0.1:PORT/idpauth/session", outcome: 200, says: IN },
   { line: "GET http://evil.example/idpauth/session", outcome: 200, says: IN },
-  // Some servers know the scheme in lower case only.
+  // Some servers accept the scheme only in lower case.
   { line: "GET HTTP://EVIL.EXAMPLE/idpauth/session?details=true", outcome: [200, 400], says: IN },
   { line: "GET http://evil.example/reports", outcome: 200 },
   { line: "GET http://evil.example//idpauth/session", outcome: 404 },
@@ -134,7 +134,7 @@ export const TARGETS: readonly HostileRequest[] = [
   { line: "GET /", outcome: 404 },
 ];
 
-/** Some servers know a few methods only. */
+/** Some servers accept only a few methods. */
 const UNKNOWN_METHOD = [400, 405, 501];
 const ENDPOINTS = ["", "session", "login/", "logout/", "login-callback?code=x&state=y", "debug", "style.css"];
 
@@ -154,10 +154,10 @@ export const METHODS: readonly HostileRequest[] = [
     outcome: 405,
   })),
   { line: "HEAD /idpauth/session", outcome: 200 },
-  // Bun ends the connection without a response.
+  // Bun closes the connection without a response.
   { line: "get /idpauth/logout/", outcome: UNKNOWN_METHOD, parsed: [0, ...UNKNOWN_METHOD] },
   { line: "FOO /idpauth/logout/", outcome: UNKNOWN_METHOD, parsed: [0, ...UNKNOWN_METHOD] },
-  // Methods are what they are, whatever a header would make of them.
+  // No header changes the method.
   { line: "POST /idpauth/logout/", outcome: 405, headers: "Cookie: COOKIES\r\nX-HTTP-Method-Override: GET\r\nContent-Length: 0\r\n" },
 ];
 
@@ -230,5 +230,5 @@ export const HEADERS: readonly HostileRequest[] = [
   { line: "GET /reports", outcome: 200, headers: `Cookie: ${OTHERS}; COOKIES\r\nX-Original-URL: /public\r\n` },
 ];
 
-/** Hosts that no origin can be made of. */
+/** Host values that give no origin. */
 export const HOSTS = ["", "a b", "evil.example/x", "[::1", "\xe9", "x:99999", "a,b", "user@host", "evil.example?x", "a\\b", "<script>"];

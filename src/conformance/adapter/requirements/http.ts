@@ -5,7 +5,7 @@ import type { AdapterRequirement } from "./requirement.js";
 const LOGIN = "/idpauth/login/";
 const LOGOUT = "/idpauth/logout/";
 
-/** Every kind of response, with its status for whoever is signed out and signed in alike. */
+/** Every kind of response, with its status for signed-out and signed-in users. */
 const ANSWERS: readonly (readonly [target: string, headers: Readonly<Record<string, string>>, status: number])[] = [
   ["/idpauth/", {}, 200],
   ["/idpauth", {}, 200],

@@ -7,7 +7,7 @@ import { leaksIn, secretsOf } from "./secrets.js";
 const INDEX = "/idpauth/";
 const HOUR = 3600;
 
-/** What ends a session, when, and what the page must say then. */
+/** The ends of a session, and the words of the page for each. */
 const ENDS: readonly (readonly [start: StageOptions, seconds: number, parts: readonly RegExp[]])[] = [
   [{ options: { sessionMaxAge: 1800 } }, 1801, [/IDP_SESSION_MAX_AGE/, /1,?800 seconds/]],
   [{ options: { sessionIdleTimeout: 600 } }, 601, [/IDP_SESSION_IDLE_TIMEOUT/, /600 seconds/]],
@@ -27,7 +27,7 @@ export const indexPageRequirements: readonly AdapterRequirement[] = [
       for (const browser of [app.browser(), starting]) {
         assertPage(await browser.navigate(INDEX), 200, "You are signed out", 'href="/idpauth/login/"');
       }
-      // Whatever Accept says: there is nothing but the page.
+      // The endpoint has only the page, for every Accept header.
       assertPage(await app.browser().get(INDEX, { headers: { accept: "application/json" } }), 200, "You are signed out");
     },
   },
@@ -42,7 +42,7 @@ export const indexPageRequirements: readonly AdapterRequirement[] = [
       assertPage(page, 200, "You are signed in", "Ada Lovelace", "ada@example.com", "https://pictures.example.com/ada.png");
       assertPage(page, 200, 'href="/idpauth/logout/"');
       assert.match(String(page.headers["content-security-policy"]), /(?:^|; )img-src https:\/\/pictures\.example\.com(?:;|$)/);
-      // iss, azp, aud and sub are for nobody's eyes.
+      // The page never shows iss, azp, aud and sub.
       for (const claim of ["ada-1815", app.provider.issuer, app.provider.clientId]) assert.ok(!page.text.includes(claim), claim);
       assert.deepEqual(leaksIn(page.text + JSON.stringify(page.rawHeaders), secretsOf(app)), []);
     },
@@ -116,11 +116,11 @@ export const indexPageRequirements: readonly AdapterRequirement[] = [
     core: true,
     async check(starter) {
       const app = await starter.start();
-      const visitors = [
+      const browsers = [
         [app.browser(), "You are signed out"],
         [await app.signedIn(), "You are signed in"],
       ] as const;
-      for (const [browser, state] of visitors) {
+      for (const [browser, state] of browsers) {
         const page = await browser.navigate(`${INDEX}?error=access_denied&error_description=EVIL`);
         assertPage(page, 200, state, "access_denied");
         assert.match(readable(page), /You did not give your consent/);

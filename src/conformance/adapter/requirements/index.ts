@@ -30,7 +30,7 @@ import { storeOutageRequirements } from "./store-outage.js";
 import { subPathRequirements } from "./sub-path.js";
 import { tripRequirements } from "./whole-trip.js";
 
-/** THE table: everything that a host owes, in the order of a report. */
+/** All requirements of an adapter, in the order of a report. */
 export const adapterRequirements: readonly AdapterRequirement[] = [
   ...tripRequirements,
   ...loginRequirements,

@@ -11,7 +11,7 @@ const ALL_RESPONSES = ["redirect", "json"];
 
 const login = (parameters: Readonly<Record<string, string>>) => `${LOGIN}?${new URLSearchParams(parameters).toString()}`;
 
-/** Scheme and response of the query, and whether the login leads to the page it was started from. */
+/** Scheme and response of the query, and whether the login returns to the page that it started from. */
 const COMBINATIONS: readonly (readonly [scheme: string | undefined, response: string | undefined, preserves: boolean])[] = [
   ["PRESERVE_ORIGIN_QP", "redirect", true],
   ["PRESERVE_ORIGIN_QP", "json", true],
@@ -27,7 +27,7 @@ const COMBINATIONS: readonly (readonly [scheme: string | undefined, response: st
   ["landing_page", "JSON", false],
 ];
 
-/** Query, and the names of the parameters that are wrong in it. */
+/** A query, and the names of its invalid parameters. */
 const INVALID: readonly (readonly [query: string, wrong: readonly ("scheme" | "response")[]])[] = [
   ["scheme=EVIL", ["scheme"]],
   ["scheme=", ["scheme"]],

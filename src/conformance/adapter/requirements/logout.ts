@@ -12,7 +12,7 @@ const LOGGED_OUT = { status: "logged_out" };
 
 const revocations = (app: StartedApplication) => app.provider.requestsTo("revoke");
 
-/** What may go wrong with the revocation; none of it is the visitor's business. */
+/** Failures of the revocation, which do not affect the logout. */
 const FAILURES: readonly Fault[] = [
   { kind: "reset" },
   { kind: "status", status: 400, body: { error: "invalid_token" } },
@@ -134,7 +134,7 @@ export const logoutRequirements: readonly AdapterRequirement[] = [
           if (target === LOGOUT) assertRedirect(response, INDEX);
           else assert.deepEqual([response.status, response.json()], [200, LOGGED_OUT], JSON.stringify(fault));
           assert.deepEqual(await probe(browser), SIGNED_OUT);
-          // Longer than any back-off, during which nothing is asked.
+          // Longer than any back-off, during which no request is sent.
           app.clock.advance(61_000);
         }
       }

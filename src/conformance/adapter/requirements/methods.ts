@@ -7,7 +7,7 @@ const LOGOUT = "/idpauth/logout/";
 const ACTING = ["login/", "login", "login-callback?state=x&code=y", "logout/", "logout"].map((path) => `/idpauth/${path}`);
 const READING = ["", "session", "session/", "debug"].map((path) => `/idpauth/${path}`);
 
-/** What HEAD has in common with GET, beside the status. */
+/** The headers that HEAD shares with GET. */
 const SAME_BY_HEAD = [
   "cache-control",
   "content-security-policy",
@@ -80,7 +80,7 @@ export const methodRequirements: readonly AdapterRequirement[] = [
         assert.deepEqual([head.status, head.text], [200, ""], target);
         for (const name of SAME_BY_HEAD) assert.equal(head.headers[name], get.headers[name], `${target}: ${name}`);
         const length = head.headers["content-length"];
-        // It is GET's length or not there (RFC 9110 section 8.6).
+        // It is GET's length, or absent (RFC 9110 section 8.6).
         if (length !== undefined) assert.equal(Number(length), Buffer.byteLength(get.text), `${target}: Content-Length`);
       }
       const asked = app.provider.requests.length;

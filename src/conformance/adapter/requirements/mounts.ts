@@ -12,7 +12,7 @@ import type { AdapterRequirement } from "./requirement.js";
 const area = "mounts";
 const HOUR = 3_600_000;
 
-/** Where the two live. Which of them a guard is for, and what it guards. */
+/** The two mounts, with their guards and guarded pages. */
 const HOME = { path: "/idpauth/", page: "/reports", cookie: "idpauth" } as const;
 const PARTNERS = { path: "/partners/idpauth/", page: "/partner-reports", cookie: "idpauth.partners.idpauth" } as const;
 type Mount = typeof HOME | typeof PARTNERS;
@@ -29,7 +29,7 @@ const ROUTES: readonly ApplicationRoute[] = [HOME, PARTNERS].map(({ page }, moun
   respond: async (auths, raw) => ({
     user: await auths[mount]?.getUser(raw),
     token: (await auths[mount]?.getCredentials(raw))?.token,
-    // What the other one says of the same request.
+    // The result of the other mount for the same request.
     other: await auths[1 - mount]?.getUser(raw),
   }),
 }));
@@ -45,7 +45,7 @@ interface TwoMounts {
   readonly partners: TestProvider;
 }
 
-/** Two mounts whose providers know different people. Both clients have the same name, since names are each provider's own. */
+/** Starts two mounts whose providers have different users and the same client id. */
 async function twoMounts(starter: ApplicationStarter, more: IdpAuthOptions = {}, clock = new TestClock()): Promise<TwoMounts> {
   const partners = await starter.startProvider(clock, { person: GRACE });
   const { issuer, clientId, clientSecret } = partners;
@@ -229,11 +229,11 @@ export const mountRequirements: readonly AdapterRequirement[] = [
   },
 ];
 
-/** Begins to sign in at that mount and agrees at its provider: the address that leads back, not visited yet. */
+/** Starts a login at that mount, approves it at the provider, and returns the callback URL, which is not requested yet. */
 async function approved({ provider }: StartedApplication, browser: CookieBrowser, { path }: Mount): Promise<string> {
   const response = await browser.navigate(`${path}login/`);
   assert.equal(response.status, 302, response.text);
-  // Any of the providers asks for the page as a browser does.
+  // Either provider sends the request that a browser would send.
   return provider.signInCode(response.location ?? "");
 }
 
@@ -242,13 +242,13 @@ function plant(browser: CookieBrowser, name: string, value: string | undefined):
   browser.cookies.plant({ name, value, domain: "127.0.0.1" });
 }
 
-/** @param browser signed in `here`, and nowhere else */
+/** @param browser signed in `here` only */
 async function carriedOverIsNobody(app: StartedApplication, browser: CookieBrowser, here: Mount, there: Mount): Promise<void> {
   const thief = app.browser();
   plant(thief, there.cookie, browser.cookies.value(here.cookie));
   assert.deepEqual(await says(thief, there), SIGNED_OUT);
   assert.equal((await thief.get(there.page)).status, 401);
-  assert.equal((await thief.navigate(there.path)).text.includes("@example.com"), false, "the index shows the visitor");
+  assert.equal((await thief.navigate(there.path)).text.includes("@example.com"), false, "the index shows the user");
   app.clock.advance(HOUR);
   assert.deepEqual(await says(thief, there), SIGNED_OUT);
   assert.deepEqual(await says(browser, here), EXPECTED.get(here), "the session itself has ended");

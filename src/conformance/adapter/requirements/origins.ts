@@ -7,7 +7,7 @@ const OWN = "http://app.example";
 const FALLBACK = "/start";
 const LOGIN = "/idpauth/login/";
 
-/** What is kept, and the browser's own spelling of it, which the visitor is sent to. */
+/** Values that are kept, and their spelling in the browser, which is the final Location. */
 const KEPT: readonly (readonly [raw: string, href: string])[] = [
   ["http://app.example", "http://app.example/"],
   ["http://app.example/", "http://app.example/"],
@@ -19,7 +19,7 @@ const KEPT: readonly (readonly [raw: string, href: string])[] = [
   ["http://app.example/%zz?q=%C3%A4&q=b+c", "http://app.example/%zz?q=%C3%A4&q=b+c"],
 ];
 
-/** What leads elsewhere, or would by one parser or another. */
+/** Values that lead to another origin, at least for one parser. */
 const REJECTED: readonly string[] = [
   "",
   "/reports",
@@ -47,7 +47,7 @@ const REJECTED: readonly string[] = [
   `http://app.example/${"x".repeat(2048)}`,
 ];
 
-/** No header can carry these. */
+/** Values that no header can carry. */
 const REJECTED_IN_QUERY: readonly string[] = [
   " http://app.example/",
   "http://app.example/ ",
@@ -56,7 +56,7 @@ const REJECTED_IN_QUERY: readonly string[] = [
   "http://app.example/\u0085",
 ];
 
-/** A way to hand an origin over; several: the parameter or header is repeated. Gives the authorization URL. */
+/** Passes the origin to a login by query or header; several values repeat it. Returns the authorization URL. */
 type Place = (browser: CookieBrowser, ...raw: readonly string[]) => Promise<string>;
 
 const byQuery: Place = async (browser, ...raw) => {
@@ -80,7 +80,7 @@ async function start(starter: ApplicationStarter): Promise<{ app: StartedApplica
   return { app, browser: app.browser({ proxied: { [OWN]: app.port } }) };
 }
 
-/** Where a login that was begun with this origin ends. */
+/** Returns the final address of a login that started with this origin. */
 async function end(app: StartedApplication, browser: CookieBrowser, place: Place, ...raw: readonly string[]): Promise<string | undefined> {
   const response = await browser.get(await app.provider.signInCode(await place(browser, ...raw)));
   assert.equal(response.status, 302);

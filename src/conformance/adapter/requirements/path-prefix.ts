@@ -11,12 +11,12 @@ const ORIGIN = "https://app.example";
 const PREFIX = "/portal";
 const BEHIND: IdpAuthOptions = { pathPrefix: PREFIX, trustProxy: true };
 
-/** A browser behind a proxy that takes the prefix off; a link without it leads nowhere, and fails. */
+/** Returns a browser behind a proxy that strips the prefix. An address without the prefix fails. */
 function outside(app: StartedApplication): CookieBrowser {
   return app.browser({ origin: ORIGIN, proxied: { [ORIGIN]: { port: app.port, strips: PREFIX } } });
 }
 
-/** Ways to say it. */
+/** The ways to configure the prefix. */
 const SAID: readonly (readonly [how: string, options: IdpAuthOptions])[] = [
   ["option pathPrefix", BEHIND],
   ["option pathPrefix with a slash at its end, and BASE_URL", { pathPrefix: `${PREFIX}/`, baseUrl: ORIGIN }],
@@ -154,7 +154,7 @@ async function wholeTrip(app: StartedApplication, basePath: string, endpoints: s
   assert.deepEqual((await browser.get(`${endpoints}session`)).json(), SIGNED_OUT);
 }
 
-/** Every address in the page leads through the proxy, and to something. */
+/** Checks that every address in the page has the prefix and a target. */
 async function assertLinks(browser: CookieBrowser, { url, text }: BrowserResponse): Promise<void> {
   const links = [...text.matchAll(/(?:href|src|action)="([^"]*)"/g)].map(([, link]) => link ?? "");
   assert.ok(links.length > 1, `${url.pathname} has no links: ${text}`);

@@ -16,7 +16,7 @@ import type { AdapterRequirement } from "./requirement.js";
 
 const HOUR = 3600;
 
-/** What ends a session, when, and what the details call it. */
+/** The ends of a session, and their names in the details. */
 const ENDS: readonly (readonly [reason: string, start: StageOptions, seconds: number])[] = [
   ["max_age", { options: { sessionMaxAge: 1800 } }, 1801],
   ["idle", { options: { sessionIdleTimeout: 600 } }, 601],

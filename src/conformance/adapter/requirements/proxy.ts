@@ -8,7 +8,7 @@ const area = "proxy";
 const PUBLIC = "https://app.example";
 const CALLBACK = "/idpauth/login-callback";
 
-/** A browser that reaches the application through a proxy that ends TLS. */
+/** Returns a browser that reaches the application through a proxy that ends TLS. */
 function outside(app: StartedApplication, origin = PUBLIC): CookieBrowser {
   return app.browser({ origin, proxied: { [origin]: app.port } });
 }
@@ -17,7 +17,7 @@ function redirectUri(location: string | undefined): string | null {
   return new URL(location ?? "").searchParams.get("redirect_uri");
 }
 
-/** What holds where a proxy is trusted, whoever was told so. */
+/** Checks an application that trusts its proxy. */
 async function checkTrusted(app: StartedApplication, session: "bundled" | "host"): Promise<void> {
   const browser = outside(app);
   const blocked = await browser.navigate("/reports?a=b");
@@ -46,7 +46,7 @@ async function checkTrusted(app: StartedApplication, session: "bundled" | "host"
   }
 }
 
-/** What an application that nobody told of a proxy makes of forwarded headers. */
+/** Applications that ignore forwarded headers. */
 const UNTRUSTED: readonly (readonly [title: string, options: StageOptions, redirectUri: string])[] = [
   ["by default forwarded headers are ignored", {}, `http://app.example${CALLBACK}`],
   [
@@ -83,7 +83,7 @@ export const proxyRequirements: readonly AdapterRequirement[] = [
     async check(starter) {
       const app = await starter.start(options);
       const forwarded = { "x-forwarded-host": "evil.example", "x-forwarded-port": "444", forwarded: "host=evil.example;proto=https" };
-      // As JSON, since a login that starts at another host than BASE_URL's is first sent there.
+      // As JSON, because a login at another host than BASE_URL's is redirected there first.
       const login = await outside(app).get("/idpauth/login/?response=json", { headers: forwarded });
       assert.equal(login.status, 200, login.text);
       assert.equal(redirectUri((login.json() as { redirect_to: string }).redirect_to), expected);

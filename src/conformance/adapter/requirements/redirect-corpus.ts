@@ -8,10 +8,10 @@ const OWN = "http://app.example";
 const FALLBACK = "/start";
 const LOGIN = "/idpauth/login/";
 
-/** Trips at a time: enough to keep application and provider busy, few enough for their sockets. */
+/** Simultaneous logins: enough to keep the application busy, and few enough for its sockets. */
 const BATCH = 32;
 
-/** What an authorization request may carry, each once; see the decisions on login. */
+/** The parameters of an authorization request, each exactly once. */
 const AUTHORIZATION_PARAMETERS = [
   "client_id",
   "code_challenge",
@@ -24,7 +24,7 @@ const AUTHORIZATION_PARAMETERS = [
   "state",
 ];
 
-/** Begins a login that is to come back to the value. Gives the authorization URL. */
+/** Starts a login that returns to the value. Returns the authorization URL. */
 type Place = (browser: CookieBrowser, value: string) => Promise<string>;
 
 const byQuery: Place = async (browser, value) => {
@@ -40,14 +40,14 @@ const byHeader: Place = async (browser, value) => {
   return (response.json() as { redirect_to: string }).redirect_to;
 };
 
-/** Two Location headers would be two destinations, and nobody knows which a browser takes. */
+/** Returns the only Location header. With two, browsers differ in the one that they follow. */
 function locationOf(response: BrowserResponse): string {
   const names = response.rawHeaders.filter((_text, at) => at % 2 === 0);
   assert.equal(names.filter((name) => name.toLowerCase() === "location").length, 1, "one Location header");
   return response.location ?? "";
 }
 
-/** What is wrong with the trip of one value; undefined: nothing. */
+/** Returns the failure of one value's login, or undefined. */
 async function trip(app: StartedApplication, place: Place, { group, value, location }: RedirectCase): Promise<string | undefined> {
   const shown = `${group}: ${JSON.stringify(value.length > 120 ? `${value.slice(0, 120)}…` : value)}`;
   const browser = app.browser({ proxied: { [OWN]: app.port } });
@@ -80,7 +80,7 @@ async function checkCorpus(starter: ApplicationStarter, place: Place, corpus: re
   assert.deepEqual(app.caught, []);
 }
 
-/** In parts, since a slow host needs its time for each trip. */
+/** The corpus in parts, because a slow server needs time for each login. */
 const PARTS: readonly (readonly [what: string, has: (each: RedirectCase) => boolean])[] = [
   ["what names another address", ({ group, location }) => location === null && isAddress(group)],
   ["what one parser reads otherwise than another", ({ group, location }) => location === null && !isAddress(group)],
@@ -91,7 +91,7 @@ function isAddress(group: string): boolean {
   return ["scheme-relative", "prefix and suffix", "user info", "port", "scheme", "address spelling"].includes(group);
 }
 
-/** The whole redirect corpus, by each of the two ways in. */
+/** The whole redirect corpus, by query and by header. */
 export const redirectCorpusRequirements: readonly AdapterRequirement[] = PARTS.flatMap(([what, has]) => [
   {
     area: "origin",

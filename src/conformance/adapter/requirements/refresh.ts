@@ -12,7 +12,7 @@ function pass(app: StartedApplication, seconds: number): void {
   app.clock.advance(seconds * 1_000);
 }
 
-/** Each says nothing about the visitor. */
+/** Outages, which are not refusals. */
 const OUTAGES: readonly Fault[] = [
   { kind: "reset" },
   { kind: "status", status: 500 },
@@ -28,7 +28,7 @@ const OUTAGES: readonly Fault[] = [
   { kind: "oversized" },
 ];
 
-/** Each is the provider's no. */
+/** Refusals by the provider. */
 const REFUSALS: readonly Fault[] = [
   { kind: "status", status: 400, body: { error: "invalid_grant" } },
   { kind: "status", status: 400, body: { error: "something_else" } },
@@ -164,7 +164,7 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
         assertRetryAfter(response);
         assert.deepEqual(response.json(), SIGNED_OUT);
         assert.match((await browser.navigate("/idpauth/")).text, /You are signed in/);
-        // Longer than any back-off without a Retry-After, which doubles from one outage to the next.
+        // Longer than any back-off without a Retry-After, which doubles with each outage.
         pass(app, 61);
         assert.deepEqual(await probe(browser), SIGNED_IN, JSON.stringify(fault));
       }

@@ -1,6 +1,6 @@
 import type { StartedApplication } from "../application-starter.js";
 
-/** Everything that a run has made and that no response may show: what it is, and the value. */
+/** Returns every secret of the run: its kind and its value. */
 export function secretsOf({ provider }: StartedApplication): readonly (readonly [kind: string, value: string])[] {
   const found: [string, string][] = [
     ["client secret", provider.clientSecret],
@@ -19,7 +19,7 @@ export function secretsOf({ provider }: StartedApplication): readonly (readonly 
   return found;
 }
 
-/** The kinds of secrets that stand in a text, as they are, or written for JSON or a URL. */
+/** Returns the kinds of secrets in a text, unchanged or encoded for JSON or a URL. */
 export function leaksIn(text: string, secrets: ReturnType<typeof secretsOf>): readonly string[] {
   return secrets
     .filter(([, value]) => [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)].some((form) => text.includes(form)))

@@ -6,7 +6,7 @@ const area = "sub-path";
 const needs = "sub-path";
 const basePath = "/area";
 
-/** Paths that lie outside, or only look as if they lay within. */
+/** Paths outside the mount path, some of them similar to it. */
 const OUTSIDE = [
   "/idpauth/",
   "/idpauth/session",

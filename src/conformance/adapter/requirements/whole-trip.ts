@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { AdapterRequirement } from "./requirement.js";
 import { leaksIn, secretsOf } from "./secrets.js";
 
-/** The whole way, as a visitor takes it. */
+/** The whole sign-in and logout of a user. */
 export const tripRequirements: readonly AdapterRequirement[] = [
   {
     area: "trip",
@@ -50,7 +50,7 @@ export const tripRequirements: readonly AdapterRequirement[] = [
       app.clock.advance(3_600_000);
       await browser.get("/reports");
       app.clock.advance(3_601_000);
-      // Ended once per session, blocked each time.
+      // The event `ended` comes once per session, `blocked` each time.
       for (let time = 0; time < 2; time += 1) assert.equal((await browser.get("/reports")).status, 401);
       await browser.navigate(`/idpauth/login-callback?code=x&state=y`);
       app.provider.fault("revoke", { kind: "reset" });

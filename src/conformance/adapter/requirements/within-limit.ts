@@ -1,9 +1,9 @@
 import { AssertionError } from "node:assert/strict";
 
-/** Milliseconds after which what should come at once is taken for what never comes. */
+/** Milliseconds after which a missing event counts as a failure. */
 const LIMIT = 5_000;
 
-/** The promise, or a failure that says what is missing. */
+/** Returns the promise, or rejects with the message after {@link LIMIT}. */
 export async function withinLimit<Value>(promise: Promise<Value>, otherwise: string): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_resolve, reject) => {
