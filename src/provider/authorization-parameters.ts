@@ -2,12 +2,12 @@ import { isGoogleIssuer } from "../config/document-hosts.js";
 import { parseUrl } from "../http/redirects.js";
 import type { ProviderSettings } from "./provider-settings.js";
 
-/** The scope that asks for a refresh token (OpenID Connect Core section 11). Google has a parameter of its own instead. */
+/** The scope that requests a refresh token (OpenID Connect Core section 11). Google has its own parameter instead. */
 const OFFLINE_ACCESS = "offline_access";
 
 type LoginSettings = Pick<ProviderSettings, "issuer" | "scope" | "scopeIsDefault" | "loginPrompt">;
 
-/** Exactly SCOPE where it is set; the default is extended by `offline_access` where the provider knows that scope. Pure. */
+/** Returns SCOPE unchanged if it is set; otherwise the default, with `offline_access` if the provider supports it. Pure. */
 export function loginScopes(settings: LoginSettings, scopesSupported: readonly string[] | undefined): readonly string[] {
   const extend =
     settings.scopeIsDefault &&
@@ -17,7 +17,7 @@ export function loginScopes(settings: LoginSettings, scopesSupported: readonly s
   return extend ? [...settings.scope, OFFLINE_ACCESS] : settings.scope;
 }
 
-/** The parameters of an authorization request that make the provider give a refresh token, beside the scopes. Pure. */
+/** Returns the parameters besides the scopes that make the provider give a refresh token. Pure. */
 export function offlineParameters(settings: LoginSettings, scopes: readonly string[]): Readonly<Record<string, string>> {
   const google = isGoogle(settings);
   // OpenID Connect Core section 11: without prompt=consent a provider may ignore offline_access.
@@ -25,11 +25,11 @@ export function offlineParameters(settings: LoginSettings, scopes: readonly stri
   return { ...(google && { access_type: "offline" }), ...(prompt !== "" && { prompt }) };
 }
 
-/** Hosts of providers that know `select_account` and do not announce it. */
+/** The hostnames of providers that support `select_account` without announcing it. */
 const SELECTS_ACCOUNT = /(?:^|\.)(?:login\.microsoftonline\.com|login\.microsoftonline\.us|auth0\.com)$/;
 
 /**
- * The `prompt` that lets a user choose another account, which asks for no consent again. Pure.
+ * Returns the `prompt` that lets a user choose another account, without a new consent. Pure.
  *
  * @param supported `prompt_values_supported` of the discovery document
  */
@@ -39,8 +39,8 @@ export function accountPrompt(settings: LoginSettings, supported: readonly strin
 }
 
 /**
- * Whether the default scopes might bring no refresh token, which only the discovery document tells; the startup checks judge
- * an explicit SCOPE. Pure.
+ * Whether the default scopes might give no refresh token, by the discovery document. The startup checks cover an explicit
+ * SCOPE. Pure.
  */
 export function defaultScopesLackRefresh(settings: ProviderSettings, scopesSupported: readonly string[] | undefined): boolean {
   if (!settings.sessionAutoRefresh || !settings.scopeIsDefault || isGoogle(settings) || scopesSupported === undefined) return false;

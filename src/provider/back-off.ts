@@ -10,25 +10,25 @@ export interface Trouble {
   readonly misconfigured?: boolean;
 }
 
-/** Keeps this process away from one endpoint for a while after an outage, so that a provider in trouble gets no storm. */
+/** Blocks requests to one endpoint for a while after an outage, so that the provider is not overloaded. */
 export interface BackOff {
-  /** Seconds for which the endpoint is left alone, rounded up; 0: it may be asked. */
+  /** Returns the seconds for which requests are blocked, rounded up; 0: not blocked. */
   secondsLeft(): number;
   /** @throws ProviderUnavailableError `backing_off`, with the seconds that are left */
   assertReady(): void;
   /**
-   * An outage. The wait doubles once per wave, not once per request of it.
+   * Reports an outage. The wait doubles once for concurrent requests, not once per request.
    *
    * @param startedAt the clock's `monotonic()` when the request began
-   * @param trouble `retryAfter`: the response's Retry-After header; `misconfigured`: an operator has to act, and `assertReady` says so meanwhile
-   * @returns seconds for which the endpoint is left alone now
+   * @param trouble `retryAfter`: the response's Retry-After header; `misconfigured`: an operator must act; `assertReady` throws with this flag
+   * @returns the seconds for which requests are blocked now
    */
   failed(startedAt: number, trouble?: Trouble): number;
-  /** The endpoint works; the next outage begins at the shortest wait again. */
+  /** Reports a success. The next outage starts with the shortest wait. */
   succeeded(): void;
 }
 
-/** @param random in [0, 1); spreads the processes of a fleet */
+/** @param random in [0, 1): jitter, so that processes do not retry at the same time */
 export function createBackOff(clock: Clock, random: () => number): BackOff {
   let seconds = 0;
   let failedAt = -Infinity;
@@ -64,7 +64,7 @@ export function createBackOff(clock: Clock, random: () => number): BackOff {
   };
 }
 
-/** Retry-After as seconds or as an HTTP date (RFC 9110 section 10.2.3), at most 60; undefined when it asks for no wait. */
+/** Reads Retry-After, in seconds or as an HTTP date (RFC 9110 section 10.2.3). At most 60; undefined for no wait. */
 export function retryAfterSeconds(value: string | null | undefined, now: number): number | undefined {
   if (value === null || value === undefined) return undefined;
   const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - now) / 1000;

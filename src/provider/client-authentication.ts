@@ -3,7 +3,7 @@ import type { ProviderSettings } from "./provider-settings.js";
 
 type ClientSettings = Pick<ProviderSettings, "clientId" | "clientSecret" | "tokenEndpointAuthMethod">;
 
-/** How requests to the token and revocation endpoints carry the client's ID and secret (RFC 6749 section 2.3.1). */
+/** Returns the client authentication for the token and revocation endpoints (RFC 6749 section 2.3.1). */
 export function clientAuthentication({ clientId, clientSecret, tokenEndpointAuthMethod }: ClientSettings): ClientAuth {
   if (tokenEndpointAuthMethod === "client_secret_post") return ClientSecretPost(clientSecret);
   const encode = tokenEndpointAuthMethod === "client_secret_basic" ? formEncoded : (text: string) => text;
@@ -13,7 +13,7 @@ export function clientAuthentication({ clientId, clientSecret, tokenEndpointAuth
   };
 }
 
-/** How a log line or a finding names the method. */
+/** Describes the configured method for a log line or a finding. */
 export function authenticationInWords({ tokenEndpointAuthMethod: method }: Pick<ClientSettings, "tokenEndpointAuthMethod">): string {
   switch (method) {
     case "client_secret_post":
@@ -25,7 +25,7 @@ export function authenticationInWords({ tokenEndpointAuthMethod: method }: Pick<
   }
 }
 
-/** The application/x-www-form-urlencoded serializer of the URL standard: letters, digits and `*-._` stay as they are. */
+/** Encodes as application/x-www-form-urlencoded (URL standard): letters, digits and `*-._` stay unchanged. oauth4webapi's encodes `-`. */
 function formEncoded(text: string): string {
   return new URLSearchParams([["", text]]).toString().slice(1);
 }

@@ -14,7 +14,7 @@ import type { ProviderSettings } from "./provider-settings.js";
 
 type ClientSettings = Pick<ProviderSettings, "clientId" | "clientSecret" | "tokenEndpointAuthMethod">;
 
-/** The requests that carry the client's credentials. The library builds them; the response is read as it comes. */
+/** The requests with the client's credentials. oauth4webapi builds them; idpauth reads the raw response. */
 export interface ClientRequests {
   exchange(server: AuthorizationServer, code: Omit<CodeExchange, "nonce">, signal?: AbortSignal): Promise<ProviderResponse>;
   refresh(server: AuthorizationServer, refreshToken: string, signal?: AbortSignal): Promise<ProviderResponse>;
@@ -38,7 +38,7 @@ export function createClientRequests(settings: ClientSettings, backchannel: Back
       response = await backchannel.send(url, { method, headers, body }, signal);
       return new Response();
     };
-    // Whether an endpoint may be reached over http was decided when the discovery document was read.
+    // discovery.ts has checked whether http is allowed.
     await build({ [customFetch]: send, [allowInsecureRequests]: true });
     if (response === undefined) throw new TypeError("The library sent no request.");
     return response;

@@ -14,25 +14,25 @@ import type { Misconfigurations } from "./misconfiguration.js";
 import { oneAtATime } from "./one-at-a-time.js";
 import type { ProviderSettings } from "./provider-settings.js";
 
-/** Milliseconds after which the document is fetched again, in the background. */
+/** Milliseconds after which the document is fetched again in the background. */
 const REFRESH_AFTER = 3600 * 1000;
 
-/** The part of the discovery document (OpenID Connect Discovery section 3) that is used, every member of it checked. */
+/** The used part of the discovery document (OpenID Connect Discovery section 3). Every member is checked. */
 export interface ProviderMetadata extends AuthorizationServer {
   readonly authorization_endpoint: string;
   readonly token_endpoint: string;
   readonly jwks_uri: string;
-  /** The asymmetric ones that the provider may sign ID tokens with; default RS256. */
+  /** The accepted (asymmetric) algorithms for ID tokens; default RS256. */
   readonly id_token_signing_alg_values_supported: string[];
   readonly prompt_values_supported?: string[];
 }
 
 export interface Discovery {
   /**
-   * The provider's metadata: fetched when there is none, else what is at hand, however old, so that a provider that is
-   * down changes nothing.
+   * Returns the provider's metadata, from the cache or the provider. Metadata in the cache never expires, so that an outage
+   * changes nothing.
    *
-   * @param signal ends this caller's wait
+   * @param signal ends the wait of this call
    * @throws ProviderUnavailableError
    */
   current(signal?: AbortSignal): Promise<ProviderMetadata>;
@@ -86,15 +86,15 @@ export function createDiscovery(options: DiscoveryOptions): Discovery {
   };
 }
 
-/** Whether this provider may be asked unencrypted: on this machine, or in debug mode. */
+/** Whether requests to this provider may be unencrypted: on this machine, or in debug mode. */
 export function allowsHttp({ issuer, debug }: Pick<ProviderSettings, "issuer" | "debug">): boolean {
   const url = parseUrl(issuer);
   return url?.protocol === "http:" && (debug || isLoopback(url.hostname));
 }
 
 /**
- * The same of an endpoint that its discovery document names. That the provider itself is on this machine says nothing of
- * where it sends secrets and tokens.
+ * Whether requests to an endpoint of the discovery document may be unencrypted: in debug mode, or if both provider and
+ * endpoint are on this machine.
  */
 export function allowsHttpTo(endpoint: URL, settings: Pick<ProviderSettings, "issuer" | "debug">): boolean {
   return settings.debug || (allowsHttp(settings) && isLoopback(endpoint.hostname));
@@ -102,7 +102,7 @@ export function allowsHttpTo(endpoint: URL, settings: Pick<ProviderSettings, "is
 
 const WELL_KNOWN = "/.well-known/openid-configuration";
 
-/** Where an issuer's discovery document is (OpenID Connect Discovery section 4): below the issuer, whose last slash does not count. */
+/** Returns the address of an issuer's discovery document (OpenID Connect Discovery section 4). A slash at the issuer's end does not count. */
 export function documentAddress(issuer: string): string {
   if (issuer.includes("/.well-known/")) return issuer;
   const url = new URL(issuer);
@@ -110,7 +110,7 @@ export function documentAddress(issuer: string): string {
   return url.href;
 }
 
-/** Follows one redirect, and only to the same address with one trailing slash more or less: some frameworks add or remove it. */
+/** Fetches the document. Follows one redirect that only adds or removes a slash at the end, as some frameworks do. */
 export async function fetchDocument(issuer: string, backchannel: Backchannel): Promise<ProviderResponse> {
   const request = { method: "GET", headers: { accept: "application/json" } };
   const address = documentAddress(issuer);
@@ -129,7 +129,7 @@ function redirectTarget({ status, headers }: ProviderResponse, address: string):
   }
 }
 
-/** A mistake in the set-up: only an operator, or the provider, can correct it. */
+/** A wrong configuration: only an operator, or the provider, can correct it. */
 class Mistake extends Error {
   readonly reason: string;
 
@@ -142,10 +142,10 @@ class Mistake extends Error {
 function readDocument(response: ProviderResponse, settings: ProviderSettings): ProviderMetadata {
   const { status } = response;
   if (status >= 300 && status < 400) {
-    const target = quoted(response.headers.get("location") ?? undefined) || "an address that it does not name";
+    const target = quoted(response.headers.get("location") ?? undefined) || "an unknown address";
     throw new Mistake(
       "redirect",
-      `The discovery document of IDP_ISSUER redirects (${String(status)}) to ${target}. Set IDP_ISSUER to the issuer that serves the document itself.`,
+      `The discovery document of IDP_ISSUER redirects (${String(status)}) to ${target}. Set IDP_ISSUER to the issuer that serves the document without a redirect.`,
     );
   }
   if (status !== 200) {
@@ -153,16 +153,16 @@ function readDocument(response: ProviderResponse, settings: ProviderSettings): P
     if (status < 400 || status >= 500 || status === 408 || status === 429) throw new ProviderUnavailableError(reason);
     throw new Mistake(
       reason,
-      `The request for the discovery document of IDP_ISSUER got status ${String(status)}. Compare IDP_ISSUER with the provider's issuer.`,
+      `The request for the discovery document of IDP_ISSUER returned status ${String(status)}. Compare IDP_ISSUER with the provider's issuer.`,
     );
   }
   const document = jsonObject(response);
   if (document === undefined) throw new ProviderUnavailableError("not_json");
-  // Exact, including the trailing slash (OpenID Connect Discovery section 4.3).
+  // Exactly equal, including a slash at the end (OpenID Connect Discovery section 4.3).
   if (document["issuer"] !== settings.issuer) {
     throw new Mistake(
       "issuer_mismatch",
-      `The issuer in the discovery document is ${issuerInWords(document["issuer"])}, the setting IDP_ISSUER is ${quotedIssuer(settings.issuer)}. The two must be equal.`,
+      `The issuer in the discovery document is ${issuerInWords(document["issuer"])}, but IDP_ISSUER is ${quotedIssuer(settings.issuer)}. The two must be exactly equal.`,
     );
   }
   const endpoints = new Map(
@@ -197,7 +197,7 @@ function signingAlgorithms(announced: unknown): string[] {
   return Array.isArray(announced) ? SIGNING_ALGORITHMS.filter((algorithm) => announced.includes(algorithm)) : ["RS256"];
 }
 
-/** An absolute https address without user info or fragment; http only where that is allowed. */
+/** Returns the value if it is an absolute https address without user info or fragment. http only if it is allowed. */
 function endpointOf(value: unknown, settings: ProviderSettings): string | undefined {
   if (typeof value !== "string") return undefined;
   const url = parseUrl(value);
@@ -209,7 +209,7 @@ function textsIn(list: readonly unknown[]): string[] {
   return list.filter((item) => typeof item === "string");
 }
 
-/** Printed exactly, since one slash or letter can be the difference; only what would disturb a terminal or a log is replaced. */
+/** Quotes an issuer exactly, since one slash or letter can be the difference. Only control characters are replaced. */
 function quotedIssuer(issuer: string): string {
   return JSON.stringify(issuer.slice(0, 500)).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "\uFFFD");
 }

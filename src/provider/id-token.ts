@@ -6,7 +6,7 @@ import { isObject, isTooDeep } from "../record/json.js";
 import type { EpochSeconds } from "../clock.js";
 import type { Jwks } from "./jwks.js";
 
-/** Signature algorithms that an ID token may have at all: asymmetric ones (RFC 7518 section 3.1, RFC 8037, RFC 9864). */
+/** The accepted signature algorithms: asymmetric ones (RFC 7518 section 3.1, RFC 8037, RFC 9864). */
 export const SIGNING_ALGORITHMS: readonly string[] = [
   "RS256",
   "RS384",
@@ -21,32 +21,32 @@ export const SIGNING_ALGORITHMS: readonly string[] = [
   "Ed25519",
 ];
 
-/** Characters; far beyond any honest token, far below what would hold up the process. */
+/** Characters. Far more than a real token has, and few enough to process quickly. */
 export const MAX_ID_TOKEN_LENGTH = 256 * 1024;
 
-/** 31 December 9999: a later `exp` is no date. */
+/** 31 December 9999. A later `exp` is refused. */
 const LAST_DATE: EpochSeconds = 253_402_300_799;
 
-/** What an ID token has to fit. */
+/** The expected values of an ID token. */
 export interface Expected {
   readonly issuer: string;
   readonly clientId: string;
   readonly trustedAudiences: readonly string[];
   /** From the discovery document, never from the token. */
   readonly algorithms: readonly string[];
-  /** The access token that came with it; `at_hash` is checked against it. */
+  /** The access token of the same response, for `at_hash`. */
   readonly accessToken: string;
   readonly now: EpochSeconds;
-  /** Seconds by which the provider's clock and ours may differ. */
+  /** Seconds by which the provider's clock and this machine's clock may differ. */
   readonly clockTolerance: number;
 }
 
 /**
- * Verifies an ID token (OpenID Connect Core section 3.1.3.7) and gives its claims. What the token itself shows to be wrong
- * is found before its keys are asked for, so that a bad token is refused even while they cannot be had.
+ * Verifies an ID token (OpenID Connect Core section 3.1.3.7) and returns its claims. The claims are checked before the keys are
+ * fetched, so that a wrong token is refused even if the keys cannot be fetched. `jwtVerify` of jose needs the keys first.
  *
- * @param checkFlow what only a sign-in or only a refresh asks of the claims
- * @throws ProviderRefusedError `id_token_…`, named after what is wrong
+ * @param checkFlow checks the claims that only a sign-in or only a refresh has
+ * @throws ProviderRefusedError `id_token_…`, with the failed check
  * @throws ProviderUnavailableError `jwks`: the keys for the signature cannot be fetched; `id_token_encrypted`: a misconfiguration
  */
 export async function verifyIdToken(
@@ -68,7 +68,7 @@ function refused(what: string): ProviderRefusedError {
   return new ProviderRefusedError(`id_token_${what}`);
 }
 
-/** Takes the token apart. Keys and addresses of keys in its header are never looked at: they would be the sender's own. */
+/** Decodes a token. Keys and key addresses in its header are ignored, since the sender could choose them. */
 export function readIdToken(token: string, algorithms: readonly string[]): { header: CompactJWSHeaderParameters; claims: IdInfo } {
   if (token.length > MAX_ID_TOKEN_LENGTH) throw refused("size");
   if (isEncrypted(token)) throw new ProviderUnavailableError("id_token_encrypted", { misconfigured: true });
@@ -79,15 +79,15 @@ export function readIdToken(token: string, algorithms: readonly string[]): { hea
   const { alg, kid, typ } = header;
   if (typeof alg !== "string" || !algorithms.includes(alg) || !SIGNING_ALGORITHMS.includes(alg)) throw refused("alg");
   if (parts?.[3] === "") throw refused("signature");
-  // No extension is understood here, and a critical one must be (RFC 7515 section 4.1.11); `b64` is one (RFC 7797).
+  // No critical extension is supported (RFC 7515 section 4.1.11). `b64` is one (RFC 7797).
   if ("crit" in header || "b64" in header) throw refused("crit");
-  // Another kind of JWT from the same issuer must not pass for an ID token (RFC 8725 section 3.11).
+  // Another kind of JWT from the same issuer is not an ID token (RFC 8725 section 3.11).
   if (typ !== undefined && (typeof typ !== "string" || typ.toLowerCase() !== "jwt")) throw refused("typ");
   if (kid !== undefined && typeof kid !== "string") throw refused("kid");
   return { header: { alg, ...(kid !== undefined && { kid }) }, claims };
 }
 
-/** A JWE: five parts, and a header that names the encryption (RFC 7516 sections 3.1 and 4.1.2). */
+/** Whether a token is a JWE: five parts, and a header with `enc` (RFC 7516 sections 3.1 and 4.1.2). */
 function isEncrypted(token: string): boolean {
   const header = /^([A-Za-z0-9_-]+)(?:\.[A-Za-z0-9_-]*){4}$/.exec(token)?.[1];
   return typeof decoded(header)?.["enc"] === "string";
@@ -96,7 +96,7 @@ function isEncrypted(token: string): boolean {
 function decoded(part: string | undefined): Record<string, unknown> | undefined {
   if (part === undefined) return undefined;
   try {
-    // Of members with one name the last one counts (RFC 7519 section 4).
+    // Of duplicate members, the last one counts (RFC 7519 section 4).
     const value: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.from(part, "base64url")));
     return isObject(value) && !isTooDeep(value) ? value : undefined;
   } catch {
@@ -104,7 +104,7 @@ function decoded(part: string | undefined): Record<string, unknown> | undefined 
   }
 }
 
-/** The checks of sections 2 and 3.1.3.7 that every ID token has to pass. Pure. */
+/** Checks the claims that every ID token has (sections 2 and 3.1.3.7). Pure. */
 export function checkClaims(
   claims: IdInfo,
   expected: Pick<Expected, "issuer" | "clientId" | "trustedAudiences" | "now" | "clockTolerance">,
@@ -127,12 +127,12 @@ function isDate(value: unknown): value is number {
   return typeof value === "number" && value >= 0 && value <= LAST_DATE;
 }
 
-/** The nonce of the login that asked for this token (section 3.1.3.7, step 11). Pure. */
+/** Checks the nonce of the login that requested this token (section 3.1.3.7, step 11). Pure. */
 export function checkNonce(claims: IdInfo, nonce: string): void {
   if (claims["nonce"] !== nonce) throw refused("nonce");
 }
 
-/** `at_hash`, when present, binds the access token to the ID token (section 3.1.3.6). Pure. */
+/** Checks `at_hash`, if present: it binds the access token to the ID token (section 3.1.3.6). Pure. */
 export function checkAccessTokenHash(claims: IdInfo, alg: string, accessToken: string): void {
   const hash = claims["at_hash"];
   if (hash === undefined) return;
@@ -142,18 +142,13 @@ export function checkAccessTokenHash(claims: IdInfo, alg: string, accessToken: s
   if (hash !== digest.subarray(0, digest.length / 2).toString("base64url")) throw refused("at_hash");
 }
 
-/** What a refreshed ID token owes to its predecessor (section 12.2): nobody is ever switched to another account. Pure. */
+/** Checks a refreshed ID token against the previous one, so that a session never changes its user (section 12.2). Pure. */
 export function checkContinuity(claims: IdInfo, previous: IdInfo, clockTolerance: number): void {
   if (claims.iss !== previous.iss) throw refused("iss");
   if (claims.sub !== previous.sub) throw refused("sub");
-  // Absent stays absent.
+  // A missing azp stays missing.
   if (claims.azp !== previous.azp) throw refused("azp");
   if (typeof previous["iat"] === "number" && (claims["iat"] as number) < previous["iat"] - clockTolerance) throw refused("iat");
   const nonce = claims["nonce"];
   if (nonce !== undefined && nonce !== previous["nonce"]) throw refused("nonce");
-}
-
-/** Whether only userinfo can tell who this is (section 5.4). Pure. */
-export function lacksIdentity({ email, name, picture }: IdInfo): boolean {
-  return email === undefined && name === undefined && picture === undefined;
 }

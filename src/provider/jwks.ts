@@ -14,32 +14,31 @@ import { oneAtATime } from "./one-at-a-time.js";
 
 /** Milliseconds after which the keys are fetched again in the background. */
 const REFRESH_AFTER = 10 * 60 * 1000;
-/** Milliseconds after which they are not believed any more. */
+/** Milliseconds after which the keys are not used any more. */
 const MAX_AGE = 24 * 3600 * 1000;
-/** Milliseconds between two fetches that tokens with unknown keys can force. */
+/** The minimum milliseconds between two fetches because of unknown keys. */
 const FORCED_INTERVAL = 30_000;
-/** Of a key set, as many are looked at. */
+/** The maximum number of keys that are read from a key set. */
 export const MAX_KEYS = 100;
 
-/** The provider's signing keys (RFC 7517), for as long as they can be believed. */
+/** The provider's signing keys (RFC 7517). */
 export interface Jwks {
   /**
-   * Whether one of the provider's keys signed this token. False: its key is known and the signature is wrong.
+   * Whether one of the provider's keys signed this token. False: the key is known, and the signature is wrong.
    *
-   * @param header the token's, its algorithm already allowed
-   * @param signal ends this caller's wait
-   * @throws ProviderUnavailableError `jwks`: the keys cannot be had, or the token's key is not among them even after
-   * fetching them again
+   * @param header the token's header, with an allowed algorithm
+   * @param signal ends the wait of this call
+   * @throws ProviderUnavailableError `jwks`: the keys cannot be fetched, or lack the token's key even after another fetch
    */
   verify(token: string, header: CompactJWSHeaderParameters, signal?: AbortSignal): Promise<boolean>;
-  /** @throws ProviderUnavailableError while keys, or the one that was asked for last, are missing and their endpoint is backed off from */
+  /** @throws ProviderUnavailableError while keys, or the last token's key, are missing and the back-off blocks a fetch */
   assertReady(): void;
 }
 
 interface JwksOptions {
   /** For events. */
   readonly issuer: string;
-  /** The address of the key set, from the discovery document. */
+  /** Returns the address of the key set, from the discovery document. */
   readonly uri: () => Promise<string>;
   readonly backchannel: Backchannel;
   readonly backOff: BackOff;
@@ -47,15 +46,15 @@ interface JwksOptions {
   readonly events: EventHub;
 }
 
-/** `unsure`: the token names no key, and none of those at hand fits. */
+/** `unsure`: the token names no key, and no known key fits. */
 type Judgement = "verified" | "wrong" | "unsure" | "unknown_key";
 
 export function createJwks({ uri, issuer, backchannel, backOff, clock, events }: JwksOptions): Jwks {
   let cached: KeySet | undefined;
   let forcedAt = -Infinity;
-  // A token was signed with a key that is not published: the next one would be, too.
+  // The last token's key is not published. The next token would have the same key.
   let isKeyMissing = false;
-  // Fetches are counted, since two of them may fall into one tick of the clock.
+  // Fetches are counted, since two of them may have the same time.
   let fetches = 0;
 
   const fetchNow = oneAtATime(async () => {
@@ -79,7 +78,7 @@ export function createJwks({ uri, issuer, backchannel, backOff, clock, events }:
     }
   });
 
-  /** The keys at hand while they can be believed, refreshed in the background; else those of a fetch. */
+  /** Returns the keys in the cache, refreshed in the background, or fetches them. */
   async function current(): Promise<KeySet> {
     const now = clock.monotonic();
     if (cached === undefined || now - cached.requestedAt > MAX_AGE) return fetchNow();
@@ -87,7 +86,7 @@ export function createJwks({ uri, issuer, backchannel, backOff, clock, events }:
     return cached;
   }
 
-  /** Keys newer than these; undefined while another fetch would come too soon. */
+  /** Returns newer keys than these; undefined if the last fetch was too recent. */
   async function newerThan(keys: KeySet): Promise<KeySet | undefined> {
     if (cached !== undefined && cached !== keys) return cached;
     if (!fetchNow.isRunning()) {
@@ -99,7 +98,7 @@ export function createJwks({ uri, issuer, backchannel, backOff, clock, events }:
   }
 
   async function judge(token: string, header: CompactJWSHeaderParameters): Promise<boolean> {
-    // A set that was asked for after the token had come cannot be outdated.
+    // A key set that was requested after the token arrived is not outdated.
     const before = fetches;
     const isNewest = () => keys.fetchNumber > before;
     let keys = await current();
@@ -119,7 +118,7 @@ export function createJwks({ uri, issuer, backchannel, backOff, clock, events }:
       isKeyMissing = false;
       return true;
     }
-    // Without a key's name, a wrong signature proves something only under keys that are known to be the newest.
+    // If the token names no key, only the newest keys prove that its signature is wrong.
     if (judgement === "wrong" || (judgement === "unsure" && isNewest())) return false;
     isKeyMissing = true;
     backOff.failed(clock.monotonic());
@@ -159,7 +158,7 @@ class KeySet {
     return this.#kids.has(header.kid) ? "wrong" : "unknown_key";
   }
 
-  /** The key that the header names; without a name every key that fits the algorithm. Unusable ones are skipped. */
+  /** Yields the key that the header names; without a name, every key for the algorithm. Skips unusable keys. */
   async *#candidates({ alg, kid }: CompactJWSHeaderParameters): AsyncGenerator<CryptoKey> {
     try {
       yield await this.#find({ alg, ...(kid !== undefined && { kid }) });
@@ -178,7 +177,7 @@ async function isSignedBy(key: CryptoKey, token: string, alg: string): Promise<b
   }
 }
 
-/** The public signature keys of a response; a set without any is no set, so that it never replaces a good one. */
+/** Returns the public signature keys of a response. Throws for a set without usable keys, so that it never replaces a good set. */
 function usableKeys(response: ProviderResponse): JWK[] {
   if (response.status !== 200) throw new ProviderUnavailableError(`http_${String(response.status)}`);
   const listed = jsonObject(response)?.["keys"];
@@ -188,10 +187,10 @@ function usableKeys(response: ProviderResponse): JWK[] {
   return keys;
 }
 
-/** Whether a member of a key set is a public signature key, of a kind and size that are accepted. */
+/** Whether a member of a key set is a public signature key of an accepted kind and size. */
 export function isUsableKey(key: unknown): key is JWK {
   if (!isObject(key) || !["RSA", "EC", "OKP"].includes(key["kty"] as string)) return false;
-  // A private or symmetric key in the open proves nothing.
+  // A published private or symmetric key proves nothing.
   if (key["d"] !== undefined || (key["use"] !== undefined && key["use"] !== "sig")) return false;
   try {
     const { asymmetricKeyType, asymmetricKeyDetails } = createPublicKey({ key, format: "jwk" });

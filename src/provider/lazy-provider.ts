@@ -2,8 +2,8 @@ import type { Provider } from "../ports/provider.js";
 import type { OpenIdProviderOptions } from "./openid-provider.js";
 
 /**
- * The OpenID provider, whose libraries are loaded by its first use: they take longer to load than all the rest, and a
- * process that only answers requests of signed-in visitors does not need them for an hour.
+ * Returns the OpenID provider. Its libraries are loaded at its first use: they take longer to load than the rest of the
+ * package, and requests of signed-in users do not need them until a token expires.
  */
 export function loadedWhenNeeded(options: OpenIdProviderOptions): Provider {
   let loaded: Provider | undefined;
@@ -18,7 +18,7 @@ export function loadedWhenNeeded(options: OpenIdProviderOptions): Provider {
   return {
     facts: async () => (await load()).facts(),
     authorizationUrl: async (request) => (await load()).authorizationUrl(request),
-    // A provider that was never used has not failed yet.
+    // Before its first use, the provider has no failures.
     assertReadyToExchange: () => loaded?.assertReadyToExchange(),
     assertReadyToRefresh: (session) => loaded?.assertReadyToRefresh(session),
     exchange: async (exchange) => (await load()).exchange(exchange),

@@ -3,12 +3,12 @@ import type { EventHub } from "../events/event-hub.js";
 import type { ProviderEndpoint } from "../events/events.js";
 import type { LogEntry } from "../ports/log.js";
 
-/** A cause that waiting does not remove: an operator, or the provider, has to change the set-up. */
+/** A wrong configuration: an operator, or the provider, must change it. */
 export interface Misconfiguration {
   readonly endpoint: ProviderEndpoint | "authorization";
   /** A stable word: `issuer_mismatch`, `invalid_client`, `id_token_encrypted`, … */
   readonly reason: string;
-  /** One or two sentences for the operator: the cause and the remedy. Never a secret. */
+  /** The cause and the remedy, for the operator. Never contains a secret. */
   readonly message: string;
   readonly status?: number;
 }
@@ -22,7 +22,7 @@ export class Misconfigurations {
     this.#events = events;
   }
 
-  /** The log line of this cause; null if the cause is already reported. */
+  /** Returns the log line of this cause; null if the cause is already reported. */
   lineOf({ endpoint, reason, message, status }: Misconfiguration): LogEntry | null {
     const reported = this.#reported.get(endpoint) ?? new Set();
     this.#reported.set(endpoint, reported);
@@ -32,14 +32,14 @@ export class Misconfigurations {
     return { level: "error", code: "provider_misconfigured", message, details };
   }
 
-  /** Writes the log line, if this cause has none yet. @returns the error to throw */
+  /** Writes the log line, unless this cause has one already. @returns the error to throw */
   report(cause: Misconfiguration): ProviderUnavailableError {
     const line = this.lineOf(cause);
     if (line !== null) this.#events.log(line);
     return new ProviderUnavailableError(cause.reason, { misconfigured: true });
   }
 
-  /** The endpoint works: the same cause is reported again when it comes back. */
+  /** Reports that the endpoint works. A cause that returns later is reported again. */
   resolved(endpoint: Misconfiguration["endpoint"]): void {
     this.#reported.delete(endpoint);
   }

@@ -1,4 +1,4 @@
-/** Whoever calls while the task runs gets the result of that run. */
+/** Runs a task. A call during a run gets the result of that run. */
 export interface OneAtATime<Result> {
   (): Promise<Result>;
   readonly isRunning: () => boolean;

@@ -39,16 +39,16 @@ export interface OpenIdProviderOptions {
   readonly random?: () => number;
 }
 
-/** Seconds that a session lives on after a refresh that userinfo has confirmed, at most. */
+/** The maximum seconds until the next refresh, after a refresh that userinfo has confirmed. */
 const MAX_CONFIRMED = 3600;
 
-/** What the metadata demands and this package does not do. */
+/** Requirements in the metadata that idpauth does not support. */
 const UNSUPPORTED = [
   ["require_pushed_authorization_requests", "par_required", "pushed authorization requests (RFC 9126)"],
   ["require_signed_request_object", "request_object_required", "signed request objects (RFC 9101)"],
 ] as const;
 
-/** The provider as OpenID Connect describes it. Sends no request until it is used. */
+/** Creates an OpenID provider's client. It sends no request before its first use. */
 export function createOpenIdProvider(options: OpenIdProviderOptions): Provider {
   return new OpenIdProvider(options);
 }
@@ -115,7 +115,7 @@ class OpenIdProvider implements Provider {
 
   assertReadyToExchange(): void {
     this.#tokens.assertReadyToExchange();
-    // No code is spent on an ID token that could not be verified.
+    // A code is not spent if its ID token cannot be verified.
     this.#jwks.assertReady();
   }
 
@@ -127,7 +127,7 @@ class OpenIdProvider implements Provider {
   async exchange(exchange: CodeExchange): Promise<SignIn> {
     const { code, redirectUri, nonce } = exchange;
     if (code === "") throw new ProviderRefusedError("code_missing");
-    // It comes out of a stored record, which is validated on read like any other input.
+    // It comes from a stored record, which is validated like any other input.
     if (!URL.canParse(redirectUri)) throw new ProviderRefusedError("redirect_uri");
     const metadata = await this.#discovery.current();
     this.assertReadyToExchange();
@@ -170,7 +170,7 @@ class OpenIdProvider implements Provider {
     const startedAt = this.#clock.monotonic();
     const claims = await this.#verify(metadata, spent, check, request.signal).catch((error: unknown) => {
       if (error instanceof ProviderUnavailableError && error.isMisconfiguration) {
-        // The next refresh token would be spent on the same response.
+        // The next refresh would get the same response.
         this.#tokens.refreshFailed(request.session, { startedAt, response: undefined, reason: error.reason, isOperators: true });
       }
       throw error;
@@ -201,7 +201,7 @@ class OpenIdProvider implements Provider {
     return false;
   }
 
-  /** One request to an endpoint that only best effort needs, unless it is backed off from. */
+  /** Sends a best-effort request, unless the back-off blocks it. */
   async #ask(
     metadata: ProviderMetadata,
     endpoint: "userinfo" | "revocation",
@@ -244,7 +244,7 @@ class OpenIdProvider implements Provider {
     };
     try {
       const claims = await verifyIdToken(idToken, expected, this.#jwks, checkFlow, signal);
-      // Only now: a token response whose ID token cannot be used leaves its cause as it was.
+      // Not before: a token response with an unusable ID token does not show that the configuration is correct.
       this.#misconfigurations.resolved("token");
       return claims;
     } catch (error) {
@@ -252,12 +252,12 @@ class OpenIdProvider implements Provider {
       throw this.#misconfigurations.report({
         endpoint: "token",
         reason: error.reason,
-        message: "The provider encrypts its ID tokens. Encrypted ID tokens are not supported: have the provider sign them only.",
+        message: "The provider encrypts its ID tokens, which idpauth does not support. Have the provider only sign them.",
       });
     }
   }
 
-  /** Completes an ID token that only names the account (OpenID Connect Core section 5.4). Never rejects. */
+  /** Adds userinfo's claims to an ID token without claims about the user (OpenID Connect Core section 5.4). Never rejects. */
   async #completed(metadata: ProviderMetadata, claims: IdInfo, accessToken: string): Promise<Identity> {
     const endpoint = metadata.userinfo_endpoint;
     const alone = { idInfo: claims, userinfoClaims: [] };
@@ -269,15 +269,15 @@ class OpenIdProvider implements Provider {
       const userinfo = userinfoOf(response, claims.sub);
       if (userinfo.kind === "claims") return completedByUserinfo(claims, userinfo.claims);
       if (userinfo.kind === "signed") this.#signedUserinfo();
-      else this.#warn("userinfo", "The userinfo response cannot be used; the sign-in stands without it.", { status: response.status });
+      else this.#warn("userinfo", "The userinfo response cannot be used. The sign-in continues without it.", { status: response.status });
     } catch (error) {
       const reason = error instanceof ProviderUnavailableError ? error.reason : "unexpected";
-      this.#warn("userinfo", "The userinfo endpoint did not respond; the sign-in stands without it.", { reason });
+      this.#warn("userinfo", "The userinfo endpoint did not respond. The sign-in continues without it.", { reason });
     }
     return alone;
   }
 
-  /** A refresh response without an ID token (Core section 12.2): userinfo has to name the same user. */
+  /** Handles a refresh response without an ID token (Core section 12.2): userinfo must confirm the same user. */
   async #confirmed(
     metadata: ProviderMetadata,
     { accessToken, receivedAt, accessTokenExpiresAt }: SpentRefresh,
@@ -288,12 +288,12 @@ class OpenIdProvider implements Provider {
     if (accessToken === undefined) throw new ProviderRefusedError("access_token_missing");
     if (endpoint === undefined || this.#settings.refreshWithoutIdToken === "refuse") {
       this.#misconfigurations.report({
-        // Not the token endpoint's: sign-ins, which do have an ID token, would make the line come back.
+        // Not "token": each sign-in, which has an ID token, would reset that endpoint, and the line would repeat.
         endpoint: "userinfo",
         reason: "id_token_missing",
         message:
-          "The provider's refresh responses have no ID token, so sessions end with the first one. " +
-          "Set IDP_REFRESH_WITHOUT_ID_TOKEN to userinfo, for a provider with a userinfo endpoint, or IDP_SESSION_AUTO_REFRESH to false.",
+          "The provider's refresh responses have no ID token, so a session ends at its first refresh. " +
+          "If the provider has a userinfo endpoint, set IDP_REFRESH_WITHOUT_ID_TOKEN to userinfo. Otherwise set IDP_SESSION_AUTO_REFRESH to false.",
       });
       throw new ProviderRefusedError("id_token_missing");
     }
@@ -301,7 +301,7 @@ class OpenIdProvider implements Provider {
     const outage = (reason: string, response?: ProviderResponse, cause?: unknown): ProviderUnavailableError => {
       this.#outage(metadata, "userinfo", reason, startedAt);
       const retryAfter = this.#tokens.refreshFailed(session, { startedAt, response, reason, isOperators: false });
-      this.#warn("userinfo", "The userinfo endpoint could not confirm a refresh; the session stays.", { reason });
+      this.#warn("userinfo", "The userinfo endpoint could not confirm a refresh. The session is kept.", { reason });
       return new ProviderUnavailableError(reason, { retryAfter, cause });
     };
     const response = await askUserinfo(this.#backchannel, endpoint, accessToken, signal).catch((error: unknown) => {
@@ -325,7 +325,7 @@ class OpenIdProvider implements Provider {
   #assertSupported(metadata: ProviderMetadata): void {
     for (const [name, reason, feature] of UNSUPPORTED) {
       if (metadata[name] !== true) continue;
-      const message = `The provider requires ${feature}, which are not supported. Turn the requirement off for this client, or use another provider.`;
+      const message = `The provider requires ${feature}, which idpauth does not support. Turn the requirement off for this client, or use another provider.`;
       throw this.#misconfigurations.report({ endpoint: "authorization", reason, message });
     }
   }
@@ -335,7 +335,7 @@ class OpenIdProvider implements Provider {
       endpoint: "userinfo",
       reason: "userinfo_signed",
       message:
-        "The userinfo endpoint sends a signed response (application/jwt). Signed userinfo is not supported: have the provider send JSON.",
+        "The userinfo endpoint sends a signed response (application/jwt), which idpauth does not support. Have the provider send JSON.",
     };
     this.#misconfigurations.report(mistake);
   }
@@ -361,7 +361,7 @@ class OpenIdProvider implements Provider {
   }
 }
 
-/** Seconds that the last ID token lived after it was received; before it was noted when that was, after it was issued. */
+/** Returns the lifetime of the last ID token in seconds, from its receipt. Old records lack the receipt; then from its `iat`. */
 function lifetimeOf({ exp, iat }: IdInfo, receivedAt: EpochSeconds | undefined): number {
   const from = receivedAt ?? iat;
   const seconds = typeof exp === "number" && typeof from === "number" ? exp - from : NaN;

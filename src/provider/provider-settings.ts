@@ -1,6 +1,6 @@
 import type { Endpoints } from "../config/setting-kinds.js";
 
-/** The settings that the provider looks at; names and meanings as in the table of settings. */
+/** The settings of the provider, with names and meanings of the table of settings. */
 export interface ProviderSettings {
   readonly clientId: string;
   readonly clientSecret: string;
@@ -11,10 +11,10 @@ export interface ProviderSettings {
   /** Seconds. */
   readonly httpTimeout: number;
   readonly tokenEndpointAuthMethod: "client_secret_post" | "client_secret_basic" | "client_secret_basic_raw";
-  /** Override or complete the discovery document. */
+  /** Replace endpoints of the discovery document or add to them. */
   readonly providerMetadata: Endpoints;
   readonly refreshWithoutIdToken: "userinfo" | "refuse";
-  /** Seconds by which the provider's clock and ours may differ. */
+  /** Seconds by which the provider's clock and this machine's clock may differ. */
   readonly clockTolerance: number;
   readonly loginPrompt: string | null;
   readonly trustedAudiences: readonly string[];

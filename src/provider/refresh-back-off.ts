@@ -1,15 +1,15 @@
 import type { Clock } from "../clock.js";
 import { createBackOff, type BackOff, type Trouble } from "./back-off.js";
 
-/** Milliseconds within which a second session's trouble shows that the provider has it, not the first session's token. */
+/** Milliseconds. If a second session fails within this time, the provider has an outage; the first session's token is not the cause. */
 const SHARED_WITHIN = 10_000;
 
-/** Sessions whose back-off is remembered; the oldest goes first. */
+/** The maximum number of sessions with a back-off. The oldest is removed first. */
 const MAX_SESSIONS = 10_000;
 
 /**
- * The back-off of refreshes: one that all sessions share, for an outage of the provider, and one for each session in trouble. A
- * session whose token always fails keeps no other session waiting. Our decision.
+ * The back-off of refreshes: a shared one for an outage of the provider, and one for each session that fails. A session
+ * whose token always fails never delays another session.
  */
 export class RefreshBackOff {
   readonly #clock: Clock;
@@ -30,12 +30,12 @@ export class RefreshBackOff {
     this.#sessions.get(session)?.assertReady();
   }
 
-  /** No response, or one that no session's token can cause. */
+  /** Reports a failure that no session's token can cause, such as no response. */
   allFailed(startedAt: number, trouble?: Trouble): number {
     return this.#shared.failed(startedAt, trouble);
   }
 
-  /** A response that asks this session to come back later: 5xx, 429 and the like. A second session's within 10 s concerns all. */
+  /** Reports a response that asks for a later retry, such as 5xx or 429. A second session's failure within 10 s concerns all sessions. */
   sessionFailed(session: string, startedAt: number, trouble?: Trouble): number {
     const seconds = this.tokenFailed(session, startedAt, trouble);
     const now = this.#clock.monotonic();
@@ -45,10 +45,10 @@ export class RefreshBackOff {
     return Math.max(seconds, this.#shared.failed(startedAt, trouble));
   }
 
-  /** A response that this session's own token may have caused, such as 403: it never concerns another session. */
+  /** Reports a response that this session's token may have caused, such as 403. It never concerns another session. */
   tokenFailed(session: string, startedAt: number, trouble?: Trouble): number {
     const backOff = this.#sessions.get(session) ?? createBackOff(this.#clock, this.#random);
-    // At the end of the map, as the newest.
+    // Moved to the end of the map, as the newest.
     this.#sessions.delete(session);
     this.#sessions.set(session, backOff);
     const [oldest] = this.#sessions.keys();

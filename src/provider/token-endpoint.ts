@@ -14,7 +14,7 @@ import type { ProviderSettings } from "./provider-settings.js";
 
 export type TokenBody = Readonly<Record<string, unknown>>;
 
-/** What a failed response asks of later requests. */
+/** A failed request, for the back-off. */
 interface Failure {
   readonly startedAt: number;
   /** Undefined: no response came. */
@@ -32,7 +32,7 @@ export interface TokenEndpointOptions {
   readonly misconfigurations: Misconfigurations;
 }
 
-/** The token endpoint: one request each time, never repeated, since a code or a refresh token works once. */
+/** The token endpoint. A request is never repeated, since a code or a refresh token works once. */
 export class TokenEndpoint {
   readonly #options: TokenEndpointOptions;
   readonly #exchanges: BackOff;
@@ -62,10 +62,10 @@ export class TokenEndpoint {
       worked: () => {
         this.#exchanges.succeeded();
       },
-      // A stranger's code gets whatever response it provokes: only what no code can provoke keeps other users away.
+      // An attacker can send any code. Only failures that no code can cause may block other users.
       failed: ({ startedAt, response, reason, isOperators }) => {
-        const isEverybodys = isOperators || (response === undefined && reason !== "too_large");
-        if (isEverybodys) return this.#exchanges.failed(startedAt, { misconfigured: isOperators });
+        const concernsAll = isOperators || (response === undefined && reason !== "too_large");
+        if (concernsAll) return this.#exchanges.failed(startedAt, { misconfigured: isOperators });
         return retryAfterSeconds(response?.headers.get("retry-after"), this.#options.clock.now()) ?? 1;
       },
     });
@@ -82,11 +82,12 @@ export class TokenEndpoint {
     });
   }
 
-  /** Backs off after a failed refresh, or after a failed userinfo request that was to confirm one. @returns seconds */
+  /** Backs off after a failed refresh, or a failed userinfo request that confirms one. @returns seconds */
   refreshFailed(session: string, { startedAt, response, reason, isOperators }: Failure): number {
     const trouble = { retryAfter: response?.headers.get("retry-after"), misconfigured: isOperators };
     if (reason === "invalid_client") return this.#refreshes.allFailed(startedAt, trouble);
-    if (isOperators || (response !== undefined && isTokens(response))) return this.#refreshes.tokenFailed(session, startedAt, trouble);
+    if (isOperators || (response !== undefined && mayBeTokensFault(response)))
+      return this.#refreshes.tokenFailed(session, startedAt, trouble);
     if (response === undefined && reason !== "too_large") return this.#refreshes.allFailed(startedAt, trouble);
     return this.#refreshes.sessionFailed(session, startedAt, trouble);
   }
@@ -99,7 +100,7 @@ export class TokenEndpoint {
   ): Promise<TokenBody> {
     const { clock, events, misconfigurations } = this.#options;
     const startedAt = clock.monotonic();
-    const told = (reason: string): void => {
+    const emitOutage = (reason: string): void => {
       const duration = clock.monotonic() - startedAt;
       events.emit("outage", { issuer: metadata.issuer, side: "provider", endpoint: "token", reason, duration });
     };
@@ -109,7 +110,7 @@ export class TokenEndpoint {
     } catch (error) {
       if (!(error instanceof ProviderUnavailableError)) throw error;
       const { reason, cause } = error;
-      told(reason);
+      emitOutage(reason);
       throw new ProviderUnavailableError(reason, {
         retryAfter: failed({ startedAt, response: undefined, reason, isOperators: false }),
         cause,
@@ -123,7 +124,7 @@ export class TokenEndpoint {
     }
     const isOperators = meaning.kind === "operator";
     const { reason } = meaning;
-    told(reason);
+    emitOutage(reason);
     const retryAfter = failed({ startedAt, response, reason, isOperators });
     if (isOperators) throw misconfigurations.report(this.#mistake(meaning, response.status));
     throw new ProviderUnavailableError(reason, { retryAfter });
@@ -134,12 +135,12 @@ export class TokenEndpoint {
     const message =
       reason === "invalid_client"
         ? `The token endpoint does not accept this client (invalid_client). ${sent} Check IDP_CLIENT_ID, IDP_CLIENT_SECRET and IDP_TOKEN_ENDPOINT_AUTH_METHOD.`
-        : `The token endpoint does not let this client refresh (${reason}, status ${String(status)}). ${sent} Check the client's settings at the provider.`;
+        : `The token endpoint does not allow this client to refresh (${reason}, status ${String(status)}). ${sent} Check the client's settings at the provider.`;
     return { endpoint: "token" as const, reason, message, status };
   }
 }
 
-/** A status of the 4xx range that this session's token may have caused. */
-function isTokens({ status }: ProviderResponse): boolean {
+/** Whether this session's token may have caused the 4xx status. */
+function mayBeTokensFault({ status }: ProviderResponse): boolean {
   return status >= 400 && status < 500 && !TRY_LATER.has(status);
 }

@@ -1,29 +1,29 @@
 import { isObject, isTooDeep } from "../record/json.js";
 import type { ProviderResponse } from "./transport.js";
 
-/** What a response of the token endpoint means. `reason` is a stable word that is safe to log. */
+/** The meaning of the token endpoint's response. `reason` is a stable word that is safe to log. */
 export type Meaning =
   | { readonly kind: "ok"; readonly body: Readonly<Record<string, unknown>> }
-  /** A definite no to this code or refresh token. */
+  /** The code or refresh token is refused definitely. */
   | { readonly kind: "refused"; readonly reason: string }
-  /** The client is set up wrongly; nothing that this visitor's token could change. */
+  /** The client's configuration is wrong, independent of this token. */
   | { readonly kind: "operator"; readonly reason: string }
   | { readonly kind: "outage"; readonly reason: string };
 
-/** What the token endpoint was asked for. */
+/** The kind of request to the token endpoint. */
 export type Grant = "exchange" | "refresh";
 
-/** Errors of RFC 6749 section 5.2 that concern the client, not the refresh token. */
+/** The errors of RFC 6749 section 5.2 about the client, not about the refresh token. */
 const OPERATOR_ERRORS = new Set(["invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope"]);
 
-/** Statuses of the 4xx range that ask to come again later. */
+/** The 4xx statuses that ask for a later retry. */
 export const TRY_LATER: ReadonlySet<number> = new Set([408, 429]);
 
 /**
- * The meaning of a response to a code exchange or a refresh, in the order of the table in docs/explanation/decisions.md. Pure. Whether the
- * ID token of a 200 is valid is decided elsewhere.
+ * Returns the meaning of a response to a code exchange or a refresh, in the order of the table in docs/explanation/decisions.md. Pure.
+ * The ID token is verified later.
  *
- * A code is any text that a stranger puts into a URL, so nothing but `invalid_client` in the response to one blames the operator.
+ * An attacker can put any code into a URL. So in the response to a code, only `invalid_client` means a wrong configuration.
  */
 export function meaningOf(response: ProviderResponse, grant: Grant): Meaning {
   const { status } = response;
@@ -43,7 +43,7 @@ export function meaningOf(response: ProviderResponse, grant: Grant): Meaning {
   return { kind: status !== 400 || OPERATOR_ERRORS.has(reason) ? "operator" : "refused", reason };
 }
 
-/** The body as a JSON object; undefined for anything else, for one nested too deep, and for a web page whatever is in it. */
+/** Parses the body as a JSON object; undefined for anything else, for deep nesting, and for every HTML page. */
 export function jsonObject({ headers, text }: ProviderResponse): Readonly<Record<string, unknown>> | undefined {
   if (/^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(headers.get("content-type") ?? "")) return undefined;
   try {
@@ -54,13 +54,13 @@ export function jsonObject({ headers, text }: ProviderResponse): Readonly<Record
   }
 }
 
-/** The provider's `error` code when it has the form of one: anything else in its response is never repeated. */
+/** Returns the provider's `error` code if it has a valid form. Other text of the response is never shown. */
 export function errorCode(response: ProviderResponse): string | undefined {
   const error = jsonObject(response)?.["error"];
   return typeof error === "string" && /^[a-z_]{1,64}$/.test(error) ? error : undefined;
 }
 
-/** The parts of a token response (RFC 6749 section 5.1) that have a usable form; the rest is undefined. */
+/** The usable parts of a token response (RFC 6749 section 5.1); unusable parts are undefined. */
 export interface TokenResponse {
   /** Only of a bearer token. */
   readonly accessToken: string | undefined;
@@ -77,7 +77,7 @@ export function tokensOf(body: Readonly<Record<string, unknown>>): TokenResponse
   return {
     accessToken: isBearer ? visible(body["access_token"]) : undefined,
     refreshToken: text(body["refresh_token"]),
-    // One of another type is not missing, it is wrong.
+    // An ID token of another type is wrong, not missing.
     idToken: isMissing(body["id_token"]) ? undefined : (text(body["id_token"]) ?? ""),
     scopes: text(body["scope"])
       ?.split(" ")
@@ -86,16 +86,16 @@ export function tokensOf(body: Readonly<Record<string, unknown>>): TokenResponse
   };
 }
 
-/** Seconds beyond which a lifetime is not believed: a century. */
+/** Seconds: a century. A longer lifetime is ignored. */
 const MAX_LIFETIME = 100 * 365 * 86_400;
 
-/** Some providers send a string; one that makes no sense is as good as none. */
+/** Reads a lifetime in seconds. Some providers send a string. Undefined for an invalid value. */
 export function lifetime(value: unknown): number | undefined {
   const seconds = typeof value === "string" && /^\d{1,12}$/.test(value) ? Number(value) : value;
   return typeof seconds === "number" && seconds >= 0 && seconds <= MAX_LIFETIME ? seconds : undefined;
 }
 
-/** What a token may consist of (RFC 6749 appendix A.12); anything else could not be sent in a header. */
+/** Returns a token of visible characters (RFC 6749 appendix A.12), since others cannot be sent in a header. */
 function visible(value: unknown): string | undefined {
   const token = text(value);
   return token !== undefined && /^[\x20-\x7e]+$/.test(token) ? token : undefined;

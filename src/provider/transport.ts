@@ -1,10 +1,10 @@
 import { ProviderUnavailableError } from "../errors.js";
 import type { Clock } from "../clock.js";
 
-/** Bytes of an answer's body, after decoding, beyond which it is no answer. */
+/** The maximum size of a response's body in bytes, after decompression. */
 export const MAX_RESPONSE_BYTES = 1024 * 1024;
 
-/** One whole answer of the provider, kept apart from the library that asked: what it means is decided on the raw text. */
+/** A complete response of the provider as raw text. */
 export interface ProviderResponse {
   readonly status: number;
   readonly headers: Headers;
@@ -17,14 +17,14 @@ export interface BackchannelRequest {
   readonly body?: URLSearchParams;
 }
 
-/** The one way in which this process talks to the provider. */
+/** Sends all requests to the provider. */
 export interface Backchannel {
   /**
-   * Sends one request and reads the whole answer. Never follows a redirect, since that could carry a token to another
-   * host, and never tries twice.
+   * Sends one request and reads the complete response. Never follows a redirect, since it could send a token to another
+   * server. Never repeats a request.
    *
    * @param signal the total deadline; default: connecting, headers and body together get the configured timeout
-   * @throws ProviderUnavailableError `timeout`, `network` or `too_large`; a status code of any kind is an answer
+   * @throws ProviderUnavailableError `timeout`, `network` or `too_large`. Every status code is a response
    */
   send(url: string, request: BackchannelRequest, signal?: AbortSignal): Promise<ProviderResponse>;
 }
@@ -65,10 +65,10 @@ async function receive(
   signal: AbortSignal,
 ): Promise<ProviderResponse> {
   try {
-    // The race also ends the wait for a fetch that does not look at its signal.
+    // untilAborted also ends the wait for a fetch that ignores its signal.
     return await untilAborted(signal, async () => {
       const response = await fetch(url, { ...(request as RequestInit), redirect: "manual", signal });
-      return { status: response.status, headers: response.headers, text: await cappedText(response) };
+      return { status: response.status, headers: response.headers, text: await limitedText(response) };
     });
   } catch (error) {
     if (error instanceof ProviderUnavailableError) throw error;
@@ -77,10 +77,10 @@ async function receive(
   }
 }
 
-/** `response.text()` would take in whatever comes, also an endless or much compressed body. */
-async function cappedText(response: Response): Promise<string> {
+/** Reads the body up to the maximum size. `response.text()` would read an endless or highly compressed body. */
+async function limitedText(response: Response): Promise<string> {
   if (response.body === null) return "";
-  // Keeps a byte order mark, which JSON must not have (RFC 8259 section 8.1).
+  // Keeps a byte order mark, so that JSON.parse refuses it (RFC 8259 section 8.1).
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let text = "";
   let bytes = 0;
@@ -98,7 +98,7 @@ async function cappedText(response: Response): Promise<string> {
 }
 
 /**
- * The result of `task`, or a rejection as soon as the signal is aborted; the task itself may go on.
+ * Returns the result of `task`, or rejects when the signal is aborted. The task itself may continue.
  *
  * @throws ProviderUnavailableError `timeout`
  */

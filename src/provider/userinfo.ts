@@ -2,7 +2,7 @@ import type { IdInfo } from "../record/identity.js";
 import { jsonObject } from "./token-responses.js";
 import type { ProviderResponse, Backchannel } from "./transport.js";
 
-/** What a userinfo response means. `reason` is a stable word that is safe to log. */
+/** The meaning of a userinfo response. `reason` is a stable word that is safe to log. */
 export type Userinfo =
   | { readonly kind: "claims"; readonly claims: IdInfo }
   /** A JWT (OpenID Connect Core section 5.3.2), which is not supported. */
@@ -11,7 +11,7 @@ export type Userinfo =
   | { readonly kind: "refused"; readonly reason: string }
   | { readonly kind: "outage"; readonly reason: string; readonly response: ProviderResponse };
 
-/** Asks who the access token is for (OpenID Connect Core section 5.3). @throws ProviderUnavailableError no response came */
+/** Requests the claims of the access token's user (OpenID Connect Core section 5.3). @throws ProviderUnavailableError no response */
 export async function askUserinfo(
   backchannel: Backchannel,
   endpoint: string,
@@ -22,7 +22,7 @@ export async function askUserinfo(
   return backchannel.send(endpoint, { method: "GET", headers }, signal);
 }
 
-/** Pure. @param sub the ID token's; claims about another user are never used */
+/** Returns the meaning of a userinfo response. Pure. @param sub the ID token's subject; claims about another user are refused */
 export function userinfoOf(response: ProviderResponse, sub: unknown): Userinfo {
   const { status, headers } = response;
   if (/^\s*application\/jwt\b/i.test(headers.get("content-type") ?? "")) return { kind: "signed" };

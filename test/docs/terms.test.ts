@@ -1,16 +1,18 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
+import ts from "typescript";
 import { describe, expect, it } from "vitest";
 
-// One term for one thing, in every page for users. Code, links' targets and headings' anchors are not prose.
+// One term for one thing, in every page for users, and in the messages and comments of the library. Code, links' targets and
+// headings' anchors are not prose.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 
-/** Words that the documentation does not use, with the term that it uses instead. */
+/** Words that prose does not use, with the term that it uses instead. */
 const TERMS: readonly (readonly [RegExp, string])[] = [
   [/\bvisitors?\b/gi, "user"],
   [/\b(?<!sister |`)hosts?\b(?! header|=)/gi, "framework, application, or adapter (`Host` header for the header)"],
-  [/\b(?:whoever|whomever|nobody|somebody|no ?one else)\b/gi, "the user, no process, a client, …: name it"],
+  [/\b(?:whoever|whomever|nobody|somebody|anybody|everybody|no ?one else)\b/gi, "the user, no process, a client, …: name it"],
   [/\bwhatever\b/gi, "name the thing"],
   [/\bcaps?\b/gi, "session limit"],
   [/\b(?:un)?seal(?:s|ed|ing)?\b/gi, "encrypt"],
@@ -21,8 +23,8 @@ const TERMS: readonly (readonly [RegExp, string])[] = [
   [/\bput right\b/gi, "correct"],
 ];
 
-/** Pages that are generated from tables in src/. */
-const EXEMPT = new Set(["docs/reference/errors.md", "docs/reference/settings.md"]);
+/** The parts of src/ whose messages and comments are checked. */
+const CHECKED_SOURCE = ["cli", "config", "errors.ts", "provider"];
 
 const pages = [
   "README.md",
@@ -31,7 +33,15 @@ const pages = [
   ...["tutorial", "how-to", "reference", "explanation", "contributing"].flatMap((folder) =>
     readdirSync(path.join(ROOT, "docs", folder)).map((name) => `docs/${folder}/${name}`),
   ),
-].filter((page) => page.endsWith(".md") && !EXEMPT.has(page));
+].filter((page) => page.endsWith(".md"));
+
+const sources = CHECKED_SOURCE.flatMap((part) =>
+  part.endsWith(".ts")
+    ? [`src/${part}`]
+    : readdirSync(path.join(ROOT, "src", part), { recursive: true, encoding: "utf8" })
+        .filter((name) => name.endsWith(".ts"))
+        .map((name) => `src/${part}/${name.replaceAll(path.sep, "/")}`),
+);
 
 /** The lines of a page without blocks of code, inline code and links' targets. Code becomes a placeholder, so that lines keep their numbers. */
 function prose(text: string): string[] {
@@ -41,6 +51,32 @@ function prose(text: string): string[] {
     .replace(/(`+)(?!`).+?\1(?!`)/gs, (code) => code.replace(/[^\n]/g, "·"))
     .replace(/\]\([^)]*\)/g, "]")
     .split("\n");
+}
+
+/** A module's text with everything but comments and texts of several words removed, so that lines keep their numbers. */
+function messagesAndComments(text: string): string {
+  const source = ts.createSourceFile("module.ts", text, ts.ScriptTarget.Latest, true);
+  const ranges: ts.TextRange[] = [];
+  const visit = (node: ts.Node): void => {
+    ranges.push(
+      ...(ts.getLeadingCommentRanges(text, node.getFullStart()) ?? []),
+      ...(ts.getTrailingCommentRanges(text, node.getEnd()) ?? []),
+    );
+    const isText = ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node);
+    if (isText && node.text.includes(" ")) ranges.push({ pos: node.getStart() + 1, end: node.getEnd() - 1 });
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  let kept = text.replace(/[^\n]/g, " ");
+  for (const { pos, end } of ranges)
+    kept =
+      kept.slice(0, pos) +
+      text
+        .slice(pos, end)
+        .replaceAll("\\`", "`")
+        .padStart(end - pos) +
+      kept.slice(end);
+  return kept;
 }
 
 function mistakesIn(page: string, text: string): string[] {
@@ -54,6 +90,24 @@ function mistakesIn(page: string, text: string): string[] {
 describe("the words of the documentation", () => {
   it.each(pages)("%s uses the standard terms", (page) => {
     expect(mistakesIn(page, readFileSync(path.join(ROOT, page), "utf8"))).toEqual([]);
+  });
+
+  it.each(sources)("the messages and comments of %s use the standard terms", (file) => {
+    expect(mistakesIn(file, messagesAndComments(readFileSync(path.join(ROOT, file), "utf8")))).toEqual([]);
+  });
+
+  it("finds a mistake in comments, texts and templates, and none in code", () => {
+    const text = [
+      "const host = 1; // the host",
+      "f(`${host} of the visitor`);",
+      'g("the caps", host, "visitor");',
+      "f(`the \\`visitor\\``);",
+    ];
+    expect(mistakesIn("x.ts", messagesAndComments(text.join("\n"))).map((mistake) => mistake.split(";")[0])).toEqual([
+      'x.ts:1: "host"',
+      'x.ts:2: "visitor"',
+      'x.ts:3: "caps"',
+    ]);
   });
 
   it.each([

@@ -214,6 +214,13 @@ describe("the life of the provider's keys", () => {
     await expect(rig.exchange(rig.settingsWith({}))).resolves.toBeDefined();
   });
 
+  it("wrong claims are refused while the keys cannot be fetched", async () => {
+    rig.idp.fault("jwks", { kind: "status", status: 500 });
+    rig.idp.mutateIdToken = ({ claims }) => ({ claims: { ...claims, aud: "another-client" } });
+    expect(await rejection(rig.exchange(rig.settingsWith({})))).toBe(refused("id_token_aud"));
+    expect(fetches()).toBe(0);
+  });
+
   it("a bad signature is refused also while the endpoint is down, since its key is known", async () => {
     rig.idp.fault("jwks", { kind: "reset" });
     const { privateKey } = await generate("rsa", { modulusLength: 2048 });

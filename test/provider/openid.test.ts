@@ -122,7 +122,7 @@ describe("the code exchange", () => {
     for (let signIn = 0; signIn < 3; signIn += 1) {
       await expect(rig.exchange()).rejects.toMatchObject({ code: "provider_misconfigured", reason: "id_token_encrypted" });
     }
-    expect(rig.logged.map(({ message }) => message)).toEqual([expect.stringContaining("Encrypted ID tokens are not supported")]);
+    expect(rig.logged.map(({ message }) => message)).toEqual([expect.stringContaining("encrypts its ID tokens, which idpauth does not support")]);
   });
 
   it.each(["client_secret_post", "client_secret_basic"] as const)(
@@ -312,7 +312,7 @@ describe("a refresh response without an ID token", () => {
     const signedIn = await rig.exchange();
     rig.idp.fault("userinfo", { kind: "status", status: 200, headers: { "content-type": "application/jwt" }, body: "a.b.c" });
     expect(await rejection(rig.renew(signedIn))).toBe(refused("id_token_missing"));
-    expect(rig.logged.map(({ message }) => message).join()).toContain("Signed userinfo is not supported");
+    expect(rig.logged.map(({ message }) => message).join()).toContain("(application/jwt), which idpauth does not support");
   });
 
   it.each([
