@@ -122,7 +122,9 @@ describe("the code exchange", () => {
     for (let signIn = 0; signIn < 3; signIn += 1) {
       await expect(rig.exchange()).rejects.toMatchObject({ code: "provider_misconfigured", reason: "id_token_encrypted" });
     }
-    expect(rig.logged.map(({ message }) => message)).toEqual([expect.stringContaining("encrypts its ID tokens, which idpauth does not support")]);
+    expect(rig.logged.map(({ message }) => message)).toEqual([
+      expect.stringContaining("encrypts its ID tokens, which idpauth does not support"),
+    ]);
   });
 
   it.each(["client_secret_post", "client_secret_basic"] as const)(
