@@ -94,7 +94,7 @@ export function lineOf<Name extends EventName>(name: Name, event: Events[Name]):
 }
 
 /** The line of a code. @param message default the text of the table */
-export function logLine(code: LogCode, message: string = `${LOG_CODES[code].text}.`): LogEntry {
+export function logLine(code: LogCode, message = `${LOG_CODES[code].text}.`): LogEntry {
   return { level: LOG_CODES[code].level, code, message };
 }
 
@@ -116,6 +116,8 @@ function outageLine({ side, endpoint, reason }: Events["outage"]): LogEntry | un
   if (side === "store") {
     return { level: "error", code: "store_unavailable", message: `The session store did not respond (${reason}).`, details: { reason } };
   }
-  const message = endpoint && PROVIDER_OUTAGES[endpoint];
-  return message && endpoint ? { level: "warn", code: "provider_unavailable", message, details: { endpoint, reason } } : undefined;
+  const message = endpoint === undefined ? undefined : PROVIDER_OUTAGES[endpoint];
+  return message === undefined
+    ? undefined
+    : { level: "warn", code: "provider_unavailable", message, details: { endpoint: String(endpoint), reason } };
 }
