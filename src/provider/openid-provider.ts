@@ -16,18 +16,19 @@ import type { IdInfo } from "../record/identity.js";
 import type { SessionRecord } from "../record/record.js";
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
 import { errorCode, tokensOf, type TokenResponse } from "./token-responses.js";
-import { createBackOff, type BackOff } from "./back-off.js";
-import { createBackchannel, withDeadline, type ProviderResponse, type Backchannel } from "./transport.js";
+import { createBackOff } from "./back-off.js";
+import { BestEffortEndpoint } from "./best-effort-endpoint.js";
+import { createBackchannel, withDeadline } from "./transport.js";
 import { createDiscovery, type Discovery, type ProviderMetadata } from "./discovery.js";
 import { accountPrompt, defaultScopesLackRefresh, loginScopes, offlineParameters } from "./authorization-parameters.js";
 import { checkContinuity, checkNonce, verifyIdToken } from "./id-token.js";
-import { completedByUserinfo, confirmedByUserinfo, lacksIdentity, refreshedClaims, type Identity } from "./identity.js";
+import { refreshedClaims } from "./identity.js";
 import { createJwks, type Jwks } from "./jwks.js";
-import { Misconfigurations, type Misconfiguration } from "./misconfiguration.js";
+import { Misconfigurations } from "./misconfiguration.js";
 import { createClientRequests, type ClientRequests } from "./client-requests.js";
 import type { ProviderSettings } from "./provider-settings.js";
 import { TokenEndpoint } from "./token-endpoint.js";
-import { askUserinfo, userinfoOf } from "./userinfo.js";
+import { UserinfoEndpoint } from "./userinfo-endpoint.js";
 
 export interface OpenIdProviderOptions {
   readonly settings: ProviderSettings;
@@ -38,9 +39,6 @@ export interface OpenIdProviderOptions {
   /** In [0, 1), for jitter; default `Math.random`. */
   readonly random?: () => number;
 }
-
-/** The maximum seconds until the next refresh, after a refresh that userinfo has confirmed. */
-const MAX_CONFIRMED = 3600;
 
 /** Requirements in the metadata that idpauth does not support. */
 const UNSUPPORTED = [
@@ -57,14 +55,13 @@ class OpenIdProvider implements Provider {
   readonly #settings: ProviderSettings;
   readonly #clock: Clock;
   readonly #events: EventHub;
-  readonly #backchannel: Backchannel;
   readonly #requests: ClientRequests;
   readonly #misconfigurations: Misconfigurations;
   readonly #discovery: Discovery;
   readonly #jwks: Jwks;
   readonly #tokens: TokenEndpoint;
-  readonly #userinfoBackOff: BackOff;
-  readonly #revocationBackOff: BackOff;
+  readonly #userinfo: UserinfoEndpoint;
+  readonly #revocation: BestEffortEndpoint;
   #hasWarnedOfScopes = false;
 
   constructor({ settings, clock, events, fetch = globalThis.fetch, random = Math.random }: OpenIdProviderOptions) {
@@ -75,12 +72,12 @@ class OpenIdProvider implements Provider {
     this.#settings = settings;
     this.#clock = clock;
     this.#events = events;
-    this.#backchannel = backchannel;
     this.#requests = requests;
     this.#misconfigurations = misconfigurations;
     this.#tokens = new TokenEndpoint({ settings, requests, clock, random, events, misconfigurations });
-    this.#userinfoBackOff = backOff();
-    this.#revocationBackOff = backOff();
+    this.#revocation = new BestEffortEndpoint("revocation", { clock, events, backOff: backOff() });
+    const endpoint = new BestEffortEndpoint("userinfo", { clock, events, backOff: backOff() });
+    this.#userinfo = new UserinfoEndpoint({ settings, clock, backchannel, misconfigurations, tokens: this.#tokens, endpoint });
     this.#discovery = createDiscovery({ settings, backchannel, backOff: backOff(), clock, events, misconfigurations });
     const uri = async () => (await this.#discovery.current()).jwks_uri;
     this.#jwks = createJwks({ uri, issuer: settings.issuer, backchannel, backOff: backOff(), clock, events });
@@ -146,7 +143,7 @@ class OpenIdProvider implements Provider {
         clientSecret: this.#settings.clientSecret,
         scopes: scopes ?? loginScopes(this.#settings, metadata.scopes_supported),
       }),
-      ...(await this.#completed(metadata, claims, accessToken)),
+      ...(await this.#userinfo.complete(metadata, claims, accessToken)),
       receivedAt,
       accessTokenExpiresAt: expiryOf(receivedAt, expiresIn),
     };
@@ -162,7 +159,7 @@ class OpenIdProvider implements Provider {
 
   async verifyRefreshed(spent: SpentRefresh, previous: SessionRecord, request: RefreshRequest): Promise<VerifiedRefresh> {
     const metadata = await this.#discovery.current(request.signal);
-    if (spent.idToken === undefined) return this.#confirmed(metadata, spent, previous, request);
+    if (spent.idToken === undefined) return this.#userinfo.confirm(metadata, spent, previous, request);
     const before = previous.id_info ?? {};
     const check = (claims: IdInfo) => {
       checkContinuity(claims, before, this.#settings.clockTolerance);
@@ -182,9 +179,8 @@ class OpenIdProvider implements Provider {
     try {
       return await withDeadline(this.#clock, this.#settings.httpTimeout, (signal) => this.#revoke(token, hint, signal));
     } catch (error) {
-      this.#warn("revocation", "A token could not be revoked.", {
-        reason: error instanceof ProviderUnavailableError ? error.reason : "unexpected",
-      });
+      const reason = error instanceof ProviderUnavailableError ? error.reason : "unexpected";
+      this.#revocation.warn("A token could not be revoked.", { reason });
       return false;
     }
   }
@@ -192,37 +188,11 @@ class OpenIdProvider implements Provider {
   async #revoke(token: string, hint: string, signal: AbortSignal): Promise<boolean> {
     const metadata = await this.#discovery.current(signal);
     if (metadata.revocation_endpoint === undefined) return false;
-    const response = await this.#ask(metadata, "revocation", this.#revocationBackOff, () =>
-      this.#requests.revoke(metadata, token, hint, signal),
-    );
+    const response = await this.#revocation.send(metadata.issuer, () => this.#requests.revoke(metadata, token, hint, signal));
     if (response.status === 200) return true;
     const error = errorCode(response);
-    this.#warn("revocation", "A token could not be revoked.", { status: response.status, ...(error !== undefined && { error }) });
+    this.#revocation.warn("A token could not be revoked.", { status: response.status, ...(error !== undefined && { error }) });
     return false;
-  }
-
-  /** Sends a best-effort request, unless the back-off blocks it. */
-  async #ask(
-    metadata: ProviderMetadata,
-    endpoint: "userinfo" | "revocation",
-    backOff: BackOff,
-    send: () => Promise<ProviderResponse>,
-  ): Promise<ProviderResponse> {
-    backOff.assertReady();
-    const startedAt = this.#clock.monotonic();
-    const failed = (reason: string, retryAfter?: string | null): number => {
-      this.#outage(metadata, endpoint, reason, startedAt);
-      return backOff.failed(startedAt, { retryAfter });
-    };
-    try {
-      const response = await send();
-      if (isServerTrouble(response)) failed(`http_${String(response.status)}`, response.headers.get("retry-after"));
-      else backOff.succeeded();
-      return response;
-    } catch (error) {
-      if (!(error instanceof ProviderUnavailableError)) throw error;
-      throw new ProviderUnavailableError(error.reason, { retryAfter: failed(error.reason), cause: error.cause });
-    }
   }
 
   async #verify(
@@ -257,92 +227,12 @@ class OpenIdProvider implements Provider {
     }
   }
 
-  /** Adds userinfo's claims to an ID token without claims about the user (OpenID Connect Core section 5.4). Never rejects. */
-  async #completed(metadata: ProviderMetadata, claims: IdInfo, accessToken: string): Promise<Identity> {
-    const endpoint = metadata.userinfo_endpoint;
-    const alone = { idInfo: claims, userinfoClaims: [] };
-    if (!lacksIdentity(claims) || endpoint === undefined) return alone;
-    try {
-      const response = await this.#ask(metadata, "userinfo", this.#userinfoBackOff, () =>
-        askUserinfo(this.#backchannel, endpoint, accessToken),
-      );
-      const userinfo = userinfoOf(response, claims.sub);
-      if (userinfo.kind === "claims") return completedByUserinfo(claims, userinfo.claims);
-      if (userinfo.kind === "signed") this.#signedUserinfo();
-      else this.#warn("userinfo", "The userinfo response cannot be used. The sign-in continues without it.", { status: response.status });
-    } catch (error) {
-      const reason = error instanceof ProviderUnavailableError ? error.reason : "unexpected";
-      this.#warn("userinfo", "The userinfo endpoint did not respond. The sign-in continues without it.", { reason });
-    }
-    return alone;
-  }
-
-  /** Handles a refresh response without an ID token (Core section 12.2): userinfo must confirm the same user. */
-  async #confirmed(
-    metadata: ProviderMetadata,
-    { accessToken, receivedAt, accessTokenExpiresAt }: SpentRefresh,
-    { id_info: before = {}, idp_state: state }: SessionRecord,
-    { session, signal }: RefreshRequest,
-  ): Promise<VerifiedRefresh> {
-    const endpoint = metadata.userinfo_endpoint;
-    if (accessToken === undefined) throw new ProviderRefusedError("access_token_missing");
-    if (endpoint === undefined || this.#settings.refreshWithoutIdToken === "refuse") {
-      this.#misconfigurations.report({
-        // Not "token": each sign-in, which has an ID token, would reset that endpoint, and the line would repeat.
-        endpoint: "userinfo",
-        reason: "id_token_missing",
-        message:
-          "The provider's refresh responses have no ID token, so a session ends at its first refresh. " +
-          "If the provider has a userinfo endpoint, set IDP_REFRESH_WITHOUT_ID_TOKEN to userinfo. Otherwise set IDP_SESSION_AUTO_REFRESH to false.",
-      });
-      throw new ProviderRefusedError("id_token_missing");
-    }
-    const startedAt = this.#clock.monotonic();
-    const outage = (reason: string, response?: ProviderResponse, cause?: unknown): ProviderUnavailableError => {
-      this.#outage(metadata, "userinfo", reason, startedAt);
-      const retryAfter = this.#tokens.refreshFailed(session, { startedAt, response, reason, isOperators: false });
-      this.#warn("userinfo", "The userinfo endpoint could not confirm a refresh. The session is kept.", { reason });
-      return new ProviderUnavailableError(reason, { retryAfter, cause });
-    };
-    const response = await askUserinfo(this.#backchannel, endpoint, accessToken, signal).catch((error: unknown) => {
-      if (!(error instanceof ProviderUnavailableError)) throw error;
-      throw outage(error.reason, undefined, error.cause);
-    });
-    const userinfo = userinfoOf(response, before.sub);
-    if (userinfo.kind === "outage") throw outage(userinfo.reason, response);
-    if (userinfo.kind === "refused") throw new ProviderRefusedError(userinfo.reason);
-    if (userinfo.kind === "signed") {
-      this.#signedUserinfo();
-      throw new ProviderRefusedError("id_token_missing");
-    }
-    const lifetime = Math.min(
-      MAX_CONFIRMED,
-      (accessTokenExpiresAt ?? receivedAt + lifetimeOf(before, state.tokens_received_at)) - receivedAt,
-    );
-    return confirmedByUserinfo(before, state.userinfo_claims ?? [], userinfo.claims, receivedAt + lifetime);
-  }
-
   #assertSupported(metadata: ProviderMetadata): void {
     for (const [name, reason, feature] of UNSUPPORTED) {
       if (metadata[name] !== true) continue;
       const message = `The provider requires ${feature}, which idpauth does not support. Turn the requirement off for this client, or use another provider.`;
       throw this.#misconfigurations.report({ endpoint: "authorization", reason, message });
     }
-  }
-
-  #signedUserinfo(): void {
-    const mistake: Misconfiguration = {
-      endpoint: "userinfo",
-      reason: "userinfo_signed",
-      message:
-        "The userinfo endpoint sends a signed response (application/jwt), which idpauth does not support. Have the provider send JSON.",
-    };
-    this.#misconfigurations.report(mistake);
-  }
-
-  #outage(metadata: ProviderMetadata, endpoint: "userinfo" | "revocation", reason: string, startedAt: number): void {
-    const duration = this.#clock.monotonic() - startedAt;
-    this.#events.emit("outage", { issuer: metadata.issuer, side: "provider", endpoint, reason, duration });
   }
 
   #warnOfScopes(metadata: ProviderMetadata): void {
@@ -355,23 +245,8 @@ class OpenIdProvider implements Provider {
         "IDP_SESSION_AUTO_REFRESH is on, but the provider does not announce the scope offline_access. You might not get a refresh token.",
     });
   }
-
-  #warn(endpoint: string, message: string, details: Record<string, string | number>): void {
-    this.#events.log({ level: "warn", code: "provider_unavailable", message, details: { endpoint, ...details } });
-  }
-}
-
-/** Returns the lifetime of the last ID token in seconds, from its receipt. Old records lack the receipt; then from its `iat`. */
-function lifetimeOf({ exp, iat }: IdInfo, receivedAt: EpochSeconds | undefined): number {
-  const from = receivedAt ?? iat;
-  const seconds = typeof exp === "number" && typeof from === "number" ? exp - from : NaN;
-  return seconds > 0 ? Math.floor(seconds) : MAX_CONFIRMED;
 }
 
 function expiryOf(receivedAt: EpochSeconds, expiresIn: number | undefined): EpochSeconds | undefined {
   return expiresIn === undefined ? undefined : Math.floor(receivedAt + expiresIn);
-}
-
-function isServerTrouble({ status }: ProviderResponse): boolean {
-  return status >= 500 || status === 408 || status === 429;
 }
