@@ -23,7 +23,7 @@ export type { IdInfo, UserPayload } from "./record/identity.js";
 export type { SessionRecord } from "./record/record.js";
 export type { Log, LogEntry, LogLevel } from "./ports/log.js";
 export type { Entry, SessionStore, Stored, StoreProblem } from "./ports/session-store.js";
-export type { DetailedSessionProbe, SessionDetails, SessionProbe } from "./endpoints/session-probe.js";
+export type { DetailedSessionProbe, SessionDetails, SessionProbe } from "./endpoints/session.js";
 export type { Claims } from "./record/identity.js";
 export type { Session } from "./record/session-view.js";
 export type { SettingOptions } from "./config/read-settings.js";

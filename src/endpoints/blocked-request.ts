@@ -2,7 +2,7 @@ import type { IdpAuthError } from "../errors.js";
 import { json, preferredType, redirect, type IdpRequest, type Reply } from "../http/request-reply.js";
 import type { EndReason } from "../record/policy.js";
 import { MAX_ORIGIN_URL_LENGTH, type Origin } from "../http/redirects.js";
-import { failureReply, retryAfterOf } from "./failure.js";
+import { failureReply, retryAfterOf } from "./failure-reply.js";
 import type { Visit } from "./visit.js";
 
 /** The guard blocked a request whose user is not signed in. */

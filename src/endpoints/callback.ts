@@ -10,16 +10,16 @@ import type { Release } from "../access/slots.js";
 import { epochSeconds } from "../clock.js";
 import type { EndpointContext } from "./context.js";
 import type { Visit } from "./visit.js";
-import { failureReply, outageReply } from "./failure.js";
+import { failureReply, outageReply } from "./failure-reply.js";
 
 export type CallbackEndpoint = (visit: Visit, context: EndpointContext) => Promise<Reply>;
 
 /**
- * GET {mountPath}login-callback: the way back from the provider. A double click sends the same address twice at once;
- * both requests carry the same session, state and code, and get the same answer.
+ * GET {mountPath}login-callback: completes the sign-in after the provider's redirect. A double click sends the same URL twice at once;
+ * both requests get the same response.
  */
 export function createCallback(): CallbackEndpoint {
-  const underWay = new Map<string, Promise<Reply>>();
+  const running = new Map<string, Promise<Reply>>();
   return async (visit, context) => {
     const { request, session } = visit;
     const { publicPath } = context.settings;
@@ -31,14 +31,14 @@ export function createCallback(): CallbackEndpoint {
         throw error;
       });
       if (state === undefined || state === "" || repeated || session.key === undefined) return linkInvalid(visit, context);
-      // The whole address: whoever began this login and planted its cookie (session fixation) knows the state, but not the code.
+      // The whole URL: an attacker who planted the cookie of a login of their own (session fixation) knows the state, but not the code.
       const id = `${session.key} ${queryOf(request.target)}`;
-      let answer = underWay.get(id);
-      if (answer === undefined) {
-        answer = finishLogin(visit, context, query, state).finally(() => underWay.delete(id));
-        underWay.set(id, answer);
+      let reply = running.get(id);
+      if (reply === undefined) {
+        reply = finishLogin(visit, context, query, state).finally(() => running.delete(id));
+        running.set(id, reply);
       }
-      return await answer;
+      return await reply;
     } catch (error) {
       return outageReply(error, request, publicPath, { label: "Sign in again", href: `${publicPath}login/` });
     }
@@ -54,7 +54,7 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
   const record = await session.read();
   const login = record && findLogin(record, state, now);
   if (login === undefined) {
-    // A reload or the back button, by somebody who is signed in already: no harm, and nothing to do again.
+    // A signed-in user reloaded the page or went back. The login is done.
     if (record?.credentials !== undefined && isUsedState(record, stateHash)) {
       return redirect(record.final_redirect ?? settings.publicPath);
     }
@@ -64,16 +64,16 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
   const about = { issuer: login.issuer };
   const started = clock.monotonic();
   const key = session.key ?? "";
-  // Another tab's callback has given the visitor a new session meanwhile: nothing is left to do here but to go on.
+  // Another tab's callback has signed the user in meanwhile, with a new session.
   const isSignedInElsewhere = () => orphanedTokens.isReplacedHere(key);
   let signIn: SignIn;
   let recordLeft: SessionRecord;
   let release: Release | undefined;
   try {
-    // Before the state is used up: a login that finds the provider away, or no slot, can still succeed later.
+    // Before the state is used: if the provider is unavailable or no slot is free, the same URL can still succeed later.
     provider.assertReadyToExchange();
-    const answer = readAuthorizationResponse(query, login, await provider.facts());
-    if (answer.kind === "code") release = await exchangeSlots.take();
+    const response = readAuthorizationResponse(query, login, await provider.facts());
+    if (response.kind === "code") release = await exchangeSlots.take();
 
     const left = await session.update((fresh) => withoutLogin(fresh, state, stateHash));
     // Another request has used the state, or the session is gone: a code must not be exchanged twice.
@@ -81,16 +81,16 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
 
     recordLeft = left.record;
 
-    if (answer.kind === "invalid") {
-      events.refused("callback", answer.reason, about);
-      return answer.reason === "iss" ? refused(visit, context) : linkInvalidPage(visit, context);
+    if (response.kind === "invalid") {
+      events.refused("callback", response.reason, about);
+      return response.reason === "iss" ? refused(visit, context) : linkInvalidPage(visit, context);
     }
-    if (answer.kind === "error") {
-      events.refused("callback", answer.code, about);
-      return redirect(`${settings.publicPath}?error=${answer.code}`);
+    if (response.kind === "error") {
+      events.refused("callback", response.code, about);
+      return redirect(`${settings.publicPath}?error=${response.code}`);
     }
     signIn = await provider.exchange({
-      code: answer.code,
+      code: response.code,
       redirectUri: login.redirect_uri,
       nonce: login.nonce,
       verifier: login.verifier,
@@ -127,7 +127,7 @@ async function finishLogin(visit: Visit, context: EndpointContext, query: URLSea
     });
   if (stored === undefined) {
     if (isSignedInElsewhere()) return redirect(login.final_redirect);
-    // A logout came between, and wins.
+    // A logout happened meanwhile, and wins.
     revokeOrphaned();
     events.refused("callback", "logged_out_meanwhile", about);
     return linkInvalidPage(visit, context);
@@ -141,7 +141,7 @@ type AuthorizationResponse =
   | { readonly kind: "error"; readonly code: string }
   | { readonly kind: "invalid"; readonly reason: "iss" | "parameters" };
 
-/** What a provider can have given (RFC 6749 appendix A.11), of a length that fits a URL. Anything else is not passed on to it. */
+/** A code that a provider can issue (RFC 6749 appendix A.11), of a length that fits a URL. No other code is sent to the provider. */
 const CODE = /^[\x20-\x7e]{1,8192}$/;
 
 /** Reads the authorization response (RFC 6749 section 4.1.2) of a login whose state is known. */
@@ -149,7 +149,7 @@ function readAuthorizationResponse(query: URLSearchParams, login: PendingLogin, 
   const iss = single(query, "iss");
   const error = single(query, "error");
   const code = single(query, "code");
-  // RFC 9207 section 2.4: compared whenever it is there, on errors too; demanded when the provider announces it.
+  // RFC 9207 section 2.4: compared if present, on errors too; required if the provider announces it.
   const isIssRight = iss.value === undefined ? !facts.sendsIss : iss.value === facts.issuer && !iss.repeated;
   if (!isIssRight || login.issuer !== facts.issuer) return { kind: "invalid", reason: "iss" };
   if (error.repeated || code.repeated) return { kind: "invalid", reason: "parameters" };
@@ -158,7 +158,7 @@ function readAuthorizationResponse(query: URLSearchParams, login: PendingLogin, 
   return { kind: "invalid", reason: "parameters" };
 }
 
-/** The state belongs to no login of this browser's that is under way. */
+/** The reply if the state belongs to no pending login of this browser. */
 function linkInvalid(visit: Visit, context: EndpointContext): Reply {
   context.events.refused("callback", "state");
   return linkInvalidPage(visit, context);

@@ -9,7 +9,7 @@ import type { Clock } from "../clock.js";
 import type { SessionAccess } from "../access/session-access.js";
 import type { OrphanedTokenRule } from "../access/orphaned-tokens.js";
 
-/** What all requests share. */
+/** The parts that all requests share. */
 export interface EndpointContext {
   readonly settings: Settings;
   readonly names: KeyNames;
@@ -18,10 +18,10 @@ export interface EndpointContext {
   readonly clock: Clock;
   readonly events: EventHub;
   readonly orphanedTokens: OrphanedTokenRule;
-  /** Bounds how many codes are exchanged at once: anyone can send one. */
+  /** Limits the concurrent code exchanges, since anyone can send a code. */
   readonly exchangeSlots: Slots;
   /** Tasks that no response waits for. */
   readonly tasks: UnawaitedTasks;
-  /** What the startup checks found; the debug endpoint shows it. */
+  /** The warnings of the startup checks; the debug endpoint shows them. */
   readonly findings: readonly Finding[];
 }

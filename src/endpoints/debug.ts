@@ -7,7 +7,7 @@ import { epochSeconds } from "../clock.js";
 import type { EndpointContext } from "./context.js";
 import type { Visit } from "./visit.js";
 
-/** GET {mountPath}debug, in debug mode only: what there is, without anything that must stay secret. */
+/** GET {mountPath}debug, in debug mode only: session, policy, settings and findings, without secrets. */
 export async function debug({ session }: Visit, { settings, names, clock, findings }: EndpointContext): Promise<Reply> {
   const record = await session.read();
   const now = epochSeconds(clock);
@@ -19,7 +19,7 @@ export async function debug({ session }: Visit, { settings, names, clock, findin
   });
 }
 
-/** All settings by their environment names; secrets only as present or absent. */
+/** All settings by environment name; secrets only as present or absent. */
 function describe(settings: Settings): Record<string, unknown> {
   const names = Object.keys(SETTINGS) as SettingName[];
   return Object.fromEntries(

@@ -2,9 +2,9 @@ import { queryOf, redirect, type IdpRequest, type Reply } from "../http/request-
 import { isAuthority, parseUrl } from "../http/redirects.js";
 import type { EndpointContext } from "./context.js";
 import type { Visit } from "./visit.js";
-import { failureReply } from "./failure.js";
+import { failureReply } from "./failure-reply.js";
 
-/** In the query of a login that we have sent to BASE_URL. Ignored where the Host is BASE_URL's. */
+/** The query parameter of a login that was redirected to BASE_URL. It is ignored if the Host header is BASE_URL's. */
 const HOP = "idp_hop";
 
 const CAUSES =
@@ -13,10 +13,11 @@ const CAUSES =
   "or a BASE_URL with another host or port than browsers use.";
 
 /**
- * Sends a login whose Host differs from BASE_URL's to the same address there, once: the cookie and the callback live there, so a
- * login that starts elsewhere could never finish. When it comes back, Host is rewritten, and to send it again would never end.
+ * Redirects a login whose Host header differs from BASE_URL's to BASE_URL, once. The cookie and the callback belong to that host, so a
+ * login that starts elsewhere cannot finish. If the redirected login has another Host again, a proxy rewrites the header; a second
+ * redirect would loop.
  *
- * @returns undefined: the Host is BASE_URL's, or there is none
+ * @returns undefined if the Host header is BASE_URL's, or if BASE_URL is not set
  */
 export function loginHop({ request, host }: Visit, query: URLSearchParams, context: EndpointContext): Reply | undefined {
   const { publicPath, baseUrl } = context.settings;
@@ -27,19 +28,19 @@ export function loginHop({ request, host }: Visit, query: URLSearchParams, conte
 
 function isHostOf(baseUrl: string, host: string | undefined): boolean {
   const base = new URL(baseUrl);
-  // Only hosts are compared: behind a proxy that ends TLS the schemes differ, and that must not loop.
+  // Only hosts are compared: behind a proxy that terminates TLS the schemes differ.
   return parseUrl(`${base.protocol}//${host ?? ""}`)?.host === base.host;
 }
 
 function hoppedQuery(request: IdpRequest): string {
   const query = queryOf(request.target);
-  // As it came, where a header can carry it: encoded anew it could be three times as long, and too long to be sent.
+  // Unchanged if a header can carry it: encoding can triple its length, and servers refuse long headers.
   const sendable = /^[\x21-\x7e]*$/.test(query) ? query : new URLSearchParams(query).toString();
   return `${sendable}${sendable === "" ? "" : "&"}${HOP}=1`;
 }
 
 function loopReply(request: IdpRequest, host: string | undefined, baseUrl: string, { settings, events }: EndpointContext): Reply {
-  // A hostile Host is not repeated, neither to the user nor in the log.
+  // A hostile Host header is repeated neither to the user nor in the log.
   const seen = host !== undefined && isAuthority(host) ? `the Host header "${host}"` : "a Host header that is missing or no host name";
   const detail = `The login was sent to BASE_URL (${baseUrl}) and came back with ${seen}. ${CAUSES}`;
   const line = { level: "error", code: "login_loop", message: detail } as const;

@@ -9,11 +9,11 @@ import { epochSeconds } from "../clock.js";
 import type { Settings } from "../config/read-settings.js";
 import type { EndpointContext } from "./context.js";
 import type { Visit } from "./visit.js";
-import { failureReply, outageReply } from "./failure.js";
+import { failureReply, outageReply } from "./failure-reply.js";
 import { loginHop } from "./login-hop.js";
 import { badParameters, choice, type BadParameter } from "./parameters.js";
 
-/** GET {mountPath}login/: sends the visitor to the provider, or tells a script where to navigate. */
+/** GET {mountPath}login/: redirects the user to the provider, or gives a script the URL to navigate to. */
 export async function login(visit: Visit, context: EndpointContext): Promise<Reply> {
   const { request, session, origin } = visit;
   const { settings, provider, clock, events } = context;
@@ -47,7 +47,7 @@ export async function login(visit: Visit, context: EndpointContext): Promise<Rep
     started_at: now,
   };
   try {
-    // The provider first: while it is away, nothing is stored.
+    // The provider first: during an outage of the provider nothing is stored.
     const url = await provider.authorizationUrl({
       redirectUri: pending.redirect_uri,
       state: pending.state,
@@ -79,7 +79,7 @@ function readParameters(query: URLSearchParams): Wanted | { readonly bad: readon
   const scheme = choice(query, "scheme", SCHEMES, "DEFAULT");
   const response = choice(query, "response", LOGIN_RESPONSES, "redirect");
   if (typeof scheme === "string" && typeof response === "string") {
-    // A custom header can only be set by a script, and a script cannot follow the redirect to the provider.
+    // Only a script can set a custom header, and a script cannot follow the redirect to the provider.
     if (scheme === "PRESERVE_ORIGIN_HP" && response === "redirect") {
       return { bad: [{ name: "response", options: ["json"], reason: "The scheme PRESERVE_ORIGIN_HP requires response=json" }] };
     }

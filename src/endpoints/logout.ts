@@ -6,13 +6,13 @@ import type { SessionRecord } from "../record/record.js";
 import { LOGOUT_RESPONSES } from "../http/redirects.js";
 import type { EndpointContext } from "./context.js";
 import type { Visit } from "./visit.js";
-import { failureReply, outageReply } from "./failure.js";
+import { failureReply, outageReply } from "./failure-reply.js";
 import { badParameters, choice } from "./parameters.js";
 
-/** Milliseconds that a response waits for the revocation, which goes on by itself. */
+/** Milliseconds for which the response waits for the revocation. The revocation continues afterwards. */
 const PATIENCE = 1_000;
 
-/** GET {mountPath}logout/: ends the session, then gives the token back to the provider. */
+/** GET {mountPath}logout/: ends the session, then revokes its token at the provider. */
 export async function logout(visit: Visit, context: EndpointContext): Promise<Reply> {
   const { request, session } = visit;
   const { settings, events } = context;
@@ -24,7 +24,7 @@ export async function logout(visit: Visit, context: EndpointContext): Promise<Re
     return badParameters([response], request, publicPath);
   }
   try {
-    // Destroyed first: a provider that hangs must not keep a session alive.
+    // The session first: a provider that hangs must not keep a session alive.
     const record = await session.destroy();
     if (record?.credentials !== undefined) {
       const revocation = signedOut(record, record.credentials, context);
@@ -39,18 +39,17 @@ export async function logout(visit: Visit, context: EndpointContext): Promise<Re
   return { ...reply, setCookies: session.setCookies };
 }
 
-/** Revokes the destroyed session's token and tells of the logout, once it is known whether the provider took the token. */
+/** Revokes the token of the destroyed session and then emits the logout event, with the result. */
 async function signedOut(record: SessionRecord, credentials: Credentials, context: EndpointContext): Promise<void> {
   const { clock, events } = context;
   const started = clock.monotonic();
-  const answer = await revoke(credentials, record.idp_state.dropped_token, context);
-  // Of the revocation alone, where there was one.
-  const duration = answer === null ? undefined : clock.monotonic() - started;
-  const revoked = answer === null ? null : answer && isNewest(record);
+  const isRevoked = await revoke(credentials, record.idp_state.dropped_token, context);
+  const duration = isRevoked === null ? undefined : clock.monotonic() - started;
+  const revoked = isRevoked === null ? null : isRevoked && isNewest(record);
   events.emit("logout", { ...identityOf(record.id_info), revoked, ...(duration !== undefined && { duration }) });
 }
 
-/** Whether the provider has given out nothing newer than this record's tokens. With a lease, a refresh was under way. */
+/** Whether the provider has issued no newer tokens than the record's. With a lease, a refresh was running. */
 function isNewest({ idp_state: state }: SessionRecord): boolean {
   return state.lease === undefined;
 }
@@ -62,14 +61,14 @@ function settledWithin(milliseconds: number, work: Promise<void>, { clock }: End
   });
 }
 
-/** The refresh token where there is one: with it the provider also drops the access tokens made from it (RFC 7009). */
+/** Revokes the refresh token if there is one: the provider then also revokes its access tokens (RFC 7009). Null: revocation is off. */
 async function revoke(
   credentials: Credentials,
   dropped: string | undefined,
   { settings, provider }: EndpointContext,
 ): Promise<boolean | null> {
   if (!settings.tokenRevokeOnLogout) return null;
-  // A dropped one is the newest, and it still works.
+  // A dropped token is the newest one, and it is still valid.
   const refreshToken = dropped ?? credentials.refresh_token;
   return refreshToken === undefined ? provider.revoke(credentials.token, "access_token") : provider.revoke(refreshToken, "refresh_token");
 }

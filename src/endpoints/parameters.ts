@@ -1,7 +1,7 @@
 import { single, type IdpRequest, type Reply } from "../http/request-reply.js";
-import { failureReply } from "./failure.js";
+import { failureReply } from "./failure-reply.js";
 
-/** A query parameter whose value is none of its options. The value itself is never repeated to anyone. */
+/** A query parameter whose value is none of its options. No response or log line repeats the value. */
 export interface BadParameter {
   readonly name: string;
   readonly options: readonly string[];
@@ -9,7 +9,7 @@ export interface BadParameter {
   readonly reason?: string;
 }
 
-/** One of the options, without regard to letter case; the default when absent. Empty or repeated is bad. */
+/** The option that a query parameter chooses, in any letter case; the default if it is absent. An empty or repeated parameter is bad. */
 export function choice<Option extends string>(
   query: URLSearchParams,
   name: string,
@@ -22,7 +22,7 @@ export function choice<Option extends string>(
   return chosen ?? { name, options };
 }
 
-/** 400 that lists the valid options of every bad parameter at once. */
+/** The reply 400, with the valid options of every bad parameter. */
 export function badParameters(bad: readonly BadParameter[], request: IdpRequest, publicPath: string): Reply {
   const sentences = bad.map(
     ({ name, options, reason }) => reason ?? `The parameter ${name} takes one of ${options.join(", ")}, and only once`,

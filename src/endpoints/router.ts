@@ -4,8 +4,8 @@ import { createCallback } from "./callback.js";
 import type { EndpointContext } from "./context.js";
 import type { Visit } from "./visit.js";
 import { debug } from "./debug.js";
-import { failureReply, outageReply } from "./failure.js";
-import { index } from "./index-page.js";
+import { failureReply, outageReply } from "./failure-reply.js";
+import { landing } from "./landing.js";
 import { login } from "./login.js";
 import { logout } from "./logout.js";
 import { session } from "./session.js";
@@ -64,7 +64,7 @@ function endpoints(): Map<string, Route> {
     // A trailing slash makes no difference and no redirect.
     routes.set(path, route).set(`${path}/`, route);
   };
-  routes.set("", { endpoint: index, head: true });
+  routes.set("", { endpoint: landing, head: true });
   add("login", { endpoint: login, head: false });
   add("session", { endpoint: session, head: true });
   add("logout", { endpoint: logout, head: false });

@@ -1,17 +1,44 @@
 import { isOutage } from "../errors.js";
 import { jsonText, queryOf, single, type Reply } from "../http/request-reply.js";
-import type { SessionDetails, SessionProbe } from "./session-probe.js";
-import { remaining } from "../record/policy.js";
-import { userPayload } from "../record/identity.js";
+import { remaining, type EndReason } from "../record/policy.js";
+import { userPayload, type UserPayload } from "../record/identity.js";
 import { epochSeconds } from "../clock.js";
 import type { Access } from "../access/session-access.js";
 import type { EndpointContext } from "./context.js";
 import type { Visit } from "./visit.js";
-import { retryAfterOf } from "./failure.js";
+import { retryAfterOf } from "./failure-reply.js";
+
+/**
+ * The body of `GET /idpauth/session`. With status 503 (an outage of the provider or the store) the body says signed out, but the user
+ * may still be signed in: read the status first. The status is 200 otherwise.
+ */
+export interface SessionProbe {
+  readonly authenticated: boolean;
+  /** Null when signed out. */
+  readonly user: UserPayload | null;
+}
+
+/** What `?details=true` adds to a response with status 200: seconds until each limit, for a front end that warns before the session ends. */
+export interface SessionDetails {
+  /** Why the user is signed out; null when signed in. */
+  readonly reason: EndReason | null;
+  /** Seconds until the ID token expires; idpauth then refreshes it where it can. Null when there is no usable ID token. */
+  readonly expires_in: number | null;
+  /** Seconds until the maximum age of the session (`IDP_SESSION_MAX_AGE`); null without one. */
+  readonly max_age_expires_in: number | null;
+  /**
+   * Seconds until the idle timeout (`IDP_SESSION_IDLE_TIMEOUT`); null without one. This request counts as activity unless it says
+   * `?slide=false`.
+   */
+  readonly idle_expires_in: number | null;
+}
+
+/** The body of `GET /idpauth/session?details=true` with status 200. */
+export type DetailedSessionProbe = SessionProbe & SessionDetails;
 
 const SIGNED_OUT = JSON.stringify({ authenticated: false, user: null } satisfies SessionProbe);
 
-/** GET {mountPath}session: the probe. Runs the whole gate; the policy-aware truth about the visitor. */
+/** GET {mountPath}session: the probe. It runs the whole gate, with refresh and idle stamp, and says whether the user is signed in. */
 export async function session(visit: Visit, context: EndpointContext): Promise<Reply> {
   const query = queryOf(visit.request.target);
   const parameters = query === "" ? undefined : new URLSearchParams(query);
@@ -29,12 +56,12 @@ export async function session(visit: Visit, context: EndpointContext): Promise<R
     );
   } catch (error) {
     if (!isOutage(error)) throw error;
-    // Whoever reads only the body sees nobody signed in; the status says that this is no verdict.
+    // A client that reads only the body must not see a signed-in user. The status says that nothing was decided.
     return jsonText(SIGNED_OUT, error.status, { "Retry-After": String(retryAfterOf(error)) });
   }
 }
 
-/** For HEAD: what GET would say, since some servers tell its length; nothing where only a refresh, or its side effects, would tell. */
+/** The body that GET would have, since some servers send its length for HEAD. Empty if only a refresh would tell it. */
 async function bodyOfGet(parameters: URLSearchParams | undefined, { session }: Visit, { sessions }: EndpointContext): Promise<string> {
   const { authenticated, reason } = await sessions.explain(session);
   if (parameters !== undefined || reason === "id_token_expired") return "";
@@ -50,7 +77,7 @@ function isExactly(parameters: URLSearchParams | undefined, name: string, value:
 
 function detailsOf(access: Access, slide: boolean, { settings, clock }: EndpointContext): SessionDetails {
   const now = epochSeconds(clock);
-  // The record was read before this very access moved the stamp.
+  // The record was read before this access moved the idle stamp.
   const hasSlid = access.authenticated && slide && settings.sessionIdleTimeout !== null;
   const record = hasSlid ? { ...access.record, idp_last_active: now } : access.record;
   const left = record?.credentials === undefined ? undefined : remaining(record, settings, now);

@@ -1,5 +1,5 @@
 import type { LogEntry, LogLevel } from "../ports/log.js";
-import type { EventName, Events } from "./events.js";
+import type { EventName, Events, ProviderEndpoint } from "./events.js";
 
 interface LineRow {
   readonly level: LogLevel;
@@ -81,7 +81,7 @@ export const LOG_CODES = {
 export type LogCode = keyof typeof LOG_CODES;
 
 /** The outages of the provider that have a line. For the other endpoints the line says what failed because of the outage. */
-const PROVIDER_OUTAGES: Partial<Record<string, string>> = {
+const PROVIDER_OUTAGES: Partial<Record<ProviderEndpoint, string>> = {
   discovery: "The discovery document could not be fetched.",
   jwks: "The provider's signing keys could not be fetched.",
 };
@@ -116,8 +116,7 @@ function outageLine({ side, endpoint, reason }: Events["outage"]): LogEntry | un
   if (side === "store") {
     return { level: "error", code: "store_unavailable", message: `The session store did not respond (${reason}).`, details: { reason } };
   }
-  const message = endpoint === undefined ? undefined : PROVIDER_OUTAGES[endpoint];
-  return message === undefined
-    ? undefined
-    : { level: "warn", code: "provider_unavailable", message, details: { endpoint: String(endpoint), reason } };
+  if (endpoint === undefined) return undefined;
+  const message = PROVIDER_OUTAGES[endpoint];
+  return message === undefined ? undefined : { level: "warn", code: "provider_unavailable", message, details: { endpoint, reason } };
 }

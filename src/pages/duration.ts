@@ -5,7 +5,7 @@ const UNITS = [
   ["second", 1],
 ] as const;
 
-/** A number of seconds as people say it: "8 hours", "1 hour 30 minutes", "1 day 1 second". */
+/** A number of seconds in words: "8 hours", "1 hour 30 minutes", "1 day 1 second". */
 export function spokenDuration(seconds: number): string {
   let rest = Math.max(0, Math.floor(seconds));
   const parts: string[] = [];

@@ -12,37 +12,37 @@ export interface ErrorModel {
   readonly status?: number | undefined;
   /** Default: the code's title in the table of errors. */
   readonly title?: string | undefined;
-  /** Our own words only, never the request's or the provider's. Default: a sentence for the code. */
+  /** It must not repeat text of the request or the provider. Default: a sentence for the code. */
   readonly detail?: string | undefined;
   /** For `invalid_parameter`: the valid values by parameter. */
   readonly validOptions?: Readonly<Record<string, readonly string[]>> | undefined;
-  /** The way on. An address that is neither a path of ours nor http(s) is left out. Default: the one for the code. */
+  /** The link to continue with. An address that is neither a path nor http(s) is left out. Default: the link for the code. */
   readonly action?: Action | undefined;
-  /** Seconds; shown as a hint, the header is the endpoint's. */
+  /** Seconds; the page shows them. The endpoint sets the header. */
   readonly retryAfter?: number | undefined;
 }
 
 export interface Action {
   readonly label: string;
-  /** A path with one leading slash, an absolute http(s) URL, or empty for the present address. */
+  /** A path with one leading slash, an absolute http(s) URL, or empty for the current address. */
   readonly href: string;
 }
 
 const DETAILS: Partial<Record<ErrorCode, string>> = {
   invalid_parameter: "A part of the address has no value that is valid here.",
-  login_link_invalid: "It was used already, took too long, or belongs to another browser. Nothing has changed; you can start again.",
-  sign_in_refused: "The identity provider's answer could not be accepted, so you have not been signed in.",
+  login_link_invalid: "It was already used, took too long, or belongs to another browser. Nothing has changed; you can start again.",
+  sign_in_refused: "The identity provider's response could not be accepted, so you are not signed in.",
   provider_misconfigured:
     "The people who run this site can see the cause in its log. Trying again does not help until they have corrected it.",
-  provider_unavailable: "The service that checks who you are does not answer. This is usually over in a moment.",
-  store_unavailable: "The place where sessions are kept does not answer. This is usually over in a moment.",
+  provider_unavailable: "The service that checks who you are does not respond. This usually takes only a moment.",
+  store_unavailable: "The store of the sessions does not respond. This usually takes only a moment.",
   session_missing: "This site could not find out whether you are signed in.",
   not_found: "The address may be mistyped, or the page has moved.",
   method_not_allowed: "This address can only be visited, not written to.",
-  prefetch_refused: "Your browser asked for this page ahead of your click. Nothing has happened yet.",
+  prefetch_refused: "Your browser requested this page before you clicked. Nothing has happened yet.",
 };
 
-/** Nothing was lost, and the page has to say so: the visitor's session is as good as before. */
+/** The codes after which the user's session is unchanged; the page says so. */
 const OUTAGES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "provider_unavailable",
   "provider_misconfigured",
@@ -50,7 +50,7 @@ const OUTAGES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "session_missing",
 ]);
 
-/** The page for an error that a person runs into. */
+/** The page that shows an error to a user. */
 export function errorPage(model: ErrorModel): string {
   const { publicPath, code } = model;
   const title = model.title ?? ERRORS[code].title;
@@ -92,8 +92,8 @@ function optionList(options: Readonly<Record<string, readonly string[]>>): Marku
 }
 
 /**
- * Escaping cannot tell `javascript:` from a path, so the kind of address is checked. `//x` and `/\x` lead to other hosts, and
- * so would a tab or line break between the two, which browsers leave out.
+ * Whether a link may lead to an address; escaping does not stop `javascript:`. `//x` and `/\x` lead to other hosts. So do a tab or a
+ * line break between the two slashes, since browsers remove them.
  */
 function isSafeAddress(href: string): boolean {
   return href === "" || (!/[\s\\]/.test(href) && (/^\/(?!\/)/.test(href) || /^https?:\/\//i.test(href)));

@@ -1,8 +1,8 @@
 const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
 /**
- * Markup that is already safe. Only the {@link html} tag makes one: the private field cannot be forged by data, so nothing
- * that came out of JSON, a claim or a query is ever taken for markup.
+ * Markup that is already safe. Only the {@link html} tag creates it. Data from JSON, a claim or a query cannot forge the private field,
+ * so it is never treated as markup.
  */
 export class Markup {
   readonly #text: string;
@@ -11,7 +11,7 @@ export class Markup {
     this.#text = text;
   }
 
-  /** Template text as it is, every value escaped. Called by {@link html} only. */
+  /** The template text unchanged, with every value escaped. Only {@link html} calls it. */
   static fromTemplate(strings: TemplateStringsArray, values: readonly Interpolated[]): Markup {
     let text = strings[0] ?? "";
     values.forEach((value, index) => {
@@ -33,10 +33,10 @@ export class Markup {
   }
 }
 
-/** What a template takes: text (escaped), markup (as it is), a list of these, or undefined for nothing. */
+/** A value in a template: text (escaped), markup (unchanged), a list of values, or undefined for nothing. */
 export type Interpolated = string | number | Markup | undefined | readonly Interpolated[];
 
-/** The only way to write markup: every interpolation is escaped, unless it is markup itself. */
+/** Creates markup. It escapes every value that is not markup. */
 export function html(strings: TemplateStringsArray, ...values: readonly Interpolated[]): Markup {
   return Markup.fromTemplate(strings, values);
 }

@@ -1,6 +1,6 @@
 import { html, type Markup } from "./html.js";
 
-// Decorative, so hidden from assistive technology; drawn in the colour of the text around them.
+// Decorative, so hidden from assistive technology.
 const icon = (shape: Markup) =>
   html`<svg
     viewBox="0 0 24 24"

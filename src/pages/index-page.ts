@@ -8,7 +8,7 @@ import { layout } from "./layout.js";
 import { avatar, nameAndEmail } from "./person.js";
 import { acceptablePicture, type Picture } from "./picture.js";
 
-/** What the landing page shows of the session. */
+/** The state of the session that the landing page shows. */
 export type IndexState = SignedOut | SignedIn | Ended;
 
 interface SignedOut {
@@ -23,7 +23,7 @@ interface SignedIn {
 interface Ended {
   readonly kind: "ended";
   readonly reason: EndReason;
-  /** The governing setting, where there is one; the value of an age is its whole seconds. */
+  /** The setting that ended the session, if one did; the value of a duration is in whole seconds. */
   readonly setting?: GoverningSetting | undefined;
   readonly user: UserPayload;
 }
@@ -37,17 +37,17 @@ export interface IndexModel {
   /** Begins and ends with a slash. */
   readonly publicPath: string;
   readonly state: IndexState;
-  /** The raw `error` parameter that the callback put there; words come from the fixed list only. */
+  /** The raw `error` parameter. The page shows a sentence of a fixed list for it. */
   readonly signInError?: string | undefined;
 }
 
 export interface IndexPage {
   readonly html: string;
-  /** The one origin that the page's Content-Security-Policy must let pictures come from. */
+  /** The origin that the page's Content-Security-Policy must allow for the picture. */
   readonly pictureOrigin?: string;
 }
 
-/** The landing page. Pure: it neither judges the session nor knows the time. */
+/** The landing page. Pure: its caller decides the state. */
 export function indexPage({ publicPath, state, signInError }: IndexModel): IndexPage {
   const picture = state.kind === "signed_out" ? undefined : acceptablePicture(state.user.picture);
   const { title, card } = cardOf(state, publicPath, picture);
@@ -101,9 +101,9 @@ function ended({ user }: Ended, { why, rule }: Explanation, publicPath: string, 
 }
 
 interface Explanation {
-  /** Why it ended, for a person. */
+  /** Why the session ended, for the user. */
   readonly why: string;
-  /** The setting that governs it and its value, for whoever operates this. */
+  /** The setting that ended it, with its value, for the operator. */
   readonly rule?: Markup;
 }
 
@@ -131,7 +131,7 @@ function explanation(reason: Exclude<EndReason, "no_credentials">, setting: Gove
   }
 }
 
-/** Seconds both as they are set and as people say them. */
+/** A duration, in words and in seconds. */
 function age(label: string, name: string, value: string | undefined): Markup {
   if (value === undefined) return html`<span>${label}</span> <code>${name}</code>`;
   if (!/^\d{1,15}$/.test(value)) return html`<span>${label}</span> <code>${name} = ${value}</code>`;

@@ -7,7 +7,7 @@ export interface Layout {
   readonly main: Markup;
 }
 
-/** The frame of every page. Nothing inline, no script; the stylesheet is a file under the mount path. */
+/** The document around the content of every page. It has no script and no inline style. */
 export function layout({ publicPath, title, main }: Layout): string {
   return html`<!doctype html>
     <html lang="en">

@@ -4,10 +4,10 @@ import { PERSON } from "./icons.js";
 import type { Picture } from "./picture.js";
 import { shownText } from "./shown-text.js";
 
-/** The round picture. Decorative: the name stands beside it, so it has no alternative text. */
+/** The round picture. It has no alternative text, since the name is next to it. */
 export function avatar(user: UserPayload, picture: Picture | undefined): Markup {
   const letter = initial(user);
-  // The stylesheet shows `data-initial` when the picture does not load: no script may watch for that.
+  // If the picture does not load, the stylesheet shows `data-initial`; the page has no script.
   const face = picture
     ? html`<img
         src="${picture.src}"
@@ -22,7 +22,7 @@ export function avatar(user: UserPayload, picture: Picture | undefined): Markup 
   return html`<span class="avatar">${face}</span>`;
 }
 
-/** Name and email, each isolated, so that its writing direction ends with it. */
+/** Name and email, each isolated, so that its writing direction does not affect the other text. */
 export function nameAndEmail(user: UserPayload): Markup {
   const name = shownText(user.name);
   const email = shownText(user.email);

@@ -1,6 +1,6 @@
 /**
- * What the index says when the provider sent a visitor back with an error (RFC 6749 section 4.1.2.1, OpenID Connect Core
- * section 3.1.2.6). Fixed words: the provider's own text, and whatever a visitor writes into the address, is never shown.
+ * The sentences of the landing page for the provider's error codes (RFC 6749 section 4.1.2.1, OpenID Connect Core section 3.1.2.6). The
+ * page shows only these: neither the provider's text nor a text in the URL.
  */
 export const SIGN_IN_ERRORS = {
   access_denied: "You did not give your consent, or your account may not use this application.",
@@ -19,7 +19,7 @@ export const SIGN_IN_ERRORS = {
 
 export type SignInErrorCode = keyof typeof SIGN_IN_ERRORS;
 
-/** Normalises a raw `error` parameter: a code of the fixed list as it is, anything else `provider_error`. */
+/** The code of a raw `error` parameter: itself if it is in the list, else `provider_error`. */
 export function signInErrorCode(raw: string): SignInErrorCode {
   return Object.hasOwn(SIGN_IN_ERRORS, raw) ? (raw as SignInErrorCode) : "provider_error";
 }

@@ -1,4 +1,4 @@
-/** The stylesheet of every page, served as a file under the mount path: the pages' policy allows nothing inline. */
+/** The stylesheet of every page, served as a file: the Content-Security-Policy of the pages allows no inline style. */
 export const STYLE = `
 :root {
   color-scheme: light dark;

@@ -2,25 +2,25 @@ import { ERRORS, isOutage, ProviderUnavailableError, StoreUnavailableError, type
 import { page, preferredType, problem, type IdpRequest, type Reply } from "../http/request-reply.js";
 import { errorPage, type Action } from "../pages/error-page.js";
 
-/** How one failure is told: by its code, in our own words, never the request's or the provider's. */
+/** One failure, in idpauth's own words: it never repeats text of the request or the provider. */
 export interface Failure {
   readonly code: ErrorCode;
-  /** A sentence for a person; default: the page's own words, the table's title in a problem document. */
+  /** A sentence for the user. Default: the page's own sentence; in a problem document the title of the error table. */
   readonly detail?: string;
-  /** What a page says instead, where `detail` repeats what the page shows anyway. */
+  /** The sentence of the page, if `detail` repeats what the page shows anyway. */
   readonly pageDetail?: string;
   /** The valid values of bad parameters, by name. */
   readonly validOptions?: Readonly<Record<string, readonly string[]>>;
   readonly headers?: Record<string, string>;
-  /** What the page offers to do next. */
+  /** The link that the page offers. */
   readonly action?: Action;
   readonly retryAfter?: number;
 }
 
 /**
- * A failure as a page or as a problem document, whichever Accept prefers.
+ * The reply for a failure: a page or a problem document, as the Accept header prefers.
  *
- * @param otherwise what to answer when Accept prefers neither: endpoints that browsers navigate to give the page
+ * @param otherwise the form if Accept prefers neither: `html` for endpoints that browsers navigate to
  */
 export function failureReply(failure: Failure, request: IdpRequest, publicPath: string, otherwise: "html" | "json"): Reply {
   const { code, detail, pageDetail = detail, validOptions, action, retryAfter } = failure;
@@ -32,13 +32,13 @@ export function failureReply(failure: Failure, request: IdpRequest, publicPath: 
   return page(status, errorPage({ publicPath, code, detail: pageDetail, validOptions, action, retryAfter }), { headers });
 }
 
-/** Seconds to wait before asking again; an outage's own figure where it has one. */
+/** Seconds for the Retry-After header: those of the error if it has them, at least 1. */
 export function retryAfterOf(error: IdpAuthError): number {
   const seconds = error instanceof ProviderUnavailableError || error instanceof StoreUnavailableError ? error.retryAfter : 1;
   return Math.max(1, Math.ceil(seconds));
 }
 
-/** An outage told as 503; anything else is a bug and goes on to the host's own error handling. */
+/** The reply for an outage: 503. Any other error is a bug; it is thrown again, for the framework's error handling. */
 export function outageReply(error: unknown, request: IdpRequest, publicPath: string, action?: Action): Reply {
   if (!isOutage(error)) throw error;
   const failure: Failure = { code: error.code, retryAfter: retryAfterOf(error), ...(action !== undefined && { action }) };

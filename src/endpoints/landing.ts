@@ -7,8 +7,8 @@ import { indexPage, type IndexState } from "../pages/index-page.js";
 import type { EndpointContext } from "./context.js";
 import type { Visit } from "./visit.js";
 
-/** GET {mountPath}: the landing page. A light look at the session: never asks the provider, never writes. */
-export async function index({ request, session }: Visit, { settings, clock }: EndpointContext): Promise<Reply> {
+/** GET {mountPath}: the landing page. It reads the session; it sends nothing to the provider and writes nothing. */
+export async function landing({ request, session }: Visit, { settings, clock }: EndpointContext): Promise<Reply> {
   const record = await session.read();
   const verdict = judge(record, settings, epochSeconds(clock));
   const user = userPayload(record?.id_info);
