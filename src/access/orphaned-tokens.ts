@@ -41,7 +41,9 @@ export interface OrphanedTokenRule {
 }
 
 export function createOrphanedTokenRule({ provider, revokes, clock, hasSignedInSince }: OrphanedTokenOptions): OrphanedTokenRule {
-  const replacedKeys = new Set<string>();
+  /** From each replaced key to the time of its replacement, oldest first. */
+  const replacedAt = new Map<string, number>();
+  const isReplacedHere = (key: string) => clock.monotonic() - (replacedAt.get(key) ?? -Infinity) < REMEMBERED;
 
   async function hasSignedInAgain(idInfo: IdInfo | undefined, since: EpochSeconds): Promise<boolean> {
     if (hasSignedInSince === undefined || !hasSubject(idInfo)) return false;
@@ -52,12 +54,16 @@ export function createOrphanedTokenRule({ provider, revokes, clock, hasSignedInS
   return {
     revokes,
     sessionReplaced(key) {
-      replacedKeys.add(key);
-      clock.timer(REMEMBERED, () => replacedKeys.delete(key));
+      const now = clock.monotonic();
+      replacedAt.set(key, now);
+      for (const [oldest, at] of replacedAt) {
+        if (now - at < REMEMBERED) break;
+        replacedAt.delete(oldest);
+      }
     },
-    isReplacedHere: (key) => replacedKeys.has(key),
+    isReplacedHere,
     async revoke(key, { accessToken, refreshToken }, idInfo, since) {
-      if (!revokes || replacedKeys.has(key) || (await hasSignedInAgain(idInfo, since))) return;
+      if (!revokes || isReplacedHere(key) || (await hasSignedInAgain(idInfo, since))) return;
       // With a refresh token, the provider also revokes the access tokens that were made from it (RFC 7009).
       if (refreshToken !== undefined) await provider.revoke(refreshToken, "refresh_token");
       else if (accessToken !== undefined) await provider.revoke(accessToken, "access_token");
