@@ -321,7 +321,7 @@ describe("what the demo cannot use is said in one line", () => {
 
   it.each([
     ["redis://someone:hidden@127.0.0.1/sessions", /^DEMO_SESSIONS: Redis at \S+ cannot be used: Invalid pathname/],
-    ["sqlite:file:sessions.db", /^DEMO_SESSIONS: .*it is empty or a URL/],
+    ["sqlite:file:sessions.db", /^DEMO_SESSIONS: .*not an empty string or a URL/],
   ])("an address that is none: %s", async (address, message) => {
     await expectRefusal({ DEMO_SESSIONS: address }, message);
   });
