@@ -43,7 +43,7 @@ it(
     const clock = new TestClock();
     const store = weighedStore(clock);
     app = await startApplication({ store, clock });
-    const stranger = () => app.visitor().get("/idpauth/login/", { headers: { "x-origin-url": "x".repeat(4_000) } });
+    const stranger = () => app.user().get("/idpauth/login/", { headers: { "x-origin-url": "x".repeat(4_000) } });
     const live = async () => {
       let count = 0;
       for (const key of store.keys) if ((await store.get(key)) !== undefined) count += 1;
@@ -75,7 +75,7 @@ async function largestWithPage(length: number): Promise<number> {
   app = await startApplication({ store, clock });
   const page = `http://app.example/${"x".repeat(length)}`.slice(0, length);
   const target = `/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${page}`;
-  expect((await app.visitor().get(target)).status).toBe(302);
+  expect((await app.user().get(target)).status).toBe(302);
   return store.largest;
 }
 
@@ -96,7 +96,7 @@ it("[L5] in Redis: every key below 2 KB of the server's memory and gone after te
   const clock = new TestClock(server.now() * 1000);
   try {
     app = await startApplication({ store: redisStore(client), clock });
-    const member = app.visitor();
+    const member = app.user();
     await member.signIn();
     const sizes = () =>
       control(server, async (redis) => ({
@@ -105,7 +105,7 @@ it("[L5] in Redis: every key below 2 KB of the server's memory and gone after te
       }));
     const before = await sizes();
     for (let login = 0; login < IN_REDIS; login += 100) {
-      await Promise.all(Array.from({ length: 100 }, () => app.visitor().get("/idpauth/login/")));
+      await Promise.all(Array.from({ length: 100 }, () => app.user().get("/idpauth/login/")));
     }
     const full = await sizes();
     expect(full.keys).toBe(before.keys + IN_REDIS);

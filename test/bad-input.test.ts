@@ -1,18 +1,18 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createSealer, newCookieValue, storeKeyOf } from "../src/sessions/seal.js";
 import type { IdpRequest, SessionStore, Stored } from "../src/index.js";
-import { startApplication, type Answer, type Application, type ApplicationOptions, type Visitor } from "./support/application.js";
+import { startApplication, type Answer, type Application, type ApplicationOptions, type TestUser } from "./support/application.js";
 import { TestClock } from "../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "./support/watched-store.js";
 
 let application: Application;
 let store: WatchedStore;
 
-async function start(options: ApplicationOptions = {}): Promise<Visitor> {
+async function start(options: ApplicationOptions = {}): Promise<TestUser> {
   const clock = new TestClock();
   store = watchedStore(clock);
   application = await startApplication({ ...options, clock, store });
-  return application.visitor();
+  return application.user();
 }
 
 const ENDPOINTS = [
@@ -24,7 +24,7 @@ const ENDPOINTS = [
   "/idpauth/debug",
   "/idpauth/nothing",
 ];
-/** Those that leave a signed-in visitor signed in, whatever they are sent. */
+/** Those that leave a signed-in user signed in, whatever they are sent. */
 const HARMLESS = ENDPOINTS.filter((target) => target !== "/idpauth/logout/");
 
 /** Stands in every hostile value, so that an echo is seen whatever is done to the rest. */
@@ -77,13 +77,13 @@ describe("[ASVS-3.7.2] a hostile query", () => {
     "with %s at %s gets a 4xx or the specified fallback, and no echo",
     async (_name, endpoint, value) => {
       for (const parameter of PARAMETERS) {
-        expectHarmless(await application.visitor().get(`${endpoint}?${parameter}=${encodeURIComponent(wellFormed(value))}`));
-        expectHarmless(await application.visitor().get(`${endpoint}?${encodeURIComponent(wellFormed(value))}=${parameter}`));
+        expectHarmless(await application.user().get(`${endpoint}?${parameter}=${encodeURIComponent(wellFormed(value))}`));
+        expectHarmless(await application.user().get(`${endpoint}?${encodeURIComponent(wellFormed(value))}=${parameter}`));
       }
-      expectHarmless(await application.visitor().get(`${endpoint}?${value}`, { headers: { accept: "text/html" } }));
+      expectHarmless(await application.user().get(`${endpoint}?${value}`, { headers: { accept: "text/html" } }));
       expectHarmless(
         await application
-          .visitor()
+          .user()
           .get(`${endpoint}?${PARAMETERS.map((name) => `${name}=${encodeURIComponent(wellFormed(value))}`).join("&")}`),
       );
     },
@@ -107,23 +107,23 @@ describe("[ASVS-3.7.2] a hostile query", () => {
     `?${"a=1&".repeat(5000)}`,
     `?${"&".repeat(20_000)}`,
   ])("%j does no harm anywhere", async (query) => {
-    for (const endpoint of ENDPOINTS) expectHarmless(await application.visitor().get(`${endpoint}${query}`));
+    for (const endpoint of ENDPOINTS) expectHarmless(await application.user().get(`${endpoint}${query}`));
   });
 
   it("[ASVS-15.3.3] changes no signed-in session", async () => {
-    const visitor = application.visitor();
-    await visitor.signIn();
+    const user = application.user();
+    await user.signIn();
     const keys = ["credentials", "id_info", "idp_login_at"] as const;
-    const before = await application.auth.readSessionRecord(visitor.request("/"));
+    const before = await application.auth.readSessionRecord(user.request("/"));
     for (const [, value] of HOSTILE) {
       for (const endpoint of HARMLESS) {
-        for (const parameter of PARAMETERS) await visitor.get(`${endpoint}?${parameter}=${encodeURIComponent(wellFormed(value))}`);
+        for (const parameter of PARAMETERS) await user.get(`${endpoint}?${parameter}=${encodeURIComponent(wellFormed(value))}`);
       }
-      await visitor.get(`/idpauth/logout/?response=${encodeURIComponent(wellFormed(value))}`);
+      await user.get(`/idpauth/logout/?response=${encodeURIComponent(wellFormed(value))}`);
     }
-    const after = await application.auth.readSessionRecord(visitor.request("/"));
+    const after = await application.auth.readSessionRecord(user.request("/"));
     for (const key of keys) expect(after?.[key]).toEqual(before?.[key]);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
   });
 });
 
@@ -153,10 +153,10 @@ describe("[ASVS-3.7.2] hostile headers", () => {
     "with %s at %s do no harm and are not repeated",
     async (_name, endpoint, value) => {
       for (const header of NAMES) {
-        expectHarmless(await application.visitor().get(endpoint, { headers: { [header]: value } }));
+        expectHarmless(await application.user().get(endpoint, { headers: { [header]: value } }));
         expectHarmless(
           await application
-            .visitor()
+            .user()
             .get(`${endpoint}?scheme=PRESERVE_ORIGIN_HP&response=json`, { headers: { [header]: value } })
             .then(withoutAuthorizationUrl),
         );
@@ -181,7 +181,7 @@ describe("[ASVS-3.7.2] hostile headers", () => {
     "text",
   ])("Accept %j is read without trouble", async (accept) => {
     for (const endpoint of ENDPOINTS) {
-      const { status } = await application.visitor().get(endpoint, { headers: { accept } });
+      const { status } = await application.user().get(endpoint, { headers: { accept } });
       expect(status).toBeLessThan(500);
     }
   });
@@ -200,7 +200,7 @@ describe("[ASVS-3.7.2] hostile headers", () => {
     "%65vil.example",
   ])("Host %j never gives a 5xx", async (host) => {
     for (const endpoint of ENDPOINTS) {
-      const request: IdpRequest = { ...application.visitor().request(endpoint), host };
+      const request: IdpRequest = { ...application.user().request(endpoint), host };
       expect((await application.auth.handle(request))?.status).toBeLessThan(500);
     }
   });
@@ -239,15 +239,15 @@ describe("[CK-6] a hostile cookie", () => {
   it.each(WRONG_FORM)("%s is no session, costs no look-up, and is not repeated", async (_name, cookie) => {
     const before = store.operations.length;
     for (const endpoint of HARMLESS.filter((target) => target !== "/idpauth/login/")) {
-      expectHarmless(await application.visitor().get(endpoint, { headers: { cookie } }));
+      expectHarmless(await application.user().get(endpoint, { headers: { cookie } }));
     }
-    expect((await application.visitor().get("/idpauth/session", { headers: { cookie } })).body).toBe('{"authenticated":false,"user":null}');
+    expect((await application.user().get("/idpauth/session", { headers: { cookie } })).body).toBe('{"authenticated":false,"user":null}');
     expect(store.operations.length).toBe(before);
   });
 
   it("of a wrong form at login is replaced by a fresh one", async () => {
     for (const [, cookie] of WRONG_FORM) {
-      const answer = await application.visitor().get("/idpauth/login/", { headers: { cookie } });
+      const answer = await application.user().get("/idpauth/login/", { headers: { cookie } });
       expect(answer.setCookies?.[0]).toMatch(/^idpauth=[A-Za-z0-9_-]{43};/);
       expect(answer.setCookies?.[0]).not.toContain("A".repeat(43));
     }
@@ -257,28 +257,28 @@ describe("[CK-6] a hostile cookie", () => {
     ["before", (planted: string, own: string) => `${planted}; ${own}`],
     ["after", (planted: string, own: string) => `${own}; ${planted}`],
   ])("planted %s the real one changes nothing", async (_name, order) => {
-    const visitor = application.visitor();
-    await visitor.signIn();
-    const own = `idpauth=${visitor.cookies.get("idpauth") ?? ""}`;
+    const user = application.user();
+    await user.signIn();
+    const own = `idpauth=${user.cookies.get("idpauth") ?? ""}`;
     for (const planted of [`idpauth=${"B".repeat(43)}`, "idpauth=", "idpauth=x", `idpauth=${"B".repeat(43)}; idpauth=${"C".repeat(43)}`]) {
-      expect((await visitor.get("/idpauth/session", { headers: { cookie: order(planted, own) } })).json().authenticated).toBe(true);
+      expect((await user.get("/idpauth/session", { headers: { cookie: order(planted, own) } })).json().authenticated).toBe(true);
     }
   });
 
   it("[L8] repeated a hundred times costs at most four look-ups", async () => {
     const cookie = Array.from({ length: 100 }, (_, index) => `idpauth=${String(index).padStart(43, "A")}`).join("; ");
     const before = store.operations.length;
-    expect((await application.visitor().get("/idpauth/session", { headers: { cookie } })).status).toBe(200);
+    expect((await application.user().get("/idpauth/session", { headers: { cookie } })).status).toBe(200);
     expect(store.operations.length - before).toBe(4);
   });
 
   it("with one character changed is no session", async () => {
-    const visitor = application.visitor();
-    await visitor.signIn();
-    const value = visitor.cookies.get("idpauth") ?? "";
+    const user = application.user();
+    await user.signIn();
+    const value = user.cookies.get("idpauth") ?? "";
     for (const at of [0, 21, 42]) {
       const changed = `${value.slice(0, at)}${value[at] === "A" ? "B" : "A"}${value.slice(at + 1)}`;
-      expect((await visitor.get("/idpauth/session", { headers: { cookie: `idpauth=${changed}` } })).json().authenticated).toBe(false);
+      expect((await user.get("/idpauth/session", { headers: { cookie: `idpauth=${changed}` } })).json().authenticated).toBe(false);
     }
   });
 });
@@ -309,25 +309,25 @@ describe("hostile claims", () => {
   ];
 
   it.each(VALUES)("%s in email, name, picture and email_verified signs in, and is data only", async (_name, value) => {
-    const visitor = application.visitor();
+    const user = application.user();
     application.provider.mutateIdToken = (draft) => ({
       claims: { ...draft.claims, email: value, name: value, picture: value, email_verified: value },
     });
-    const done = await visitor.signIn();
+    const done = await user.signIn();
     expect([done.status, done.location]).toEqual([302, "/idpauth/"]);
     const shown = typeof value === "string" ? (JSON.parse(JSON.stringify(value)) as string) : null;
-    expect((await visitor.get("/idpauth/session")).json()).toMatchObject({
+    expect((await user.get("/idpauth/session")).json()).toMatchObject({
       authenticated: true,
       user: { email: shown, name: shown, picture: shown },
     });
-    const page = await visitor.get("/idpauth/");
+    const page = await user.get("/idpauth/");
     expect(page.status).toBe(200);
     expect(page.body).not.toMatch(/<script|<img|="javascript:/);
     for (const header of Object.values(page.headers)) expect(header).not.toMatch(/[\r\n]/);
   });
 
   it("[ASVS-15.3.3] claims named like the record's keys or an object's members change nothing but id_info", async () => {
-    const visitor = application.visitor();
+    const user = application.user();
     application.provider.mutateIdToken = ({ header, claims, sign }) =>
       sign(
         header,
@@ -336,11 +336,11 @@ describe("hostile claims", () => {
           `,"__proto__":{"email":"${MARK}"},"constructor":1}`,
         ),
       );
-    await visitor.signIn();
-    const session = await application.auth.readSessionRecord(visitor.request("/"));
+    await user.signIn();
+    const session = await application.auth.readSessionRecord(user.request("/"));
     expect((session?.["credentials"] as { token: string }).token).not.toBe(MARK);
     expect(session?.["idp_login_at"]).toBe(Math.floor(application.clock.now() / 1000));
-    expect((await visitor.get("/idpauth/session")).json().user.email).toBe("ada@example.com");
+    expect((await user.get("/idpauth/session")).json().user.email).toBe("ada@example.com");
     expect(({} as Record<string, unknown>)["email"]).toBeUndefined();
   });
 
@@ -353,10 +353,10 @@ describe("hostile claims", () => {
     ["a negative exp", { exp: -1 }],
     ["no iat", { iat: undefined }],
   ])("%s is refused with 400", async (_name, claims) => {
-    const visitor = application.visitor();
+    const user = application.user();
     application.provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, ...claims } });
-    expect((await visitor.signIn()).status).toBe(400);
-    expect(await visitor.isSignedIn()).toBe(false);
+    expect((await user.signIn()).status).toBe(400);
+    expect(await user.isSignedIn()).toBe(false);
   });
 });
 
@@ -389,9 +389,9 @@ describe("[S5] a stored record that does not parse is no session", () => {
   afterAll(() => application.stop());
 
   const probe = () => {
-    const visitor = application.visitor();
-    visitor.cookies.set("idpauth", value);
-    return visitor;
+    const user = application.user();
+    user.cookies.set("idpauth", value);
+    return user;
   };
   const sealed = (record: unknown) => sealer.seal(typeof record === "string" ? record : JSON.stringify(record), value, key);
 
@@ -425,17 +425,17 @@ describe("[S5] a stored record that does not parse is no session", () => {
     ["a hundred logins", () => sealed({ ...good, idp_state: { v: 1, logins: Array(100).fill({}) } })],
   ])("%s", async (_name, make) => {
     data = make();
-    const visitor = probe();
-    expect((await visitor.get("/idpauth/session")).body).toBe('{"authenticated":false,"user":null}');
-    expect(await application.auth.readSessionRecord(visitor.request("/"))).toBeNull();
-    expect(await application.auth.getCredentials(visitor.request("/"))).toBeNull();
-    expect(await application.auth.guard(visitor.request("/"))).toMatchObject({ kind: "unauthenticated", reason: "no_credentials" });
-    expect((await visitor.get("/idpauth/")).body).toContain("You are signed out");
-    expect((await visitor.get("/idpauth/debug")).json().session).toBeNull();
-    expect((await visitor.get("/idpauth/login-callback?state=x&code=y")).status).toBe(400);
-    expect((await visitor.get("/idpauth/login/")).status).toBe(302);
-    visitor.cookies.set("idpauth", value);
-    expect((await visitor.get("/idpauth/logout/")).status).toBe(302);
+    const user = probe();
+    expect((await user.get("/idpauth/session")).body).toBe('{"authenticated":false,"user":null}');
+    expect(await application.auth.readSessionRecord(user.request("/"))).toBeNull();
+    expect(await application.auth.getCredentials(user.request("/"))).toBeNull();
+    expect(await application.auth.guard(user.request("/"))).toMatchObject({ kind: "unauthenticated", reason: "no_credentials" });
+    expect((await user.get("/idpauth/")).body).toContain("You are signed out");
+    expect((await user.get("/idpauth/debug")).json().session).toBeNull();
+    expect((await user.get("/idpauth/login-callback?state=x&code=y")).status).toBe(400);
+    expect((await user.get("/idpauth/login/")).status).toBe(302);
+    user.cookies.set("idpauth", value);
+    expect((await user.get("/idpauth/logout/")).status).toBe(302);
   });
 
   it("and is told in the log without anything of it", async () => {

@@ -35,17 +35,17 @@ describe("node:diagnostics_channel", () => {
     }
     listen("idpauth:log", (message) => lines.push(message));
 
-    const visitor = application.visitor();
-    await visitor.signIn();
+    const user = application.user();
+    await user.signIn();
     application.clock.advance(3600_000);
     application.provider.fault("token", { kind: "status", status: 503, times: 1 });
-    await visitor.get("/idpauth/session");
+    await user.get("/idpauth/session");
     application.clock.advance(61_000);
-    await visitor.get("/idpauth/session");
+    await user.get("/idpauth/session");
     application.clock.advance(3600_000);
-    await visitor.get("/idpauth/session");
-    await application.auth.guard(visitor.request("/reports"));
-    await visitor.get("/idpauth/logout/");
+    await user.get("/idpauth/session");
+    await application.auth.guard(user.request("/reports"));
+    await user.get("/idpauth/logout/");
 
     expect(heard).toEqual(listened);
     expect(new Set(heard.map(([name]) => name))).toEqual(new Set(NAMES));
@@ -67,15 +67,15 @@ describe("node:diagnostics_channel", () => {
       hold.release();
       await answer;
     };
-    const visitor = application.visitor();
-    const target = await visitor.approve();
-    await slowly("token", 100, () => visitor.get(target));
+    const user = application.user();
+    const target = await user.approve();
+    await slowly("token", 100, () => user.get(target));
     application.clock.advance(3600_000);
-    await slowly("token", 200, () => visitor.get("/idpauth/session"));
+    await slowly("token", 200, () => user.get("/idpauth/session"));
     application.clock.advance(3600_000);
     application.provider.fault("token", { kind: "reset", before: false, times: 1 });
-    await slowly("token", 300, () => visitor.get("/idpauth/session"));
-    await slowly("revoke", 400, () => visitor.get("/idpauth/logout/"));
+    await slowly("token", 300, () => user.get("/idpauth/session"));
+    await slowly("revoke", 400, () => user.get("/idpauth/logout/"));
     expect(durations).toEqual({ login: 100, refresh: 200, outage: 300, logout: 400 });
   });
 
@@ -84,7 +84,7 @@ describe("node:diagnostics_channel", () => {
     const lines: unknown[] = [];
     listen("idpauth:log", (message) => lines.push(message));
     application.log.length = 0;
-    for (let time = 0; time < 50; time += 1) await application.visitor().get("/idpauth/login-callback?state=x&code=y");
+    for (let time = 0; time < 50; time += 1) await application.user().get("/idpauth/login-callback?state=x&code=y");
     expect(application.log.map(({ code }) => code)).toEqual(Array(50).fill("callback_failed"));
     expect(lines).toEqual(application.log);
   });
@@ -94,7 +94,7 @@ describe("node:diagnostics_channel", () => {
     const silent = application.another({ log: false });
     const lines: unknown[] = [];
     listen("idpauth:log", (message) => lines.push(message));
-    await silent.guard(application.visitor().request("/reports"));
+    await silent.guard(application.user().request("/reports"));
     expect(lines.at(-1)).toMatchObject({ code: "blocked" });
   });
 });

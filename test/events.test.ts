@@ -1,7 +1,7 @@
 import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it } from "vitest";
 import type { EndReason, EventName } from "../src/index.js";
-import { startApplication, type Application, type ApplicationOptions, type Visitor } from "./support/application.js";
+import { startApplication, type Application, type ApplicationOptions, type TestUser } from "./support/application.js";
 import { leaksIn, secretsOf } from "./support/secrets.js";
 import { TestClock } from "../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "./support/watched-store.js";
@@ -15,20 +15,20 @@ let application: Application;
 let store: WatchedStore;
 let events: { name: EventName; event: Record<string, unknown> }[];
 
-async function start(options: ApplicationOptions = {}): Promise<Visitor> {
+async function start(options: ApplicationOptions = {}): Promise<TestUser> {
   const clock = new TestClock();
   store = watchedStore(clock);
   application = await startApplication({ ...options, clock, store });
   events = [];
   for (const name of VERDICTS) application.auth.on(name, (event) => events.push({ name, event: { ...event } }));
-  return application.visitor();
+  return application.user();
 }
 
-async function signedIn(options: ApplicationOptions = {}): Promise<Visitor> {
-  const visitor = await start(options);
-  await visitor.signIn();
+async function signedIn(options: ApplicationOptions = {}): Promise<TestUser> {
+  const user = await start(options);
+  await user.signIn();
   events.length = 0;
-  return visitor;
+  return user;
 }
 
 const pass = (seconds: number) => {
@@ -40,16 +40,16 @@ afterEach(() => application.stop());
 
 describe("events", () => {
   it("login: time, issuer, subject and duration", async () => {
-    const visitor = await start();
-    await visitor.signIn();
+    const user = await start();
+    await user.signIn();
     expect(events).toEqual([{ name: "login", event: { time: application.clock.now(), ...identity(), duration: 0 } }]);
   });
 
   it("login measures how long the provider took", async () => {
-    const visitor = await start();
-    const target = await visitor.approve();
+    const user = await start();
+    const target = await user.approve();
     const hold = application.provider.hold("token");
-    const answer = visitor.get(target);
+    const answer = user.get(target);
     await hold.arrived;
     pass(2);
     hold.release();
@@ -58,19 +58,19 @@ describe("events", () => {
   });
 
   it("login once for a double click, and none for a reload", async () => {
-    const visitor = await start();
-    const target = await visitor.approve();
-    const copy = application.visitor();
-    for (const [name, value] of visitor.cookies) copy.cookies.set(name, value);
-    await Promise.all([visitor.get(target), copy.get(target)]);
-    await visitor.get(target);
+    const user = await start();
+    const target = await user.approve();
+    const copy = application.user();
+    for (const [name, value] of user.cookies) copy.cookies.set(name, value);
+    await Promise.all([user.get(target), copy.get(target)]);
+    await user.get(target);
     expect(events.map(({ name }) => name)).toEqual(["login"]);
   });
 
   it("refresh: once, however many ask", async () => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     pass(HOUR);
-    await Promise.all(Array.from({ length: 10 }, () => visitor.get("/idpauth/session")));
+    await Promise.all(Array.from({ length: 10 }, () => user.get("/idpauth/session")));
     expect(events).toEqual([{ name: "refresh", event: { time: application.clock.now(), ...identity(), duration: 0 } }]);
   });
 
@@ -78,32 +78,32 @@ describe("events", () => {
     ["revoked, with the milliseconds that took", {}, { revoked: true, duration: 0 }],
     ["revocation off", { tokenRevokeOnLogout: false }, { revoked: null }],
   ])("logout: %s", async (_name, options, more) => {
-    const visitor = await signedIn(options);
-    await visitor.get("/idpauth/logout/");
+    const user = await signedIn(options);
+    await user.get("/idpauth/logout/");
     expect(events).toEqual([{ name: "logout", event: { time: application.clock.now(), ...identity(), ...more } }]);
   });
 
   it("logout: the revocation failed", async () => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     application.provider.fault("revoke", { kind: "reset" });
-    await visitor.get("/idpauth/logout/");
+    await user.get("/idpauth/logout/");
     expect(events.find(({ name }) => name === "logout")?.event).toMatchObject({ revoked: false });
   });
 
   it("none for a logout of somebody who was not signed in", async () => {
-    const visitor = await start();
-    await visitor.get("/idpauth/logout/");
-    await visitor.get("/idpauth/login/");
-    await visitor.get("/idpauth/logout/");
+    const user = await start();
+    await user.get("/idpauth/logout/");
+    await user.get("/idpauth/login/");
+    await user.get("/idpauth/logout/");
     expect(events).toEqual([]);
   });
 
   it("blocked: with the reason, and who where that is known", async () => {
-    const visitor = await signedIn({ sessionMaxAge: 60 });
-    await application.auth.guard(application.visitor().request("/reports"));
+    const user = await signedIn({ sessionMaxAge: 60 });
+    await application.auth.guard(application.user().request("/reports"));
     expect(events).toEqual([{ name: "blocked", event: { time: application.clock.now(), reason: "no_credentials" } }]);
     pass(61);
-    await application.auth.guard(visitor.request("/reports"));
+    await application.auth.guard(user.request("/reports"));
     expect(events.at(-1)).toEqual({ name: "blocked", event: { time: application.clock.now(), ...identity(), reason: "max_age" } });
   });
 
@@ -113,22 +113,22 @@ describe("events", () => {
     ["auto_refresh_off", { sessionAutoRefresh: false }, HOUR],
     ["no_refresh_token", { provider: { issueRefreshToken: false } }, HOUR],
   ])("ended by %s: once per session, whoever and however many ask", async (reason, options, seconds) => {
-    const visitor = await signedIn(options);
+    const user = await signedIn(options);
     pass(seconds);
-    await Promise.all(Array.from({ length: 5 }, () => visitor.get("/idpauth/session")));
-    await application.auth.getCredentials(visitor.request("/"));
-    await application.auth.getCredentials(visitor.at(application.another()).request("/"));
-    await visitor.get("/idpauth/");
+    await Promise.all(Array.from({ length: 5 }, () => user.get("/idpauth/session")));
+    await application.auth.getCredentials(user.request("/"));
+    await application.auth.getCredentials(user.at(application.another()).request("/"));
+    await user.get("/idpauth/");
     pass(60);
-    await visitor.get("/idpauth/session");
+    await user.get("/idpauth/session");
     expect(events).toEqual([{ name: "ended", event: { time: application.clock.now() - 60_000, ...identity(), reason } }]);
   });
 
   it("ended by a refusal: a failure, then ended once", async () => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     application.provider.revokeAll();
     pass(HOUR);
-    for (let probe = 0; probe < 3; probe += 1) await visitor.get("/idpauth/session");
+    for (let probe = 0; probe < 3; probe += 1) await user.get("/idpauth/session");
     expect(events.map(({ name, event }) => [name, event["reason"]])).toEqual([
       ["failure", "invalid_grant"],
       ["ended", "refresh_rejected"],
@@ -137,90 +137,90 @@ describe("events", () => {
   });
 
   it("ended again after a new sign-in", async () => {
-    const visitor = await signedIn({ sessionMaxAge: 60 });
+    const user = await signedIn({ sessionMaxAge: 60 });
     for (let round = 0; round < 2; round += 1) {
       pass(61);
-      await visitor.get("/idpauth/session");
-      await visitor.signIn();
+      await user.get("/idpauth/session");
+      await user.signIn();
     }
     expect(events.map(({ name }) => name)).toEqual(["ended", "login", "ended", "login"]);
   });
 
-  it.each<[string, (visitor: Visitor) => Promise<unknown>, Record<string, unknown>]>([
+  it.each<[string, (user: TestUser) => Promise<unknown>, Record<string, unknown>]>([
     [
       "login while the provider is away",
-      (visitor) => {
+      (user) => {
         application.provider.fault("discovery", { kind: "reset" });
-        return visitor.get("/idpauth/login/");
+        return user.get("/idpauth/login/");
       },
       { during: "login", kind: "outage", reason: "network" },
     ],
     [
       "callback with an error of the provider",
-      async (visitor) => visitor.get((await visitor.approve()).replace(/code=[^&]*/, "error=access_denied")),
+      async (user) => user.get((await user.approve()).replace(/code=[^&]*/, "error=access_denied")),
       { during: "callback", kind: "refusal", reason: "access_denied" },
     ],
     [
       "callback with another issuer",
-      async (visitor) => visitor.get((await visitor.approve()).replace(/iss=[^&]*/, "iss=x")),
+      async (user) => user.get((await user.approve()).replace(/iss=[^&]*/, "iss=x")),
       { during: "callback", kind: "refusal", reason: "iss" },
     ],
     [
       "code refused",
-      async (visitor) => visitor.get((await visitor.approve()).replace(/code=[^&]*/, "code=x")),
+      async (user) => user.get((await user.approve()).replace(/code=[^&]*/, "code=x")),
       { during: "callback", reason: "invalid_grant" },
     ],
     [
       "ID token refused",
-      async (visitor) => {
+      async (user) => {
         application.provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, nonce: "x" } });
-        return visitor.signIn();
+        return user.signIn();
       },
       { during: "callback", kind: "refusal", reason: "id_token_nonce" },
     ],
     [
       "a state that nobody knows",
-      (visitor) => visitor.get("/idpauth/login-callback?state=x&code=y"),
+      (user) => user.get("/idpauth/login-callback?state=x&code=y"),
       { during: "callback", kind: "refusal", reason: "state" },
     ],
     [
       "login with parameters that are not allowed",
-      (visitor) => visitor.get("/idpauth/login/?scheme=x"),
+      (user) => user.get("/idpauth/login/?scheme=x"),
       { during: "login", kind: "refusal", reason: "invalid_parameter" },
     ],
     [
       "login under a Host that is none",
-      (visitor) => visitor.get("/idpauth/login/", { host: "a b" }),
+      (user) => user.get("/idpauth/login/", { host: "a b" }),
       { during: "login", kind: "refusal", reason: "host_invalid" },
     ],
     [
       "logout with parameters that are not allowed",
-      (visitor) => visitor.get("/idpauth/logout/?response=x"),
+      (user) => user.get("/idpauth/logout/?response=x"),
       { during: "logout", kind: "refusal", reason: "invalid_parameter" },
     ],
     [
       "provider away at the exchange",
-      async (visitor) => {
+      async (user) => {
         application.provider.fault("token", { kind: "reset" });
-        return visitor.signIn();
+        return user.signIn();
       },
       { during: "callback", reason: "network" },
     ],
     [
       "store away at the callback",
-      async (visitor) => {
-        const target = await visitor.approve();
+      async (user) => {
+        const target = await user.approve();
         store.isDown = true;
-        return visitor.get(target);
+        return user.get(target);
       },
       { during: "callback", kind: "outage", reason: "store_unavailable" },
     ],
     [
       "store away once the tokens are there",
-      async (visitor) => {
-        const target = await visitor.approve();
+      async (user) => {
+        const target = await user.approve();
         const hold = application.provider.hold("token", { before: false });
-        const answer = visitor.get(target);
+        const answer = user.get(target);
         await hold.arrived;
         store.isDown = true;
         hold.release();
@@ -230,29 +230,29 @@ describe("events", () => {
     ],
     [
       "store away at login",
-      async (visitor) => {
+      async (user) => {
         store.isDown = true;
-        return visitor.get("/idpauth/login/");
+        return user.get("/idpauth/login/");
       },
       { during: "login", reason: "store_unavailable" },
     ],
     [
       "store away at logout",
-      async (visitor) => {
-        await visitor.get("/idpauth/login/");
+      async (user) => {
+        await user.get("/idpauth/login/");
         store.isDown = true;
-        return visitor.get("/idpauth/logout/");
+        return user.get("/idpauth/logout/");
       },
       { during: "logout", reason: "store_unavailable" },
     ],
     [
       "logout while the callback was under way",
-      async (visitor) => {
-        const target = await visitor.approve();
-        const leaving = application.visitor();
-        for (const [name, value] of visitor.cookies) leaving.cookies.set(name, value);
+      async (user) => {
+        const target = await user.approve();
+        const leaving = application.user();
+        for (const [name, value] of user.cookies) leaving.cookies.set(name, value);
         const hold = application.provider.hold("token");
-        const answer = visitor.get(target);
+        const answer = user.get(target);
         await hold.arrived;
         await leaving.get("/idpauth/logout/");
         hold.release();
@@ -261,45 +261,45 @@ describe("events", () => {
       { during: "callback", reason: "logged_out_meanwhile" },
     ],
   ])("failure: %s", async (_name, act, event) => {
-    const visitor = await start();
-    await act(visitor);
+    const user = await start();
+    await act(user);
     expect(events.map(({ name }) => name)).toEqual(["failure"]);
     expect(events[0]?.event).toMatchObject({ time: application.clock.now(), ...event });
   });
 
   it("failure: an outage during a refresh", async () => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     pass(HOUR);
     application.provider.fault("token", { kind: "status", status: 500 });
-    await visitor.get("/idpauth/session");
+    await user.get("/idpauth/session");
     expect(events).toEqual([
       {
         name: "failure",
         event: expect.objectContaining({ during: "refresh", kind: "outage", reason: "http_500", ...identity() }) as unknown,
       },
     ]);
-    // Told at once from now on, without asking; it is an outage for this visitor all the same.
-    await visitor.get("/idpauth/session");
+    // Told at once from now on, without asking; it is an outage for this user all the same.
+    await user.get("/idpauth/session");
     expect(events.at(-1)?.event).toMatchObject({ during: "refresh", kind: "outage", reason: "backing_off" });
   });
 
   it("are the same for every listener, whatever one of them does", async () => {
-    const visitor = await start();
+    const user = await start();
     const heard: unknown[] = [];
     application.auth.on("login", (event) => Object.assign(event, { subject: "somebody else" }));
     application.auth.on("login", ({ subject }) => heard.push(subject));
-    await visitor.signIn();
+    await user.signIn();
     expect(heard).toEqual(["ada-1815"]);
   });
 
   it("a listener that throws is logged and disturbs nobody", async () => {
-    const visitor = await start();
+    const user = await start();
     application.auth.on("login", () => {
       throw new TypeError("EVIL");
     });
     let heard = 0;
     application.auth.on("login", () => (heard += 1));
-    expect((await visitor.signIn()).status).toBe(302);
+    expect((await user.signIn()).status).toBe(302);
     expect(heard).toBe(1);
     const lines = application.log.filter(({ code }) => code === "listener_failed");
     expect(lines).toHaveLength(1);
@@ -307,9 +307,9 @@ describe("events", () => {
   });
 
   it("an async listener that rejects is logged and ends no process", async () => {
-    const visitor = await start();
+    const user = await start();
     application.auth.on("login", () => Promise.reject(new TypeError("EVIL")));
-    expect((await visitor.signIn()).status).toBe(302);
+    expect((await user.signIn()).status).toBe(302);
     await expect.poll(() => application.log.filter(({ code }) => code === "listener_failed")).toHaveLength(1);
     expect(JSON.stringify(application.log)).not.toContain("EVIL");
   });
@@ -330,41 +330,41 @@ describe("events", () => {
   });
 
   it("one that is added by a listener hears the next event, and no listener goes on for ever", async () => {
-    const visitor = await start();
+    const user = await start();
     const heard: string[] = [];
     application.auth.on("login", () => {
       heard.push("first");
       if (heard.length < 100) application.auth.on("login", () => heard.push("added"));
     });
-    await visitor.signIn();
+    await user.signIn();
     expect(heard).toEqual(["first"]);
-    await visitor.signIn();
+    await user.signIn();
     expect(heard).toEqual(["first", "first", "added"]);
   });
 
   it("a promise of another realm that rejects is logged like any other", async () => {
-    const visitor = await start();
+    const user = await start();
     application.auth.on("login", runInNewContext("async () => { throw new Error('far') }") as () => unknown);
-    await visitor.signIn();
+    await user.signIn();
     await application.auth.idle();
     expect(application.log.map(({ code }) => code)).toContain("listener_failed");
   });
 
   it("a listener that was removed hears nothing", async () => {
-    const visitor = await start();
+    const user = await start();
     let heard = 0;
     const stop = application.auth.on("login", () => (heard += 1));
     stop();
-    await visitor.signIn();
+    await user.signIn();
     expect(heard).toBe(0);
   });
 });
 
 describe("the log", () => {
   it("[ASVS-16.2.5] and the events of a whole run, with every kind of failure, hold no secret", async () => {
-    const visitor = await start({ sessionMaxAge: 3 * HOUR, debug: true });
+    const user = await start({ sessionMaxAge: 3 * HOUR, debug: true });
     const { provider, log } = application;
-    const failing = application.visitor();
+    const failing = application.user();
     await failing.get((await failing.approve()).replace(/code=[^&]*/, "error=access_denied"));
     await failing.get((await failing.approve()).replace(/iss=[^&]*/, "iss=x"));
     await failing.get((await failing.approve()).replace(/code=[^&]*/, "code=unknown"));
@@ -373,8 +373,8 @@ describe("the log", () => {
     provider.mutateIdToken = (draft) => draft.sign({ ...draft.header, alg: "none" }, draft.claims);
     await failing.signIn();
     provider.mutateIdToken = undefined;
-    await visitor.signIn();
-    await visitor.get("/idpauth/debug");
+    await user.signIn();
+    await user.get("/idpauth/debug");
     // The provider says every secret back to us, as careless ones do.
     const careless = () =>
       secretsOf(application)
@@ -383,19 +383,19 @@ describe("the log", () => {
     pass(HOUR);
     for (const status of [500, 401, 404, 429]) {
       provider.fault("token", { kind: "status", status, times: 1, body: { error: careless(), error_description: careless() } });
-      await visitor.get("/idpauth/session");
+      await user.get("/idpauth/session");
       pass(61);
     }
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
     provider.fault("revoke", { kind: "status", status: 400, body: { error: careless() } });
     await application.auth.revokeIdpToken(provider.issued.at(-1)?.value ?? "");
-    const doomed = application.visitor();
+    const doomed = application.user();
     await doomed.signIn();
     pass(HOUR);
     provider.fault("token", { kind: "status", status: 400, times: 1, body: { error: "invalid_grant", error_description: careless() } });
     await doomed.get("/idpauth/session");
-    await visitor.get("/idpauth/logout/");
-    await application.auth.guard(visitor.request("/reports"));
+    await user.get("/idpauth/logout/");
+    await application.auth.guard(user.request("/reports"));
     store.isDown = true;
     await doomed.get("/idpauth/session");
 
@@ -403,7 +403,7 @@ describe("the log", () => {
     expect(log.length).toBeGreaterThan(10);
     const secrets = [
       ...secretsOf(application),
-      ...[...visitor.cookies.values(), ...doomed.cookies.values()].map((value) => ({ kind: "cookie", value })),
+      ...[...user.cookies.values(), ...doomed.cookies.values()].map((value) => ({ kind: "cookie", value })),
     ];
     expect(leaksIn(JSON.stringify(log), secrets)).toEqual([]);
     expect(leaksIn(JSON.stringify(events), secrets)).toEqual([]);

@@ -6,7 +6,7 @@ import {
   type Application,
   type ApplicationOptions,
   type CallOptions,
-  type Visitor,
+  type TestUser,
 } from "./support/application.js";
 import { TestClock } from "../src/testing/test-clock.js";
 import { polluted } from "./support/polluted.js";
@@ -19,15 +19,15 @@ const BROWSER = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9
 let application: Application;
 let store: WatchedStore;
 
-async function start(options: ApplicationOptions = {}): Promise<Visitor> {
+async function start(options: ApplicationOptions = {}): Promise<TestUser> {
   const clock = new TestClock();
   store = watchedStore(clock);
   application = await startApplication({ ...options, clock, store });
-  return application.visitor();
+  return application.user();
 }
 
-const guard = (visitor: Visitor, target: string, options?: CallOptions): Promise<Blocked | undefined> =>
-  application.auth.guard(visitor.request(target, options));
+const guard = (user: TestUser, target: string, options?: CallOptions): Promise<Blocked | undefined> =>
+  application.auth.guard(user.request(target, options));
 const pass = (seconds: number) => {
   application.clock.advance(seconds * 1000);
 };
@@ -56,7 +56,7 @@ describe("[CK-7] [ASVS-14.3.2] idpRequired, signed out", () => {
     ["Sec-Fetch-Mode: navigate with any Accept", { headers: { "sec-fetch-mode": "navigate", accept: "*/*" } }],
     ["HEAD with a browser's Accept", { method: "HEAD", headers: BROWSER }],
   ])("blocks a navigation (%s) with 302 to login and back to the page", async (_name, options) => {
-    const blocked = await guard(application.visitor(), "/reports?year=2024&x=a%2Fb", options);
+    const blocked = await guard(application.user(), "/reports?year=2024&x=a%2Fb", options);
     expect(pageOf(blocked)).toBe(`${OWN_ORIGIN}/reports?year=2024&x=a%2Fb`);
     expect(blocked).toMatchObject({ reason: "no_credentials", loginPath: "/idpauth/login/", origin: OWN_ORIGIN });
     expect(blocked).toMatchObject({ loginUrl: blocked?.reply.headers["Location"] });
@@ -65,11 +65,11 @@ describe("[CK-7] [ASVS-14.3.2] idpRequired, signed out", () => {
   });
 
   it("the way round: from the guarded page to the login and back to exactly that page", async () => {
-    const visitor = application.visitor();
-    const blocked = await guard(visitor, "/reports?year=2024", { headers: BROWSER });
-    const done = await visitor.signIn(blocked?.reply.headers["Location"] ?? "");
+    const user = application.user();
+    const blocked = await guard(user, "/reports?year=2024", { headers: BROWSER });
+    const done = await user.signIn(blocked?.reply.headers["Location"] ?? "");
     expect(done.location).toBe(`${OWN_ORIGIN}/reports?year=2024`);
-    expect(await guard(visitor, "/reports?year=2024", { headers: BROWSER })).toBeUndefined();
+    expect(await guard(user, "/reports?year=2024", { headers: BROWSER })).toBeUndefined();
   });
 
   it.each<[string, CallOptions]>([
@@ -84,7 +84,7 @@ describe("[CK-7] [ASVS-14.3.2] idpRequired, signed out", () => {
     ["DELETE", { method: "DELETE", headers: BROWSER }],
     ["HEAD without Accept", { method: "HEAD" }],
   ])("blocks anything else (%s) with 401 and JSON", async (_name, options) => {
-    const blocked = await guard(application.visitor(), "/api/reports?q=1", options);
+    const blocked = await guard(application.user(), "/api/reports?q=1", options);
     expect(blocked?.kind).toBe("unauthenticated");
     expect(blocked?.reply.status).toBe(401);
     expect(blocked?.reply.headers["Content-Type"]).toBe("application/json; charset=utf-8");
@@ -108,30 +108,30 @@ describe("[CK-7] [ASVS-14.3.2] idpRequired, signed out", () => {
     ["/x\r\nSet-Cookie: a=b", `${OWN_ORIGIN}/x\r\nSet-Cookie: a=b`],
     ["/x&scheme=DEFAULT&origin_url=http://evil.example/#y", `${OWN_ORIGIN}/x&scheme=DEFAULT&origin_url=http://evil.example/#y`],
   ])("target %j never leads elsewhere", async (target, page) => {
-    const visitor = application.visitor();
-    const blocked = await guard(visitor, target, { headers: BROWSER });
+    const user = application.user();
+    const blocked = await guard(user, target, { headers: BROWSER });
     expect(pageOf(blocked)).toBe(page);
     expect(blocked?.reply.headers["Location"]).not.toMatch(/[\r\n\\]/);
-    await visitor.get(blocked?.reply.headers["Location"] ?? "");
-    const end = String((await application.auth.readSessionRecord(visitor.request("/")))?.["final_redirect"]);
+    await user.get(blocked?.reply.headers["Location"] ?? "");
+    const end = String((await application.auth.readSessionRecord(user.request("/")))?.["final_redirect"]);
     expect(new URL(end, OWN_ORIGIN).origin).toBe(OWN_ORIGIN);
     expect(end.startsWith("//")).toBe(false);
   });
 
   it.each([undefined, "", "a b", "evil.example/x"])("a Host of %j does not break it", async (host) => {
-    const request: IdpRequest = { ...application.visitor().request("/reports", { headers: BROWSER }), host };
+    const request: IdpRequest = { ...application.user().request("/reports", { headers: BROWSER }), host };
     expect((await application.auth.guard(request))?.reply.status).toBe(302);
   });
 
   it("forwarded headers do not count", async () => {
     const headers = { ...BROWSER, "x-forwarded-host": "evil.example", "x-forwarded-proto": "https", "x-original-url": "/evil" };
-    expect(pageOf(await guard(application.visitor(), "/reports", { headers }))).toBe(`${OWN_ORIGIN}/reports`);
+    expect(pageOf(await guard(application.user(), "/reports", { headers }))).toBe(`${OWN_ORIGIN}/reports`);
   });
 
   it("leaves no store entry", async () => {
     const before = store.operations.length;
-    await guard(application.visitor(), "/reports", { headers: BROWSER });
-    await guard(application.visitor(), "/reports");
+    await guard(application.user(), "/reports", { headers: BROWSER });
+    await guard(application.user(), "/reports");
     expect(store.operations.length).toBe(before);
   });
 });
@@ -140,46 +140,46 @@ describe("the page asked for", () => {
   afterEach(() => application.stop());
 
   it("is at BASE_URL where that is set", async () => {
-    const visitor = await start({ baseUrl: "https://app.example" });
-    expect(pageOf(await guard(visitor, "/reports", { headers: BROWSER, host: "10.0.0.7:3000" }))).toBe("https://app.example/reports");
+    const user = await start({ baseUrl: "https://app.example" });
+    expect(pageOf(await guard(user, "/reports", { headers: BROWSER, host: "10.0.0.7:3000" }))).toBe("https://app.example/reports");
   });
 
   it("follows forwarded headers with trustProxy", async () => {
-    const visitor = await start({ trustProxy: true });
+    const user = await start({ trustProxy: true });
     const headers = { ...BROWSER, "x-forwarded-host": "public.example", "x-forwarded-proto": "https" };
-    expect(pageOf(await guard(visitor, "/reports", { headers }))).toBe("https://public.example/reports");
+    expect(pageOf(await guard(user, "/reports", { headers }))).toBe("https://public.example/reports");
   });
 });
 
 describe("idpRequired and the policy", () => {
   afterEach(() => application.stop());
 
-  async function signedIn(options: ApplicationOptions = {}): Promise<Visitor> {
-    const visitor = await start(options);
-    await visitor.signIn();
-    return visitor;
+  async function signedIn(options: ApplicationOptions = {}): Promise<TestUser> {
+    const user = await start(options);
+    await user.signIn();
+    return user;
   }
 
-  it("lets a signed-in visitor pass, with every method", async () => {
-    const visitor = await signedIn();
-    for (const method of ["GET", "HEAD", "POST", "PUT", "DELETE"]) expect(await guard(visitor, "/reports", { method })).toBeUndefined();
+  it("lets a signed-in user pass, with every method", async () => {
+    const user = await signedIn();
+    for (const method of ["GET", "HEAD", "POST", "PUT", "DELETE"]) expect(await guard(user, "/reports", { method })).toBeUndefined();
   });
 
   it("refreshes like the probe", async () => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     pass(HOUR);
-    expect(await guard(visitor, "/reports")).toBeUndefined();
+    expect(await guard(user, "/reports")).toBeUndefined();
     expect(application.provider.requestsTo("token", { grant_type: "refresh_token" })).toHaveLength(1);
   });
 
   it("slides the idle stamp", async () => {
-    const visitor = await signedIn({ sessionIdleTimeout: 600 });
+    const user = await signedIn({ sessionIdleTimeout: 600 });
     for (let access = 0; access < 3; access += 1) {
       pass(600);
-      expect(await guard(visitor, "/reports")).toBeUndefined();
+      expect(await guard(user, "/reports")).toBeUndefined();
     }
     pass(601);
-    expect(await guard(visitor, "/reports")).toMatchObject({ reason: "idle" });
+    expect(await guard(user, "/reports")).toMatchObject({ reason: "idle" });
   });
 
   it.each<[string, ApplicationOptions, number, string]>([
@@ -188,30 +188,30 @@ describe("idpRequired and the policy", () => {
     ["no automatic refresh", { sessionAutoRefresh: false }, HOUR, "auto_refresh_off"],
     ["no refresh token", { provider: { issueRefreshToken: false } }, HOUR, "no_refresh_token"],
   ])("blocks a session ended by %s and names the reason in the 401", async (_name, options, seconds, reason) => {
-    const visitor = await signedIn(options);
+    const user = await signedIn(options);
     pass(seconds - 1);
-    expect(await guard(visitor, "/api", {})).toBeUndefined();
+    expect(await guard(user, "/api", {})).toBeUndefined();
     pass(seconds);
-    const blocked = await guard(visitor, "/api", {});
+    const blocked = await guard(user, "/api", {});
     expect(JSON.parse(blocked?.reply.body ?? "")).toMatchObject({ authenticated: false, user: null, error: "login_required", reason });
-    expect(pageOf(await guard(visitor, "/reports", { headers: BROWSER }))).toBe(`${OWN_ORIGIN}/reports`);
+    expect(pageOf(await guard(user, "/reports", { headers: BROWSER }))).toBe(`${OWN_ORIGIN}/reports`);
   });
 
   it("blocks with refresh_rejected when the provider refused", async () => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     application.provider.revokeAll();
     pass(HOUR);
-    expect(await guard(visitor, "/api")).toMatchObject({ kind: "unauthenticated", reason: "refresh_rejected" });
+    expect(await guard(user, "/api")).toMatchObject({ kind: "unauthenticated", reason: "refresh_rejected" });
   });
 
   it.each([
     ["as JSON", {}, /^application\/problem\+json/],
     ["as a page", { headers: BROWSER }, /^text\/html/],
   ])("is 503 in an outage of the provider, %s, never 401 or 302", async (_name, options, type) => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     pass(HOUR);
     application.provider.fault("token", { kind: "reset" });
-    const blocked = await guard(visitor, "/reports", options);
+    const blocked = await guard(user, "/reports", options);
     expect(blocked?.kind).toBe("unavailable");
     expect(blocked?.reply.status).toBe(503);
     expect(blocked?.reply.headers["Retry-After"]).toMatch(/^[1-9]\d*$/);
@@ -220,13 +220,13 @@ describe("idpRequired and the policy", () => {
     expect(blocked).toMatchObject({ error: { code: "provider_unavailable", status: 503 } });
     application.provider.clearFaults();
     pass(61);
-    expect(await guard(visitor, "/reports", options)).toBeUndefined();
+    expect(await guard(user, "/reports", options)).toBeUndefined();
   });
 
   it("is 503 in an outage of the store", async () => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     store.isDown = true;
-    expect(await guard(visitor, "/reports")).toMatchObject({
+    expect(await guard(user, "/reports")).toMatchObject({
       kind: "unavailable",
       reply: { status: 503 },
       error: { code: "store_unavailable" },
@@ -234,8 +234,8 @@ describe("idpRequired and the policy", () => {
   });
 
   it("shares one read of the store with the accessors of the same request, and adds nothing to it", async () => {
-    const visitor = await signedIn();
-    const request = Object.freeze(visitor.request("/reports"));
+    const user = await signedIn();
+    const request = Object.freeze(user.request("/reports"));
     store.operations.length = 0;
     expect(await application.auth.guard(request)).toBeUndefined();
     expect((await application.auth.getCredentials(request))?.token).toBeDefined();
@@ -246,10 +246,10 @@ describe("idpRequired and the policy", () => {
   });
 
   it("a request that lives long sees a logout", async () => {
-    const visitor = await signedIn();
-    const request = visitor.request("/events");
+    const user = await signedIn();
+    const request = user.request("/events");
     expect(await application.auth.getCredentials(request)).not.toBeNull();
-    await visitor.get("/idpauth/logout/");
+    await user.get("/idpauth/logout/");
     pass(1);
     expect(await application.auth.getCredentials(request)).toBeNull();
     expect(await application.auth.guard(request)).toMatchObject({ kind: "unauthenticated" });
@@ -265,8 +265,8 @@ describe("[SM-8] a pending login while Object.prototype has credentials", () => 
       const clock = new TestClock();
       store = watchedStore(clock);
       application = await startApplication({ clock, store: kind === "the memory store" ? store : new SealingStore(clock) });
-      const visitor = application.visitor();
-      await visitor.approve();
+      const user = application.user();
+      await user.approve();
       const { auth } = application;
       const credentials = { token: "evil", token_uri: "", client_id: application.provider.clientId, client_secret: "", scopes: [] };
       const id_info = {
@@ -276,12 +276,12 @@ describe("[SM-8] a pending login while Object.prototype has credentials", () => 
         email: "eve@example.com",
       };
       await polluted({ credentials, id_info }, async () => {
-        expect((await guard(visitor, "/reports"))?.kind).toBe("unauthenticated");
-        expect(await auth.checkIdpAuthentication(visitor.request("/"))).toBe(false);
-        expect(await auth.getCredentials(visitor.request("/"))).toBeNull();
-        expect(await auth.getUser(visitor.request("/"))).toBeNull();
-        expect(await auth.getAccessToken(visitor.request("/"))).toBeNull();
-        expect(await visitor.isSignedIn()).toBe(false);
+        expect((await guard(user, "/reports"))?.kind).toBe("unauthenticated");
+        expect(await auth.checkIdpAuthentication(user.request("/"))).toBe(false);
+        expect(await auth.getCredentials(user.request("/"))).toBeNull();
+        expect(await auth.getUser(user.request("/"))).toBeNull();
+        expect(await auth.getAccessToken(user.request("/"))).toBeNull();
+        expect(await user.isSignedIn()).toBe(false);
       });
     },
   );

@@ -9,7 +9,7 @@ import {
   type IdpRequest,
 } from "../src/index.js";
 import { sessionView } from "../src/record/session-view.js";
-import { startApplication, type Application, type ApplicationOptions, type Visitor } from "./support/application.js";
+import { startApplication, type Application, type ApplicationOptions, type TestUser } from "./support/application.js";
 import type { Fault } from "../src/testing/provider/test-provider.js";
 import { TestClock } from "../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "./support/watched-store.js";
@@ -20,17 +20,17 @@ const ADA = { email: "ada@example.com", name: "Ada Lovelace", picture: "https://
 let application: Application;
 let store: WatchedStore;
 
-async function start(options: ApplicationOptions = {}): Promise<Visitor> {
+async function start(options: ApplicationOptions = {}): Promise<TestUser> {
   const clock = new TestClock();
   store = watchedStore(clock);
   application = await startApplication({ ...options, clock, store });
-  return application.visitor();
+  return application.user();
 }
 
-async function signedIn(options: ApplicationOptions = {}): Promise<Visitor> {
-  const visitor = await start(options);
-  await visitor.signIn();
-  return visitor;
+async function signedIn(options: ApplicationOptions = {}): Promise<TestUser> {
+  const user = await start(options);
+  await user.signIn();
+  return user;
 }
 
 const pass = (seconds: number) => {
@@ -39,14 +39,14 @@ const pass = (seconds: number) => {
 const refreshes = () => application.provider.requestsTo("token", { grant_type: "refresh_token" }).length;
 const newest = (kind: string) => application.provider.issued.filter((issued) => issued.kind === kind).at(-1)?.value ?? "";
 /** A request of its own each time, as from a host. */
-const request = (visitor: Visitor) => visitor.request("/reports");
+const request = (user: TestUser) => user.request("/reports");
 
 describe("getCredentials", () => {
   afterEach(() => application.stop());
 
   it("gives the six fields", async () => {
-    const visitor = await signedIn();
-    expect(await application.auth.getCredentials(request(visitor))).toEqual({
+    const user = await signedIn();
+    expect(await application.auth.getCredentials(request(user))).toEqual({
       token: newest("access_token"),
       refresh_token: newest("refresh_token"),
       token_uri: `${application.provider.issuer}/token`,
@@ -57,8 +57,8 @@ describe("getCredentials", () => {
   });
 
   it("leaves the key refresh_token out when there is none", async () => {
-    const visitor = await signedIn({ provider: { issueRefreshToken: false } });
-    expect(Object.keys((await application.auth.getCredentials(request(visitor))) ?? {})).toEqual([
+    const user = await signedIn({ provider: { issueRefreshToken: false } });
+    expect(Object.keys((await application.auth.getCredentials(request(user))) ?? {})).toEqual([
       "token",
       "token_uri",
       "client_id",
@@ -68,18 +68,18 @@ describe("getCredentials", () => {
   });
 
   it("gives the scopes that were granted, where the provider says so, else those asked for", async () => {
-    const visitor = await start();
+    const user = await start();
     application.provider.tokenResponse = (answer) => ({ ...answer, scope: "openid email" });
-    await visitor.signIn();
-    expect((await application.auth.getCredentials(request(visitor)))?.scopes).toEqual(["openid", "email"]);
+    await user.signIn();
+    expect((await application.auth.getCredentials(request(user)))?.scopes).toEqual(["openid", "email"]);
     application.provider.tokenResponse = ({ scope: _gone, ...answer }) => answer;
-    await visitor.signIn();
-    expect((await application.auth.getCredentials(request(visitor)))?.scopes).toEqual(["openid", "email", "profile", "offline_access"]);
+    await user.signIn();
+    expect((await application.auth.getCredentials(request(user)))?.scopes).toEqual(["openid", "email", "profile", "offline_access"]);
   });
 
-  it("gives null to a visitor without a session, at no cost", async () => {
-    const visitor = await start();
-    expect(await application.auth.getCredentials(request(visitor))).toBeNull();
+  it("gives null to a user without a session, at no cost", async () => {
+    const user = await start();
+    expect(await application.auth.getCredentials(request(user))).toBeNull();
     expect(store.operations).toEqual([]);
   });
 
@@ -89,61 +89,61 @@ describe("getCredentials", () => {
     ["expired with automatic refresh off", { sessionAutoRefresh: false }, HOUR],
     ["expired without a refresh token", { provider: { issueRefreshToken: false } }, HOUR],
   ])("gives null %s", async (_name, options, seconds) => {
-    const visitor = await signedIn(options);
+    const user = await signedIn(options);
     pass(seconds);
-    expect(await application.auth.getCredentials(request(visitor))).toBeNull();
+    expect(await application.auth.getCredentials(request(user))).toBeNull();
     expect(refreshes()).toBe(0);
   });
 
   it("refreshes once, however many ask at once, and writes back", async () => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     const old = newest("access_token");
     pass(HOUR);
-    const all = await Promise.all(Array.from({ length: 200 }, () => application.auth.getCredentials(request(visitor))));
+    const all = await Promise.all(Array.from({ length: 200 }, () => application.auth.getCredentials(request(user))));
     expect(new Set(all.map((credentials) => credentials?.token))).toEqual(new Set([newest("access_token")]));
     expect(newest("access_token")).not.toBe(old);
     expect(refreshes()).toBe(1);
-    expect(((await application.auth.readSessionRecord(request(visitor)))?.["credentials"] as { token: string }).token).toBe(
+    expect(((await application.auth.readSessionRecord(request(user)))?.["credentials"] as { token: string }).token).toBe(
       newest("access_token"),
     );
   });
 
   it("keeps the refresh token that was not replaced", async () => {
-    const visitor = await signedIn({ provider: { rotation: false } });
-    const before = (await application.auth.getCredentials(request(visitor)))?.refresh_token;
+    const user = await signedIn({ provider: { rotation: false } });
+    const before = (await application.auth.getCredentials(request(user)))?.refresh_token;
     pass(HOUR);
-    expect((await application.auth.getCredentials(request(visitor)))?.refresh_token).toBe(before);
+    expect((await application.auth.getCredentials(request(user)))?.refresh_token).toBe(before);
     expect(refreshes()).toBe(1);
   });
 
   it("rejects with a 503 in an outage of the provider, and the session stays", async () => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     pass(HOUR);
     application.provider.fault("token", { kind: "status", status: 503, headers: { "Retry-After": "17" } });
-    const failure = await application.auth.getCredentials(request(visitor)).catch((error: unknown) => error);
+    const failure = await application.auth.getCredentials(request(user)).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ProviderUnavailableError);
     expect(failure).toMatchObject({ code: "provider_unavailable", status: 503, statusCode: 503, retryAfter: 17 });
     application.provider.clearFaults();
     pass(17);
-    expect(await application.auth.getCredentials(request(visitor))).not.toBeNull();
+    expect(await application.auth.getCredentials(request(user))).not.toBeNull();
   });
 
   it("rejects with a 503 in an outage of the store", async () => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     store.isDown = true;
-    const failure = await application.auth.getCredentials(request(visitor)).catch((error: unknown) => error);
+    const failure = await application.auth.getCredentials(request(user)).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(StoreUnavailableError);
     expect(failure).toMatchObject({ code: "store_unavailable", status: 503 });
   });
 
   it("gives what no caller can change for others", async () => {
-    const visitor = await signedIn();
-    const credentials = (await application.auth.getCredentials(request(visitor))) as unknown as { token: string; scopes: string[] };
+    const user = await signedIn();
+    const credentials = (await application.auth.getCredentials(request(user))) as unknown as { token: string; scopes: string[] };
     expect(() => {
       credentials.token = "mine";
     }).toThrow(TypeError);
     expect(() => credentials.scopes.push("admin")).toThrow(TypeError);
-    expect((await application.auth.getCredentials(request(visitor)))?.token).toBe(newest("access_token"));
+    expect((await application.auth.getCredentials(request(user)))?.token).toBe(newest("access_token"));
   });
 });
 
@@ -163,38 +163,38 @@ describe("checkIdpAuthentication and explainIdpAuthentication", () => {
     ["beyond both caps", { sessionMaxAge: 600, sessionIdleTimeout: 600 }, 601, false, "max_age"],
     ["beyond a cap and expired", { sessionIdleTimeout: 600 }, HOUR, false, "idle"],
   ])("%s", async (_name, options, seconds, authenticated, reason) => {
-    const visitor = await signedIn(options);
+    const user = await signedIn(options);
     pass(seconds);
-    expect(await application.auth.checkIdpAuthentication(request(visitor))).toBe(authenticated);
-    expect(await application.auth.explainIdpAuthentication(request(visitor))).toEqual({ authenticated, reason });
+    expect(await application.auth.checkIdpAuthentication(request(user))).toBe(authenticated);
+    expect(await application.auth.explainIdpAuthentication(request(user))).toEqual({ authenticated, reason });
   });
 
   it("without a session: no_credentials", async () => {
-    const visitor = await start();
-    expect(await application.auth.checkIdpAuthentication(request(visitor))).toBe(false);
-    expect(await application.auth.explainIdpAuthentication(request(visitor))).toEqual({ authenticated: false, reason: "no_credentials" });
-    await visitor.get("/idpauth/login/");
-    expect(await application.auth.explainIdpAuthentication(request(visitor))).toEqual({ authenticated: false, reason: "no_credentials" });
+    const user = await start();
+    expect(await application.auth.checkIdpAuthentication(request(user))).toBe(false);
+    expect(await application.auth.explainIdpAuthentication(request(user))).toEqual({ authenticated: false, reason: "no_credentials" });
+    await user.get("/idpauth/login/");
+    expect(await application.auth.explainIdpAuthentication(request(user))).toEqual({ authenticated: false, reason: "no_credentials" });
   });
 
   it("after a refusal: refresh_rejected", async () => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     application.provider.revokeAll();
     pass(HOUR);
-    await application.auth.getCredentials(request(visitor));
-    expect(await application.auth.explainIdpAuthentication(request(visitor))).toEqual({ authenticated: false, reason: "refresh_rejected" });
-    await visitor.signIn();
-    expect(await application.auth.explainIdpAuthentication(request(visitor))).toEqual({ authenticated: true, reason: null });
+    await application.auth.getCredentials(request(user));
+    expect(await application.auth.explainIdpAuthentication(request(user))).toEqual({ authenticated: false, reason: "refresh_rejected" });
+    await user.signIn();
+    expect(await application.auth.explainIdpAuthentication(request(user))).toEqual({ authenticated: true, reason: null });
   });
 });
 
 describe("functions without side effects", () => {
   afterEach(() => application.stop());
-  type Look = (visitor: Visitor) => Promise<unknown>;
+  type Look = (user: TestUser) => Promise<unknown>;
   const LOOKS: [string, Look][] = [
-    ["checkIdpAuthentication", (visitor) => application.auth.checkIdpAuthentication(request(visitor))],
-    ["explainIdpAuthentication", (visitor) => application.auth.explainIdpAuthentication(request(visitor))],
-    ["readSessionRecord", (visitor) => application.auth.readSessionRecord(request(visitor))],
+    ["checkIdpAuthentication", (user) => application.auth.checkIdpAuthentication(request(user))],
+    ["explainIdpAuthentication", (user) => application.auth.explainIdpAuthentication(request(user))],
+    ["readSessionRecord", (user) => application.auth.readSessionRecord(request(user))],
   ];
   const SESSIONS: [string, ApplicationOptions, number][] = [
     ["valid", { sessionIdleTimeout: 10 * HOUR }, 60],
@@ -206,25 +206,25 @@ describe("functions without side effects", () => {
   it.each(LOOKS.flatMap(([name, look]) => SESSIONS.map(([state, options, seconds]) => [name, state, options, seconds, look] as const)))(
     "%s of a session that is %s: one read, no write, no request, no log line, no event",
     async (_name, _state, options, seconds, look) => {
-      const visitor = await signedIn(options);
+      const user = await signedIn(options);
       pass(seconds);
       const events: unknown[] = [];
       for (const name of ["login", "refresh", "logout", "blocked", "ended", "failure"] as const)
         application.auth.on(name, (event) => events.push(event));
       store.operations.length = 0;
-      const [requests, lines, cookies] = [application.provider.requests.length, application.log.length, new Map(visitor.cookies)];
+      const [requests, lines, cookies] = [application.provider.requests.length, application.log.length, new Map(user.cookies)];
       const before = JSON.stringify(await store.entries());
-      await look(visitor);
+      await look(user);
       expect(store.operations).toEqual(["get"]);
       expect(JSON.stringify(await store.entries())).toBe(before);
       expect([application.provider.requests.length, application.log.length, events]).toEqual([requests, lines, []]);
-      expect(visitor.cookies).toEqual(cookies);
+      expect(user.cookies).toEqual(cookies);
     },
   );
 
-  it.each(LOOKS)("%s of a visitor without a session does nothing at all", async (_name, look) => {
-    const visitor = await start();
-    await look(visitor);
+  it.each(LOOKS)("%s of a user without a session does nothing at all", async (_name, look) => {
+    const user = await start();
+    await look(user);
     expect(store.operations).toEqual([]);
     expect(application.provider.requests).toEqual([]);
   });
@@ -259,11 +259,11 @@ describe("getUser", () => {
   afterEach(() => application.stop());
 
   it("gives email, name and picture, or null", async () => {
-    const visitor = await signedIn({ sessionMaxAge: 600 });
-    expect(await application.auth.getUser(request(visitor))).toEqual(ADA);
-    expect(await application.auth.getUser(request(application.visitor()))).toBeNull();
+    const user = await signedIn({ sessionMaxAge: 600 });
+    expect(await application.auth.getUser(request(user))).toEqual(ADA);
+    expect(await application.auth.getUser(request(application.user()))).toBeNull();
     pass(601);
-    expect(await application.auth.getUser(request(visitor))).toBeNull();
+    expect(await application.auth.getUser(request(user))).toBeNull();
   });
 });
 
@@ -271,8 +271,8 @@ describe("readSessionRecord", () => {
   afterEach(() => application.stop());
 
   it("gives the specified keys, read-only, and not the private one", async () => {
-    const visitor = await signedIn({ sessionIdleTimeout: 600 });
-    const session = (await application.auth.readSessionRecord(request(visitor))) as Record<string, Record<string, unknown>>;
+    const user = await signedIn({ sessionIdleTimeout: 600 });
+    const session = (await application.auth.readSessionRecord(request(user))) as Record<string, Record<string, unknown>>;
     expect(Object.keys(session).sort()).toEqual(["credentials", "final_redirect", "id_info", "idp_last_active", "idp_login_at"]);
     expect(() => {
       session["credentials"] = {};
@@ -285,10 +285,10 @@ describe("readSessionRecord", () => {
   });
 
   it("uses the configured key names", async () => {
-    const visitor = await start({ credentialsSessionKeyName: "creds", stateKeyName: "st", finalRedirectKeyName: "fr" });
-    await visitor.signIn();
-    await visitor.get("/idpauth/login/");
-    expect(Object.keys((await application.auth.readSessionRecord(request(visitor))) ?? {}).sort()).toEqual([
+    const user = await start({ credentialsSessionKeyName: "creds", stateKeyName: "st", finalRedirectKeyName: "fr" });
+    await user.signIn();
+    await user.get("/idpauth/login/");
+    expect(Object.keys((await application.auth.readSessionRecord(request(user))) ?? {}).sort()).toEqual([
       "creds",
       "fr",
       "id_info",
@@ -298,27 +298,27 @@ describe("readSessionRecord", () => {
   });
 
   it("shows a session as it is, whatever the gate says", async () => {
-    const visitor = await signedIn({ sessionMaxAge: 60 });
+    const user = await signedIn({ sessionMaxAge: 60 });
     pass(61);
-    expect(await application.auth.readSessionRecord(request(visitor))).toMatchObject({ id_info: { email: "ada@example.com" } });
+    expect(await application.auth.readSessionRecord(request(user))).toMatchObject({ id_info: { email: "ada@example.com" } });
   });
 
   it("is null without a session, and rejects when the store is away", async () => {
-    const visitor = await signedIn();
-    expect(await application.auth.readSessionRecord(request(application.visitor()))).toBeNull();
+    const user = await signedIn();
+    expect(await application.auth.readSessionRecord(request(application.user()))).toBeNull();
     store.isDown = true;
-    await expect(application.auth.readSessionRecord(request(visitor))).rejects.toBeInstanceOf(StoreUnavailableError);
+    await expect(application.auth.readSessionRecord(request(user))).rejects.toBeInstanceOf(StoreUnavailableError);
   });
 });
 
 describe("getSession", () => {
   afterEach(() => application.stop());
-  const session = (visitor: Visitor) => application.auth.getSession(request(visitor));
+  const session = (user: TestUser) => application.auth.getSession(request(user));
   const now = () => application.clock.now() / 1000;
 
   it("gives the user, the verified claims and the times, and no token", async () => {
-    const visitor = await signedIn();
-    const given = await session(visitor);
+    const user = await signedIn();
+    const given = await session(user);
     expect(given).toEqual({
       user: ADA,
       claims: expect.objectContaining({
@@ -340,13 +340,13 @@ describe("getSession", () => {
     ["with automatic refresh off", { sessionAutoRefresh: false }, HOUR - 1, 1, "auto_refresh_off"],
     ["without a refresh token", { provider: { issueRefreshToken: false } }, HOUR - 1, 1, "no_refresh_token"],
   ])("is null %s, while the record is still there", async (_name, options, before, after, reason) => {
-    const visitor = await signedIn(options);
+    const user = await signedIn(options);
     pass(before);
-    expect(await session(visitor)).not.toBeNull();
+    expect(await session(user)).not.toBeNull();
     pass(after);
-    expect(await session(visitor)).toBeNull();
-    expect(await application.auth.readSessionRecord(request(visitor))).toHaveProperty("id_info");
-    expect(await application.auth.explainIdpAuthentication(request(visitor))).toEqual({ authenticated: false, reason });
+    expect(await session(user)).toBeNull();
+    expect(await application.auth.readSessionRecord(request(user))).toHaveProperty("id_info");
+    expect(await application.auth.explainIdpAuthentication(request(user))).toEqual({ authenticated: false, reason });
   });
 
   it.each<[string, ApplicationOptions, number, number | null]>([
@@ -357,30 +357,30 @@ describe("getSession", () => {
     ["the ID token's expiry without a refresh token", { provider: { issueRefreshToken: false } }, 100, HOUR],
     ["nothing while the ID token can be refreshed", {}, 100, null],
   ])("says when the session ends: %s", async (_name, options, seconds, expected) => {
-    const visitor = await signedIn(options);
+    const user = await signedIn(options);
     const signedInAt = now();
     pass(seconds);
-    const { expiresAt } = (await session(visitor))!;
+    const { expiresAt } = (await session(user))!;
     expect(expiresAt === null ? null : expiresAt - signedInAt).toBe(expected);
   });
 
   it("refreshes an expired ID token, keeps the sign-in time and counts as activity", async () => {
-    const visitor = await signedIn({ sessionIdleTimeout: 2 * HOUR });
+    const user = await signedIn({ sessionIdleTimeout: 2 * HOUR });
     const signedInAt = now();
     pass(HOUR);
-    expect(await session(visitor)).toMatchObject({ claims: { exp: now() + HOUR }, signedInAt, lastActive: now() });
+    expect(await session(user)).toMatchObject({ claims: { exp: now() + HOUR }, signedInAt, lastActive: now() });
     expect(refreshes()).toBe(1);
-    expect((await application.auth.readSessionRecord(request(visitor)))?.["idp_last_active"]).toBe(now());
+    expect((await application.auth.readSessionRecord(request(user)))?.["idp_last_active"]).toBe(now());
   });
 
   it("is null without a session, and rejects in an outage of the provider or the store", async () => {
-    const visitor = await signedIn();
-    expect(await session(application.visitor())).toBeNull();
+    const user = await signedIn();
+    expect(await session(application.user())).toBeNull();
     pass(HOUR);
     application.provider.fault("token", { kind: "status", status: 503 });
-    await expect(session(visitor)).rejects.toBeInstanceOf(ProviderUnavailableError);
+    await expect(session(user)).rejects.toBeInstanceOf(ProviderUnavailableError);
     store.isDown = true;
-    await expect(session(visitor)).rejects.toBeInstanceOf(StoreUnavailableError);
+    await expect(session(user)).rejects.toBeInstanceOf(StoreUnavailableError);
   });
 
   it("cannot be changed by a caller", async () => {
@@ -412,8 +412,8 @@ describe("sessionView", () => {
 describe("getAccessToken", () => {
   afterEach(() => application.stop());
   const SHORT = { provider: { accessTokenSeconds: 300 } };
-  const token = (visitor: Visitor, minValidity?: number) =>
-    application.auth.getAccessToken(request(visitor), minValidity === undefined ? {} : { minValidity });
+  const token = (user: TestUser, minValidity?: number) =>
+    application.auth.getAccessToken(request(user), minValidity === undefined ? {} : { minValidity });
 
   it.each([
     [0, undefined, 0],
@@ -426,18 +426,18 @@ describe("getAccessToken", () => {
     [299, 0, 0],
     [300, 0, 1],
   ])("after %i s, with minValidity %s: %i refreshes", async (seconds, minValidity, count) => {
-    const visitor = await signedIn(SHORT);
+    const user = await signedIn(SHORT);
     pass(seconds);
-    expect(await token(visitor, minValidity)).toBe(newest("access_token"));
+    expect(await token(user, minValidity)).toBe(newest("access_token"));
     expect(refreshes()).toBe(count);
   });
 
   it("is null when the token has expired and nothing newer is to be had", async () => {
-    const visitor = await signedIn({ provider: { accessTokenSeconds: 300, issueRefreshToken: false } });
+    const user = await signedIn({ provider: { accessTokenSeconds: 300, issueRefreshToken: false } });
     pass(299);
-    expect(await token(visitor)).toBe(newest("access_token"));
+    expect(await token(user)).toBe(newest("access_token"));
     pass(1);
-    expect(await token(visitor)).toBeNull();
+    expect(await token(user)).toBeNull();
   });
 
   it("is null when signed out", async () => {
@@ -445,18 +445,18 @@ describe("getAccessToken", () => {
   });
 
   it("an outage takes nothing away that still works, and is an error for what does not", async () => {
-    const visitor = await signedIn(SHORT);
+    const user = await signedIn(SHORT);
     pass(280);
     application.provider.fault("token", { kind: "reset" });
-    expect(await token(visitor)).toBe(newest("access_token"));
+    expect(await token(user)).toBe(newest("access_token"));
     pass(20);
-    await expect(token(visitor)).rejects.toBeInstanceOf(ProviderUnavailableError);
+    await expect(token(user)).rejects.toBeInstanceOf(ProviderUnavailableError);
   });
 
   it("lifts no cap", async () => {
-    const visitor = await signedIn({ ...SHORT, sessionMaxAge: 300 });
+    const user = await signedIn({ ...SHORT, sessionMaxAge: 300 });
     pass(301);
-    expect(await token(visitor)).toBeNull();
+    expect(await token(user)).toBeNull();
     expect(refreshes()).toBe(0);
   });
 });
@@ -497,11 +497,11 @@ describe("revokeIdpToken", () => {
   });
 
   it("has no effect on the session", async () => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     const before = store.operations.length;
     await application.auth.revokeIdpToken(newest("access_token"), "access_token");
     expect(store.operations.length).toBe(before);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
   });
 });
 

@@ -1,14 +1,14 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { createIdpAuth, type Events, type IdpRequest, type LogEntry } from "../src/index.js";
 import { TestClock } from "../src/testing/test-clock.js";
-import { startApplication, type Application, type ApplicationOptions, type Visitor } from "./support/application.js";
+import { startApplication, type Application, type ApplicationOptions, type TestUser } from "./support/application.js";
 import { watchedStore, type WatchedStore } from "./support/watched-store.js";
 
 let application: Application;
 let store: WatchedStore;
 let outages: Events["outage"][];
 
-async function start(options: ApplicationOptions = {}): Promise<Visitor> {
+async function start(options: ApplicationOptions = {}): Promise<TestUser> {
   const clock = new TestClock();
   store = watchedStore(clock);
   application = await startApplication({ ...options, clock, store });
@@ -16,7 +16,7 @@ async function start(options: ApplicationOptions = {}): Promise<Visitor> {
   application.auth.on("outage", (event) => outages.push(event));
   // The warnings of the start.
   application.log.length = 0;
-  return application.visitor();
+  return application.user();
 }
 
 const told = () => application.log.map(({ code, details }) => [code, details?.["reason"]]);
@@ -24,55 +24,55 @@ const told = () => application.log.map(({ code, details }) => [code, details?.["
 afterEach(() => application.stop());
 
 describe("an outage of the provider is an event, once per request to it, with the endpoint and the milliseconds", () => {
-  it.each<[Events["outage"]["endpoint"], string, (visitor: Visitor) => Promise<unknown>]>([
+  it.each<[Events["outage"]["endpoint"], string, (user: TestUser) => Promise<unknown>]>([
     [
       "discovery",
       "http_503",
-      (visitor) => {
+      (user) => {
         application.provider.fault("discovery", { kind: "status", status: 503 });
-        return visitor.get("/idpauth/login/");
+        return user.get("/idpauth/login/");
       },
     ],
     [
       "jwks",
       "http_500",
-      (visitor) => {
+      (user) => {
         application.provider.fault("jwks", { kind: "status" });
-        return visitor.signIn();
+        return user.signIn();
       },
     ],
     [
       "token",
       "network",
-      (visitor) => {
+      (user) => {
         application.provider.fault("token", { kind: "reset" });
-        return visitor.signIn();
+        return user.signIn();
       },
     ],
     [
       "token",
       "invalid_client",
-      (visitor) => {
+      (user) => {
         application.provider.settings.clientSecret = "changed meanwhile";
-        return visitor.signIn();
+        return user.signIn();
       },
     ],
     [
       "userinfo",
       "http_502",
-      (visitor) => {
+      (user) => {
         application.provider.settings.claimsInIdToken = false;
         application.provider.fault("userinfo", { kind: "status", status: 502 });
-        return visitor.signIn();
+        return user.signIn();
       },
     ],
     [
       "revocation",
       "http_429",
-      async (visitor) => {
-        await visitor.signIn();
+      async (user) => {
+        await user.signIn();
         application.provider.fault("revoke", { kind: "status", status: 429 });
-        return visitor.get("/idpauth/logout/");
+        return user.get("/idpauth/logout/");
       },
     ],
   ])("%s: %s", async (endpoint, reason, act) => {
@@ -82,25 +82,25 @@ describe("an outage of the provider is an event, once per request to it, with th
   });
 
   it("the milliseconds are those until it was known", async () => {
-    const visitor = await start();
-    await visitor.signIn();
+    const user = await start();
+    await user.signIn();
     application.clock.advance(3600_000);
     const hang = application.provider.hold("token");
-    const probe = visitor.get("/idpauth/session");
+    const probe = user.get("/idpauth/session");
     await hang.arrived;
-    // The visitor's patience first, then the refresh's own deadline.
+    // The user's patience first, then the refresh's own deadline.
     await application.clock.advanceAsync(30_000);
     expect((await probe).status).toBe(503);
     await expect.poll(() => outages).toMatchObject([{ endpoint: "token", reason: "timeout", duration: 30_000 }]);
     hang.release();
   });
 
-  it("two hundred visitors who wait for one answer are one outage", async () => {
-    const visitor = await start();
-    await visitor.signIn();
+  it("two hundred users who wait for one answer are one outage", async () => {
+    const user = await start();
+    await user.signIn();
     application.clock.advance(3600_000);
     application.provider.fault("token", { kind: "status", status: 500 });
-    await Promise.all(Array.from({ length: 200 }, () => visitor.get("/idpauth/session")));
+    await Promise.all(Array.from({ length: 200 }, () => user.get("/idpauth/session")));
     expect(outages).toHaveLength(1);
   });
 });
@@ -128,17 +128,17 @@ describe("an outage of the store is an event and a line, with the code of its dr
     outages = [];
     application.auth.on("outage", (event) => outages.push(event));
     application.log.length = 0;
-    const visitor = application.visitor();
-    visitor.cookies.set("idpauth", "A".repeat(43));
-    expect((await visitor.get("/idpauth/session")).status).toBe(503);
+    const user = application.user();
+    user.cookies.set("idpauth", "A".repeat(43));
+    expect((await user.get("/idpauth/session")).status).toBe(503);
     expect(outages).toEqual([{ time: clock.now(), side: "store", reason, duration: 0 }]);
     expect(told()).toEqual([["store_unavailable", reason]]);
     expect(JSON.stringify(application.log)).not.toContain("secret words");
   });
 
   it("a device list's too", async () => {
-    const visitor = await start();
-    await visitor.signIn();
+    const user = await start();
+    await user.signIn();
     store.isDown = true;
     await expect(application.auth.listSessions({ iss: "i", sub: "s" })).rejects.toMatchObject({ status: 503 });
     expect(outages).toMatchObject([{ side: "store" }]);
@@ -146,7 +146,7 @@ describe("an outage of the store is an event and a line, with the code of its dr
 });
 
 it("a failure of the host's own sessions is an outage of the store, with a line", async () => {
-  const visitor = await start();
+  const user = await start();
   const lines: LogEntry[] = [];
   const { provider, clock } = application;
   const down = () => Promise.reject(Object.assign(new Error("secret words"), { code: "ECONNREFUSED" }));
@@ -170,14 +170,14 @@ it("a failure of the host's own sessions is an outage of the store, with a line"
   auth.start({ sessionMiddleware: "present" });
   lines.length = 0;
   auth.on("outage", (event) => outages.push(event));
-  expect((await auth.handle(visitor.request("/idpauth/logout/")))?.status).toBe(503);
+  expect((await auth.handle(user.request("/idpauth/logout/")))?.status).toBe(503);
   expect(outages).toEqual([{ time: clock.now(), side: "store", reason: "ECONNREFUSED" }]);
   expect(lines.map(({ code }) => code)).toContain("store_unavailable");
   expect(JSON.stringify(lines)).not.toContain("secret words");
 });
 
 it("a host without the session that was asked for is an outage of its own side", async () => {
-  const visitor = await start();
+  const user = await start();
   const lines: LogEntry[] = [];
   const { provider, clock } = application;
   const auth = createIdpAuth<IdpRequest>(
@@ -196,13 +196,13 @@ it("a host without the session that was asked for is an outage of its own side",
   auth.start({ sessionMiddleware: "unknown" });
   lines.length = 0;
   auth.on("outage", (event) => outages.push(event));
-  expect((await auth.handle(visitor.request("/idpauth/session")))?.status).toBe(503);
+  expect((await auth.handle(user.request("/idpauth/session")))?.status).toBe(503);
   expect(outages).toEqual([{ time: clock.now(), side: "session", reason: "session_missing" }]);
   expect(lines.map(({ level, code }) => [level, code])).toEqual([["error", "session_missing"]]);
 });
 
 describe("every refusal has a line", () => {
-  it.each<[string, (visitor: Visitor) => Promise<unknown>, Partial<LogEntry>]>([
+  it.each<[string, (user: TestUser) => Promise<unknown>, Partial<LogEntry>]>([
     [
       "the guard",
       (v) => application.auth.guard(v.request("/reports")),

@@ -8,7 +8,7 @@ let app: ExpressApplication;
 
 afterEach(() => app.stop());
 
-/** A visitor whose refresh is held at the provider, which has rotated the token already. */
+/** A user whose refresh is held at the provider, which has rotated the token already. */
 async function duringRefresh() {
   app = await startExpressApplication({ session: "host" });
   const browser = app.browser();

@@ -11,7 +11,7 @@ import { LEASE_DURATION } from "../../src/access/lease.js";
 import type { IdpAuth, IdpRequest } from "../../src/index.js";
 import { createBundledSessions } from "../../src/sessions/bundled-sessions.js";
 import { createSealer } from "../../src/sessions/seal.js";
-import { startApplication, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
+import { startApplication, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
 import type { Fault, IdTokenDraft, TestProvider } from "../../src/testing/provider/test-provider.js";
 import { SealingStore } from "../support/sealing-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
@@ -37,22 +37,22 @@ async function start(options: ApplicationOptions = {}): Promise<void> {
 }
 
 /** Somebody who signed in an hour ago: the ID token has just expired. */
-async function expiredVisitor(options?: ApplicationOptions): Promise<Visitor> {
+async function expiredUser(options?: ApplicationOptions): Promise<TestUser> {
   await start(options);
-  const visitor = app.visitor();
-  await visitor.signIn();
+  const user = app.user();
+  await user.signIn();
   clock.advance(HOUR);
-  return visitor;
+  return user;
 }
 
 const refreshRequests = () => provider.requestsTo("token", { grant_type: "refresh_token" });
 const issued = (kind: string) => provider.issued.filter((each) => each.kind === kind).map(({ value }) => value);
-const credentialsOf = (visitor: Visitor, auth = app.auth) => auth.getCredentials(visitor.request("/"));
-const reasonOf = async (visitor: Visitor) => (await app.auth.explainIdpAuthentication(visitor.request("/"))).reason;
+const credentialsOf = (user: TestUser, auth = app.auth) => auth.getCredentials(user.request("/"));
+const reasonOf = async (user: TestUser) => (await app.auth.explainIdpAuthentication(user.request("/"))).reason;
 
 /** The session as it lies in the store, private key included. */
-function sessionOf(visitor: Visitor) {
-  const [[name, value] = ["", ""]] = visitor.cookies;
+function sessionOf(user: TestUser) {
+  const [[name, value] = ["", ""]] = user.cookies;
   return createBundledSessions({
     store,
     sealer: createSealer(SECRET, []),
@@ -66,8 +66,8 @@ function sessionOf(visitor: Visitor) {
   }).open(`${name}=${value}`, false);
 }
 
-async function recordOf(visitor: Visitor): Promise<SessionRecord> {
-  const record = await sessionOf(visitor).read();
+async function recordOf(user: TestUser): Promise<SessionRecord> {
+  const record = await sessionOf(user).read();
   if (record === undefined) throw new Error("the session is gone");
   return record;
 }
@@ -83,10 +83,10 @@ const eventually = (claim: () => unknown) => vi.waitFor(claim, { interval: 2, ti
 
 describe("an expired ID token", () => {
   it("[RFR-9] is refreshed: credentials and id_info are rewritten, exp moves on, idp_login_at does not", async () => {
-    const visitor = await expiredVisitor();
-    const before = await recordOf(visitor);
-    expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: true, user: { email: "ada@example.com" }, expires_in: 3600 });
-    const after = await recordOf(visitor);
+    const user = await expiredUser();
+    const before = await recordOf(user);
+    expect((await user.get(PROBE)).json()).toMatchObject({ authenticated: true, user: { email: "ada@example.com" }, expires_in: 3600 });
+    const after = await recordOf(user);
     expect(after.credentials).toEqual({
       ...before.credentials,
       token: issued("access_token").at(-1),
@@ -96,15 +96,15 @@ describe("an expired ID token", () => {
     expect(after.id_info?.exp).toBe((before.id_info?.exp as number) + 3600);
     expect(after.idp_login_at).toBe(before.idp_login_at);
     expect(after.idp_state.lease).toBeUndefined();
-    await visitor.get(PROBE);
-    await visitor.get(PROBE);
+    await user.get(PROBE);
+    await user.get(PROBE);
     expect(refreshRequests()).toHaveLength(1);
   });
 
   it("is refreshed again an hour later, with the rotated refresh token", async () => {
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     for (let hour = 0; hour < 5; hour += 1) {
-      expect(await visitor.isSignedIn()).toBe(true);
+      expect(await user.isSignedIn()).toBe(true);
       clock.advance(HOUR);
     }
     expect(refreshRequests().map(({ params }) => params.get("refresh_token"))).toEqual(issued("refresh_token").slice(0, 5));
@@ -112,51 +112,51 @@ describe("an expired ID token", () => {
   });
 
   it("with a provider that does not rotate keeps its refresh token", async () => {
-    const visitor = await expiredVisitor({ provider: { rotation: false } });
-    const before = (await recordOf(visitor)).credentials?.refresh_token;
-    expect(await visitor.isSignedIn()).toBe(true);
-    expect((await recordOf(visitor)).credentials?.refresh_token).toBe(before);
+    const user = await expiredUser({ provider: { rotation: false } });
+    const before = (await recordOf(user)).credentials?.refresh_token;
+    expect(await user.isSignedIn()).toBe(true);
+    expect((await recordOf(user)).credentials?.refresh_token).toBe(before);
   });
 
   it("without a refresh token ends the session", async () => {
-    const visitor = await expiredVisitor({ provider: { issueRefreshToken: false } });
-    expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: false, user: null, reason: "no_refresh_token" });
+    const user = await expiredUser({ provider: { issueRefreshToken: false } });
+    expect((await user.get(PROBE)).json()).toMatchObject({ authenticated: false, user: null, reason: "no_refresh_token" });
     expect(refreshRequests()).toEqual([]);
   });
 
   it("with auto-refresh off ends the session", async () => {
-    const visitor = await expiredVisitor({ sessionAutoRefresh: false });
-    expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "auto_refresh_off" });
+    const user = await expiredUser({ sessionAutoRefresh: false });
+    expect((await user.get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "auto_refresh_off" });
     expect(refreshRequests()).toEqual([]);
   });
 
   it("beyond a cap is not refreshed", async () => {
-    const visitor = await expiredVisitor({ sessionMaxAge: 3599 });
-    expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "max_age" });
+    const user = await expiredUser({ sessionMaxAge: 3599 });
+    expect((await user.get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "max_age" });
     expect(refreshRequests()).toEqual([]);
   });
 
   it("looked at by checkIdpAuthentication and explainIdpAuthentication is not refreshed and not written", async () => {
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     store.calls.length = 0;
-    expect(await app.auth.checkIdpAuthentication(visitor.request("/"))).toBe(false);
-    expect(await app.auth.explainIdpAuthentication(visitor.request("/"))).toEqual({ authenticated: false, reason: "id_token_expired" });
+    expect(await app.auth.checkIdpAuthentication(user.request("/"))).toBe(false);
+    expect(await app.auth.explainIdpAuthentication(user.request("/"))).toEqual({ authenticated: false, reason: "id_token_expired" });
     expect(refreshRequests()).toEqual([]);
     expect(store.calls.every(({ method }) => method === "get")).toBe(true);
   });
 
   it("leaves no timer behind", async () => {
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     const before = clock.pendingTimers;
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
     // The keys are fetched anew beside it.
     await eventually(() => expect(clock.pendingTimers).toBe(before));
   });
 
   it("sends one `refresh` event with issuer, subject and duration, and no token", async () => {
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     const events = eventsOf(app.auth, "refresh");
-    await visitor.isSignedIn();
+    await user.isSignedIn();
     expect(events).toEqual([{ time: clock.now(), issuer: provider.issuer, subject: "ada-1815", duration: 0 }]);
   });
 });
@@ -172,95 +172,95 @@ describe("claims of the refreshed ID token", () => {
       picture: "https://p.example/a.png",
       hd: "old.example",
     };
-    const visitor = app.visitor();
-    await visitor.signIn();
-    const before = await recordOf(visitor);
+    const user = app.user();
+    await user.signIn();
+    const before = await recordOf(user);
     provider.mutateIdToken = ({ claims }) => {
       for (const name of ["email", "email_verified", "name", "picture", "hd"]) Reflect.deleteProperty(claims, name);
       return { claims: { ...claims, team: "new" } };
     };
     clock.advance(HOUR);
-    expect((await visitor.get(PROBE)).json().user).toEqual({ email: "ada@example.com", name: "Ada", picture: "https://p.example/a.png" });
-    const after = (await recordOf(visitor)).id_info;
+    expect((await user.get(PROBE)).json().user).toEqual({ email: "ada@example.com", name: "Ada", picture: "https://p.example/a.png" });
+    const after = (await recordOf(user)).id_info;
     expect(before.id_info?.["hd"]).toBe("old.example");
     expect(after).toMatchObject({ email_verified: true, team: "new" });
     expect(after).not.toHaveProperty("hd");
   });
 
   it("new values of email, name and picture take the place of the old ones", async () => {
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, email: "countess@example.com", name: "Countess", picture: null } });
-    expect((await visitor.get(PROBE)).json().user).toEqual({ email: "countess@example.com", name: "Countess", picture: null });
+    expect((await user.get(PROBE)).json().user).toEqual({ email: "countess@example.com", name: "Countess", picture: null });
   });
 
   it("[ASVS-10.5.1] another user's sub is refused, and id_info stays as it was", async () => {
-    const visitor = await expiredVisitor();
-    const before = await recordOf(visitor);
+    const user = await expiredUser();
+    const before = await recordOf(user);
     const eve: Record<string, unknown> = { sub: "eve", email: "eve@example.com" };
     provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, ...eve } });
-    expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: false, user: null, reason: "refresh_rejected" });
-    const after = await recordOf(visitor);
+    expect((await user.get(PROBE)).json()).toMatchObject({ authenticated: false, user: null, reason: "refresh_rejected" });
+    const after = await recordOf(user);
     expect(after.id_info).toEqual(before.id_info);
     expect(after.credentials?.token).toBe(before.credentials?.token);
     expect(after.credentials).not.toHaveProperty("refresh_token");
   });
 
   it("scopes stay as they are where the provider names none", async () => {
-    const visitor = await expiredVisitor();
-    const before = (await recordOf(visitor)).credentials?.scopes;
+    const user = await expiredUser();
+    const before = (await recordOf(user)).credentials?.scopes;
     provider.tokenResponse = ({ scope: _, ...rest }) => rest;
-    expect((await credentialsOf(visitor))?.scopes).toEqual(before);
+    expect((await credentialsOf(user))?.scopes).toEqual(before);
     expect(before?.length).toBeGreaterThan(0);
   });
 
   it("when the access token expires is stored anew, and forgotten where the provider does not say", async () => {
-    const visitor = await expiredVisitor({ provider: { accessTokenSeconds: 300 } });
-    expect(await visitor.isSignedIn()).toBe(true);
-    expect((await recordOf(visitor)).idp_state.access_token_expires_at).toBe(clock.now() / 1000 + 300);
+    const user = await expiredUser({ provider: { accessTokenSeconds: 300 } });
+    expect(await user.isSignedIn()).toBe(true);
+    expect((await recordOf(user)).idp_state.access_token_expires_at).toBe(clock.now() / 1000 + 300);
     provider.tokenResponse = ({ expires_in: _, ...rest }) => rest;
     clock.advance(HOUR);
-    expect(await visitor.isSignedIn()).toBe(true);
-    expect((await recordOf(visitor)).idp_state).not.toHaveProperty("access_token_expires_at");
+    expect(await user.isSignedIn()).toBe(true);
+    expect((await recordOf(user)).idp_state).not.toHaveProperty("access_token_expires_at");
   });
 
   it("scopes that the provider names take the place of the old ones", async () => {
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     provider.tokenResponse = (answer) => ({ ...answer, scope: "openid email" });
-    expect((await credentialsOf(visitor))?.scopes).toEqual(["openid", "email"]);
+    expect((await credentialsOf(user))?.scopes).toEqual(["openid", "email"]);
   });
 });
 
 describe("[BCP-14] [R2] many requests on one expired session", () => {
   it("200 at once: one token request, 200 answers with the same tokens", async () => {
-    const visitor = await expiredVisitor();
-    const all = await Promise.all(Array.from({ length: 200 }, () => credentialsOf(visitor)));
+    const user = await expiredUser();
+    const all = await Promise.all(Array.from({ length: 200 }, () => credentialsOf(user)));
     expect(refreshRequests()).toHaveLength(1);
     expect(new Set(all.map((credentials) => credentials?.token))).toEqual(new Set([issued("access_token").at(-1)]));
     expect(provider.reuses).toBe(0);
   });
 
   it("of probe, guard and accessors together: one token request", async () => {
-    const visitor = await expiredVisitor();
-    const request = () => visitor.request("/reports");
-    const [probe, blocked, user, token, credentials] = await Promise.all([
-      visitor.get(PROBE),
+    const user = await expiredUser();
+    const request = () => user.request("/reports");
+    const [probe, blocked, payload, token, credentials] = await Promise.all([
+      user.get(PROBE),
       app.auth.guard(request()),
       app.auth.getUser(request()),
       app.auth.getAccessToken(request()),
       app.auth.getCredentials(request()),
     ]);
-    expect([probe.json().authenticated, blocked, user?.email]).toEqual([true, undefined, "ada@example.com"]);
+    expect([probe.json().authenticated, blocked, payload?.email]).toEqual([true, undefined, "ada@example.com"]);
     expect(token).toBe(credentials?.token);
     expect(refreshRequests()).toHaveLength(1);
   });
 
   it("over two processes that share a store: one token request, 200 answers", async () => {
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     const [here, there] = [app.auth, app.another()];
     const token = provider.hold("token");
-    const first = Array.from({ length: 100 }, () => credentialsOf(visitor, here));
+    const first = Array.from({ length: 100 }, () => credentialsOf(user, here));
     await token.arrived;
-    const second = Array.from({ length: 100 }, () => credentialsOf(visitor, there));
+    const second = Array.from({ length: 100 }, () => credentialsOf(user, there));
     await clock.advanceAsync(1_000);
     expect(refreshRequests()).toHaveLength(1);
     token.release();
@@ -274,10 +274,10 @@ describe("[BCP-14] [R2] many requests on one expired session", () => {
   });
 
   it("[R15] a late request with an old copy uses the refreshed tokens and spends nothing", async () => {
-    const visitor = await expiredVisitor();
-    const late = visitor.request("/late");
+    const user = await expiredUser();
+    const late = user.request("/late");
     expect(await app.auth.checkIdpAuthentication(late)).toBe(false);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
     const credentials = await app.auth.getCredentials(late);
     expect(credentials?.token).toBe(issued("access_token").at(-1));
     expect((await app.auth.readSessionRecord(late))?.["credentials"]).toEqual(credentials);
@@ -285,8 +285,8 @@ describe("[BCP-14] [R2] many requests on one expired session", () => {
   });
 
   it("a request that only waited for another one's refresh sees the refreshed record in readSessionRecord", async () => {
-    const visitor = await expiredVisitor();
-    const requests = Array.from({ length: 5 }, () => visitor.request("/"));
+    const user = await expiredUser();
+    const requests = Array.from({ length: 5 }, () => user.request("/"));
     await Promise.all(requests.map((request) => app.auth.getCredentials(request)));
     for (const request of requests) {
       expect((await app.auth.readSessionRecord(request))?.["credentials"]).toMatchObject({ token: issued("access_token").at(-1) });
@@ -302,20 +302,20 @@ describe("[BCP-14] [R2] many requests on one expired session", () => {
       for (const name of ["access_token", "refresh_token"]) owners.set(answer[name], (JSON.parse(claims) as { sub: string }).sub);
       return answer;
     };
-    const visitors = await Promise.all(
+    const users = await Promise.all(
       Array.from({ length: 200 }, async (_, number) => {
-        const visitor = app.visitor();
-        await visitor.signIn(undefined, { sub: `user-${number}`, email: `user-${number}@example.com`, name: `User ${number}` });
-        return visitor;
+        const user = app.user();
+        await user.signIn(undefined, { sub: `user-${number}`, email: `user-${number}@example.com`, name: `User ${number}` });
+        return user;
       }),
     );
     clock.advance(HOUR);
-    const before = await Promise.all(visitors.map(recordOf));
-    const probes = await Promise.all(visitors.map((visitor) => visitor.get(PROBE)));
-    const after = await Promise.all(visitors.map(recordOf));
+    const before = await Promise.all(users.map(recordOf));
+    const probes = await Promise.all(users.map((user) => user.get(PROBE)));
+    const after = await Promise.all(users.map(recordOf));
     expect(refreshRequests()).toHaveLength(200);
-    expect(probes.map((probe) => probe.json().user.email)).toEqual(visitors.map((_, number) => `user-${number}@example.com`));
-    expect(after.map((record) => record.id_info?.sub)).toEqual(visitors.map((_, number) => `user-${number}`));
+    expect(probes.map((probe) => probe.json().user.email)).toEqual(users.map((_, number) => `user-${number}@example.com`));
+    expect(after.map((record) => record.id_info?.sub)).toEqual(users.map((_, number) => `user-${number}`));
     expect(new Set([...before, ...after].map((record) => record.credentials?.token)).size).toBe(400);
     for (const { credentials, id_info: idInfo } of after) {
       expect([owners.get(credentials?.token), owners.get(credentials?.refresh_token)]).toEqual([idInfo?.sub, idInfo?.sub]);
@@ -337,8 +337,8 @@ describe("what the provider's answer to a refresh means", () => {
   const status = (code: number, body?: unknown) => answered({ kind: "status", status: code, body });
 
   it("200, fresh ID token verified: refreshed", async () => {
-    const visitor = await expiredVisitor();
-    expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: true, reason: null });
+    const user = await expiredUser();
+    expect((await user.get(PROBE)).json()).toMatchObject({ authenticated: true, reason: null });
   });
 
   it.each<[string, Arrange]>([
@@ -363,12 +363,12 @@ describe("what the provider's answer to a refresh means", () => {
     ["400 with JSON that is no object", status(400, [1])],
     ["the refresh token revoked at the provider", () => provider.revokeAll()],
   ])("[F16] %s: refused", async (_row, arrange) => {
-    const visitor = await expiredVisitor();
-    const before = await recordOf(visitor);
+    const user = await expiredUser();
+    const before = await recordOf(user);
     const failures = eventsOf(app.auth, "failure");
     arrange();
     for (let probe = 0; probe < 10; probe += 1) {
-      const answer = await visitor.get(PROBE);
+      const answer = await user.get(PROBE);
       expect([answer.status, answer.json().authenticated, answer.json().user, answer.json().reason]).toEqual([
         200,
         false,
@@ -377,10 +377,10 @@ describe("what the provider's answer to a refresh means", () => {
       ]);
     }
     expect(refreshRequests()).toHaveLength(1);
-    expect(await credentialsOf(visitor)).toBeNull();
-    expect(await reasonOf(visitor)).toBe("refresh_rejected");
+    expect(await credentialsOf(user)).toBeNull();
+    expect(await reasonOf(user)).toBe("refresh_rejected");
     expect(failures).toHaveLength(1);
-    const after = await recordOf(visitor);
+    const after = await recordOf(user);
     expect(after.credentials).not.toHaveProperty("refresh_token");
     expect(after.id_info).toEqual(before.id_info);
     expect(after.idp_state).toMatchObject({ refresh_rejected: true });
@@ -391,10 +391,10 @@ describe("what the provider's answer to a refresh means", () => {
     provider.mutateIdToken = undefined;
     provider.tokenResponse = undefined;
     clock.advance(BEYOND_BACK_OFF);
-    expect(await visitor.isSignedIn()).toBe(false);
+    expect(await user.isSignedIn()).toBe(false);
     expect(refreshRequests()).toHaveLength(1);
-    await visitor.signIn();
-    expect(await reasonOf(visitor)).toBeNull();
+    await user.signIn();
+    expect(await reasonOf(user)).toBeNull();
   });
 
   const operators: readonly [string, Arrange][] = [
@@ -425,18 +425,18 @@ describe("what the provider's answer to a refresh means", () => {
   ];
 
   it.each([...operators, ...outages])("[F17] %s: an outage, nobody is signed out", async (row, arrange) => {
-    const visitor = await expiredVisitor();
-    const before = await recordOf(visitor);
+    const user = await expiredUser();
+    const before = await recordOf(user);
     await arrange();
     for (let probe = 0; probe < 10; probe += 1) {
-      const answer = await visitor.get(PROBE);
+      const answer = await user.get(PROBE);
       expect([answer.status, answer.json()]).toEqual([503, { authenticated: false, user: null }]);
       expect(Number(answer.headers["Retry-After"])).toBeGreaterThanOrEqual(1);
     }
     expect(refreshRequests().length).toBeLessThanOrEqual(1);
-    await expect(credentialsOf(visitor)).rejects.toBeInstanceOf(ProviderUnavailableError);
-    expect(await app.auth.guard(visitor.request("/reports"))).toMatchObject({ kind: "unavailable", reply: { status: 503 } });
-    expect(await recordOf(visitor)).toEqual(before);
+    await expect(credentialsOf(user)).rejects.toBeInstanceOf(ProviderUnavailableError);
+    expect(await app.auth.guard(user.request("/reports"))).toMatchObject({ kind: "unavailable", reply: { status: 503 } });
+    expect(await recordOf(user)).toEqual(before);
     if (operators.some(([name]) => name === row)) {
       expect(app.log.filter(({ level, code }) => level === "error" && code === "provider_misconfigured")).toHaveLength(1);
     }
@@ -444,61 +444,61 @@ describe("what the provider's answer to a refresh means", () => {
     provider.clearFaults();
     if (row === "connection refused") await provider.resume();
     clock.advance(BEYOND_BACK_OFF);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
   });
 
   it("200, kid unknown after one forced refetch: an outage, and the rotated refresh token is kept", async () => {
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     provider.mutateIdToken = (draft) => ({ header: { ...draft.header, kid: "nobody" } });
-    expect((await visitor.get(PROBE)).status).toBe(503);
-    const { credentials, idp_state: state } = await recordOf(visitor);
+    expect((await user.get(PROBE)).status).toBe(503);
+    const { credentials, idp_state: state } = await recordOf(user);
     expect(credentials?.refresh_token).toBe(issued("refresh_token").at(-1));
     expect(state.lease).toBeUndefined();
     provider.mutateIdToken = undefined;
     clock.advance(BEYOND_BACK_OFF);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
     expect(provider.reuses).toBe(0);
   });
 
   it("200, JWKS down: the rotated refresh token is stored, and the session recovers with it", async () => {
-    const visitor = await expiredVisitor();
-    const before = await recordOf(visitor);
+    const user = await expiredUser();
+    const before = await recordOf(user);
     await provider.rotateKeys({ keepOld: false });
     provider.fault("jwks", { kind: "status", status: 503 });
-    const answer = await visitor.get(PROBE);
+    const answer = await user.get(PROBE);
     expect([answer.status, answer.json().authenticated]).toEqual([503, false]);
-    const during = await recordOf(visitor);
+    const during = await recordOf(user);
     expect(during.credentials).toEqual({ ...before.credentials, refresh_token: issued("refresh_token").at(-1) });
     expect(during.id_info).toEqual(before.id_info);
 
     provider.clearFaults();
     clock.advance(BEYOND_BACK_OFF);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
     expect(refreshRequests().map(({ params }) => params.get("refresh_token"))).toEqual(issued("refresh_token").slice(0, 2));
     expect(provider.reuses).toBe(0);
   });
 
   it("no ID token: 20 requests at once are signed in, by one token request and one of userinfo", async () => {
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     provider.tokenResponse = ({ id_token: _none, ...rest }) => rest;
-    const answers = await Promise.all(Array.from({ length: 20 }, () => visitor.get(PROBE)));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => user.get(PROBE)));
     for (const answer of answers) expect(answer.json()).toMatchObject({ authenticated: true });
     expect(refreshRequests()).toHaveLength(1);
     expect(provider.requestsTo("userinfo")).toHaveLength(1);
-    const token = (await recordOf(visitor)).credentials?.token;
+    const token = (await recordOf(user)).credentials?.token;
     expect(token).toBe(issued("access_token").at(-1));
-    expect(await app.auth.getAccessToken(visitor.request("/"))).toBe(token);
+    expect(await app.auth.getAccessToken(user.request("/"))).toBe(token);
   });
 
   it("userinfo that does not respond: an outage, and the rotated refresh token is kept", async () => {
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     provider.tokenResponse = ({ id_token: _none, ...rest }) => rest;
     provider.fault("userinfo", { kind: "status", status: 503 });
-    expect((await visitor.get(PROBE)).status).toBe(503);
-    expect((await recordOf(visitor)).credentials?.refresh_token).toBe(issued("refresh_token").at(-1));
+    expect((await user.get(PROBE)).status).toBe(503);
+    expect((await recordOf(user)).credentials?.refresh_token).toBe(issued("refresh_token").at(-1));
     provider.clearFaults();
     clock.advance(BEYOND_BACK_OFF);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
     expect(provider.reuses).toBe(0);
   });
 
@@ -506,22 +506,22 @@ describe("what the provider's answer to a refresh means", () => {
     const isActive = (token: string | undefined) => provider.isActive(token ?? "");
 
     it("is revoked, and nothing of it stays in the record", async () => {
-      const visitor = await expiredVisitor();
+      const user = await expiredUser();
       provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, ...EVE } });
-      expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: false });
+      expect((await user.get(PROBE)).json()).toMatchObject({ authenticated: false });
       await app.auth.idle();
       expect(isActive(issued("refresh_token").at(-1))).toBe(false);
-      expect((await recordOf(visitor)).idp_state).not.toHaveProperty("dropped_token");
+      expect((await recordOf(user)).idp_state).not.toHaveProperty("dropped_token");
     });
 
     it("while it cannot be revoked, the logout tries again and says so", async () => {
-      const visitor = await expiredVisitor();
+      const user = await expiredUser();
       const logouts = eventsOf(app.auth, "logout");
       provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, ...EVE } });
       const withdraw = provider.fault("revoke", { kind: "status", status: 400 });
-      await visitor.get(PROBE);
+      await user.get(PROBE);
       await app.auth.idle();
-      const [first, second] = [visitor, visitor.at(app.another())];
+      const [first, second] = [user, user.at(app.another())];
       expect((await recordOf(first)).idp_state.dropped_token).toBe(issued("refresh_token").at(-1));
       withdraw();
       await second.get("/idpauth/session");
@@ -532,42 +532,42 @@ describe("what the provider's answer to a refresh means", () => {
     });
 
     it("that cannot be revoked at the logout either: revoked is false", async () => {
-      const visitor = await expiredVisitor();
+      const user = await expiredUser();
       const logouts = eventsOf(app.auth, "logout");
       provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, ...EVE } });
       const token = () => issued("refresh_token").at(-1);
       provider.fault("revoke", { kind: "status", status: 400, when: ({ params }) => params.get("token") === token() });
-      await visitor.get(PROBE);
-      await visitor.get("/idpauth/logout/");
+      await user.get(PROBE);
+      await user.get("/idpauth/logout/");
       await app.auth.idle();
       expect(logouts.map(({ revoked }) => revoked)).toEqual([false]);
     });
 
     it("is not revoked with IDP_TOKEN_REVOKE_ON_LOGOUT off", async () => {
-      const visitor = await expiredVisitor({ tokenRevokeOnLogout: false });
+      const user = await expiredUser({ tokenRevokeOnLogout: false });
       provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, ...EVE } });
-      await visitor.get(PROBE);
+      await user.get(PROBE);
       await app.auth.idle();
       expect(provider.requestsTo("revoke")).toHaveLength(0);
-      expect((await recordOf(visitor)).idp_state).not.toHaveProperty("dropped_token");
+      expect((await recordOf(user)).idp_state).not.toHaveProperty("dropped_token");
     });
   });
 
   it("[F17] an operator's mistake that is repaired: everybody is still signed in", async () => {
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     const secret = provider.settings.clientSecret;
     provider.settings.clientSecret = "another one";
-    expect((await visitor.get(PROBE)).status).toBe(503);
+    expect((await user.get(PROBE)).status).toBe(503);
     provider.settings.clientSecret = secret;
     clock.advance(BEYOND_BACK_OFF);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
   });
 
   it("no answer's own words, no token and no secret reach log or events", async () => {
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     const failures = eventsOf(app.auth, "failure");
     provider.fault("token", { kind: "status", status: 400, body: { error: "invalid_grant", error_description: "hostile words" } });
-    await visitor.get(PROBE);
+    await user.get(PROBE);
     const written = JSON.stringify([app.log, failures]);
     for (const { value } of provider.issued) expect(written).not.toContain(value);
     for (const word of ["hostile words", provider.clientSecret, SECRET]) expect(written).not.toContain(word);
@@ -576,15 +576,15 @@ describe("what the provider's answer to a refresh means", () => {
 
 describe("[F4] after an outage", () => {
   it("this process answers at once, without a request, until the back-off is over", async () => {
-    const visitor = await expiredVisitor();
-    const other = app.visitor();
+    const user = await expiredUser();
+    const other = app.user();
     await other.signIn();
     clock.advance(HOUR);
     provider.fault("token", { kind: "status", status: 503, headers: { "Retry-After": "20" }, times: 1 });
-    expect((await visitor.get(PROBE)).headers["Retry-After"]).toBe("20");
+    expect((await user.get(PROBE)).headers["Retry-After"]).toBe("20");
     clock.advance(19_000);
     store.calls.length = 0;
-    const answers = await Promise.all([visitor.get(PROBE), other.get(PROBE)]);
+    const answers = await Promise.all([user.get(PROBE), other.get(PROBE)]);
     // The other session's refresh is its own matter.
     expect(answers.map(({ status, headers }) => [status, headers["Retry-After"]])).toEqual([
       [503, "1"],
@@ -592,26 +592,26 @@ describe("[F4] after an outage", () => {
     ]);
     expect(refreshRequests()).toHaveLength(2);
     clock.advance(1_000);
-    expect([await visitor.isSignedIn(), await other.isSignedIn()]).toEqual([true, true]);
+    expect([await user.isSignedIn(), await other.isSignedIn()]).toEqual([true, true]);
   });
 
   it("a session whose ID token is still good does not notice", async () => {
-    const visitor = await expiredVisitor();
-    const fresh = app.visitor();
+    const user = await expiredUser();
+    const fresh = app.user();
     await fresh.signIn();
     provider.fault("token", { kind: "status", status: 503 });
-    expect((await visitor.get(PROBE)).status).toBe(503);
+    expect((await user.get(PROBE)).status).toBe(503);
     expect(await fresh.isSignedIn()).toBe(true);
   });
 });
 
 describe("[F2] [R3] a slow provider", () => {
-  it("a visitor waits at most IDP_HTTP_TIMEOUT, then 503, while the refresh goes on and is stored", async () => {
-    const visitor = await expiredVisitor();
+  it("a user waits at most IDP_HTTP_TIMEOUT, then 503, while the refresh goes on and is stored", async () => {
+    const user = await expiredUser();
     const refreshed = eventsOf(app.auth, "refresh");
     const token = provider.hold("token");
-    const probe = visitor.get(PROBE);
-    const asked = expect(credentialsOf(visitor)).rejects.toMatchObject({ reason: "refresh_pending" });
+    const probe = user.get(PROBE);
+    const asked = expect(credentialsOf(user)).rejects.toMatchObject({ reason: "refresh_pending" });
     await token.arrived;
     await clock.advanceAsync(PATIENCE - 1);
     let answered = false;
@@ -626,18 +626,18 @@ describe("[F2] [R3] a slow provider", () => {
     expect(refreshed).toEqual([]);
     token.release();
     await eventually(() => expect(refreshed).toHaveLength(1));
-    expect((await recordOf(visitor)).credentials?.refresh_token).toBe(issued("refresh_token").at(-1));
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect((await recordOf(user)).credentials?.refresh_token).toBe(issued("refresh_token").at(-1));
+    expect(await user.isSignedIn()).toBe(true);
     expect(refreshRequests()).toHaveLength(1);
   });
 
-  it("visitors who come while it goes on join it, each with their own patience", async () => {
-    const visitor = await expiredVisitor();
+  it("users who come while it goes on join it, each with their own patience", async () => {
+    const user = await expiredUser();
     const token = provider.hold("token");
-    const first = visitor.get(PROBE);
+    const first = user.get(PROBE);
     await token.arrived;
     await clock.advanceAsync(4_000);
-    const second = visitor.get(PROBE);
+    const second = user.get(PROBE);
     await clock.advanceAsync(1_000);
     expect((await first).status).toBe(503);
     token.release();
@@ -646,10 +646,10 @@ describe("[F2] [R3] a slow provider", () => {
   });
 
   it("the refresh itself ends after 30 s; the lease is given back and the session stays", async () => {
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     const failures = eventsOf(app.auth, "failure");
     provider.fault("token", { kind: "hang" });
-    const probe = visitor.get(PROBE);
+    const probe = user.get(PROBE);
     await eventually(() => expect(refreshRequests()).toHaveLength(1));
     await clock.advanceAsync(PATIENCE);
     expect((await probe).status).toBe(503);
@@ -657,35 +657,35 @@ describe("[F2] [R3] a slow provider", () => {
     expect(failures).toEqual([]);
     await clock.advanceAsync(1);
     await eventually(() => expect(failures).toMatchObject([{ during: "refresh", reason: "timeout", duration: 30_000 }]));
-    await eventually(async () => expect((await recordOf(visitor)).idp_state.lease).toBeUndefined());
+    await eventually(async () => expect((await recordOf(user)).idp_state.lease).toBeUndefined());
     provider.clearFaults();
     await clock.advanceAsync(BEYOND_BACK_OFF);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
   });
 
   it("[R14] the maximum age reached during the refresh: not authenticated", async () => {
-    const visitor = await expiredVisitor({ sessionMaxAge: 3603 });
+    const user = await expiredUser({ sessionMaxAge: 3603 });
     const token = provider.hold("token");
-    const probe = visitor.get(PROBE);
+    const probe = user.get(PROBE);
     await token.arrived;
     await clock.advanceAsync(4_000);
     token.release();
     expect((await probe).json()).toMatchObject({ authenticated: false, user: null, reason: "max_age" });
-    expect(await credentialsOf(visitor)).toBeNull();
+    expect(await credentialsOf(user)).toBeNull();
   });
 
   it("the idle timeout is stamped by the access that refreshed, and never by the refresh alone", async () => {
     await start({ sessionIdleTimeout: 1800 });
-    const visitor = app.visitor();
-    await visitor.signIn();
+    const user = app.user();
+    await user.signIn();
     for (let step = 0; step < 3; step += 1) {
       clock.advance(1_200_000);
-      expect(await visitor.isSignedIn()).toBe(true);
+      expect(await user.isSignedIn()).toBe(true);
     }
     expect(refreshRequests()).toHaveLength(1);
-    expect((await recordOf(visitor)).idp_last_active).toBe(clock.now() / 1000);
+    expect((await recordOf(user)).idp_last_active).toBe(clock.now() / 1000);
     clock.advance(1_801_000);
-    expect((await visitor.get(PROBE)).json().reason).toBe("idle");
+    expect((await user.get(PROBE)).json().reason).toBe("idle");
   });
 });
 
@@ -694,27 +694,27 @@ describe("[R5] a logout during a refresh", () => {
     ["before the provider has spent the token", true],
     ["after the provider has rotated it", false],
   ])("%s: the session stays gone and the late tokens are revoked", async (_when, before) => {
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     const key = store.inserted.at(-1)!;
     const token = provider.hold("token", { before });
-    const probe = visitor.get(PROBE);
+    const probe = user.get(PROBE);
     await token.arrived;
-    const tab = visitor.at(app.auth);
+    const tab = user.at(app.auth);
     expect((await tab.get("/idpauth/logout/?response=json")).json()).toEqual({ status: "logged_out" });
     token.release();
     expect((await probe).json()).toMatchObject({ authenticated: false, user: null, reason: "no_credentials" });
     expect(await store.peek(key)).toBeUndefined();
-    expect(await visitor.isSignedIn()).toBe(false);
+    expect(await user.isSignedIn()).toBe(false);
     await eventually(() => expect(provider.requestsTo("revoke").length).toBeGreaterThanOrEqual(before ? 1 : 2));
     for (const value of [...issued("access_token"), ...issued("refresh_token")]) expect(provider.isActive(value)).toBe(false);
   });
 
   it("a sign-in during a refresh is none: the late tokens are dropped, not revoked, since the new session may share their grant", async () => {
-    const visitor = await expiredVisitor();
-    const tab = visitor.at(app.auth);
+    const user = await expiredUser();
+    const tab = user.at(app.auth);
     const callback = await tab.approve();
     const token = provider.hold("token", { before: false, when: ({ params }) => params.get("grant_type") === "refresh_token" });
-    const probe = visitor.get(PROBE);
+    const probe = user.get(PROBE);
     await token.arrived;
     expect((await tab.get(callback)).status).toBe(302);
     token.release();
@@ -724,26 +724,26 @@ describe("[R5] a logout during a refresh", () => {
   });
 
   it("a log hook that throws loses neither the refusal nor the lease", async () => {
-    const visitor = await expiredVisitor({
+    const user = await expiredUser({
       log: () => {
         throw new Error("the log is full");
       },
     });
     provider.fault("token", { kind: "status", status: 400 });
     for (let attempt = 0; attempt < 3; attempt += 1) {
-      expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "refresh_rejected" });
+      expect((await user.get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "refresh_rejected" });
     }
     expect(refreshRequests()).toHaveLength(1);
-    expect((await recordOf(visitor)).idp_state.lease).toBeUndefined();
+    expect((await recordOf(user)).idp_state.lease).toBeUndefined();
   });
 
   it("between the rotated token's write and the last one: the same", async () => {
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     const key = store.inserted.at(-1)!;
-    const tab = visitor.at(app.auth);
+    const tab = user.at(app.auth);
     await provider.rotateKeys({ keepOld: false });
     const jwks = provider.hold("jwks");
-    const probe = visitor.get(PROBE);
+    const probe = user.get(PROBE);
     await jwks.arrived;
     await tab.get("/idpauth/logout/?response=json");
     jwks.release();
@@ -773,9 +773,9 @@ describe("a store that fails during a refresh", () => {
     ["rejects the last write", "before", 3],
     ["loses the answer to the last write", "after", 3],
   ])("%s once: it is tried again, stored, and nothing is revoked", async (_what, hook, number) => {
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     failWrite(hook, number);
-    const probe = visitor.get(PROBE);
+    const probe = user.get(PROBE);
     await eventually(() => expect(store.count("replace")).toBe(number));
     let answered = false;
     void probe.then(() => (answered = true));
@@ -784,32 +784,32 @@ describe("a store that fails during a refresh", () => {
       expect(answered).toBe(true);
     });
     expect((await probe).json()).toMatchObject({ authenticated: true });
-    expect((await recordOf(visitor)).credentials).toMatchObject({
+    expect((await recordOf(user)).credentials).toMatchObject({
       token: issued("access_token").at(-1),
       refresh_token: issued("refresh_token").at(-1),
     });
     expect(refreshRequests()).toHaveLength(1);
     expect(provider.requestsTo("revoke")).toEqual([]);
     clock.advance(HOUR);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
   });
 
   it("rejects the lease: 503, no token is spent", async () => {
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     failWrite("before", 1);
-    expect((await visitor.get(PROBE)).status).toBe(503);
+    expect((await user.get(PROBE)).status).toBe(503);
     expect(refreshRequests()).toEqual([]);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
   });
 
   it("is away for the last write and stays away: 503, and the rotated token that it has still works", async () => {
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     let writes = 0;
     store.before = ({ method }) => {
       if (method === "replace" && (writes += 1) > 2) throw new Error("connection lost");
     };
     const failures = eventsOf(app.auth, "failure");
-    const probe = visitor.get(PROBE);
+    const probe = user.get(PROBE);
     await eventually(() => expect(writes).toBeGreaterThan(2));
     await clock.advanceAsync(PATIENCE);
     expect((await probe).status).toBe(503);
@@ -819,25 +819,25 @@ describe("a store that fails during a refresh", () => {
     await clock.advanceAsync(1);
     expect(failures).toMatchObject([{ during: "refresh", reason: "store_unavailable" }]);
     store.before = undefined;
-    expect((await recordOf(visitor)).credentials?.refresh_token).toBe(issued("refresh_token").at(-1));
+    expect((await recordOf(user)).credentials?.refresh_token).toBe(issued("refresh_token").at(-1));
     // The lease could not be given back; it runs out.
-    const later = visitor.get(PROBE);
+    const later = user.get(PROBE);
     await clock.advanceAsync(PATIENCE);
     expect((await later).status).toBe(503);
     await clock.advanceAsync(LEASE_DURATION);
     await eventually(() => expect(refreshRequests()).toHaveLength(2));
-    await eventually(async () => expect(await visitor.isSignedIn()).toBe(true));
+    await eventually(async () => expect(await user.isSignedIn()).toBe(true));
     expect(provider.reuses).toBe(0);
   });
 
   it("a read that fails is an outage, never signed out", async () => {
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     store.before = () => {
       throw new Error("connection lost");
     };
-    const answer = await visitor.get(PROBE);
+    const answer = await user.get(PROBE);
     expect([answer.status, answer.setCookies ?? []]).toEqual([503, []]);
-    await expect(credentialsOf(visitor)).rejects.toBeInstanceOf(StoreUnavailableError);
+    await expect(credentialsOf(user)).rejects.toBeInstanceOf(StoreUnavailableError);
   });
 });
 
@@ -850,11 +850,11 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
     });
 
   it("[S4] left by a dead process is taken over after its whole duration of 40 s, and not before", async () => {
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     // 30 s at the provider, four store operations of 2 s, and 2 s more.
     expect(LEASE_DURATION).toBe(40_000);
-    await sessionOf(visitor).update(lease("dead"));
-    const probe = visitor.get(PROBE);
+    await sessionOf(user).update(lease("dead"));
+    const probe = user.get(PROBE);
     await clock.advanceAsync(PATIENCE);
     expect((await probe).status).toBe(503);
     await clock.advanceAsync(LEASE_DURATION - PATIENCE - 1);
@@ -862,15 +862,15 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
     // The longest wait between two looks.
     await clock.advanceAsync(1_501);
     await eventually(() => expect(refreshRequests()).toHaveLength(1));
-    await eventually(async () => expect((await recordOf(visitor)).idp_state.lease).toBeUndefined());
-    expect(await visitor.isSignedIn()).toBe(true);
+    await eventually(async () => expect((await recordOf(user)).idp_state.lease).toBeUndefined());
+    expect(await user.isSignedIn()).toBe(true);
     expect(refreshRequests()).toHaveLength(1);
   });
 
   it("[F13] is judged by the monotonic clock: a step of the wall clock takes nothing over", async () => {
-    const visitor = await expiredVisitor();
-    await sessionOf(visitor).update(lease("alive"));
-    const probe = visitor.get(PROBE);
+    const user = await expiredUser();
+    await sessionOf(user).update(lease("alive"));
+    const probe = user.get(PROBE);
     await clock.advanceAsync(1_000);
     clock.setNow(clock.now() + 24 * HOUR);
     await clock.advanceAsync(PATIENCE);
@@ -878,64 +878,64 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
     expect(refreshRequests()).toEqual([]);
     await clock.advanceAsync(LEASE_DURATION + 1_500);
     await eventually(() => expect(refreshRequests()).toHaveLength(1));
-    await eventually(async () => expect((await recordOf(visitor)).idp_state.lease).toBeUndefined());
+    await eventually(async () => expect((await recordOf(user)).idp_state.lease).toBeUndefined());
   });
 
   it("that changes hands is watched anew: a living holder is never robbed", async () => {
-    const visitor = await expiredVisitor();
-    await sessionOf(visitor).update(lease("first"));
-    const probe = visitor.get(PROBE);
+    const user = await expiredUser();
+    await sessionOf(user).update(lease("first"));
+    const probe = user.get(PROBE);
     await clock.advanceAsync(LEASE_DURATION - 2_000);
     expect((await probe).status).toBe(503);
-    await sessionOf(visitor).update(lease("second"));
+    await sessionOf(user).update(lease("second"));
     await clock.advanceAsync(LEASE_DURATION - 2_000);
     expect(refreshRequests()).toEqual([]);
     await clock.advanceAsync(5_000);
     await eventually(() => expect(refreshRequests()).toHaveLength(1));
-    await eventually(async () => expect((await recordOf(visitor)).idp_state.lease).toBeUndefined());
+    await eventually(async () => expect((await recordOf(user)).idp_state.lease).toBeUndefined());
   });
 
   it("that changes hands in its last moment is watched anew", async () => {
-    const visitor = await expiredVisitor();
-    await sessionOf(visitor).update(lease("first"));
-    const probe = visitor.get(PROBE);
+    const user = await expiredUser();
+    await sessionOf(user).update(lease("first"));
+    const probe = user.get(PROBE);
     await clock.advanceAsync(LEASE_DURATION - 1);
     expect((await probe).status).toBe(503);
-    await sessionOf(visitor).update(lease("second"));
+    await sessionOf(user).update(lease("second"));
     await clock.advanceAsync(1_501);
     expect(refreshRequests()).toEqual([]);
-    expect((await recordOf(visitor)).idp_state.lease?.nonce).toBe("second");
-    await sessionOf(visitor).destroy();
+    expect((await recordOf(user)).idp_state.lease?.nonce).toBe("second");
+    await sessionOf(user).destroy();
     await clock.advanceAsync(1_500);
   });
 
   it("given back by its holder is taken at once", async () => {
-    const visitor = await expiredVisitor();
-    await sessionOf(visitor).update(lease("other"));
-    const probe = visitor.get(PROBE);
+    const user = await expiredUser();
+    await sessionOf(user).update(lease("other"));
+    const probe = user.get(PROBE);
     await clock.advanceAsync(500);
-    await sessionOf(visitor).update(({ idp_state: { lease: _given, ...state }, ...record }) => ({ ...record, idp_state: state }));
+    await sessionOf(user).update(({ idp_state: { lease: _given, ...state }, ...record }) => ({ ...record, idp_state: state }));
     await clock.advanceAsync(1_500);
     expect((await probe).json().authenticated).toBe(true);
     expect(refreshRequests()).toHaveLength(1);
   });
 
   it("[R15] taken over meanwhile: the old holder writes nothing, drops what it got and uses the new holder's tokens", async () => {
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     const token = provider.hold("token", { before: false });
-    const probe = visitor.get(PROBE);
+    const probe = user.get(PROBE);
     await token.arrived;
-    const theirs: Credentials = { ...(await recordOf(visitor)).credentials!, token: "at_theirs", refresh_token: "rt_theirs" };
-    await sessionOf(visitor).update((record) => ({
+    const theirs: Credentials = { ...(await recordOf(user)).credentials!, token: "at_theirs", refresh_token: "rt_theirs" };
+    await sessionOf(user).update((record) => ({
       ...lease("theirs")(record),
       credentials: theirs,
       id_info: { ...record.id_info, exp: clock.now() / 1000 + 3600 },
     }));
-    const before = await recordOf(visitor);
+    const before = await recordOf(user);
     token.release();
     expect((await probe).json().authenticated).toBe(true);
-    expect(await credentialsOf(visitor)).toEqual(theirs);
-    expect(await recordOf(visitor)).toEqual(before);
+    expect(await credentialsOf(user)).toEqual(theirs);
+    expect(await recordOf(user)).toEqual(before);
     // Revoked, it could take the whole grant with it, the new holder's tokens included.
     await app.auth.idle();
     expect(provider.requestsTo("revoke")).toEqual([]);
@@ -945,19 +945,19 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
     ["its own answer came", () => undefined],
     ["its own answer was a refusal", () => provider.fault("token", { kind: "status", status: 400, before: false })],
   ])("taken over by a holder that is not done when %s: 503, never the expired identity", async (_what, arrange) => {
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     arrange();
     const token = provider.hold("token", { before: false });
-    const probe = visitor.get(PROBE);
+    const probe = user.get(PROBE);
     await token.arrived;
-    const asked = expect(credentialsOf(visitor)).rejects.toMatchObject({ reason: "refresh_pending" });
-    await sessionOf(visitor).update(lease("theirs"));
-    const before = await recordOf(visitor);
+    const asked = expect(credentialsOf(user)).rejects.toMatchObject({ reason: "refresh_pending" });
+    await sessionOf(user).update(lease("theirs"));
+    const before = await recordOf(user);
     token.release();
     await asked;
     const answer = await probe;
     expect([answer.status, answer.json()]).toEqual([503, { authenticated: false, user: null }]);
-    expect(await recordOf(visitor)).toEqual(before);
+    expect(await recordOf(user)).toEqual(before);
   });
 
   /** Does something just before this refresh asks for the lease, its first write. */
@@ -969,37 +969,37 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
   }
 
   it("is not taken when another process has refreshed the session since the look", async () => {
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     const exp = clock.now() / 1000 + 3600;
-    beforeTheLease(() => sessionOf(visitor).update((record) => ({ ...record, id_info: { ...record.id_info, exp } })));
-    expect(await visitor.isSignedIn()).toBe(true);
+    beforeTheLease(() => sessionOf(user).update((record) => ({ ...record, id_info: { ...record.id_info, exp } })));
+    expect(await user.isSignedIn()).toBe(true);
     expect(refreshRequests()).toEqual([]);
-    expect((await recordOf(visitor)).idp_state.lease).toBeUndefined();
+    expect((await recordOf(user)).idp_state.lease).toBeUndefined();
   });
 
   it("is not taken from another process that took it since the look", async () => {
-    const visitor = await expiredVisitor();
-    beforeTheLease(() => sessionOf(visitor).update(lease("theirs")));
-    const probe = visitor.get(PROBE);
+    const user = await expiredUser();
+    beforeTheLease(() => sessionOf(user).update(lease("theirs")));
+    const probe = user.get(PROBE);
     await clock.advanceAsync(PATIENCE);
     expect((await probe).status).toBe(503);
     expect(refreshRequests()).toEqual([]);
-    expect((await recordOf(visitor)).idp_state.lease?.nonce).toBe("theirs");
+    expect((await recordOf(user)).idp_state.lease?.nonce).toBe("theirs");
   });
 
   it("is not taken when the session has ended since the look: signed out, no token is spent", async () => {
-    const visitor = await expiredVisitor();
-    beforeTheLease(() => sessionOf(visitor).destroy());
-    expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: false, user: null, reason: "no_credentials" });
+    const user = await expiredUser();
+    beforeTheLease(() => sessionOf(user).destroy());
+    expect((await user.get(PROBE)).json()).toMatchObject({ authenticated: false, user: null, reason: "no_credentials" });
     expect(refreshRequests()).toEqual([]);
   });
 
   it("of another process is watched no longer when the session ends: signed out", async () => {
-    const visitor = await expiredVisitor();
-    await sessionOf(visitor).update(lease("other"));
-    const probe = visitor.get(PROBE);
+    const user = await expiredUser();
+    await sessionOf(user).update(lease("other"));
+    const probe = user.get(PROBE);
     await clock.advanceAsync(100);
-    await sessionOf(visitor).destroy();
+    await sessionOf(user).destroy();
     await clock.advanceAsync(1_500);
     expect((await probe).json()).toMatchObject({ authenticated: false, user: null, reason: "no_credentials" });
     expect(refreshRequests()).toEqual([]);
@@ -1009,8 +1009,8 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
     [0, [0, 25, 75, 175, 375, 775, 1_275, 1_775, 2_275, 2_775]],
     [0.5, [0, 50, 150, 350, 750, 1_550, 2_550]],
   ])("of another process is looked at more and more rarely, at least every 1.5 s, spread by chance (%d)", async (chance, looks) => {
-    const visitor = await expiredVisitor();
-    await sessionOf(visitor).update(lease("other"));
+    const user = await expiredUser();
+    await sessionOf(user).update(lease("other"));
     const since = clock.monotonic();
     const seen: number[] = [];
     store.before = ({ method }) => {
@@ -1018,10 +1018,10 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
     };
     const random = vi.spyOn(Math, "random").mockReturnValue(chance);
     try {
-      const probe = visitor.get(PROBE);
+      const probe = user.get(PROBE);
       await clock.advanceAsync(3_000);
       expect(seen).toEqual(looks);
-      await sessionOf(visitor).destroy();
+      await sessionOf(user).destroy();
       await clock.advanceAsync(1_500);
       await probe;
     } finally {
@@ -1038,47 +1038,47 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
       true,
     ],
   ])("and credentials taken out of the record by %s: signed out", async (_what, arrange, keepsLease) => {
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     arrange();
     const token = provider.hold("token", { before: false });
-    const probe = visitor.get(PROBE);
+    const probe = user.get(PROBE);
     await token.arrived;
-    await sessionOf(visitor).update(({ idp_state: { lease: held, ...state } }) => ({
+    await sessionOf(user).update(({ idp_state: { lease: held, ...state } }) => ({
       idp_state: { ...state, ...(keepsLease && held !== undefined && { lease: held }) },
     }));
     token.release();
     expect((await probe).json()).toMatchObject({ authenticated: false, user: null, reason: "no_credentials" });
-    expect((await recordOf(visitor)).credentials).toBeUndefined();
-    expect((await recordOf(visitor)).idp_state.lease).toBeUndefined();
+    expect((await recordOf(user)).credentials).toBeUndefined();
+    expect((await recordOf(user)).idp_state.lease).toBeUndefined();
   });
 
   it("lost to a writer that came between the look and the write: the tokens are dropped, not taken for stored", async () => {
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     let writes = 0;
     store.before = async ({ method }) => {
       if (method !== "replace" || (writes += 1) !== 3) return;
-      await sessionOf(visitor).update(lease("theirs"));
+      await sessionOf(user).update(lease("theirs"));
     };
     const refreshed = eventsOf(app.auth, "refresh");
-    const answer = await visitor.get(PROBE);
+    const answer = await user.get(PROBE);
     expect(answer.status).toBe(503);
     expect(refreshed).toEqual([]);
-    expect((await recordOf(visitor)).idp_state.lease?.nonce).toBe("theirs");
+    expect((await recordOf(user)).idp_state.lease?.nonce).toBe("theirs");
     expect(provider.requestsTo("revoke")).toEqual([]);
   });
 });
 
 describe("getAccessToken", () => {
   /** The access token lives five minutes, the ID token an hour. */
-  async function visitorWithToken(secondsLeft: number, options: ApplicationOptions = {}): Promise<Visitor> {
+  async function userWithToken(secondsLeft: number, options: ApplicationOptions = {}): Promise<TestUser> {
     await start({ ...options, provider: { accessTokenSeconds: 300, ...options.provider } });
-    const visitor = app.visitor();
-    await visitor.signIn();
+    const user = app.user();
+    await user.signIn();
     clock.advance((300 - secondsLeft) * 1000);
-    return visitor;
+    return user;
   }
-  const accessToken = (visitor: Visitor, minValidity?: number) =>
-    app.auth.getAccessToken(visitor.request("/"), minValidity === undefined ? undefined : { minValidity });
+  const accessToken = (user: TestUser, minValidity?: number) =>
+    app.auth.getAccessToken(user.request("/"), minValidity === undefined ? undefined : { minValidity });
 
   it.each<[secondsLeft: number, minValidity: number | undefined, refreshes: number]>([
     [300, undefined, 0],
@@ -1094,10 +1094,10 @@ describe("getAccessToken", () => {
     [-10, undefined, 1],
     [200, 250, 1],
   ])("good for %i s more, wanted for %s s: %i refreshes", async (secondsLeft, minValidity, refreshes) => {
-    const visitor = await visitorWithToken(secondsLeft);
-    expect(await accessToken(visitor, minValidity)).toBe(issued("access_token")[refreshes]);
+    const user = await userWithToken(secondsLeft);
+    expect(await accessToken(user, minValidity)).toBe(issued("access_token")[refreshes]);
     expect(refreshRequests()).toHaveLength(refreshes);
-    expect((await recordOf(visitor)).credentials?.token).toBe(issued("access_token")[refreshes]);
+    expect((await recordOf(user)).credentials?.token).toBe(issued("access_token")[refreshes]);
   });
 
   it.each([
@@ -1107,31 +1107,31 @@ describe("getAccessToken", () => {
   ])(
     "wanted for longer than the provider's tokens ever live, with %i s of 300 left: %i refreshes, not one a call",
     async (left, refreshes) => {
-      const visitor = await visitorWithToken(left);
-      for (let call = 0; call < 5; call++) expect(await accessToken(visitor, 10_000)).toBe(issued("access_token")[refreshes]);
+      const user = await userWithToken(left);
+      for (let call = 0; call < 5; call++) expect(await accessToken(user, 10_000)).toBe(issued("access_token")[refreshes]);
       expect(refreshRequests()).toHaveLength(refreshes);
     },
   );
 
   it("50 at once: one token request", async () => {
-    const visitor = await visitorWithToken(5);
-    const tokens = await Promise.all(Array.from({ length: 50 }, () => accessToken(visitor)));
+    const user = await userWithToken(5);
+    const tokens = await Promise.all(Array.from({ length: 50 }, () => accessToken(user)));
     expect(new Set(tokens)).toEqual(new Set([issued("access_token")[1]]));
     expect(refreshRequests()).toHaveLength(1);
   });
 
   it("signed out: null", async () => {
     await start();
-    expect(await accessToken(app.visitor())).toBeNull();
+    expect(await accessToken(app.user())).toBeNull();
   });
 
   it("a provider that does not say when it expires: the token as it is", async () => {
     await start({ provider: {} });
     provider.tokenResponse = ({ expires_in: _, ...rest }) => rest;
-    const visitor = app.visitor();
-    await visitor.signIn();
+    const user = app.user();
+    await user.signIn();
     clock.advance(HOUR - 1000);
-    expect(await accessToken(visitor)).toBe(issued("access_token")[0]);
+    expect(await accessToken(user)).toBe(issued("access_token")[0]);
     expect(refreshRequests()).toEqual([]);
   });
 
@@ -1139,44 +1139,44 @@ describe("getAccessToken", () => {
     ["no refresh token", { provider: { issueRefreshToken: false } }],
     ["auto-refresh off", { sessionAutoRefresh: false }],
   ])("%s: the token while it lives, then null, and the session goes on", async (_what, options) => {
-    const visitor = await visitorWithToken(5, options);
-    expect(await accessToken(visitor)).toBe(issued("access_token")[0]);
+    const user = await userWithToken(5, options);
+    expect(await accessToken(user)).toBe(issued("access_token")[0]);
     clock.advance(5_000);
-    expect(await accessToken(visitor)).toBeNull();
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await accessToken(user)).toBeNull();
+    expect(await user.isSignedIn()).toBe(true);
     expect(refreshRequests()).toEqual([]);
   });
 
   it("an outage takes nothing away that still works", async () => {
-    const visitor = await visitorWithToken(5);
+    const user = await userWithToken(5);
     provider.fault("token", { kind: "status", status: 503 });
-    expect(await accessToken(visitor)).toBe(issued("access_token")[0]);
+    expect(await accessToken(user)).toBe(issued("access_token")[0]);
     clock.advance(5_000);
-    await expect(accessToken(visitor)).rejects.toBeInstanceOf(ProviderUnavailableError);
-    expect(await visitor.isSignedIn()).toBe(true);
+    await expect(accessToken(user)).rejects.toBeInstanceOf(ProviderUnavailableError);
+    expect(await user.isSignedIn()).toBe(true);
   });
 
   it("a refusal: the token while it lives, then null; not asked again, and the session lasts as long as its ID token", async () => {
-    const visitor = await visitorWithToken(5);
+    const user = await userWithToken(5);
     provider.revokeAll();
-    expect(await accessToken(visitor)).toBe(issued("access_token")[0]);
-    expect(await accessToken(visitor)).toBe(issued("access_token")[0]);
+    expect(await accessToken(user)).toBe(issued("access_token")[0]);
+    expect(await accessToken(user)).toBe(issued("access_token")[0]);
     clock.advance(5_000);
-    expect(await accessToken(visitor)).toBeNull();
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await accessToken(user)).toBeNull();
+    expect(await user.isSignedIn()).toBe(true);
     expect(refreshRequests()).toHaveLength(1);
     clock.advance(HOUR);
-    expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "refresh_rejected" });
+    expect((await user.get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "refresh_rejected" });
   });
 
   it("beyond a cap: null, whatever the token's life", async () => {
-    const visitor = await visitorWithToken(200, { sessionMaxAge: 60 });
-    expect(await accessToken(visitor)).toBeNull();
+    const user = await userWithToken(200, { sessionMaxAge: 60 });
+    expect(await accessToken(user)).toBeNull();
   });
 
   it("getCredentials does not look at the access token's own expiry", async () => {
-    const visitor = await visitorWithToken(-10);
-    expect((await credentialsOf(visitor))?.token).toBe(issued("access_token")[0]);
+    const user = await userWithToken(-10);
+    expect((await credentialsOf(user))?.token).toBe(issued("access_token")[0]);
     expect(refreshRequests()).toEqual([]);
   });
 });
@@ -1184,73 +1184,73 @@ describe("getAccessToken", () => {
 describe("[L1] many sessions that expire at once", () => {
   it("no more than IDP_REFRESH_CONCURRENCY are at the provider at a time, and each is refreshed", async () => {
     await start({ refreshConcurrency: 3 });
-    const visitors = await Promise.all(
+    const users = await Promise.all(
       Array.from({ length: 20 }, async () => {
-        const visitor = app.visitor();
-        await visitor.signIn();
-        return visitor;
+        const user = app.user();
+        await user.signIn();
+        return user;
       }),
     );
     clock.advance(HOUR);
     const hold = provider.hold("token", { count: 3 });
-    const probes = visitors.map((visitor) => visitor.isSignedIn());
+    const probes = users.map((user) => user.isSignedIn());
     await hold.arrived;
     // Everything that could reach the provider has had its chance.
     for (let round = 0; round < 50; round += 1) await new Promise((resolve) => setImmediate(resolve));
     expect(hold.held).toBe(3);
     hold.release();
-    expect(await Promise.all(probes)).toEqual(visitors.map(() => true));
+    expect(await Promise.all(probes)).toEqual(users.map(() => true));
     expect(refreshRequests()).toHaveLength(20);
   });
 
   it("beyond the queue the answer is 503 with Retry-After; the session stays, and the next request refreshes it", async () => {
     await start({ refreshConcurrency: 1 });
-    const visitors = [];
+    const users = [];
     for (let count = 0; count < 52; count += 1) {
-      const visitor = app.visitor();
-      await visitor.signIn();
-      visitors.push(visitor);
+      const user = app.user();
+      await user.signIn();
+      users.push(user);
     }
     clock.advance(HOUR);
     const hold = provider.hold("token");
-    const answers = Promise.all(visitors.map((visitor) => visitor.get(PROBE)));
+    const answers = Promise.all(users.map((user) => user.get(PROBE)));
     await hold.arrived;
     hold.release();
     const [turnedAway, ...others] = (await answers).filter(({ status }) => status === 503);
     expect(others).toEqual([]);
     expect(["1", "2"]).toContain(turnedAway?.headers["Retry-After"]);
     expect(turnedAway?.setCookies ?? []).toEqual([]);
-    expect(await Promise.all(visitors.map((visitor) => visitor.isSignedIn()))).toEqual(visitors.map(() => true));
+    expect(await Promise.all(users.map((user) => user.isSignedIn()))).toEqual(users.map(() => true));
     expect(refreshRequests()).toHaveLength(52);
   });
 
   it("while the provider is away, those that wait for their turn do not ask it one after the other", async () => {
     await start({ refreshConcurrency: 1 });
-    const visitors = [];
+    const users = [];
     for (let count = 0; count < 10; count += 1) {
-      const visitor = app.visitor();
-      await visitor.signIn();
-      visitors.push(visitor);
+      const user = app.user();
+      await user.signIn();
+      users.push(user);
     }
     clock.advance(HOUR);
     provider.fault("token", { kind: "status", status: 503 });
-    const statuses = await Promise.all(visitors.map(async (visitor) => (await visitor.get(PROBE)).status));
-    expect(statuses).toEqual(visitors.map(() => 503));
+    const statuses = await Promise.all(users.map(async (user) => (await user.get(PROBE)).status));
+    expect(statuses).toEqual(users.map(() => 503));
     // The second session's 503 shows that it is the provider's trouble.
     expect(refreshRequests()).toHaveLength(2);
     provider.clearFaults();
     clock.advance(BEYOND_BACK_OFF);
-    expect(await Promise.all(visitors.map((visitor) => visitor.isSignedIn()))).toEqual(visitors.map(() => true));
+    expect(await Promise.all(users.map((user) => user.isSignedIn()))).toEqual(users.map(() => true));
   });
 
   it("whoever watches another process's lease holds no slot", async () => {
-    const visitor = await expiredVisitor({ refreshConcurrency: 1 });
-    const second = app.visitor();
+    const user = await expiredUser({ refreshConcurrency: 1 });
+    const second = app.user();
     const hold = provider.hold("token", { times: 1 });
     const elsewhere = app.another();
-    const first = visitor.at(elsewhere).isSignedIn();
+    const first = user.at(elsewhere).isSignedIn();
     await hold.arrived;
-    const watching = visitor.isSignedIn();
+    const watching = user.isSignedIn();
     await second.signIn();
     clock.advance(HOUR);
     expect(await second.isSignedIn()).toBe(true);
@@ -1263,27 +1263,27 @@ describe("[L1] many sessions that expire at once", () => {
 
 describe("a store that loses the answer to taking the lease", () => {
   it("is asked to take it back: the next request need not wait until the lease is over", async () => {
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     store.after = ({ method }) => {
       if (method !== "replace") return;
       store.after = undefined;
       throw new Error("the answer was lost");
     };
-    expect((await visitor.get(PROBE)).status).toBe(503);
+    expect((await user.get(PROBE)).status).toBe(503);
     await eventually(async () => {
-      expect((await recordOf(visitor)).idp_state.lease).toBeUndefined();
+      expect((await recordOf(user)).idp_state.lease).toBeUndefined();
     });
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
     expect(refreshRequests()).toHaveLength(1);
   });
 });
 
 describe("[S8] an orderly exit", () => {
-  it("idle() waits for a refresh whose visitor has left, and for nothing when there is none", async () => {
-    const visitor = await expiredVisitor();
+  it("idle() waits for a refresh whose user has left, and for nothing when there is none", async () => {
+    const user = await expiredUser();
     await app.auth.idle();
     const hold = provider.hold("token");
-    const probe = visitor.get(PROBE);
+    const probe = user.get(PROBE);
     await hold.arrived;
     let isIdle = false;
     const idle = app.auth.idle().then(() => (isIdle = true));
@@ -1292,16 +1292,16 @@ describe("[S8] an orderly exit", () => {
     expect(isIdle).toBe(false);
     hold.release();
     await idle;
-    expect((await recordOf(visitor)).credentials?.token).toBe(issued("access_token").at(-1));
-    expect((await recordOf(visitor)).idp_state.lease).toBeUndefined();
+    expect((await recordOf(user)).credentials?.token).toBe(issued("access_token").at(-1));
+    expect((await recordOf(user)).idp_state.lease).toBeUndefined();
   });
 
   it("idle() waits until the tokens of a refresh that a logout overtook are given back", async () => {
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     const hold = provider.hold("token", { before: false });
-    const probe = visitor.get(PROBE);
+    const probe = user.get(PROBE);
     await hold.arrived;
-    await visitor.get("/idpauth/logout/");
+    await user.get("/idpauth/logout/");
     const revoked = provider.requestsTo("revoke").length;
     hold.release();
     await probe;
@@ -1310,14 +1310,14 @@ describe("[S8] an orderly exit", () => {
   });
 
   it("idle() waits for a refresh, and for tokens of another one that are being given back", async () => {
-    const visitor = await expiredVisitor();
-    const other = app.visitor();
+    const user = await expiredUser();
+    const other = app.user();
     await other.signIn();
     clock.advance(HOUR);
     const spent = provider.hold("token", { before: false });
-    const probe = visitor.get(PROBE);
+    const probe = user.get(PROBE);
     await spent.arrived;
-    await visitor.get("/idpauth/logout/");
+    await user.get("/idpauth/logout/");
     const revocation = provider.hold("revoke");
     spent.release();
     await probe;
@@ -1340,11 +1340,11 @@ describe("[S8] an orderly exit", () => {
 
 describe("a refresh that something overtook", () => {
   it("IDP_TOKEN_REVOKE_ON_LOGOUT off: late tokens are dropped, as a logout leaves its own", async () => {
-    const visitor = await expiredVisitor({ tokenRevokeOnLogout: false });
+    const user = await expiredUser({ tokenRevokeOnLogout: false });
     const hold = provider.hold("token", { before: false });
-    const probe = visitor.get(PROBE);
+    const probe = user.get(PROBE);
     await hold.arrived;
-    await visitor.get("/idpauth/logout/");
+    await user.get("/idpauth/logout/");
     hold.release();
     await probe;
     await app.auth.idle();
@@ -1355,12 +1355,12 @@ describe("a refresh that something overtook", () => {
     ["a rotated refresh token, with which its access tokens go", true, "refresh_token"],
     ["the access token, where no new refresh token came", false, "access_token"],
   ])("by a logout gives back %s, and sends no `refresh` event", async (_what, rotation, kind) => {
-    const visitor = await expiredVisitor({ provider: { rotation } });
+    const user = await expiredUser({ provider: { rotation } });
     const refreshed = eventsOf(app.auth, "refresh");
     const hold = provider.hold("token", { before: false });
-    const probe = visitor.get(PROBE);
+    const probe = user.get(PROBE);
     await hold.arrived;
-    await visitor.get("/idpauth/logout/");
+    await user.get("/idpauth/logout/");
     const before = provider.requestsTo("revoke").length;
     hold.release();
     await probe;
@@ -1371,9 +1371,9 @@ describe("a refresh that something overtook", () => {
   });
 
   it("a record that cannot be read any more is no logout: nothing is revoked", async () => {
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     const hold = provider.hold("token", { before: false });
-    const probe = visitor.get(PROBE);
+    const probe = user.get(PROBE);
     await hold.arrived;
     // As another process would that seals in a later format, or with a key that this one lacks.
     await store.tamper(store.inserted.at(-1) ?? "", (data) => data.fill(2, 0, 1));
@@ -1384,9 +1384,9 @@ describe("a refresh that something overtook", () => {
   });
 
   it.each([20_000, 40_000, 250_000])("[S3] a store that is away for %i ms after the token was spent signs nobody out", async (outage) => {
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     const hold = provider.hold("token", { before: false });
-    const probe = visitor.get(PROBE);
+    const probe = user.get(PROBE);
     await hold.arrived;
     let refused = 0;
     store.before = () => {
@@ -1404,14 +1404,14 @@ describe("a refresh that something overtook", () => {
     await clock.advanceAsync(1_000);
     await app.auth.idle();
     await clock.advanceAsync(BEYOND_BACK_OFF);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
     expect(provider.reuses).toBe(0);
   });
 
   it.each([30_000, 60_000])(
     "a process that slept for as long as it may take, or longer, does not spend the token: %i ms",
     async (slept) => {
-      const visitor = await expiredVisitor();
+      const user = await expiredUser();
       const failures = eventsOf(app.auth, "failure");
       store.after = ({ method }) => {
         if (method !== "replace") return;
@@ -1419,21 +1419,21 @@ describe("a refresh that something overtook", () => {
         // The answer to taking the lease is read when it wakes up; no timer has run yet.
         clock.advance(slept);
       };
-      expect((await visitor.get(PROBE)).status).toBe(503);
+      expect((await user.get(PROBE)).status).toBe(503);
       await app.auth.idle();
       expect(refreshRequests()).toEqual([]);
       expect(failures).toMatchObject([{ during: "refresh", reason: "timeout" }]);
-      expect(await visitor.isSignedIn()).toBe(true);
+      expect(await user.isSignedIn()).toBe(true);
     },
   );
 
   it("a lease that cannot be taken is told by an event", async () => {
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     const failures = eventsOf(app.auth, "failure");
     store.before = ({ method }) => {
       if (method === "replace") throw new Error("read only");
     };
-    expect((await visitor.get(PROBE)).status).toBe(503);
+    expect((await user.get(PROBE)).status).toBe(503);
     expect(failures).toMatchObject([{ during: "refresh", reason: "store_unavailable" }]);
     store.before = undefined;
     await clock.advanceAsync(1_000);

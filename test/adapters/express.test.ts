@@ -206,7 +206,7 @@ describe.each(SETUPS)("$what", ({ version, kind }) => {
     expect((await back(two)).location).toBe(`${app.origin}/two`);
   });
 
-  it("a visitor who has only looked gets no cookie and no session", async () => {
+  it("a user who has only looked gets no cookie and no session", async () => {
     await start(options);
     const browser = app.browser();
     for (const path of ["/", "/idpauth/", "/idpauth/session", "/idpauth/logout/", "/reports", "/idpauth/style.css", "/idpauth/nothing"]) {
@@ -378,36 +378,33 @@ describe.each(SETUPS)("$what", ({ version, kind }) => {
   it.each([
     ["as the exchange begins", true],
     ["as its answer comes", false],
-  ])(
-    "a visitor who leaves during the callback, %s, leaves a session complete or none, and the code is spent once",
-    async (_when, before) => {
-      await start(options);
-      const browser = app.browser();
-      for (let round = 0; round < 5; round += 1) {
-        const login = await browser.navigate("/idpauth/login/");
-        const callback = await app.provider.signInCode(login.location!);
-        const token = app.provider.hold("token", { before });
-        const leave = new AbortController();
-        const left = browser.navigate(callback, { signal: leave.signal }).catch((error: unknown) => error);
-        await token.arrived;
-        leave.abort();
-        expect(await left).toBeInstanceOf(Error);
-        const finished = new Promise((resolve) => {
-          const stop = app.auth.on("login", () => {
-            stop();
-            resolve(undefined);
-          });
+  ])("a user who leaves during the callback, %s, leaves a session complete or none, and the code is spent once", async (_when, before) => {
+    await start(options);
+    const browser = app.browser();
+    for (let round = 0; round < 5; round += 1) {
+      const login = await browser.navigate("/idpauth/login/");
+      const callback = await app.provider.signInCode(login.location!);
+      const token = app.provider.hold("token", { before });
+      const leave = new AbortController();
+      const left = browser.navigate(callback, { signal: leave.signal }).catch((error: unknown) => error);
+      await token.arrived;
+      leave.abort();
+      expect(await left).toBeInstanceOf(Error);
+      const finished = new Promise((resolve) => {
+        const stop = app.auth.on("login", () => {
+          stop();
+          resolve(undefined);
         });
-        token.release();
-        await finished;
-        expect(await probe(browser)).toEqual({ authenticated: false, user: null });
-        const again = await browser.navigate(callback);
-        expect([again.status, app.provider.requestsTo("token")]).toEqual([400, expect.objectContaining({ length: round + 1 })]);
-      }
-      await signedIn(browser);
-      expect((await probe(browser)).authenticated).toBe(true);
-    },
-  );
+      });
+      token.release();
+      await finished;
+      expect(await probe(browser)).toEqual({ authenticated: false, user: null });
+      const again = await browser.navigate(callback);
+      expect([again.status, app.provider.requestsTo("token")]).toEqual([400, expect.objectContaining({ length: round + 1 })]);
+    }
+    await signedIn(browser);
+    expect((await probe(browser)).authenticated).toBe(true);
+  });
 
   it("hostile request lines, paths and headers never make a 5xx and never reach an endpoint by another spelling", async () => {
     await start({ ...options, debug: false });

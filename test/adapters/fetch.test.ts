@@ -120,7 +120,7 @@ describe("the guard", () => {
     expect(ran).toBe(0);
   });
 
-  it("lets a visitor through, hands everything on, and passes on what the handler throws", async () => {
+  it("lets a user through, hands everything on, and passes on what the handler throws", async () => {
     provider = await startTestProvider();
     const { clientId, clientSecret, issuer } = provider;
     const auth = idpAuth({ ...SETTINGS, clientId, clientSecret, issuer });

@@ -72,9 +72,9 @@ async function start({ controllers = [], imports = [], guard, options, prepare }
     clock,
     browser,
     async signedIn() {
-      const visitor = browser();
-      expect((await visitor.follow("/idpauth/login/")).status).toBe(200);
-      return visitor;
+      const user = browser();
+      expect((await user.follow("/idpauth/login/")).status).toBe(200);
+      return user;
     },
   };
 }
@@ -175,8 +175,8 @@ describe("the module", () => {
 
   it("stays at its path under a global prefix, which is for controllers", async () => {
     const { signedIn } = await start({ controllers: [ReportsController], prepare: (app) => app.setGlobalPrefix("api") });
-    const visitor = await signedIn();
-    expect((await visitor.get("/api/who")).json()).toEqual({ user: ADA });
+    const user = await signedIn();
+    expect((await user.get("/api/who")).json()).toEqual({ user: ADA });
   });
 
   it.each(["init", "listen"] as const)("a mistake in the settings rejects app.%s(), with every finding", async (method) => {
@@ -193,9 +193,9 @@ describe("the module", () => {
       options: { session: "host" },
       prepare: (app) => app.use(session({ secret: "the host's secret", resave: false, saveUninitialized: false })),
     });
-    const visitor = await signedIn();
-    expect(visitor.cookies.value("connect.sid")).toBeDefined();
-    expect((await visitor.get("/reports")).status).toBe(200);
+    const user = await signedIn();
+    expect(user.cookies.value("connect.sid")).toBeDefined();
+    expect((await user.get("/reports")).status).toBe(200);
   });
 
   it('session: "host" without a session middleware is a warning, since Nest has middleware of its own, and then 503', async () => {
@@ -207,13 +207,13 @@ describe("the module", () => {
     expect([answer.status, answer.json().code]).toEqual([503, "session_missing"]);
   });
 
-  it("a closing application waits for a refresh whose visitor has left", async () => {
+  it("a closing application waits for a refresh whose user has left", async () => {
     const { app, provider, clock, signedIn } = await start({ controllers: [ReportsController] });
-    const visitor = await signedIn();
+    const user = await signedIn();
     clock.advance(HOUR);
     const answer = provider.hold("token");
     const leaving = new AbortController();
-    const left = visitor.get("/reports", { signal: leaving.signal }).catch(() => "left");
+    const left = user.get("/reports", { signal: leaving.signal }).catch(() => "left");
     await answer.arrived;
     leaving.abort();
     expect(await left).toBe("left");
@@ -227,7 +227,7 @@ describe("the module", () => {
     expect(await closed).toBe(true);
   });
 
-  it("a feature module that imports its own has its own visitors", async () => {
+  it("a feature module that imports its own has its own users", async () => {
     const clock = new TestClock();
     const second = await startTestProvider({ clock, person: { sub: "grace", email: "grace@example.com" } });
     running.push(second);
@@ -247,11 +247,11 @@ describe("the module", () => {
     class SecondModule {}
 
     const { signedIn } = await start({ controllers: [ReportsController], imports: [SecondModule] });
-    const visitor = await signedIn();
-    expect((await visitor.get("/reports")).json()).toMatchObject({ email: "ada@example.com" });
-    expect((await visitor.get("/second/who")).status).toBe(401);
-    expect((await visitor.follow("/second/who")).json()).toEqual({ email: "grace@example.com" });
-    expect((await visitor.get("/reports")).json()).toMatchObject({ email: "ada@example.com" });
+    const user = await signedIn();
+    expect((await user.get("/reports")).json()).toMatchObject({ email: "ada@example.com" });
+    expect((await user.get("/second/who")).status).toBe(401);
+    expect((await user.follow("/second/who")).json()).toEqual({ email: "grace@example.com" });
+    expect((await user.get("/reports")).json()).toMatchObject({ email: "ada@example.com" });
   });
 });
 
@@ -284,18 +284,18 @@ describe("the guard", () => {
 
   it("lets Nest parse the body of whoever passes", async () => {
     const { browser, signedIn } = await start({ controllers: [ReportsController] });
-    const post = { method: "POST", body: '{"title":"Visitors"}', headers: { "content-type": "application/json" } };
+    const post = { method: "POST", body: '{"title":"Users"}', headers: { "content-type": "application/json" } };
     expect((await browser().get("/reports", post)).status).toBe(401);
     const answer = await (await signedIn()).get("/reports", post);
-    expect([answer.status, answer.json()]).toEqual([201, { title: "Visitors" }]);
+    expect([answer.status, answer.json()]).toEqual([201, { title: "Users" }]);
   });
 
   it("guards all of an application as APP_GUARD, but not the endpoints", async () => {
     const { browser } = await start({ controllers: [ReportsController], guard: IdpRequiredGuard });
-    const visitor = browser();
-    expect((await visitor.get("/who")).status).toBe(401);
-    expect((await visitor.get("/idpauth/session")).status).toBe(200);
-    expect((await visitor.follow("/who")).json()).toEqual({ user: ADA });
+    const user = browser();
+    expect((await user.get("/who")).status).toBe(401);
+    expect((await user.get("/idpauth/session")).status).toBe(200);
+    expect((await user.follow("/who")).json()).toEqual({ user: ADA });
   });
 
   it("answers 503 by itself in an outage, or lets the exception filters do it", async () => {
@@ -308,27 +308,27 @@ describe("the guard", () => {
       }
     }
     const { provider, clock, signedIn } = await start({ controllers: [ReportsController, Filtered] });
-    const visitor = await signedIn();
-    expect((await visitor.get("/filtered")).text).toBe("seen");
+    const user = await signedIn();
+    expect((await user.get("/filtered")).text).toBe("seen");
     clock.advance(HOUR);
     provider.fault("token", { kind: "status", status: 500 });
-    const own = await visitor.get("/reports");
+    const own = await user.get("/reports");
     expect([own.status, own.headers["content-type"]]).toEqual([503, expect.stringContaining("application/problem+json")]);
-    const filtered = await visitor.get("/filtered");
+    const filtered = await user.get("/filtered");
     expect([filtered.status, filtered.json()]).toEqual([503, { error: "provider_unavailable" }]);
     expect(filtered.headers["retry-after"]).toMatch(/^[1-9]\d*$/);
   });
 });
 
 describe("@CurrentUser()", () => {
-  it("gives the visitor, or null, and in an outage neither: 503 with Retry-After", async () => {
+  it("gives the user, or null, and in an outage neither: 503 with Retry-After", async () => {
     const { browser, provider, clock, signedIn } = await start({ controllers: [ReportsController] });
     expect((await browser().get("/who")).json()).toEqual({ user: null });
-    const visitor = await signedIn();
-    expect((await visitor.get("/who")).json()).toEqual({ user: ADA });
+    const user = await signedIn();
+    expect((await user.get("/who")).json()).toEqual({ user: ADA });
     clock.advance(HOUR);
     provider.fault("token", { kind: "reset" });
-    const answer = await visitor.get("/who");
+    const answer = await user.get("/who");
     expect([answer.status, answer.json(), answer.setCookies]).toEqual([503, { error: "provider_unavailable" }, []]);
     expect(answer.headers["retry-after"]).toMatch(/^[1-9]\d*$/);
   });

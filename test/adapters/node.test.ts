@@ -242,7 +242,7 @@ describe("guards", () => {
     expect(users).toEqual(["ada@example.com", null]);
   });
 
-  it("requests that come down one connection at once have each its own visitor", async () => {
+  it("requests that come down one connection at once have each its own user", async () => {
     const app = await start((auth) =>
       auth.listener(auth.idpRequired(async (request, response) => response.end((await auth.getUser(request))?.email))),
     );

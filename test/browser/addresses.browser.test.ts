@@ -3,7 +3,7 @@ import { chromiumForTests } from "../support/chromium.js";
 import { freePort } from "../support/free-port.js";
 import { startHttpsFront, type HttpsFront } from "./https-front.js";
 import { useStage } from "./stage.js";
-import { choose, heading } from "./visitor.js";
+import { choose, heading } from "./test-user.js";
 
 const executablePath = await chromiumForTests();
 
@@ -13,33 +13,33 @@ describe.skipIf(executablePath === undefined)("the addresses under which an appl
   afterEach(() => Promise.all(fronts.splice(0).map((front) => front.close())));
 
   it.each(["127.0.0.1", "localhost"])("without BASE_URL a visit under %s stays there", async (name) => {
-    const { origin } = (await stage.open({ BASE_URL: "" })).visitor;
-    const visitor = await stage.visitor(origin.replace("127.0.0.1", name));
-    const tab = await visitor.signIn("/reports?month=10");
-    expect(tab.url()).toBe(visitor.url("/reports?month=10"));
+    const { origin } = (await stage.open({ BASE_URL: "" })).user;
+    const user = await stage.user(origin.replace("127.0.0.1", name));
+    const tab = await user.signIn("/reports?month=10");
+    expect(tab.url()).toBe(user.url("/reports?month=10"));
     expect(new URL(tab.url()).hostname).toBe(name);
   });
 
   it("a sign-in under one name says nothing under the other", async () => {
-    const { visitor } = await stage.open();
-    const tab = await visitor.signIn();
-    await tab.goto(visitor.url("/idpauth/").replace("127.0.0.1", "localhost"));
+    const { user } = await stage.open();
+    const tab = await user.signIn();
+    await tab.goto(user.url("/idpauth/").replace("127.0.0.1", "localhost"));
     expect(await heading(tab)).toBe("You are signed out");
   });
 
   it("with BASE_URL a login that starts under another name moves there, and comes back to the page there", async () => {
     const port = await freePort();
-    const { visitor } = await stage.open({ PORT: String(port), BASE_URL: `http://localhost:${port}` });
-    expect(visitor.origin).toBe(`http://localhost:${port}`);
+    const { user } = await stage.open({ PORT: String(port), BASE_URL: `http://localhost:${port}` });
+    expect(user.origin).toBe(`http://localhost:${port}`);
     for (const [start, end] of [
       ["/reports?month=10", "/reports?month=10"],
       ["/idpauth/login/", "/idpauth/"],
     ] as const) {
-      const tab = await visitor.askFor(`http://127.0.0.1:${port}${start}`);
+      const tab = await user.askFor(`http://127.0.0.1:${port}${start}`);
       await choose(tab, "ada");
-      expect(tab.url()).toBe(visitor.url(end));
+      expect(tab.url()).toBe(user.url(end));
     }
-    const cookies = (await visitor.context.cookies()).filter(({ name }) => name === "idpauth");
+    const cookies = (await user.context.cookies()).filter(({ name }) => name === "idpauth");
     expect(cookies.map(({ domain }) => domain)).toEqual(["localhost"]);
   });
 
@@ -49,18 +49,18 @@ describe.skipIf(executablePath === undefined)("the addresses under which an appl
     const port = await freePort();
     front.target = `http://127.0.0.1:${port}`;
     await stage.open({ PORT: String(port), BASE_URL: front.origin });
-    const visitor = await stage.visitor(front.origin, { ignoreHTTPSErrors: true });
-    const tab = await visitor.signIn("/reports?secure=1");
+    const user = await stage.user(front.origin, { ignoreHTTPSErrors: true });
+    const tab = await user.signIn("/reports?secure=1");
     expect(tab.url()).toBe(`${front.origin}/reports?secure=1`);
     expect(await tab.innerText("main")).toContain("Signed in as Ada Lovelace");
-    const own = (await visitor.context.cookies(front.origin)).filter(({ name }) => !name.startsWith("_") || name.startsWith("__Host-"));
+    const own = (await user.context.cookies(front.origin)).filter(({ name }) => !name.startsWith("_") || name.startsWith("__Host-"));
     expect(own).toEqual([
       expect.objectContaining({ name: "__Host-idpauth", path: "/", httpOnly: true, sameSite: "Lax", secure: true, domain: "localhost" }),
     ]);
     await tab.getByRole("link", { name: "Sign out" }).click();
     expect(await heading(tab)).toBe("You are signed out");
-    expect((await visitor.context.cookies(front.origin)).map(({ name }) => name)).not.toContain("__Host-idpauth");
+    expect((await user.context.cookies(front.origin)).map(({ name }) => name)).not.toContain("__Host-idpauth");
     // The embedded provider serves its pictures over http, which Chromium remarks on an https page. Nothing else.
-    expect(visitor.complaints.splice(0).filter((text) => !/^Mixed Content: .*\/pictures\/ada\.svg'/.test(text))).toEqual([]);
+    expect(user.complaints.splice(0).filter((text) => !/^Mixed Content: .*\/pictures\/ada\.svg'/.test(text))).toEqual([]);
   });
 });

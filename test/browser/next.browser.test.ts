@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { serveNext, type NextServer } from "../adapters/applications/next.js";
 import { ApplicationStarter } from "../../src/conformance/adapter/application-starter.js";
 import { chromiumForTests, launchChromium } from "../support/chromium.js";
-import { heading, Visitor } from "./visitor.js";
+import { heading, TestUser } from "./test-user.js";
 
 const executablePath = await chromiumForTests();
 
@@ -14,7 +14,7 @@ describe.skipIf(executablePath === undefined)("a production build of Next.js, in
   let server: NextServer;
   let browser: Browser;
   let starter: ApplicationStarter;
-  let visitor: Visitor | undefined;
+  let user: TestUser | undefined;
 
   beforeAll(async () => {
     server = await serveNext();
@@ -25,20 +25,20 @@ describe.skipIf(executablePath === undefined)("a production build of Next.js, in
     await server.close();
   });
   afterEach(async () => {
-    await visitor?.leave();
+    await user?.leave();
     await starter.stop();
-    expect(visitor?.complaints).toEqual([]);
+    expect(user?.complaints).toEqual([]);
   });
 
   async function open() {
     starter = new ApplicationStarter({ name: "Next.js", start: server.start }, "bundled");
     const app = await starter.start({ options: { authFinalRedirectUrl: "/welcome", authLogoutRedirectUrl: "/welcome" } });
-    visitor = await Visitor.arrive(browser, app.origin, { colorScheme: "light", viewport: { width: 900, height: 620 } });
-    return { app, visitor, tab: await visitor.tab() };
+    user = await TestUser.arrive(browser, app.origin, { colorScheme: "light", viewport: { width: 900, height: 620 } });
+    return { app, user, tab: await user.tab() };
   }
 
   it("leads from a guarded page to the provider and back, through pages without loading anew, to the sign-out, and is guarded again", async () => {
-    const { app, visitor: ada, tab } = await open();
+    const { app, user: ada, tab } = await open();
     const loads: string[] = [];
     tab.on("request", (request) => {
       if (request.isNavigationRequest()) loads.push(new URL(request.url()).pathname);
@@ -65,7 +65,7 @@ describe.skipIf(executablePath === undefined)("a production build of Next.js, in
   });
 
   it("a link within the application to a guarded page signs in as a click on it, once", async () => {
-    const { app, visitor: ada, tab } = await open();
+    const { app, user: ada, tab } = await open();
     await tab.goto(ada.url("/welcome"));
     await follow(tab, "Members", "Welcome, Ada Lovelace");
     expect(tab.url()).toBe(ada.url("/members"));
@@ -73,7 +73,7 @@ describe.skipIf(executablePath === undefined)("a production build of Next.js, in
   });
 
   it("so does a link to the login itself; looking at it does nothing", async () => {
-    const { app, visitor: ada, tab } = await open();
+    const { app, user: ada, tab } = await open();
     const prefetch = tab.waitForResponse((response) => response.url().includes("/idpauth/login/"));
     await tab.goto(ada.url("/welcome"));
     expect([(await prefetch).status(), await ada.context.cookies()]).toEqual([503, []]);
@@ -82,7 +82,7 @@ describe.skipIf(executablePath === undefined)("a production build of Next.js, in
   });
 
   it("a server action of a page that was left open after the sign-out asks for a new one, and comes back", async () => {
-    const { visitor: ada, tab } = await open();
+    const { user: ada, tab } = await open();
     await tab.goto(ada.url("/welcome"));
     await tab.getByRole("button", { name: "Who am I?" }).click();
     await tab.waitForURL(ada.url("/welcome"));

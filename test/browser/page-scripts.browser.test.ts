@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { chromiumForTests } from "../support/chromium.js";
 import { useStage } from "./stage.js";
-import { choose, type Visitor } from "./visitor.js";
+import { choose, type TestUser } from "./test-user.js";
 
 const PAGE = readFileSync(new URL("../../docs/reference/endpoints.md", import.meta.url), "utf8");
 
@@ -13,17 +13,17 @@ describe.skipIf(executablePath === undefined)("a single-page front end, in a bro
   const stage = useStage(executablePath);
 
   it("finds out with the probe who is there, without any redirect and without a cookie", async () => {
-    const { visitor } = await stage.open();
-    const tab = await frontEnd(visitor);
+    const { user } = await stage.open();
+    const tab = await frontEnd(user);
     expect(await call(tab, "/idpauth/session")).toEqual({ status: 200, type: "basic", body: { authenticated: false, user: null } });
-    expect(await visitor.context.cookies()).toEqual([]);
-    await visitor.signIn();
+    expect(await user.context.cookies()).toEqual([]);
+    await user.signIn();
     expect(await call(tab, "/idpauth/session")).toMatchObject({ body: { authenticated: true, user: { name: "Ada Lovelace" } } });
   });
 
   it("gets 401 with the way to the login from a guarded interface, never a redirect", async () => {
-    const { visitor } = await stage.open();
-    const tab = await frontEnd(visitor);
+    const { user } = await stage.open();
+    const tab = await frontEnd(user);
     expect(await call(tab, "/api/reports")).toEqual({
       status: 401,
       type: "basic",
@@ -32,8 +32,8 @@ describe.skipIf(executablePath === undefined)("a single-page front end, in a bro
   });
 
   it("sends X-ORIGIN-URL as docs/reference/endpoints.md says, navigates to redirect_to, and is loaded again at its very address, fragment and all", async () => {
-    const { visitor } = await stage.open();
-    const tab = await frontEnd(visitor, "/app?view=table&q=a%26b#row-7");
+    const { user } = await stage.open();
+    const tab = await frontEnd(user, "/app?view=table&q=a%26b#row-7");
     // The very line that the page gives to front ends.
     const [, line = ""] = /`(fetch\([^`]+\))`/.exec(PAGE) ?? [];
     expect(line).toContain("X-ORIGIN-URL");
@@ -41,56 +41,56 @@ describe.skipIf(executablePath === undefined)("a single-page front end, in a bro
     expect(answer).toEqual({ redirect_to: expect.stringContaining("code_challenge_method=S256") });
     await tab.goto(answer.redirect_to);
     await choose(tab, "ada");
-    expect(tab.url()).toBe(visitor.url("/app?view=table&q=a%26b#row-7"));
+    expect(tab.url()).toBe(user.url("/app?view=table&q=a%26b#row-7"));
     // The stand-in for the front end is not served at the end of a redirect.
     await tab.reload();
     expect(await call(tab, "/api/userinfo")).toMatchObject({ status: 200, body: { sub: "ada" } });
   });
 
   it("the same with origin_url in the query", async () => {
-    const { visitor } = await stage.open();
-    const tab = await frontEnd(visitor, "/app?view=list#top");
+    const { user } = await stage.open();
+    const tab = await frontEnd(user, "/app?view=list#top");
     const query = new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", response: "json", origin_url: tab.url() }).toString();
     const { body } = await call(tab, `/idpauth/login/?${query}`);
     await tab.goto((body as { redirect_to: string }).redirect_to);
     await choose(tab, "alan");
-    expect(tab.url()).toBe(visitor.url("/app?view=list#top"));
+    expect(tab.url()).toBe(user.url("/app?view=list#top"));
   });
 
   it("an address of another site is not honoured: the trip ends on the landing page", async () => {
-    const { visitor } = await stage.open();
-    const tab = await visitor.signIn("/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=https://elsewhere.example/");
-    expect(tab.url()).toBe(visitor.url("/idpauth/"));
-    expect([...visitor.asked.keys()].join()).not.toContain("elsewhere");
+    const { user } = await stage.open();
+    const tab = await user.signIn("/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=https://elsewhere.example/");
+    expect(tab.url()).toBe(user.url("/idpauth/"));
+    expect([...user.asked.keys()].join()).not.toContain("elsewhere");
   });
 
   it("signs out with a fetch", async () => {
-    const { visitor } = await stage.open();
-    await visitor.signIn();
-    const tab = await frontEnd(visitor);
+    const { user } = await stage.open();
+    await user.signIn();
+    const tab = await frontEnd(user);
     expect(await call(tab, "/idpauth/logout/?response=json")).toEqual({ status: 200, type: "basic", body: { status: "logged_out" } });
     expect(await call(tab, "/idpauth/session")).toMatchObject({ body: { authenticated: false } });
   });
 
-  it("another site cannot read the probe, not even with the visitor's cookies", async () => {
-    const { visitor } = await stage.open();
-    await visitor.signIn();
+  it("another site cannot read the probe, not even with the user's cookies", async () => {
+    const { user } = await stage.open();
+    await user.signIn();
     // The same host under another name is another site for the browser.
-    const elsewhere = visitor.origin.replace("127.0.0.1", "localhost");
-    const tab = await frontEnd(visitor, `${elsewhere}/app`);
-    expect(await call(tab, visitor.url("/idpauth/session"))).toEqual({ failed: true });
+    const elsewhere = user.origin.replace("127.0.0.1", "localhost");
+    const tab = await frontEnd(user, `${elsewhere}/app`);
+    expect(await call(tab, user.url("/idpauth/session"))).toEqual({ failed: true });
     // Chromium tells whoever looks into the console why; nothing else was refused.
-    expect(visitor.complaints.splice(0).join("\n")).toContain("CORS policy");
+    expect(user.complaints.splice(0).join("\n")).toContain("CORS policy");
   });
 });
 
 /** A front end of the application's own origin; only its page is made up here, all that it calls is real. */
-async function frontEnd(visitor: Visitor, address = "/app"): Promise<Page> {
-  await visitor.context.route(
+async function frontEnd(user: TestUser, address = "/app"): Promise<Page> {
+  await user.context.route(
     (url) => url.pathname === "/app",
     (route) => route.fulfill({ contentType: "text/html", body: "<!doctype html><html lang=en><title>App</title><h1>App</h1></html>" }),
   );
-  return visitor.askFor(address);
+  return user.askFor(address);
 }
 
 type Outcome =

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { chromiumForTests } from "../support/chromium.js";
 import { useStage } from "./stage.js";
-import { choose, expectUsable, heading, type Visitor } from "./visitor.js";
+import { choose, expectUsable, heading, type TestUser } from "./test-user.js";
 
 const executablePath = await chromiumForTests();
 
@@ -11,95 +11,95 @@ describe.skipIf(executablePath === undefined)("signing in, in a browser", () => 
 
   describe.each([{ DEMO_SESSIONS: "memory" }, { DEMO_SESSIONS: "host" }])("with %o", (env) => {
     it("leads from a guarded page to the provider and back to exactly that page, with its query", async () => {
-      const { visitor } = await stage.open(env);
+      const { user } = await stage.open(env);
       const page = "/reports?quarter=3&name=%C3%A9%20%26%2Fx&empty=";
-      const tab = await visitor.askFor(page);
+      const tab = await user.askFor(page);
       expect(await heading(tab)).toBe("Who is signing in?");
       await choose(tab, "ada");
-      expect(tab.url()).toBe(visitor.url(page));
+      expect(tab.url()).toBe(user.url(page));
       expect(await tab.innerText("main")).toContain("Signed in as Ada Lovelace");
       await expectUsable(tab);
     });
 
     it("leads through the whole visit: home, guarded page, interfaces, landing page, sign-out", async () => {
-      const { visitor } = await stage.open(env);
-      const tab = await visitor.askFor("/");
+      const { user } = await stage.open(env);
+      const tab = await user.askFor("/");
       await expectUsable(tab);
       await tab.getByRole("link", { name: "Reports", exact: true }).click();
       await expectUsable(tab);
       await choose(tab, "ada");
-      expect(tab.url()).toBe(visitor.url("/reports"));
+      expect(tab.url()).toBe(user.url("/reports"));
 
       for (const [path, expected] of [
         ["/api/reports", { user: { name: "Ada Lovelace" } }],
         ["/api/userinfo", { sub: "ada", email: "ada@example.com" }],
         ["/idpauth/session", { authenticated: true, user: { email: "ada@example.com" } }],
       ] as const) {
-        await tab.goto(visitor.url(path));
+        await tab.goto(user.url(path));
         expect(await shownJson(tab)).toMatchObject(expected);
       }
 
-      await tab.goto(visitor.url("/idpauth/"));
+      await tab.goto(user.url("/idpauth/"));
       expect(await heading(tab)).toBe("You are signed in");
       await expectUsable(tab);
       await tab.getByRole("link", { name: "Sign out" }).click();
-      expect(tab.url()).toBe(visitor.url("/idpauth/"));
+      expect(tab.url()).toBe(user.url("/idpauth/"));
       expect(await heading(tab)).toBe("You are signed out");
       await expectUsable(tab);
     });
 
-    it("loading the callback again brings the visitor to their page again, and signs nobody in anew", async () => {
-      const { visitor } = await stage.open(env);
-      const tab = await visitor.signIn("/reports?again=1");
-      const callback = visitor.callbacks.at(-1) ?? "";
-      const before = await shownJson(tab, visitor.url("/idpauth/debug"));
+    it("loading the callback again brings the user to their page again, and signs nobody in anew", async () => {
+      const { user } = await stage.open(env);
+      const tab = await user.signIn("/reports?again=1");
+      const callback = user.callbacks.at(-1) ?? "";
+      const before = await shownJson(tab, user.url("/idpauth/debug"));
       await tab.goto(callback);
-      expect(tab.url()).toBe(visitor.url("/reports?again=1"));
-      const after = await shownJson(tab, visitor.url("/idpauth/debug"));
+      expect(tab.url()).toBe(user.url("/reports?again=1"));
+      const after = await shownJson(tab, user.url("/idpauth/debug"));
       expect(after.session).toEqual(before.session);
     });
 
     it("a callback that arrives twice at once, as after a double click, signs in once and harms nothing", async () => {
-      const { visitor } = await stage.open(env);
-      const [first, second] = [await visitor.askFor("/reports?double=1"), await visitor.tab()];
-      await visitor.context.route("**/login-callback?*", (route) => route.abort());
+      const { user } = await stage.open(env);
+      const [first, second] = [await user.askFor("/reports?double=1"), await user.tab()];
+      await user.context.route("**/login-callback?*", (route) => route.abort());
       await first.getByRole("button", { name: "Ada Lovelace" }).click();
-      await expect.poll(() => visitor.callbacks.length).toBe(1);
-      await visitor.context.unroute("**/login-callback?*");
-      await Promise.all([first, second].map((tab) => tab.goto(visitor.callbacks[0] ?? "")));
+      await expect.poll(() => user.callbacks.length).toBe(1);
+      await user.context.unroute("**/login-callback?*");
+      await Promise.all([first, second].map((tab) => tab.goto(user.callbacks[0] ?? "")));
       for (const tab of [first, second]) {
-        expect(tab.url()).toBe(visitor.url("/reports?double=1"));
+        expect(tab.url()).toBe(user.url("/reports?double=1"));
         expect(await tab.innerText("main")).toContain("Signed in as Ada Lovelace");
       }
     });
 
     it("two tabs log in at the same time, and each comes back to its own page", async () => {
-      const { visitor } = await stage.open(env);
-      const first = await visitor.askFor("/reports?tab=1");
-      const second = await visitor.askFor("/reports?tab=2");
+      const { user } = await stage.open(env);
+      const first = await user.askFor("/reports?tab=1");
+      const second = await user.askFor("/reports?tab=2");
       await choose(second, "ada");
       await choose(first, "ada");
-      expect(first.url()).toBe(visitor.url("/reports?tab=1"));
-      expect(second.url()).toBe(visitor.url("/reports?tab=2"));
+      expect(first.url()).toBe(user.url("/reports?tab=1"));
+      expect(second.url()).toBe(user.url("/reports?tab=2"));
       for (const tab of [first, second]) expect(await tab.innerText("main")).toContain("Signed in as Ada Lovelace");
     });
 
     it("another account takes the place of the first one", async () => {
-      const { visitor } = await stage.open(env);
-      const tab = await visitor.signIn("/idpauth/login/", "ada");
+      const { user } = await stage.open(env);
+      const tab = await user.signIn("/idpauth/login/", "ada");
       expect(await tab.innerText("main")).toContain("ada@example.com");
       await tab.getByRole("link", { name: "Use another account" }).click();
       await choose(tab, "grace");
-      expect(tab.url()).toBe(visitor.url("/idpauth/"));
+      expect(tab.url()).toBe(user.url("/idpauth/"));
       expect(await tab.innerText("main")).toContain("grace@example.com");
-      expect(await shownJson(tab, visitor.url("/api/userinfo"))).toMatchObject({ sub: "grace" });
+      expect(await shownJson(tab, user.url("/api/userinfo"))).toMatchObject({ sub: "grace" });
     });
   });
 
   it("the browser gets one cookie: for this host only, out of reach of scripts, not sent along by other sites' posts", async () => {
-    const { visitor } = await stage.open();
-    await visitor.signIn("/reports");
-    const own = await ownCookies(visitor);
+    const { user } = await stage.open();
+    await user.signIn("/reports");
+    const own = await ownCookies(user);
     expect(own).toEqual([
       expect.objectContaining({ name: "idpauth", domain: "127.0.0.1", path: "/", httpOnly: true, sameSite: "Lax", secure: false }),
     ]);
@@ -107,59 +107,59 @@ describe.skipIf(executablePath === undefined)("signing in, in a browser", () => 
     expect(days).toBeGreaterThan(13.9);
     expect(days).toBeLessThanOrEqual(14);
     // Fixation: what the browser held before the sign-in leads nowhere afterwards.
-    const other = await stage.visitor(visitor.origin);
+    const other = await stage.user(user.origin);
     const tab = await other.askFor("/reports");
     const before = (await ownCookies(other))[0]?.value;
     await choose(tab, "ada");
     expect((await ownCookies(other))[0]?.value).not.toBe(before);
   });
 
-  it("a visitor who only looks at public pages gets no cookie", async () => {
-    const { visitor } = await stage.open();
-    const tab = await visitor.askFor("/");
-    await tab.goto(visitor.url("/idpauth/"));
-    await tab.goto(visitor.url("/idpauth/session"));
-    expect(await visitor.context.cookies()).toEqual([]);
+  it("a user who only looks at public pages gets no cookie", async () => {
+    const { user } = await stage.open();
+    const tab = await user.askFor("/");
+    await tab.goto(user.url("/idpauth/"));
+    await tab.goto(user.url("/idpauth/session"));
+    expect(await user.context.cookies()).toEqual([]);
   });
 
   it("nobody but the provider is asked for anything: for its pages, and for the one picture", async () => {
-    const { visitor, demo } = await stage.open();
-    const tab = await visitor.askFor("/idpauth/");
+    const { user, demo } = await stage.open();
+    const tab = await user.askFor("/idpauth/");
     await tab.getByRole("link", { name: "Sign in" }).click();
     await choose(tab, "ada");
     const provider = /^Provider: (\S+)/m.exec(demo.stdout)?.[1] ?? "";
-    expect([...visitor.asked.keys()].sort()).toEqual([visitor.origin, provider].sort());
+    expect([...user.asked.keys()].sort()).toEqual([user.origin, provider].sort());
     const picture = tab.locator("main img");
     expect(await picture.getAttribute("src")).toBe(`${provider}/pictures/ada.svg`);
     await expect.poll(() => tab.evaluate("document.querySelector('main img').naturalWidth")).toBeGreaterThan(0);
     // What the landing page itself asked for.
-    visitor.asked.clear();
+    user.asked.clear();
     await tab.reload({ waitUntil: "networkidle" });
-    expect(visitor.asked).toEqual(
+    expect(user.asked).toEqual(
       new Map([
-        [visitor.origin, new Set(["document", "stylesheet"])],
+        [user.origin, new Set(["document", "stylesheet"])],
         [provider, new Set(["image"])],
       ]),
     );
   });
 
   it("Cancel at the provider leads to the landing page, which explains access_denied; a sign-in from there works", async () => {
-    const { visitor } = await stage.open();
-    const tab = await visitor.askFor("/reports");
+    const { user } = await stage.open();
+    const tab = await user.askFor("/reports");
     await choose(tab, "cancel");
-    expect(tab.url()).toBe(visitor.url("/idpauth/?error=access_denied"));
+    expect(tab.url()).toBe(user.url("/idpauth/?error=access_denied"));
     expect(await tab.getByRole("alert").innerText()).toContain("You did not give your consent");
     expect(await heading(tab)).toBe("You are signed out");
     await expectUsable(tab);
     await tab.getByRole("link", { name: "Sign in" }).click();
     await choose(tab, "ada");
-    expect(tab.url()).toBe(visitor.url("/idpauth/"));
+    expect(tab.url()).toBe(user.url("/idpauth/"));
     expect(await heading(tab)).toBe("You are signed in");
   });
 
-  it("Cancel while signed in leaves the visitor signed in", async () => {
-    const { visitor } = await stage.open();
-    const tab = await visitor.signIn();
+  it("Cancel while signed in leaves the user signed in", async () => {
+    const { user } = await stage.open();
+    const tab = await user.signIn();
     await tab.getByRole("link", { name: "Use another account" }).click();
     await choose(tab, "cancel");
     expect(await tab.getByRole("alert").innerText()).toContain("access_denied");
@@ -168,31 +168,30 @@ describe.skipIf(executablePath === undefined)("signing in, in a browser", () => 
   });
 
   it("[R11] the back button after the sign-in asks nothing twice and shows no error", async () => {
-    const { visitor } = await stage.open();
-    const tab = await visitor.signIn("/reports");
-    const other = await visitor.tab();
-    const before = await shownJson(other, visitor.url("/idpauth/debug"));
+    const { user } = await stage.open();
+    const tab = await user.signIn("/reports");
+    const other = await user.tab();
+    const before = await shownJson(other, user.url("/idpauth/debug"));
     const failed: string[] = [];
     tab.on("response", (response) => {
-      if (response.url().startsWith(visitor.origin) && response.status() >= 400)
-        failed.push(`${String(response.status())} ${response.url()}`);
+      if (response.url().startsWith(user.origin) && response.status() >= 400) failed.push(`${String(response.status())} ${response.url()}`);
     });
     await tab.goBack();
     // The provider's page, which is the provider's: the callback is not in the browser's history.
-    expect(new URL(tab.url()).origin).not.toBe(visitor.origin);
+    expect(new URL(tab.url()).origin).not.toBe(user.origin);
     await tab.goForward();
-    expect(tab.url()).toBe(visitor.url("/reports"));
+    expect(tab.url()).toBe(user.url("/reports"));
     expect(await tab.innerText("main")).toContain("Signed in as Ada Lovelace");
-    expect(visitor.callbacks).toHaveLength(1);
-    expect((await shownJson(other, visitor.url("/idpauth/debug"))).session).toEqual(before.session);
+    expect(user.callbacks).toHaveLength(1);
+    expect((await shownJson(other, user.url("/idpauth/debug"))).session).toEqual(before.session);
     expect(failed).toEqual([]);
   });
 
   it("a sign-in link of another browser is refused with a page that starts again", async () => {
-    const { visitor } = await stage.open();
-    await visitor.signIn("/reports");
-    const stranger = await stage.visitor(visitor.origin);
-    const tab = await stranger.askFor(visitor.callbacks[0] ?? "");
+    const { user } = await stage.open();
+    await user.signIn("/reports");
+    const stranger = await stage.user(user.origin);
+    const tab = await stranger.askFor(user.callbacks[0] ?? "");
     expect(await heading(tab)).toBe("This sign-in link is no longer valid");
     await expectUsable(tab);
     await tab.getByRole("link", { name: "Start again" }).click();
@@ -206,18 +205,18 @@ describe.skipIf(executablePath === undefined)("signing in, in a browser", () => 
     ["/idpauth/login-callback", 400, "login_link_invalid"],
     ["/idpauth/logout/?response=", 400, "invalid_parameter"],
   ])("%s is a page with status %i that everybody can read", async (path, status, text) => {
-    const { visitor } = await stage.open();
-    const tab = await visitor.tab();
-    const response = await tab.goto(visitor.url(path));
+    const { user } = await stage.open();
+    const tab = await user.tab();
+    const response = await tab.goto(user.url(path));
     expect(response?.status()).toBe(status);
     expect(await tab.innerText("main")).toContain(text);
     await expectUsable(tab);
   });
 });
 
-/** The visitor's cookies that the application set; the provider lives on the same host, and cookies know no ports. */
-async function ownCookies(visitor: Visitor) {
-  return (await visitor.context.cookies()).filter(({ name }) => !name.startsWith("_"));
+/** The user's cookies that the application set; the provider lives on the same host, and cookies know no ports. */
+async function ownCookies(user: TestUser) {
+  return (await user.context.cookies()).filter(({ name }) => !name.startsWith("_"));
 }
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the test knows what it asked for

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { chromiumForTests } from "../support/chromium.js";
 import { useStage } from "./stage.js";
-import { expectUsable, heading } from "./visitor.js";
+import { expectUsable, heading } from "./test-user.js";
 
 const executablePath = await chromiumForTests();
 
@@ -10,68 +10,68 @@ describe.skipIf(executablePath === undefined)("signing out, in a browser", () =>
 
   describe.each([{ DEMO_SESSIONS: "memory" }, { DEMO_SESSIONS: "host" }])("with %o", (env) => {
     it("[R11] the landing page says signed out, and the back button shows nothing of the visit", async () => {
-      const { visitor } = await stage.open(env);
-      const tab = await visitor.signIn("/idpauth/login/");
-      await tab.goto(visitor.url("/reports"));
+      const { user } = await stage.open(env);
+      const tab = await user.signIn("/idpauth/login/");
+      await tab.goto(user.url("/reports"));
       await tab.getByRole("link", { name: "Sign out" }).click();
-      expect(tab.url()).toBe(visitor.url("/idpauth/"));
+      expect(tab.url()).toBe(user.url("/idpauth/"));
       expect(await heading(tab)).toBe("You are signed out");
       await expectUsable(tab);
       await tab.goBack();
       expect(await heading(tab)).toBe("Who is signing in?");
       await tab.goBack();
-      expect(tab.url()).toBe(visitor.url("/idpauth/"));
+      expect(tab.url()).toBe(user.url("/idpauth/"));
       expect(await heading(tab)).toBe("You are signed out");
     });
 
     it("ends the visit in every tab, and takes the cookie away or makes it worthless", async () => {
-      const { visitor } = await stage.open(env);
-      const first = await visitor.signIn("/reports");
-      const second = await visitor.askFor("/reports");
+      const { user } = await stage.open(env);
+      const first = await user.signIn("/reports");
+      const second = await user.askFor("/reports");
       expect(await second.innerText("main")).toContain("Signed in as Ada Lovelace");
-      const before = await visitor.context.cookies();
+      const before = await user.context.cookies();
       await first.getByRole("link", { name: "Sign out" }).click();
       await second.reload();
       expect(await heading(second)).toBe("Who is signing in?");
       // Who has kept the cookie has nothing.
-      const thief = await stage.visitor(visitor.origin);
+      const thief = await stage.user(user.origin);
       await thief.context.addCookies(before);
       const tab = await thief.askFor("/idpauth/session");
       expect(JSON.parse(await tab.innerText("pre"))).toEqual({ authenticated: false, user: null });
     });
 
     it("[R11] the address of the old callback is harmless: a page that explains, and nobody is signed in", async () => {
-      const { visitor } = await stage.open(env);
-      const tab = await visitor.signIn("/reports");
-      const callback = visitor.callbacks[0] ?? "";
+      const { user } = await stage.open(env);
+      const tab = await user.signIn("/reports");
+      const callback = user.callbacks[0] ?? "";
       await tab.getByRole("link", { name: "Sign out" }).click();
       expect((await tab.goto(callback))?.status()).toBe(400);
       expect(await heading(tab)).toBe("This sign-in link is no longer valid");
       await expectUsable(tab);
-      await tab.goto(visitor.url("/idpauth/"));
+      await tab.goto(user.url("/idpauth/"));
       expect(await heading(tab)).toBe("You are signed out");
     });
   });
 
   it("the cookie is gone afterwards", async () => {
-    const { visitor } = await stage.open();
-    const tab = await visitor.signIn("/reports");
+    const { user } = await stage.open();
+    const tab = await user.signIn("/reports");
     await tab.getByRole("link", { name: "Sign out" }).click();
-    expect((await visitor.context.cookies()).map(({ name }) => name)).not.toContain("idpauth");
+    expect((await user.context.cookies()).map(({ name }) => name)).not.toContain("idpauth");
   });
 
   it("leads where IDP_AUTH_LOGOUT_REDIRECT_URL says", async () => {
-    const { visitor } = await stage.open({ IDP_AUTH_LOGOUT_REDIRECT_URL: "/" });
-    const tab = await visitor.signIn("/reports");
+    const { user } = await stage.open({ IDP_AUTH_LOGOUT_REDIRECT_URL: "/" });
+    const tab = await user.signIn("/reports");
     await tab.getByRole("link", { name: "Sign out" }).click();
-    expect(tab.url()).toBe(visitor.url("/"));
+    expect(tab.url()).toBe(user.url("/"));
   });
 
   it("signing out while signed out is harmless", async () => {
-    const { visitor } = await stage.open();
-    const tab = await visitor.askFor("/idpauth/logout/");
-    expect(tab.url()).toBe(visitor.url("/idpauth/"));
+    const { user } = await stage.open();
+    const tab = await user.askFor("/idpauth/logout/");
+    expect(tab.url()).toBe(user.url("/idpauth/"));
     expect(await heading(tab)).toBe("You are signed out");
-    expect(await visitor.context.cookies()).toEqual([]);
+    expect(await user.context.cookies()).toEqual([]);
   });
 });

@@ -2,32 +2,32 @@ import type { Browser, BrowserContextOptions } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { DemoProcess } from "../demo/demo-process.js";
 import { launchChromium } from "../support/chromium.js";
-import { Visitor } from "./visitor.js";
+import { TestUser } from "./test-user.js";
 
 export interface Stage {
-  /** The demo as a process of its own, with a new visitor at its door. Tests with the same environment share the demo. */
-  open(env?: Readonly<Record<string, string>>): Promise<{ demo: DemoProcess; visitor: Visitor }>;
+  /** The demo as a process of its own, with a new user at its door. Tests with the same environment share the demo. */
+  open(env?: Readonly<Record<string, string>>): Promise<{ demo: DemoProcess; user: TestUser }>;
   /** Somebody with a browser profile of their own. */
-  visitor(origin: string, options?: BrowserContextOptions): Promise<Visitor>;
+  user(origin: string, options?: BrowserContextOptions): Promise<TestUser>;
 }
 
 /**
- * One Chromium for a test file, and its demos. After each test no visitor's browser may have complained, and in the end no
+ * One Chromium for a test file, and its demos. After each test no user's browser may have complained, and in the end no
  * demo may have had an error. The demo is built when it is first used.
  */
 export function useStage(executablePath: string | undefined): Stage {
   let browser: Browser | undefined;
   const demos = new Map<string, { readonly demo: DemoProcess; readonly origin: Promise<string> }>();
-  const visitors: Visitor[] = [];
+  const users: TestUser[] = [];
 
   beforeAll(async () => {
     if (executablePath !== undefined) browser = await launchChromium(executablePath);
   }, 120_000);
 
   afterEach(async () => {
-    const left = visitors.splice(0);
-    await Promise.all(left.map((visitor) => visitor.leave()));
-    expect(left.flatMap((visitor) => visitor.complaints)).toEqual([]);
+    const left = users.splice(0);
+    await Promise.all(left.map((user) => user.leave()));
+    expect(left.flatMap((user) => user.complaints)).toEqual([]);
   });
 
   afterAll(async () => {
@@ -49,12 +49,12 @@ export function useStage(executablePath: string | undefined): Stage {
         known = { demo, origin: demo.origin() };
         demos.set(key, known);
       }
-      return { demo: known.demo, visitor: await stage.visitor(await known.origin) };
+      return { demo: known.demo, user: await stage.user(await known.origin) };
     },
-    async visitor(origin, options) {
-      const visitor = await Visitor.arrive(browser!, origin, options);
-      visitors.push(visitor);
-      return visitor;
+    async user(origin, options) {
+      const user = await TestUser.arrive(browser!, origin, options);
+      users.push(user);
+      return user;
     },
   };
   return stage;

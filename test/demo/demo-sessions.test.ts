@@ -212,7 +212,7 @@ describe("demos at the same time", () => {
     for (const browser of browsers) expect((await browser.get("/api/reports")).status).toBe(200);
   });
 
-  it("keep their visitors apart in one browser, which knows hosts and no ports", async () => {
+  it("keep their users apart in one browser, which knows hosts and no ports", async () => {
     const first = start();
     const browser = await signIn(first);
     const second = start();

@@ -97,7 +97,7 @@ describe("the demo on each host", () => {
     ["POST", "/idpauth/session"],
   ];
 
-  it("answers the same, with the same headers, to a stranger and to a visitor", async () => {
+  it("answers the same, with the same headers, to a stranger and to a user", async () => {
     const provider = await startTestProvider();
     const port = String(await freePort());
     try {
@@ -114,7 +114,7 @@ describe("the demo on each host", () => {
         });
         const browser = await demo.browser();
         const answers = new Map<string, unknown>();
-        for (const who of ["stranger", "visitor"]) {
+        for (const who of ["stranger", "user"]) {
           for (const [method, address] of ASKED)
             answers.set(`${who}: ${method} ${address}`, seenOf(await browser.get(address, { method })));
           answers.set(`${who}: click on /reports`, seenOf(await browser.navigate("/reports?month=10")));
@@ -152,7 +152,7 @@ describe("the demo on each host", () => {
     }
   });
 
-  /** Whatever a visitor can see; what differs from one moment or one connection to the next is left out. */
+  /** Whatever a user can see; what differs from one moment or one connection to the next is left out. */
   function seenOf({ status, headers, text }: BrowserResponse): object {
     const { date: _date, connection: _connection, "keep-alive": _alive, "content-length": _length, ...rest } = headers;
     const { "transfer-encoding": _encoding, "set-cookie": _cookies, ...same } = rest;
@@ -198,7 +198,7 @@ describe("the demo with its embedded provider", () => {
     expect((await browser.get("/api/reports")).json().user.name).toBe("Alan Turing");
   });
 
-  it("comes back with an explanation when the visitor cancels", async () => {
+  it("comes back with an explanation when the user cancels", async () => {
     const browser = await start().browser();
     const back = await choose(browser, await browser.follow("/reports"), "cancel");
     expect(back.status).toBe(200);
@@ -331,7 +331,7 @@ describe("the demo with an outside provider", () => {
     expect(await ended).toMatchObject({ code: 0, signal: null });
   });
 
-  it("ends on SIGTERM when a refresh is done whose visitor has left, so that nobody is signed out", async () => {
+  it("ends on SIGTERM when a refresh is done whose user has left, so that nobody is signed out", async () => {
     const folder = mkdtempSync(path.join(tmpdir(), "demo-refresh-"));
     const provider = await startTestProvider({ idTokenSeconds: 1 });
     try {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser } from "playwright-core";
-import { expectUsable, PEOPLE, Visitor } from "../browser/visitor.js";
+import { expectUsable, PEOPLE, TestUser } from "../browser/test-user.js";
 import { chromiumForTests, launchChromium } from "../support/chromium.js";
 import { CookieBrowser, type BrowserResponse } from "../../src/testing/browser/cookie-browser.js";
 import { ensureProgram } from "../support/debian-package.js";
@@ -41,17 +41,17 @@ describe.skipIf(isMissing)("the fleet", () => {
   }
 
   /** Everything is back, says the page, and each application process reaches the sessions again. */
-  async function everybodyRuns(visitor: CookieBrowser): Promise<void> {
+  async function everybodyRuns(user: CookieBrowser): Promise<void> {
     await eventually(async () => {
       expect(fleet.unnoticed).toEqual([]);
-      const answers = [await visitor.navigate("/"), await visitor.navigate("/"), await visitor.navigate("/")];
+      const answers = [await user.navigate("/"), await user.navigate("/"), await user.navigate("/")];
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
       expect(answers.map(answering).sort()).toEqual(APPLICATIONS);
       for (const { text } of answers) expect(text.match(/class="state( ended)?"/g)).toEqual(Array(6).fill('class="state"'));
     });
   }
 
-  it("keeps a visitor signed in on every request while one application process after the other is killed", async () => {
+  it("keeps a user signed in on every request while one application process after the other is killed", async () => {
     const browser = await signedIn();
     expect(new Set(await ask(browser, 30))).toEqual(new Set(APPLICATIONS));
 
@@ -139,8 +139,8 @@ describe.skipIf(isMissing)("the fleet", () => {
     afterAll(() => chromium.close());
 
     it("shows by itself who answered, what died and what came back, and pauses when it is told to", async () => {
-      const visitor = await Visitor.arrive(chromium, origin);
-      const tab = await visitor.askFor("/enter");
+      const user = await TestUser.arrive(chromium, origin);
+      const tab = await user.askFor("/enter");
       await tab.getByRole("button", { name: PEOPLE.ada }).click();
       await tab.getByText("Signed in as Ada Lovelace").waitFor();
       await tab.getByText(/Signed in on all of [5-9] answers: \d from app-1, \d from app-2, \d from app-3\./).waitFor();
@@ -157,20 +157,20 @@ describe.skipIf(isMissing)("the fleet", () => {
       expect(await tab.locator("#tally").innerText()).toBe(before);
       await tab.getByRole("link", { name: "Ask again" }).press("Enter");
       await expect.poll(() => tab.locator("#tally").innerText()).not.toBe(before);
-      expect(visitor.complaints).toEqual([]);
-      await visitor.leave();
+      expect(user.complaints).toEqual([]);
+      await user.leave();
     });
 
     it("works without its script, by loading the page again", async () => {
-      const visitor = await Visitor.arrive(chromium, origin, { javaScriptEnabled: false });
-      const tab = await visitor.askFor("/");
+      const user = await TestUser.arrive(chromium, origin, { javaScriptEnabled: false });
+      const tab = await user.askFor("/");
       await tab.getByText("You are not signed in").waitFor();
       expect(await tab.getByRole("button", { name: "Pause" }).isVisible()).toBe(false);
       const first = await tab.locator("#answer").getAttribute("data-name");
       await tab.getByRole("link", { name: "Ask again" }).click();
       expect(await tab.locator("#answer").getAttribute("data-name")).not.toBe(first);
-      expect(visitor.complaints).toEqual([]);
-      await visitor.leave();
+      expect(user.complaints).toEqual([]);
+      await user.leave();
     });
   });
 
@@ -225,7 +225,7 @@ describe.skipIf(isMissing)("a fleet that cannot start", () => {
   });
 });
 
-/** The visitor asks so many times, and every answer must be theirs; gives who answered. */
+/** The user asks so many times, and every answer must be theirs; gives who answered. */
 async function ask(browser: CookieBrowser, times: number): Promise<string[]> {
   const names: string[] = [];
   for (let time = 0; time < times; time += 1) {

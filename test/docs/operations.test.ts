@@ -18,20 +18,20 @@ afterEach(() => application.stop());
 
 /** A sign-in, a refresh of 250 ms, an outage, a guard that blocks, a sign-out. */
 async function aDay(): Promise<void> {
-  const visitor = application.visitor();
-  await visitor.signIn();
+  const user = application.user();
+  await user.signIn();
   application.clock.advance(3600_000);
   const hold = application.provider.hold("token");
-  const probe = visitor.get("/idpauth/session");
+  const probe = user.get("/idpauth/session");
   await hold.arrived;
   application.clock.advance(250);
   hold.release();
   await probe;
   application.clock.advance(3600_000);
   application.provider.fault("token", { kind: "status", status: 503, times: 1 });
-  await visitor.get("/idpauth/session");
-  await application.auth.guard(application.visitor().request("/reports"));
-  await visitor.get("/idpauth/logout/");
+  await user.get("/idpauth/session");
+  await application.auth.guard(application.user().request("/reports"));
+  await user.get("/idpauth/logout/");
 }
 
 describe("docs/how-to/operations.md", () => {

@@ -137,7 +137,7 @@ describe("README.md", () => {
     return { browser, origin, stderr: () => stderr };
   }
 
-  it("the application signs a visitor in who opens /reports, and answers them there", async () => {
+  it("the application signs a user in who opens /reports, and answers them there", async () => {
     const { browser, origin, stderr } = await start("server.mjs");
     expect((await browser.navigate("/")).text).toBe('<a href="/reports">Reports</a>');
     expect((await browser.get("/reports")).status).toBe(401);

@@ -33,9 +33,9 @@ function gate() {
 describe("a callback and other writers", () => {
   it("two tabs: the one that finds the old session replaced goes on to its own page, however early it looks", async () => {
     await start();
-    const visitor = app.visitor();
-    const first = await visitor.approve("/idpauth/login/");
-    const second = await visitor.approve("/idpauth/login/");
+    const user = app.user();
+    const first = await user.approve("/idpauth/login/");
+    const second = await user.approve("/idpauth/login/");
     const key = store.inserted.at(-1);
     // The first waits before it deletes the old session, and again before it carries over what the second wrote meanwhile.
     const atDelete = gate();
@@ -44,10 +44,10 @@ describe("a callback and other writers", () => {
       if (call.method === "delete" && call.key === key) await atDelete.wait();
       if (call.method === "replace" && call.key !== key) await atCarryOver.wait();
     };
-    const one = visitor.at(app.auth).get(first);
+    const one = user.at(app.auth).get(first);
     await atDelete.arrived;
     const hold = app.provider.hold("token");
-    const other = visitor.at(app.auth).get(second);
+    const other = user.at(app.auth).get(second);
     await hold.arrived;
     atDelete.open();
     await atCarryOver.arrived;
@@ -59,21 +59,21 @@ describe("a callback and other writers", () => {
 
   it("a store that fails while another writer's change is carried over signs nobody out", async () => {
     await start();
-    const visitor = app.visitor();
-    await visitor.signIn();
+    const user = app.user();
+    await user.signIn();
     const key = store.inserted.at(-1);
-    const callback = await visitor.approve("/idpauth/login/");
+    const callback = await user.approve("/idpauth/login/");
     store.before = async (call) => {
       if (call.method !== "delete" || call.key !== key) return;
       // Another tab begins to sign in; then the store fails for every write to the new session.
       store.before = undefined;
-      await visitor.at(app.auth).get("/idpauth/login/");
+      await user.at(app.auth).get("/idpauth/login/");
       store.before = ({ method, key: other }) => {
         if (method === "replace" && other !== key) throw new Error("connection lost");
       };
     };
-    expect((await visitor.get(callback)).status).toBe(302);
+    expect((await user.get(callback)).status).toBe(302);
     store.before = undefined;
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
   });
 });

@@ -5,7 +5,7 @@ import {
   type Answer,
   type Application,
   type ApplicationOptions,
-  type Visitor,
+  type TestUser,
 } from "../support/application.js";
 import type { Fault, IdTokenDraft, MutatedIdToken } from "../../src/testing/provider/test-provider.js";
 import { SIGN_IN_ERRORS } from "../../src/pages/sign-in-errors.js";
@@ -20,11 +20,11 @@ const GRACE = { sub: "grace-1906", email: "grace@example.com", name: "Grace Hopp
 let application: Application;
 let store: WatchedStore;
 
-async function start(options: ApplicationOptions = {}): Promise<Visitor> {
+async function start(options: ApplicationOptions = {}): Promise<TestUser> {
   const clock = new TestClock();
   store = watchedStore(clock);
   application = await startApplication({ ...options, clock, store });
-  return application.visitor();
+  return application.user();
 }
 
 /** One application for the whole block; hooks, faults and back-offs of a test end with it. */
@@ -57,7 +57,7 @@ function changed(target: string, changes: Readonly<Record<string, string | undef
 }
 
 /** The specified record as it is now. */
-const sessionOf = (visitor: Visitor) => application.auth.readSessionRecord(visitor.request("/"));
+const sessionOf = (user: TestUser) => application.auth.readSessionRecord(user.request("/"));
 const tokenRequests = () => application.provider.requestsTo("token").length;
 
 /** How many requests to the token endpoint `action` leads to. */
@@ -84,18 +84,18 @@ function expectRefused(answer: Answer): void {
 describe("a sign-in that succeeds", () => {
   sharedApplication();
 
-  it("answers 302 to exactly that login's final_redirect and signs the visitor in", async () => {
-    const visitor = application.visitor();
-    const answer = await visitor.signIn(FROM_PAGE);
+  it("answers 302 to exactly that login's final_redirect and signs the user in", async () => {
+    const user = application.user();
+    const answer = await user.signIn(FROM_PAGE);
     expect([answer.status, answer.location]).toEqual([302, PAGE]);
     expect(answer.body).toBeUndefined();
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
   });
 
   it("[PKCE-2] stores credentials, id_info, final_redirect and the stamp of the login, and nothing of the login in progress", async () => {
-    const visitor = application.visitor();
-    await visitor.signIn(FROM_PAGE);
-    const session = await sessionOf(visitor);
+    const user = application.user();
+    await user.signIn(FROM_PAGE);
+    const session = await sessionOf(user);
     const { provider, clock } = application;
     const newest = (kind: string) => provider.issued.filter((issued) => issued.kind === kind).at(-1)?.value;
     expect(session).toEqual({
@@ -124,8 +124,8 @@ describe("a sign-in that succeeds", () => {
   });
 
   it("tolerates parameters that it does not know", async () => {
-    const visitor = application.visitor();
-    const target = changed(await visitor.approve(), {
+    const user = application.user();
+    const target = changed(await user.approve(), {
       scope: "x",
       authuser: "0",
       hd: "example.com",
@@ -133,55 +133,55 @@ describe("a sign-in that succeeds", () => {
       access_token: "z",
       id_token: "z",
     });
-    expect((await visitor.get(target)).status).toBe(302);
+    expect((await user.get(target)).status).toBe(302);
   });
 
   it("gives a new session key; the old cookie is dead", async () => {
-    const visitor = application.visitor();
-    const target = await visitor.approve();
-    const old = visitor.cookies.get("idpauth") ?? "";
-    const thief = application.visitor();
+    const user = application.user();
+    const target = await user.approve();
+    const old = user.cookies.get("idpauth") ?? "";
+    const thief = application.user();
     thief.cookies.set("idpauth", old);
-    await visitor.get(target);
-    expect(visitor.cookies.get("idpauth")).toMatch(/^[A-Za-z0-9_-]{43}$/);
-    expect(visitor.cookies.get("idpauth")).not.toBe(old);
+    await user.get(target);
+    expect(user.cookies.get("idpauth")).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    expect(user.cookies.get("idpauth")).not.toBe(old);
     expect(await thief.isSignedIn()).toBe(false);
     expect(await sessionOf(thief)).toBeNull();
   });
 
   it("never adopts a key that somebody else chose", async () => {
-    const visitor = application.visitor();
+    const user = application.user();
     const chosen = "A".repeat(43);
-    visitor.cookies.set("idpauth", chosen);
-    await visitor.get("/idpauth/login/");
-    expect(visitor.cookies.get("idpauth")).not.toBe(chosen);
-    await visitor.signIn();
-    visitor.cookies.set("idpauth", chosen);
-    expect(await visitor.isSignedIn()).toBe(false);
+    user.cookies.set("idpauth", chosen);
+    await user.get("/idpauth/login/");
+    expect(user.cookies.get("idpauth")).not.toBe(chosen);
+    await user.signIn();
+    user.cookies.set("idpauth", chosen);
+    expect(await user.isSignedIn()).toBe(false);
   });
 
   it("[R13] signing in again gives a new key too, and the old session is dead", async () => {
-    const visitor = application.visitor();
-    await visitor.signIn();
-    const old = application.visitor();
-    for (const [name, value] of visitor.cookies) old.cookies.set(name, value);
-    await visitor.signIn();
-    expect(await visitor.isSignedIn()).toBe(true);
+    const user = application.user();
+    await user.signIn();
+    const old = application.user();
+    for (const [name, value] of user.cookies) old.cookies.set(name, value);
+    await user.signIn();
+    expect(await user.isSignedIn()).toBe(true);
     expect(await old.isSignedIn()).toBe(false);
   });
 
   it("[R13] as somebody else leaves nothing of the person before", async () => {
-    const visitor = application.visitor();
-    await visitor.signIn(FROM_PAGE);
-    const before = (await sessionOf(visitor)) as { credentials: { token: string; refresh_token: string } };
-    const old = application.visitor();
-    for (const [name, value] of visitor.cookies) old.cookies.set(name, value);
-    await visitor.signIn("/idpauth/login/", GRACE);
-    expect((await visitor.get("/idpauth/session")).json()).toEqual({
+    const user = application.user();
+    await user.signIn(FROM_PAGE);
+    const before = (await sessionOf(user)) as { credentials: { token: string; refresh_token: string } };
+    const old = application.user();
+    for (const [name, value] of user.cookies) old.cookies.set(name, value);
+    await user.signIn("/idpauth/login/", GRACE);
+    expect((await user.get("/idpauth/session")).json()).toEqual({
       authenticated: true,
       user: { email: "grace@example.com", name: "Grace Hopper", picture: null },
     });
-    const text = JSON.stringify(await sessionOf(visitor));
+    const text = JSON.stringify(await sessionOf(user));
     for (const trace of [before.credentials.token, before.credentials.refresh_token, "ada", PAGE]) expect(text).not.toContain(trace);
     expect(await old.isSignedIn()).toBe(false);
     const stored = JSON.stringify((await store.entries()).map(({ data }) => data));
@@ -189,9 +189,9 @@ describe("a sign-in that succeeds", () => {
   });
 
   it("is claimed by the account chosen, not by parameters of the callback", async () => {
-    const visitor = application.visitor();
-    await visitor.get(changed(await visitor.approve(), { email: "grace@example.com", sub: "grace-1906", id_info: "{}" }));
-    expect((await visitor.get("/idpauth/session")).json().user.email).toBe("ada@example.com");
+    const user = application.user();
+    await user.get(changed(await user.approve(), { email: "grace@example.com", sub: "grace-1906", id_info: "{}" }));
+    expect((await user.get("/idpauth/session")).json().user.email).toBe("ada@example.com");
   });
 });
 
@@ -199,19 +199,19 @@ describe("stamps", () => {
   afterEach(() => application.stop());
 
   it("idp_last_active is stamped when an idle timeout is configured", async () => {
-    const visitor = await start({ sessionIdleTimeout: 600 });
-    await visitor.signIn();
+    const user = await start({ sessionIdleTimeout: 600 });
+    await user.signIn();
     const now = Math.floor(application.clock.now() / 1000);
-    expect(await sessionOf(visitor)).toMatchObject({ idp_login_at: now, idp_last_active: now });
+    expect(await sessionOf(user)).toMatchObject({ idp_login_at: now, idp_last_active: now });
   });
 
   it("a new sign-in stamps both anew", async () => {
-    const visitor = await start({ sessionIdleTimeout: 600 });
-    await visitor.signIn();
+    const user = await start({ sessionIdleTimeout: 600 });
+    await user.signIn();
     application.clock.advance(500_000);
-    await visitor.signIn();
+    await user.signIn();
     const now = Math.floor(application.clock.now() / 1000);
-    expect(await sessionOf(visitor)).toMatchObject({ idp_login_at: now, idp_last_active: now });
+    expect(await sessionOf(user)).toMatchObject({ idp_login_at: now, idp_last_active: now });
   });
 });
 
@@ -219,9 +219,9 @@ describe("the userinfo endpoint", () => {
   sharedApplication({ provider: { claimsInIdToken: false } });
 
   it("fills in who it is when the ID token carries only sub", async () => {
-    const visitor = application.visitor();
-    await visitor.signIn();
-    expect((await visitor.get("/idpauth/session")).json().user).toEqual({
+    const user = application.user();
+    await user.signIn();
+    expect((await user.get("/idpauth/session")).json().user).toEqual({
       email: "ada@example.com",
       name: "Ada Lovelace",
       picture: "https://pictures.example.com/ada.png",
@@ -232,10 +232,10 @@ describe("the userinfo endpoint", () => {
     ["fails", () => application.provider.fault("userinfo", { kind: "reset" })],
     ["names another sub", () => (application.provider.userinfoResponse = (claims) => ({ ...claims, sub: "somebody-else" }))],
   ])("that %s leaves the claims empty, and the sign-in stands", async (_name, spoil) => {
-    const visitor = application.visitor();
+    const user = application.user();
     spoil();
-    expect((await visitor.signIn()).status).toBe(302);
-    expect((await visitor.get("/idpauth/session")).json()).toEqual({
+    expect((await user.signIn()).status).toBe(302);
+    expect((await user.get("/idpauth/session")).json()).toEqual({
       authenticated: true,
       user: { email: null, name: null, picture: null },
     });
@@ -258,30 +258,30 @@ describe("[BCP-2] [ASVS-10.1.2] [ASVS-10.2.1] a state", () => {
   ];
 
   it.each(invalid)("that is %s is 400; the session is unchanged and the login still works", async (_name, spoil) => {
-    const visitor = application.visitor();
-    const target = await visitor.approve(FROM_PAGE);
-    const before = await sessionOf(visitor);
-    expect(await tokenRequestsDuring(async () => expectLinkInvalid(await visitor.get(spoil(target))))).toBe(0);
-    expect(await sessionOf(visitor)).toEqual(before);
-    expect((await visitor.get(target)).location).toBe(PAGE);
+    const user = application.user();
+    const target = await user.approve(FROM_PAGE);
+    const before = await sessionOf(user);
+    expect(await tokenRequestsDuring(async () => expectLinkInvalid(await user.get(spoil(target))))).toBe(0);
+    expect(await sessionOf(user)).toEqual(before);
+    expect((await user.get(target)).location).toBe(PAGE);
   });
 
-  it.each(invalid)("that is %s leaves a signed-in visitor signed in", async (_name, spoil) => {
-    const visitor = application.visitor();
-    await visitor.signIn();
-    const before = await sessionOf(visitor);
-    expectLinkInvalid(await visitor.get(spoil(`${CALLBACK}?code=x&state=y`)));
-    expect(await sessionOf(visitor)).toEqual(before);
-    expect(await visitor.isSignedIn()).toBe(true);
+  it.each(invalid)("that is %s leaves a signed-in user signed in", async (_name, spoil) => {
+    const user = application.user();
+    await user.signIn();
+    const before = await sessionOf(user);
+    expectLinkInvalid(await user.get(spoil(`${CALLBACK}?code=x&state=y`)));
+    expect(await sessionOf(user)).toEqual(before);
+    expect(await user.isSignedIn()).toBe(true);
   });
 
   it("of another browser is 400 there, whether or not it has a session, and still works at home", async () => {
-    const victim = application.visitor();
+    const victim = application.user();
     const target = await victim.approve(FROM_PAGE);
-    const stranger = application.visitor();
-    const starting = application.visitor();
+    const stranger = application.user();
+    const starting = application.user();
     await starting.get("/idpauth/login/");
-    const signedIn = application.visitor();
+    const signedIn = application.user();
     await signedIn.signIn("/idpauth/login/", GRACE);
     for (const other of [stranger, starting, signedIn]) {
       expect(await tokenRequestsDuring(async () => expectLinkInvalid(await other.get(target)))).toBe(0);
@@ -294,51 +294,51 @@ describe("[BCP-2] [ASVS-10.1.2] [ASVS-10.2.1] a state", () => {
 
   it("without any session costs no write", async () => {
     const writes = store.writes.length;
-    expectLinkInvalid(await application.visitor().get(`${CALLBACK}?code=x&state=y`));
+    expectLinkInvalid(await application.user().get(`${CALLBACK}?code=x&state=y`));
     expect(store.writes).toHaveLength(writes);
   });
 
   it("that has expired is 400", async () => {
-    const visitor = application.visitor();
-    await visitor.signIn();
-    const { location } = await visitor.get("/idpauth/login/");
+    const user = application.user();
+    await user.signIn();
+    const { location } = await user.get("/idpauth/login/");
     application.clock.advance(600_000);
     const callback = new URL(await application.provider.signInCode(location));
-    expect(await tokenRequestsDuring(async () => expectLinkInvalid(await visitor.get(`${CALLBACK}${callback.search}`)))).toBe(0);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await tokenRequestsDuring(async () => expectLinkInvalid(await user.get(`${CALLBACK}${callback.search}`)))).toBe(0);
+    expect(await user.isSignedIn()).toBe(true);
   });
 
   it.each<[string, Record<string, string | undefined>]>([
     ["without code and error", { code: undefined }],
     ["with an empty code", { code: "" }],
   ])("that is known, %s, is 400 and that login is used up", async (_name, changes) => {
-    const visitor = application.visitor();
-    const target = await visitor.approve();
+    const user = application.user();
+    const target = await user.approve();
     expect(
       await tokenRequestsDuring(async () => {
-        expectLinkInvalid(await visitor.get(changed(target, changes)));
-        expectLinkInvalid(await visitor.get(target));
+        expectLinkInvalid(await user.get(changed(target, changes)));
+        expectLinkInvalid(await user.get(target));
       }),
     ).toBe(0);
-    expect(await visitor.isSignedIn()).toBe(false);
+    expect(await user.isSignedIn()).toBe(false);
   });
 
   it.each(["code", "error"])("that is known with a repeated %s is 400 without a token request, and used up", async (name) => {
-    const visitor = application.visitor();
-    const target = await visitor.approve();
+    const user = application.user();
+    const target = await user.approve();
     expect(
       await tokenRequestsDuring(async () => {
-        expectLinkInvalid(await visitor.get(`${target}&${name}=a&${name}=b`));
-        expectLinkInvalid(await visitor.get(target));
+        expectLinkInvalid(await user.get(`${target}&${name}=a&${name}=b`));
+        expectLinkInvalid(await user.get(target));
       }),
     ).toBe(0);
   });
 
   it("[BCP-3] is used up before the token request, whatever comes of it", async () => {
-    const visitor = application.visitor();
-    const target = await visitor.approve();
+    const user = application.user();
+    const target = await user.approve();
     const hold = application.provider.hold("token");
-    const answer = visitor.get(target);
+    const answer = user.get(target);
     await hold.arrived;
     const stored = (await store.entries()).map(({ data }) => JSON.stringify(data));
     const state = new URL(target, OWN_ORIGIN).searchParams.get("state") ?? "";
@@ -348,44 +348,44 @@ describe("[BCP-2] [ASVS-10.1.2] [ASVS-10.2.1] a state", () => {
   });
 
   it("that this session used already while signed in leads to final_redirect without a token request", async () => {
-    const visitor = application.visitor();
-    const target = await visitor.approve(FROM_PAGE);
-    await visitor.get(target);
-    const before = await sessionOf(visitor);
+    const user = application.user();
+    const target = await user.approve(FROM_PAGE);
+    await user.get(target);
+    const before = await sessionOf(user);
     for (const again of [target, changed(target, { code: "other" }), changed(target, { code: undefined, error: "access_denied" })]) {
       const requests = await tokenRequestsDuring(async () => {
-        const answer = await visitor.get(again);
+        const answer = await user.get(again);
         expect([answer.status, answer.location]).toEqual([302, PAGE]);
       });
       expect(requests).toBe(0);
     }
-    expect(await sessionOf(visitor)).toEqual(before);
+    expect(await sessionOf(user)).toEqual(before);
   });
 
   it("used already is 400 after logout, and for everybody else", async () => {
-    const visitor = application.visitor();
-    const target = await visitor.approve();
-    await visitor.get(target);
-    expectLinkInvalid(await application.visitor().get(target));
-    await visitor.get("/idpauth/logout/");
-    expect(await tokenRequestsDuring(async () => expectLinkInvalid(await visitor.get(target)))).toBe(0);
-    expect(await visitor.isSignedIn()).toBe(false);
+    const user = application.user();
+    const target = await user.approve();
+    await user.get(target);
+    expectLinkInvalid(await application.user().get(target));
+    await user.get("/idpauth/logout/");
+    expect(await tokenRequestsDuring(async () => expectLinkInvalid(await user.get(target)))).toBe(0);
+    expect(await user.isSignedIn()).toBe(false);
   });
 
   it("is remembered with the last eight", async () => {
-    const visitor = application.visitor();
+    const user = application.user();
     const targets: string[] = [];
     for (let login = 0; login < 9; login += 1) {
-      targets.push(await visitor.approve());
-      expect((await visitor.get(targets[login] ?? "")).status).toBe(302);
+      targets.push(await user.approve());
+      expect((await user.get(targets[login] ?? "")).status).toBe(302);
     }
-    expectLinkInvalid(await visitor.get(targets[0] ?? ""));
-    for (const target of targets.slice(1)) expect((await visitor.get(target)).status).toBe(302);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expectLinkInvalid(await user.get(targets[0] ?? ""));
+    for (const target of targets.slice(1)) expect((await user.get(target)).status).toBe(302);
+    expect(await user.isSignedIn()).toBe(true);
   });
 
   it("is answered as problem+json where Accept asks for JSON", async () => {
-    const answer = await application.visitor().get(`${CALLBACK}?code=x&state=y`, { headers: { accept: "application/json" } });
+    const answer = await application.user().get(`${CALLBACK}?code=x&state=y`, { headers: { accept: "application/json" } });
     expect(answer.status).toBe(400);
     expect(answer.json()).toMatchObject({ code: "login_link_invalid", status: 400, title: "This sign-in link is no longer valid" });
   });
@@ -395,11 +395,11 @@ describe("[BCP-3] [R8] [R9] the same callback several times at once", () => {
   sharedApplication();
 
   it.each([2, 10])("%i times is one token request, and everybody gets the same answer", async (times) => {
-    const visitor = application.visitor();
-    const target = await visitor.approve(FROM_PAGE);
+    const user = application.user();
+    const target = await user.approve(FROM_PAGE);
     const copies = Array.from({ length: times }, () => {
-      const copy = application.visitor();
-      for (const [name, value] of visitor.cookies) copy.cookies.set(name, value);
+      const copy = application.user();
+      for (const [name, value] of user.cookies) copy.cookies.set(name, value);
       return copy;
     });
     const hold = application.provider.hold("token");
@@ -417,13 +417,13 @@ describe("[BCP-3] [R8] [R9] the same callback several times at once", () => {
   });
 
   it.each(["the first", "the second"])("of two tabs at once: both go on to their own pages, %s to be answered signs in", async (which) => {
-    const visitor = application.visitor();
-    const first = await visitor.approve(FROM_PAGE);
-    const second = await visitor.approve("/idpauth/login/");
+    const user = application.user();
+    const first = await user.approve(FROM_PAGE);
+    const second = await user.approve("/idpauth/login/");
     const hold = application.provider.hold("token");
     const targets = which === "the first" ? [first, second] : [second, first];
     const tabs = targets.map((target) => {
-      const tab = visitor.at(application.auth);
+      const tab = user.at(application.auth);
       return { tab, answer: tab.get(target) };
     });
     await hold.arrived;
@@ -443,32 +443,32 @@ describe("[BCP-3] [R8] [R9] the same callback several times at once", () => {
   });
 
   it("in another process is 400 there and disturbs nothing", async () => {
-    const visitor = application.visitor();
-    const target = await visitor.approve(FROM_PAGE);
-    const elsewhere = visitor.at(application.another());
+    const user = application.user();
+    const target = await user.approve(FROM_PAGE);
+    const elsewhere = user.at(application.another());
     const hold = application.provider.hold("token");
     const requests = await tokenRequestsDuring(async () => {
-      const first = visitor.get(target);
+      const first = user.get(target);
       await hold.arrived;
       expectLinkInvalid(await elsewhere.get(target));
       hold.release();
       expect((await first).location).toBe(PAGE);
     });
     expect(requests).toBe(1);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
   });
 
   it("in another process that has found the login too, only one spends it", async () => {
-    const visitor = application.visitor();
-    const target = await visitor.approve(FROM_PAGE);
-    const elsewhere = visitor.at(application.another());
+    const user = application.user();
+    const target = await user.approve(FROM_PAGE);
+    const elsewhere = user.at(application.another());
     // The other process has read the session and now waits for the provider's document, which this one knows.
     const document = application.provider.hold("discovery");
     const late = elsewhere.get(target);
     await document.arrived;
     const exchange = application.provider.hold("token");
     const requests = await tokenRequestsDuring(async () => {
-      const first = visitor.get(target);
+      const first = user.get(target);
       await exchange.arrived;
       document.release();
       expectLinkInvalid(await late);
@@ -491,15 +491,15 @@ describe("[BCP-8] [ASVS-10.2.1] iss (RFC 9207)", () => {
   ];
 
   async function expectNoToken(spoil: (target: string) => string): Promise<void> {
-    const visitor = application.visitor();
-    const target = await visitor.approve();
+    const user = application.user();
+    const target = await user.approve();
     expect(
       await tokenRequestsDuring(async () => {
-        expectRefused(await visitor.get(spoil(target)));
-        expectLinkInvalid(await visitor.get(target));
+        expectRefused(await user.get(spoil(target)));
+        expectLinkInvalid(await user.get(target));
       }),
     ).toBe(0);
-    expect(await visitor.isSignedIn()).toBe(false);
+    expect(await user.isSignedIn()).toBe(false);
   }
 
   describe("[ISS-1] [ISS-3] announced by the provider", () => {
@@ -526,23 +526,23 @@ describe("[BCP-8] [ASVS-10.2.1] iss (RFC 9207)", () => {
     sharedApplication({ provider: { announceIss: false } });
 
     it("may be missing", async () => {
-      const visitor = application.visitor();
-      const target = await visitor.approve();
+      const user = application.user();
+      const target = await user.approve();
       expect(target).not.toContain("iss=");
-      expect((await visitor.get(target)).status).toBe(302);
+      expect((await user.get(target)).status).toBe(302);
     });
 
     it("[ISS-4] may be there", async () => {
-      const visitor = application.visitor();
-      expect((await visitor.get(changed(await visitor.approve(), { iss: issuer() }))).status).toBe(302);
+      const user = application.user();
+      expect((await user.get(changed(await user.approve(), { iss: issuer() }))).status).toBe(302);
     });
 
     it("[BCP-8] a login that was sent to another issuer is refused, whatever the settings say by now", async () => {
       const { clock } = application;
-      const visitor = application.visitor();
-      const target = await visitor.approve();
+      const user = application.user();
+      const target = await user.approve();
       const moved = await startApplication({ clock, store, provider: { announceIss: false } });
-      const requests = await tokenRequestsDuring(async () => expectRefused(await visitor.at(moved.auth).get(target)));
+      const requests = await tokenRequestsDuring(async () => expectRefused(await user.at(moved.auth).get(target)));
       expect([requests, moved.provider.requestsTo("token").length]).toEqual([0, 0]);
       await moved.stop();
     });
@@ -574,15 +574,15 @@ describe("an error of the provider", () => {
     [HOSTILE, "provider_error"],
     ["x".repeat(20_000), "provider_error"],
   ])("%s leads to the index as %s, and nothing of it is repeated", async (error, code) => {
-    const visitor = application.visitor();
-    const target = changed(await visitor.approve(), {
+    const user = application.user();
+    const target = changed(await user.approve(), {
       code: undefined,
       error,
       error_description: HOSTILE,
       error_uri: "https://evil.example",
     });
     const requests = await tokenRequestsDuring(async () => {
-      const answer = await visitor.get(target);
+      const answer = await user.get(target);
       expect([answer.status, answer.location]).toEqual([302, `/idpauth/?error=${code}`]);
       expect(answer.body).toBeUndefined();
     });
@@ -591,26 +591,26 @@ describe("an error of the provider", () => {
   });
 
   it("beside a code is an error", async () => {
-    const visitor = application.visitor();
-    const answer = await visitor.get(changed(await visitor.approve(), { error: "server_error" }));
+    const user = application.user();
+    const answer = await user.get(changed(await user.approve(), { error: "server_error" }));
     expect(answer.location).toBe("/idpauth/?error=server_error");
   });
 
   it("drops that login; a signed-in session stays", async () => {
-    const visitor = application.visitor();
-    await visitor.signIn();
-    const before = await sessionOf(visitor);
-    const target = await visitor.approve();
-    await visitor.get(changed(target, { code: undefined, error: "access_denied" }));
-    const after = await sessionOf(visitor);
+    const user = application.user();
+    await user.signIn();
+    const before = await sessionOf(user);
+    const target = await user.approve();
+    await user.get(changed(target, { code: undefined, error: "access_denied" }));
+    const after = await sessionOf(user);
     for (const key of ["credentials", "id_info", "idp_login_at"]) expect(after?.[key]).toEqual(before?.[key]);
-    expect(await tokenRequestsDuring(() => visitor.get(target))).toBe(0);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await tokenRequestsDuring(() => user.get(target))).toBe(0);
+    expect(await user.isSignedIn()).toBe(true);
   });
 
   it("without a known state is 400 like any other", async () => {
-    expectLinkInvalid(await application.visitor().get(`${CALLBACK}?error=access_denied&state=x`));
-    expectLinkInvalid(await application.visitor().get(`${CALLBACK}?error=access_denied`));
+    expectLinkInvalid(await application.user().get(`${CALLBACK}?error=access_denied&state=x`));
+    expectLinkInvalid(await application.user().get(`${CALLBACK}?error=access_denied`));
   });
 });
 
@@ -633,17 +633,17 @@ describe("[ASVS-10.5.1] a refusal", () => {
   ];
 
   it.each(mutations)("ID token with %s: 400, nobody is signed in, and the code is never sent again", async (_name, mutate) => {
-    const visitor = application.visitor();
-    const target = await visitor.approve();
-    const before = await sessionOf(visitor);
+    const user = application.user();
+    const target = await user.approve();
+    const before = await sessionOf(user);
     application.provider.mutateIdToken = mutate;
     const requests = await tokenRequestsDuring(async () => {
-      expectRefused(await visitor.get(target));
-      expectLinkInvalid(await visitor.get(target));
+      expectRefused(await user.get(target));
+      expectLinkInvalid(await user.get(target));
     });
     expect(requests).toBe(1);
-    expect(await visitor.isSignedIn()).toBe(false);
-    const after = await sessionOf(visitor);
+    expect(await user.isSignedIn()).toBe(false);
+    const after = await sessionOf(user);
     expect(after?.["credentials"]).toBeUndefined();
     expect(after?.["final_redirect"]).toBe(before?.["final_redirect"]);
   });
@@ -653,14 +653,14 @@ describe("[ASVS-10.5.1] a refusal", () => {
     ["no body", { kind: "status", status: 400 }],
     ["an unknown error", { kind: "status", status: 400, body: { error: "EVIL_error" } }],
   ])("of the code with 400 and %s: 400, in our own words", async (_name, fault) => {
-    const visitor = application.visitor();
-    const target = await visitor.approve();
+    const user = application.user();
+    const target = await user.approve();
     application.provider.fault("token", fault);
     const requests = await tokenRequestsDuring(async () => {
-      const answer = await visitor.get(target);
+      const answer = await user.get(target);
       expectRefused(answer);
       expect(JSON.stringify(answer)).not.toContain("EVIL");
-      expectLinkInvalid(await visitor.get(target));
+      expectLinkInvalid(await user.get(target));
     });
     expect(requests).toBe(1);
     expect(JSON.stringify(application.log)).not.toContain("EVIL");
@@ -671,36 +671,36 @@ describe("[ASVS-10.5.1] a refusal", () => {
     ["no access token", ({ access_token: _gone, ...rest }) => rest],
     ["another kind of token", (answer) => ({ ...answer, token_type: "DPoP" })],
   ])("with %s in the answer: 400", async (_name, change) => {
-    const visitor = application.visitor();
-    const target = await visitor.approve();
+    const user = application.user();
+    const target = await user.approve();
     application.provider.tokenResponse = change;
-    expectRefused(await visitor.get(target));
-    expect(await visitor.isSignedIn()).toBe(false);
+    expectRefused(await user.get(target));
+    expect(await user.isSignedIn()).toBe(false);
   });
 
   it("leaves somebody who is signed in as they were", async () => {
-    const visitor = application.visitor();
-    await visitor.signIn();
-    const target = await visitor.approve("/idpauth/login/", GRACE);
+    const user = application.user();
+    await user.signIn();
+    const target = await user.approve("/idpauth/login/", GRACE);
     application.provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, nonce: "other" } });
-    expectRefused(await visitor.get(target));
-    expect((await visitor.get("/idpauth/session")).json().user.email).toBe("ada@example.com");
+    expectRefused(await user.get(target));
+    expect((await user.get("/idpauth/session")).json().user.email).toBe("ada@example.com");
   });
 
   it("is answered as problem+json where Accept asks for JSON", async () => {
-    const visitor = application.visitor();
-    const target = await visitor.approve();
+    const user = application.user();
+    const target = await user.approve();
     application.provider.mutateIdToken = () => "garbage";
-    const answer = await visitor.get(target, { headers: { accept: "application/json" } });
+    const answer = await user.get(target, { headers: { accept: "application/json" } });
     expect([answer.status, answer.json().code]).toEqual([400, "sign_in_refused"]);
   });
 
   it("of a code that belongs to another login", async () => {
-    const visitor = application.visitor();
-    const first = new URL(await visitor.approve(), OWN_ORIGIN).searchParams;
-    const second = await visitor.approve();
-    expectRefused(await visitor.get(changed(second, { code: first.get("code") ?? "" })));
-    expect(await visitor.isSignedIn()).toBe(false);
+    const user = application.user();
+    const first = new URL(await user.approve(), OWN_ORIGIN).searchParams;
+    const second = await user.approve();
+    expectRefused(await user.get(changed(second, { code: first.get("code") ?? "" })));
+    expect(await user.isSignedIn()).toBe(false);
   });
 });
 
@@ -725,34 +725,34 @@ describe("[ASVS-16.5.2] an outage", () => {
     ["token endpoint stops in the middle", "token", { kind: "truncated" }],
     ["token endpoint does not accept the client", "token", { kind: "status", status: 401, body: { error: "invalid_client" } }],
   ])("[F4] %s: 503 with Retry-After, nothing stored, and the code is sent once", async (_name, endpoint, fault) => {
-    const visitor = application.visitor();
-    const target = await visitor.approve();
+    const user = application.user();
+    const target = await user.approve();
     application.provider.fault(endpoint, fault);
     const requests = await tokenRequestsDuring(async () => {
-      expectOutage(await visitor.get(target));
+      expectOutage(await user.get(target));
       application.provider.clearFaults();
       application.clock.advance(61_000);
-      expectLinkInvalid(await visitor.get(target));
+      expectLinkInvalid(await user.get(target));
     });
     expect(requests).toBe(1);
-    expect(await visitor.isSignedIn()).toBe(false);
-    expect((await visitor.signIn()).status).toBe(302);
+    expect(await user.isSignedIn()).toBe(false);
+    expect((await user.signIn()).status).toBe(302);
   });
 
   it("the JWKS cannot be had: 503, nothing stored", async () => {
     const elsewhere = application.another();
-    const visitor = application.visitor().at(elsewhere);
-    const target = await visitor.approve();
+    const user = application.user().at(elsewhere);
+    const target = await user.approve();
     application.provider.fault("jwks", { kind: "reset" });
-    expectOutage(await visitor.get(target));
-    expect(await visitor.isSignedIn()).toBe(false);
+    expectOutage(await user.get(target));
+    expect(await user.isSignedIn()).toBe(false);
   });
 
   it("the provider hangs: 503 after IDP_HTTP_TIMEOUT", async () => {
-    const visitor = application.visitor();
-    const target = await visitor.approve();
+    const user = application.user();
+    const target = await user.approve();
     const hold = application.provider.hold("token");
-    const answer = visitor.get(target);
+    const answer = user.get(target);
     await hold.arrived;
     application.clock.advance(5_000);
     expectOutage(await answer);
@@ -760,9 +760,9 @@ describe("[ASVS-16.5.2] an outage", () => {
   });
 
   it("the provider's document cannot be had by this process: 503, and the login is kept", async () => {
-    const visitor = application.visitor();
-    const target = await visitor.approve(FROM_PAGE);
-    const elsewhere = visitor.at(application.another());
+    const user = application.user();
+    const target = await user.approve(FROM_PAGE);
+    const elsewhere = user.at(application.another());
     application.provider.fault("discovery", { kind: "reset" });
     expect(await tokenRequestsDuring(async () => expectOutage(await elsewhere.get(target)))).toBe(0);
     application.provider.clearFaults();
@@ -771,31 +771,31 @@ describe("[ASVS-16.5.2] an outage", () => {
   });
 
   it("while this process backs off from the token endpoint nothing is asked, and the login is kept", async () => {
-    const unlucky = application.visitor();
-    const visitor = application.visitor();
+    const unlucky = application.user();
+    const user = application.user();
     const first = await unlucky.approve();
-    const second = await visitor.approve(FROM_PAGE);
+    const second = await user.approve(FROM_PAGE);
     application.provider.fault("token", { kind: "reset", times: 1 });
     expectOutage(await unlucky.get(first));
-    expect(await tokenRequestsDuring(async () => expectOutage(await visitor.get(second)))).toBe(0);
+    expect(await tokenRequestsDuring(async () => expectOutage(await user.get(second)))).toBe(0);
     application.clock.advance(20_000);
-    expect((await visitor.get(second)).location).toBe(PAGE);
+    expect((await user.get(second)).location).toBe(PAGE);
   });
 
   it("leaves somebody who is signed in as they were", async () => {
-    const visitor = application.visitor();
-    await visitor.signIn();
-    const target = await visitor.approve("/idpauth/login/", GRACE);
+    const user = application.user();
+    await user.signIn();
+    const target = await user.approve("/idpauth/login/", GRACE);
     application.provider.fault("token", { kind: "reset" });
-    expectOutage(await visitor.get(target));
-    expect((await visitor.get("/idpauth/session")).json().user.email).toBe("ada@example.com");
+    expectOutage(await user.get(target));
+    expect((await user.get("/idpauth/session")).json().user.email).toBe("ada@example.com");
   });
 
   it("of the store is 503, and no token is revoked: the grant may be that of a session that stays", async () => {
-    const visitor = application.visitor();
-    const target = await visitor.approve();
+    const user = application.user();
+    const target = await user.approve();
     const hold = application.provider.hold("token", { before: false });
-    const answer = visitor.get(target);
+    const answer = user.get(target);
     await hold.arrived;
     store.isDown = true;
     hold.release();
@@ -808,10 +808,10 @@ describe("[ASVS-16.5.2] an outage", () => {
   });
 
   it("is answered as problem+json where Accept asks for JSON", async () => {
-    const visitor = application.visitor();
-    const target = await visitor.approve();
+    const user = application.user();
+    const target = await user.approve();
     application.provider.fault("token", { kind: "reset" });
-    const answer = await visitor.get(target, { headers: { accept: "application/json" } });
+    const answer = await user.get(target, { headers: { accept: "application/json" } });
     expect([answer.status, answer.json().code]).toEqual([503, "provider_unavailable"]);
   });
 });
@@ -823,35 +823,35 @@ describe("[R6] a logout while the callback is under way", () => {
     ["before the provider has answered", true],
     ["after the provider has issued the tokens", false],
   ])("wins, %s: nobody is signed in and the tokens are revoked", async (_name, before) => {
-    const visitor = application.visitor();
-    const target = await visitor.approve();
-    const leaving = application.visitor();
-    for (const [name, value] of visitor.cookies) leaving.cookies.set(name, value);
+    const user = application.user();
+    const target = await user.approve();
+    const leaving = application.user();
+    for (const [name, value] of user.cookies) leaving.cookies.set(name, value);
     const hold = application.provider.hold("token", { before });
-    const answer = visitor.get(target);
+    const answer = user.get(target);
     await hold.arrived;
     expect((await leaving.get("/idpauth/logout/?response=json")).json()).toEqual({ status: "logged_out" });
     hold.release();
     expectLinkInvalid(await answer);
-    expect(await visitor.isSignedIn()).toBe(false);
+    expect(await user.isSignedIn()).toBe(false);
     const refreshToken = application.provider.issued.filter(({ kind }) => kind === "refresh_token").at(-1)?.value ?? "";
     await vi.waitFor(() => expect(application.provider.isActive(refreshToken)).toBe(false));
     expect((await store.entries()).filter(({ subject }) => subject !== undefined)).toEqual([]);
   });
 
   it("wins over a sign-in of somebody who was signed in", async () => {
-    const visitor = application.visitor();
-    await visitor.signIn();
-    const target = await visitor.approve("/idpauth/login/", GRACE);
-    const leaving = application.visitor();
-    for (const [name, value] of visitor.cookies) leaving.cookies.set(name, value);
+    const user = application.user();
+    await user.signIn();
+    const target = await user.approve("/idpauth/login/", GRACE);
+    const leaving = application.user();
+    for (const [name, value] of user.cookies) leaving.cookies.set(name, value);
     const hold = application.provider.hold("token");
-    const answer = visitor.get(target);
+    const answer = user.get(target);
     await hold.arrived;
     await leaving.get("/idpauth/logout/");
     hold.release();
     expectLinkInvalid(await answer);
-    expect(await visitor.isSignedIn()).toBe(false);
+    expect(await user.isSignedIn()).toBe(false);
   });
 });
 
@@ -859,16 +859,16 @@ describe("[R12] a login that was started before the user signed in", () => {
   afterEach(() => application.stop());
 
   /** A victim with the attacker's cookie, in whose session the attacker has started a login; then the victim signs in. */
-  async function planted(): Promise<{ victim: Visitor; link: string }> {
+  async function planted(): Promise<{ victim: TestUser; link: string }> {
     const attacker = await start();
     const link = await attacker.approve("/idpauth/login/", GRACE);
-    const victim = application.visitor();
+    const victim = application.user();
     for (const [name, value] of attacker.cookies) victim.cookies.set(name, value);
     await victim.signIn();
     return { victim, link };
   }
 
-  const emailOf = async (visitor: Visitor) => (await visitor.get("/idpauth/session")).json().user?.email as unknown;
+  const emailOf = async (user: TestUser) => (await user.get("/idpauth/session")).json().user?.email as unknown;
 
   it("does not switch the user to another account: 400, the session stays as it is, and the tokens are revoked", async () => {
     const { victim, link } = await planted();
@@ -899,12 +899,12 @@ describe("[R12] a login that was started before the user signed in", () => {
   });
 
   it("finishes for the same user, as with two tabs", async () => {
-    const visitor = await start();
-    const second = await visitor.approve(FROM_PAGE);
-    await visitor.signIn();
-    const answer = await visitor.get(second);
+    const user = await start();
+    const second = await user.approve(FROM_PAGE);
+    await user.signIn();
+    const answer = await user.get(second);
     expect([answer.status, answer.location]).toEqual([302, PAGE]);
-    expect(await emailOf(visitor)).toBe("ada@example.com");
+    expect(await emailOf(user)).toBe("ada@example.com");
     expect(application.provider.requestsTo("revoke")).toEqual([]);
   });
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { startApplication, OWN_ORIGIN, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
+import { startApplication, OWN_ORIGIN, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
@@ -12,11 +12,11 @@ const login = (originUrl: string) =>
 let application: Application;
 let store: WatchedStore;
 
-async function start(options: ApplicationOptions = {}): Promise<Visitor> {
+async function start(options: ApplicationOptions = {}): Promise<TestUser> {
   const clock = new TestClock();
   store = watchedStore(clock);
   application = await startApplication({ ...options, clock, store });
-  return application.visitor();
+  return application.user();
 }
 
 describe("in debug mode", () => {
@@ -24,10 +24,10 @@ describe("in debug mode", () => {
   const OPTIONS = { debug: true, sessionMaxAge: 7200, sessionIdleTimeout: 600 };
 
   it("shows session, policy, settings and checks", async () => {
-    const visitor = await start(OPTIONS);
-    await visitor.signIn(login(PAGE));
+    const user = await start(OPTIONS);
+    await user.signIn(login(PAGE));
     application.clock.advance(60_000);
-    const answer = await visitor.get(DEBUG);
+    const answer = await user.get(DEBUG);
     expect(answer.status).toBe(200);
     expect(answer.headers["Content-Type"]).toBe("application/json; charset=utf-8");
     const document = answer.json();
@@ -74,14 +74,14 @@ describe("in debug mode", () => {
   });
 
   it("holds no secret: not one of the tokens, states, nonces, verifiers, keys and cookies of the run", async () => {
-    const visitor = await start({ ...OPTIONS, secretKeyFallbacks: ["a fallback key of at least 32 bytes!"] });
-    await visitor.get(login(PAGE));
-    await visitor.signIn(login(PAGE));
+    const user = await start({ ...OPTIONS, secretKeyFallbacks: ["a fallback key of at least 32 bytes!"] });
+    await user.get(login(PAGE));
+    await user.signIn(login(PAGE));
     application.clock.advance(500_000);
-    await visitor.signIn(login(PAGE));
-    const pending = await visitor.approve();
-    const other = await visitor.get("/idpauth/login/");
-    const answer = await visitor.get(DEBUG);
+    await user.signIn(login(PAGE));
+    const pending = await user.approve();
+    const other = await user.get("/idpauth/login/");
+    const answer = await user.get(DEBUG);
     const secrets = secretsOf(application);
     for (const kind of ["client secret", "SECRET_KEY", "state", "nonce", "verifier", "code", "access_token", "refresh_token", "id_token"]) {
       expect(secrets.map((secret) => secret.kind)).toContain(kind);
@@ -98,7 +98,7 @@ describe("in debug mode", () => {
     const rest = [
       ...inStore,
       { kind: "fallback", value: "a fallback key of at least 32 bytes!" },
-      { kind: "cookie", value: visitor.cookies.get("idpauth") ?? "" },
+      { kind: "cookie", value: user.cookies.get("idpauth") ?? "" },
       { kind: "code", value: new URL(pending, OWN_ORIGIN).searchParams.get("code") ?? "" },
       { kind: "state", value: new URL(other.location).searchParams.get("state") ?? "" },
     ];
@@ -108,8 +108,8 @@ describe("in debug mode", () => {
   });
 
   it("anonymous: session null, no cookie, no store entry", async () => {
-    const visitor = await start(OPTIONS);
-    const answer = await visitor.get(DEBUG);
+    const user = await start(OPTIONS);
+    const answer = await user.get(DEBUG);
     expect(answer.json()).toMatchObject({
       session: null,
       policy: { verdict: { kind: "ended", reason: "no_credentials" }, remaining: null },
@@ -119,20 +119,20 @@ describe("in debug mode", () => {
   });
 
   it("neither refreshes nor writes", async () => {
-    const visitor = await start({ debug: true, sessionIdleTimeout: 7200 });
-    await visitor.signIn();
+    const user = await start({ debug: true, sessionIdleTimeout: 7200 });
+    await user.signIn();
     application.clock.advance(3_600_000);
     const [writes, requests] = [store.writes.length, application.provider.requests.length];
-    expect((await visitor.get(DEBUG)).json().policy.verdict).toEqual({ kind: "refresh" });
-    await visitor.get(DEBUG, { method: "HEAD" });
+    expect((await user.get(DEBUG)).json().policy.verdict).toEqual({ kind: "refresh" });
+    await user.get(DEBUG, { method: "HEAD" });
     expect([store.writes.length, application.provider.requests.length]).toEqual([writes, requests]);
   });
 
   it("HEAD is 200; another method is 405", async () => {
-    const visitor = await start(OPTIONS);
-    expect((await visitor.get(DEBUG, { method: "HEAD" })).status).toBe(200);
-    expect((await visitor.get(`${DEBUG}/`)).status).toBe(200);
-    const answer = await visitor.get(DEBUG, { method: "POST" });
+    const user = await start(OPTIONS);
+    expect((await user.get(DEBUG, { method: "HEAD" })).status).toBe(200);
+    expect((await user.get(`${DEBUG}/`)).status).toBe(200);
+    const answer = await user.get(DEBUG, { method: "POST" });
     expect([answer.status, answer.headers["Allow"]]).toEqual([405, "GET, HEAD"]);
   });
 
@@ -141,25 +141,25 @@ describe("in debug mode", () => {
     [login("http://evil.example/"), { scheme: "PRESERVE_ORIGIN_QP", origin: "rejected", final_redirect: "/idpauth/" }],
     ["/idpauth/login/", { scheme: "DEFAULT", origin: "not_used", final_redirect: "/idpauth/" }],
   ])("the record's debug key says what the last login decided: %s", async (target, decision) => {
-    const visitor = await start(OPTIONS);
-    await visitor.get(target);
-    expect((await application.auth.readSessionRecord(visitor.request("/")))?.["debug"]).toEqual(decision);
-    expect((await visitor.get(DEBUG)).json().session.debug).toEqual(decision);
+    const user = await start(OPTIONS);
+    await user.get(target);
+    expect((await application.auth.readSessionRecord(user.request("/")))?.["debug"]).toEqual(decision);
+    expect((await user.get(DEBUG)).json().session.debug).toEqual(decision);
   });
 
   it("takes the names of renamed keys", async () => {
-    const visitor = await start({ ...OPTIONS, credentialsSessionKeyName: "creds", stateKeyName: "st", finalRedirectKeyName: "fr" });
-    await visitor.signIn();
-    const { session } = (await visitor.get(DEBUG)).json();
+    const user = await start({ ...OPTIONS, credentialsSessionKeyName: "creds", stateKeyName: "st", finalRedirectKeyName: "fr" });
+    await user.signIn();
+    const { session } = (await user.get(DEBUG)).json();
     expect(session).toMatchObject({ creds: { token: "present" }, st: "absent", fr: "/idpauth/" });
     expect(session).not.toHaveProperty("credentials");
   });
 
   it("store away: 503", async () => {
-    const visitor = await start(OPTIONS);
-    await visitor.signIn();
+    const user = await start(OPTIONS);
+    await user.signIn();
     store.isDown = true;
-    expect((await visitor.get(DEBUG)).status).toBe(503);
+    expect((await user.get(DEBUG)).status).toBe(503);
   });
 });
 
@@ -187,21 +187,21 @@ describe("outside debug mode", () => {
       spellings.map((target) => [method, target] as const),
     ),
   )("%s %s is 404", async (method, target) => {
-    const answer = await application.visitor().get(target, { method });
+    const answer = await application.user().get(target, { method });
     expect(answer.status).toBe(404);
     expect(answer.headers["Allow"]).toBeUndefined();
     expect(answer.json()).toMatchObject({ code: "not_found", status: 404 });
   });
 
   it("the answer is the same as for a path that was never there", async () => {
-    const [debug, other] = await Promise.all([application.visitor().get(DEBUG), application.visitor().get("/idpauth/nothing")]);
+    const [debug, other] = await Promise.all([application.user().get(DEBUG), application.user().get("/idpauth/nothing")]);
     expect({ ...debug, json: undefined }).toEqual({ ...other, json: undefined });
   });
 
   it("the record has no debug key", async () => {
-    const visitor = application.visitor();
-    await visitor.signIn(login(PAGE));
-    expect(await application.auth.readSessionRecord(visitor.request("/"))).not.toHaveProperty("debug");
+    const user = application.user();
+    await user.signIn(login(PAGE));
+    expect(await application.auth.readSessionRecord(user.request("/"))).not.toHaveProperty("debug");
   });
 
   it("neither DEBUG nor NODE_ENV opens it, IDP_DEBUG does", async () => {
@@ -210,7 +210,7 @@ describe("outside debug mode", () => {
       [{ IDP_DEBUG: "1" }, 200],
     ] as const) {
       const other = await startApplication({ env });
-      expect((await other.visitor().get(DEBUG)).status).toBe(status);
+      expect((await other.user().get(DEBUG)).status).toBe(status);
       await other.stop();
     }
   });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { SIGN_IN_ERRORS } from "../../src/pages/sign-in-errors.js";
-import { startApplication, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
+import { startApplication, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
@@ -13,17 +13,17 @@ let store: WatchedStore;
 
 afterEach(() => application.stop());
 
-async function start(options: ApplicationOptions = {}): Promise<Visitor> {
+async function start(options: ApplicationOptions = {}): Promise<TestUser> {
   const clock = new TestClock();
   store = watchedStore(clock);
   application = await startApplication({ ...options, clock, store });
-  return application.visitor();
+  return application.user();
 }
 
-async function signedIn(options: ApplicationOptions = {}): Promise<Visitor> {
-  const visitor = await start(options);
-  await visitor.signIn();
-  return visitor;
+async function signedIn(options: ApplicationOptions = {}): Promise<TestUser> {
+  const user = await start(options);
+  await user.signIn();
+  return user;
 }
 
 const pass = (seconds: number) => {
@@ -31,8 +31,8 @@ const pass = (seconds: number) => {
 };
 
 /** The page's text without markup. */
-async function textOf(visitor: Visitor, target = INDEX): Promise<string> {
-  const answer = await visitor.get(target);
+async function textOf(user: TestUser, target = INDEX): Promise<string> {
+  const answer = await user.get(target);
   expect(answer.status).toBe(200);
   expect(answer.headers["Content-Type"]).toBe("text/html; charset=utf-8");
   return (answer.body ?? "")
@@ -43,34 +43,34 @@ async function textOf(visitor: Visitor, target = INDEX): Promise<string> {
 
 describe("the index", () => {
   it("signed out offers to sign in, and leaves no cookie and no store entry", async () => {
-    const visitor = await start();
-    expect(await textOf(visitor)).toContain("You are signed out");
-    const answer = await visitor.get(INDEX);
+    const user = await start();
+    expect(await textOf(user)).toContain("You are signed out");
+    const answer = await user.get(INDEX);
     expect(answer.body).toContain('href="/idpauth/login/"');
     expect(answer.setCookies ?? []).toEqual([]);
     expect(store.operations).toEqual([]);
   });
 
   it("with only a login in progress is signed out", async () => {
-    const visitor = await start();
-    await visitor.get("/idpauth/login/");
-    expect(await textOf(visitor)).toContain("You are signed out");
+    const user = await start();
+    await user.get("/idpauth/login/");
+    expect(await textOf(user)).toContain("You are signed out");
   });
 
   it("signed in shows who, and offers to sign out", async () => {
-    const visitor = await signedIn();
-    const text = await textOf(visitor);
+    const user = await signedIn();
+    const text = await textOf(user);
     for (const part of ["You are signed in", "Ada Lovelace", "ada@example.com"]) expect(text).toContain(part);
-    const answer = await visitor.get(INDEX);
+    const answer = await user.get(INDEX);
     expect(answer.body).toContain('href="/idpauth/logout/"');
     expect(answer.headers["Content-Security-Policy"]).toContain("img-src https://pictures.example.com;");
     for (const claim of ["ada-1815", application.provider.issuer, application.provider.clientId]) expect(answer.body).not.toContain(claim);
   });
 
   it("expired but refreshable is signed in: a light look at the token's presence", async () => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     pass(HOUR);
-    expect(await textOf(visitor)).toContain("You are signed in");
+    expect(await textOf(user)).toContain("You are signed in");
   });
 
   it.each<[string, ApplicationOptions, number, string[]]>([
@@ -79,31 +79,31 @@ describe("the index", () => {
     ["automatic refresh being off", { sessionAutoRefresh: false }, HOUR, ["IDP_SESSION_AUTO_REFRESH", "off"]],
     ["no refresh token", { provider: { issueRefreshToken: false } }, HOUR, ["gave no refresh token"]],
   ])("ended by %s names it", async (_name, options, seconds, parts) => {
-    const visitor = await signedIn(options);
+    const user = await signedIn(options);
     pass(seconds - 1);
-    expect(await textOf(visitor)).toContain("You are signed in");
+    expect(await textOf(user)).toContain("You are signed in");
     pass(1);
-    const text = await textOf(visitor);
+    const text = await textOf(user);
     expect(text).toContain("Your session has ended");
     for (const part of parts) expect(text).toMatch(new RegExp(part));
-    expect((await visitor.get(INDEX)).body).toContain('href="/idpauth/login/"');
+    expect((await user.get(INDEX)).body).toContain('href="/idpauth/login/"');
   });
 
   it("ended by a refusal of the provider says so", async () => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     application.provider.revokeAll();
     pass(HOUR);
-    await visitor.get("/idpauth/session");
-    expect(await textOf(visitor)).toContain("the provider refused to renew it");
+    await user.get("/idpauth/session");
+    expect(await textOf(user)).toContain("the provider refused to renew it");
   });
 
   it("never asks the provider and never writes, whatever the state", async () => {
-    const visitor = await signedIn({ sessionIdleTimeout: 3 * HOUR });
+    const user = await signedIn({ sessionIdleTimeout: 3 * HOUR });
     for (const seconds of [0, HOUR, 2 * HOUR, 86_400]) {
       pass(seconds);
       const [writes, requests] = [store.writes.length, application.provider.requests.length];
-      expect((await visitor.get(INDEX)).setCookies ?? []).toEqual([]);
-      await visitor.get(INDEX, { method: "HEAD" });
+      expect((await user.get(INDEX)).setCookies ?? []).toEqual([]);
+      await user.get(INDEX, { method: "HEAD" });
       expect([store.writes.length, application.provider.requests.length]).toEqual([writes, requests]);
     }
   });
@@ -130,14 +130,14 @@ describe("the index", () => {
   });
 
   it("escapes what the provider says about a person", async () => {
-    const visitor = await start();
-    await visitor.signIn("/idpauth/login/", {
+    const user = await start();
+    await user.signIn("/idpauth/login/", {
       sub: "x",
       name: '<img src=x onerror="alert(1)">',
       email: "</p><script>alert(1)</script>",
       picture: "javascript:alert(1)",
     });
-    const { body, headers } = await visitor.get(INDEX);
+    const { body, headers } = await user.get(INDEX);
     expect(body).not.toContain("<script");
     expect(body).not.toContain("<img");
     expect(body).not.toContain("javascript:");
@@ -146,23 +146,23 @@ describe("the index", () => {
   });
 
   it("lets no picture write into the policy", async () => {
-    const visitor = await start();
-    await visitor.signIn("/idpauth/login/", { sub: "x", name: "X", picture: "https://a.example;script-src *;/x.png" });
-    expect((await visitor.get(INDEX)).headers["Content-Security-Policy"]).not.toContain("script-src");
+    const user = await start();
+    await user.signIn("/idpauth/login/", { sub: "x", name: "X", picture: "https://a.example;script-src *;/x.png" });
+    expect((await user.get(INDEX)).headers["Content-Security-Policy"]).not.toContain("script-src");
   });
 
   it("holds no secret in any state", async () => {
-    const visitor = await signedIn({ sessionMaxAge: 1800 });
-    const pages = [await visitor.get(INDEX)];
+    const user = await signedIn({ sessionMaxAge: 1800 });
+    const pages = [await user.get(INDEX)];
     pass(1801);
-    pages.push(await visitor.get(INDEX));
+    pages.push(await user.get(INDEX));
     expect(leaksIn(JSON.stringify(pages), secretsOf(application))).toEqual([]);
   });
 
   it("with the store away is 503, not signed out", async () => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     store.isDown = true;
-    const answer = await visitor.get(INDEX);
+    const answer = await user.get(INDEX);
     expect(answer.status).toBe(503);
     expect(answer.headers["Retry-After"]).toMatch(/^[1-9]\d*$/);
     expect(answer.body).toContain("store_unavailable");

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { startApplication, OWN_ORIGIN, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
+import { startApplication, OWN_ORIGIN, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
@@ -13,12 +13,12 @@ const PAGE = `${OWN_ORIGIN}/reports?year=2024#q3`;
 let application: Application;
 let store: WatchedStore;
 
-/** A new visitor of an application whose store is watched. */
-async function start(options: ApplicationOptions = {}): Promise<Visitor> {
+/** A new user of an application whose store is watched. */
+async function start(options: ApplicationOptions = {}): Promise<TestUser> {
   const clock = new TestClock();
   store = watchedStore(clock);
   application = await startApplication({ ...options, clock, store });
-  return application.visitor();
+  return application.user();
 }
 
 /** One application for the whole block. */
@@ -29,9 +29,9 @@ function sharedApplication(options: ApplicationOptions = {}): void {
   afterAll(() => application.stop());
 }
 
-/** Where the newest login of this visitor leads. */
-async function destination(visitor: Visitor): Promise<unknown> {
-  return (await application.auth.readSessionRecord(visitor.request("/")))?.["final_redirect"];
+/** Where the newest login of this user leads. */
+async function destination(user: TestUser): Promise<unknown> {
+  return (await application.auth.readSessionRecord(user.request("/")))?.["final_redirect"];
 }
 
 const query = (parameters: Record<string, string>) => `${LOGIN}?${new URLSearchParams(parameters).toString()}`;
@@ -53,8 +53,8 @@ describe("scheme and response", () => {
     ["landing_page", "JSON", "/idpauth/"],
     ["Default", "Redirect", "/idpauth/"],
   ])("%s with %s works and leads to %s", async (scheme, response, end) => {
-    const visitor = await start();
-    const answer = await visitor.get(query({ scheme, response, origin_url: PAGE }), { headers: header });
+    const user = await start();
+    const answer = await user.get(query({ scheme, response, origin_url: PAGE }), { headers: header });
     if (response.toLowerCase() === "json") {
       expect(answer.status).toBe(200);
       expect(answer.headers["Content-Type"]).toBe("application/json; charset=utf-8");
@@ -66,14 +66,14 @@ describe("scheme and response", () => {
     const authorizationUrl = response.toLowerCase() === "json" ? (answer.json().redirect_to as string) : answer.location;
     expect(authorizationUrl).toMatch(`${application.provider.issuer}/authorize?`);
     const callback = new URL(await application.provider.signInCode(authorizationUrl));
-    const end302 = await visitor.get(`${callback.pathname}${callback.search}`);
+    const end302 = await user.get(`${callback.pathname}${callback.search}`);
     expect([end302.status, end302.location]).toEqual([302, end]);
   });
 
   it("without parameters is DEFAULT with redirect", async () => {
-    const visitor = await start();
-    expect((await visitor.get(LOGIN)).status).toBe(302);
-    expect(await destination(visitor)).toBe("/idpauth/");
+    const user = await start();
+    expect((await user.get(LOGIN)).status).toBe(302);
+    expect(await destination(user)).toBe("/idpauth/");
   });
 
   it.each([
@@ -81,23 +81,23 @@ describe("scheme and response", () => {
     ["DEFAULT", "/welcome"],
     ["DEFAULT", "https://elsewhere.example/start?x=1"],
   ])("%s leads to IDP_AUTH_FINAL_REDIRECT_URL %s, whatever origin is sent along", async (scheme, authFinalRedirectUrl) => {
-    const visitor = await start({ authFinalRedirectUrl });
-    await visitor.get(query({ scheme, origin_url: PAGE }), { headers: header });
-    expect(await destination(visitor)).toBe(authFinalRedirectUrl);
+    const user = await start({ authFinalRedirectUrl });
+    await user.get(query({ scheme, origin_url: PAGE }), { headers: header });
+    expect(await destination(user)).toBe(authFinalRedirectUrl);
   });
 
   it.each([
     ["PRESERVE_ORIGIN_QP", { "x-origin-url": PAGE }, {}],
     ["PRESERVE_ORIGIN_HP", {}, { origin_url: PAGE }],
   ])("%s reads only its own place for the origin", async (scheme, headers, parameters) => {
-    const visitor = await start();
-    await visitor.get(query({ scheme, response: "json", ...parameters }), { headers });
-    expect(await destination(visitor)).toBe("/idpauth/");
+    const user = await start();
+    await user.get(query({ scheme, response: "json", ...parameters }), { headers });
+    expect(await destination(user)).toBe("/idpauth/");
   });
 
   it("select_account=true, as the link Use another account has it, asks for an account and not for consent again", async () => {
-    const visitor = await start();
-    const promptOf = async (query: string) => new URL((await visitor.get(`${LOGIN}${query}`)).location).searchParams.get("prompt");
+    const user = await start();
+    const promptOf = async (query: string) => new URL((await user.get(`${LOGIN}${query}`)).location).searchParams.get("prompt");
     expect(await promptOf("")).toBe("consent");
     expect(await promptOf("?select_account=true")).toBe("login");
     expect(await promptOf("?select_account=yes")).toBe("consent");
@@ -105,13 +105,13 @@ describe("scheme and response", () => {
     application.clock.advance(3_600_000);
     await promptOf("");
     await expect.poll(() => promptOf("?select_account=true")).toBe("select_account");
-    await visitor.signIn();
-    expect((await visitor.get("/idpauth/")).body).toContain('href="/idpauth/login/?select_account=true">Use another account');
+    await user.signIn();
+    expect((await user.get("/idpauth/")).body).toContain('href="/idpauth/login/?select_account=true">Use another account');
   });
 
   it("other query parameters are ignored", async () => {
-    const visitor = await start();
-    const answer = await visitor.get(`${LOGIN}?credentials=x&__proto__=y&utm=z&scheme=default`);
+    const user = await start();
+    const answer = await user.get(`${LOGIN}?credentials=x&__proto__=y&utm=z&scheme=default`);
     expect(answer.status).toBe(302);
     expect(answer.location).not.toMatch(/utm|__proto__|credentials/);
   });
@@ -139,7 +139,7 @@ describe("an invalid scheme or response is 400 with the valid options", () => {
   sharedApplication();
 
   it.each(rows)("%s, as problem+json", async (_name, raw, options) => {
-    const answer = await application.visitor().get(`${LOGIN}?${raw}`);
+    const answer = await application.user().get(`${LOGIN}?${raw}`);
     expect(answer.status).toBe(400);
     expect(answer.headers["Content-Type"]).toBe("application/problem+json; charset=utf-8");
     const { detail, ...problem } = answer.json();
@@ -157,7 +157,7 @@ describe("an invalid scheme or response is 400 with the valid options", () => {
   });
 
   it.each(rows)("%s, as a page where Accept prefers HTML", async (_name, raw, options) => {
-    const answer = await application.visitor().get(`${LOGIN}?${raw}`, { headers: HTML });
+    const answer = await application.user().get(`${LOGIN}?${raw}`, { headers: HTML });
     expect(answer.status).toBe(400);
     expect(answer.headers["Content-Type"]).toBe("text/html; charset=utf-8");
     for (const value of Object.values(options).flat()) expect(answer.body).toContain(value);
@@ -168,7 +168,7 @@ describe("an invalid scheme or response is 400 with the valid options", () => {
   it.each(["scheme=PRESERVE_ORIGIN_HP", "scheme=PRESERVE_ORIGIN_HP&response=redirect", "scheme=preserve_origin_hp&response=REDIRECT"])(
     "PRESERVE_ORIGIN_HP requires response=json: %s",
     async (raw) => {
-      const answer = await application.visitor().get(`${LOGIN}?${raw}`, { headers: { "x-origin-url": PAGE } });
+      const answer = await application.user().get(`${LOGIN}?${raw}`, { headers: { "x-origin-url": PAGE } });
       expect(answer.status).toBe(400);
       expect(answer.json()).toMatchObject({ code: "invalid_parameter", valid_options: { response: ["json"] } });
       expect(answer.json().detail).toContain("PRESERVE_ORIGIN_HP requires response=json");
@@ -187,7 +187,7 @@ describe("an invalid scheme or response is 400 with the valid options", () => {
     ["TEXT/HTML", "html"],
     ["application/json;q=0.4, text/html;q=0.5", "html"],
   ])("Accept: %s gets %s", async (accept, kind) => {
-    const answer = await application.visitor().get(`${LOGIN}?scheme=x`, { headers: { accept } });
+    const answer = await application.user().get(`${LOGIN}?scheme=x`, { headers: { accept } });
     expect(answer.headers["Content-Type"]).toMatch(kind === "json" ? /^application\/problem\+json/ : /^text\/html/);
   });
 });
@@ -232,22 +232,19 @@ describe("[BCP-1] origins", () => {
     `http://app.example/${"x".repeat(2048)}`,
     "http%3A%2F%2Fapp.example%2F",
   ];
-  const places = (raw: string): [string, (visitor: Visitor) => Promise<unknown>][] => [
-    ["origin_url", (visitor) => visitor.get(query({ scheme: "PRESERVE_ORIGIN_QP", origin_url: raw }))],
-    [
-      "X-ORIGIN-URL",
-      (visitor) => visitor.get(query({ scheme: "PRESERVE_ORIGIN_HP", response: "json" }), { headers: { "x-origin-url": raw } }),
-    ],
+  const places = (raw: string): [string, (user: TestUser) => Promise<unknown>][] => [
+    ["origin_url", (user) => user.get(query({ scheme: "PRESERVE_ORIGIN_QP", origin_url: raw }))],
+    ["X-ORIGIN-URL", (user) => user.get(query({ scheme: "PRESERVE_ORIGIN_HP", response: "json" }), { headers: { "x-origin-url": raw } })],
   ];
 
   it.each(BAD.flatMap((raw) => places(raw).map(([place, login]) => [place, raw, login] as const)))(
     "%s %j is silently replaced by IDP_AUTH_FINAL_REDIRECT_URL, never by an earlier login's page",
     async (_place, _raw, login) => {
-      const visitor = application.visitor();
-      await visitor.get(query({ scheme: "PRESERVE_ORIGIN_QP", origin_url: PAGE }));
-      expect(await destination(visitor)).toBe(PAGE);
-      expect(await login(visitor)).toMatchObject({ status: expect.toSatisfy((status) => status === 302 || status === 200) as number });
-      expect(await destination(visitor)).toBe("/start");
+      const user = application.user();
+      await user.get(query({ scheme: "PRESERVE_ORIGIN_QP", origin_url: PAGE }));
+      expect(await destination(user)).toBe(PAGE);
+      expect(await login(user)).toMatchObject({ status: expect.toSatisfy((status) => status === 302 || status === 200) as number });
+      expect(await destination(user)).toBe("/start");
     },
   );
 
@@ -256,26 +253,26 @@ describe("[BCP-1] origins", () => {
     ["missing, via header", `${LOGIN}?scheme=PRESERVE_ORIGIN_HP&response=json`],
     ["repeated", `${LOGIN}?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(PAGE)}&origin_url=${encodeURIComponent(PAGE)}`],
   ])("an origin that is %s falls back to IDP_AUTH_FINAL_REDIRECT_URL", async (_name, target) => {
-    const visitor = application.visitor();
-    await visitor.signIn(query({ scheme: "PRESERVE_ORIGIN_QP", origin_url: PAGE }));
-    expect(await destination(visitor)).toBe(PAGE);
-    await visitor.get(target);
-    expect(await destination(visitor)).toBe("/start");
+    const user = application.user();
+    await user.signIn(query({ scheme: "PRESERVE_ORIGIN_QP", origin_url: PAGE }));
+    expect(await destination(user)).toBe(PAGE);
+    await user.get(target);
+    expect(await destination(user)).toBe("/start");
   });
 
   it("a repeated X-ORIGIN-URL, which hosts join by a comma, is silently replaced", async () => {
-    const visitor = application.visitor();
-    await visitor.get(query({ scheme: "PRESERVE_ORIGIN_HP", response: "json" }), { headers: { "x-origin-url": `${PAGE}, ${PAGE}` } });
-    expect(await destination(visitor)).toBe("/start");
+    const user = application.user();
+    await user.get(query({ scheme: "PRESERVE_ORIGIN_HP", response: "json" }), { headers: { "x-origin-url": `${PAGE}, ${PAGE}` } });
+    expect(await destination(user)).toBe("/start");
   });
 
   it("without IDP_AUTH_FINAL_REDIRECT_URL falls back to the index", async () => {
     const own = await startApplication();
-    const visitor = own.visitor();
+    const user = own.user();
     for (const [, login] of places("http://evil.example/")) {
-      await visitor.get(query({ scheme: "PRESERVE_ORIGIN_QP", origin_url: PAGE }));
-      await login(visitor);
-      expect((await own.auth.readSessionRecord(visitor.request("/")))?.["final_redirect"]).toBe("/idpauth/");
+      await user.get(query({ scheme: "PRESERVE_ORIGIN_QP", origin_url: PAGE }));
+      await login(user);
+      expect((await own.auth.readSessionRecord(user.request("/")))?.["final_redirect"]).toBe("/idpauth/");
     }
     await own.stop();
   });
@@ -295,9 +292,9 @@ describe("[BCP-1] origins", () => {
   it.each(GOOD.flatMap(([raw, href]) => places(raw).map(([place, login]) => [place, raw, href, login] as const)))(
     "%s %s is kept as %s",
     async (_place, _raw, href, login) => {
-      const visitor = application.visitor();
-      await login(visitor);
-      expect(await destination(visitor)).toBe(href);
+      const user = application.user();
+      await login(user);
+      expect(await destination(user)).toBe(href);
     },
   );
 });
@@ -306,15 +303,15 @@ describe("the server's own origin", () => {
   afterEach(() => application.stop());
 
   it("is the request's scheme and Host without BASE_URL", async () => {
-    const visitor = await start();
+    const user = await start();
     const options = { host: "other.example:8443", scheme: "https" as const };
-    const answer = await visitor.get(query({ scheme: "PRESERVE_ORIGIN_QP", origin_url: "https://other.example:8443/x" }), options);
+    const answer = await user.get(query({ scheme: "PRESERVE_ORIGIN_QP", origin_url: "https://other.example:8443/x" }), options);
     expect(new URL(answer.location).searchParams.get("redirect_uri")).toBe("https://other.example:8443/idpauth/login-callback");
   });
 
   it("is BASE_URL where that is set", async () => {
-    const visitor = await start({ baseUrl: "https://app.example" });
-    const answer = await visitor.get(query({ scheme: "PRESERVE_ORIGIN_QP", origin_url: "https://app.example/x" }));
+    const user = await start({ baseUrl: "https://app.example" });
+    const answer = await user.get(query({ scheme: "PRESERVE_ORIGIN_QP", origin_url: "https://app.example/x" }));
     expect(new URL(answer.location).searchParams.get("redirect_uri")).toBe("https://app.example/idpauth/login-callback");
     const login = (await store.entries())[0]?.data as { final_redirect?: string };
     expect(login.final_redirect).toBe("https://app.example/x");
@@ -323,9 +320,9 @@ describe("the server's own origin", () => {
   it.each(["other.example", "app.example:8080", "app.example.other.example", "127.0.0.1", "a b", "", undefined])(
     "a login at host %j is first sent to the same address at BASE_URL",
     async (host) => {
-      const visitor = await start({ baseUrl: "https://app.example" });
+      const user = await start({ baseUrl: "https://app.example" });
       const raw = "scheme=PRESERVE_ORIGIN_QP&origin_url=https%3A%2F%2Fapp.example%2Fx%3Fa%3D1%26b%3D2";
-      const request = { ...visitor.request(`${LOGIN}?${raw}`), host };
+      const request = { ...user.request(`${LOGIN}?${raw}`), host };
       const answer = await application.auth.handle(request);
       expect(answer?.status).toBe(302);
       const location = new URL(answer?.headers["Location"] ?? "");
@@ -343,8 +340,8 @@ describe("the server's own origin", () => {
     ["http", "app.example:443"],
     ["https", "APP.example"],
   ] as const)("%s at host %s is no other host, so a proxy that ends TLS causes no loop", async (scheme, host) => {
-    const visitor = await start({ baseUrl: "https://app.example" });
-    const answer = await visitor.get(LOGIN, { scheme, host });
+    const user = await start({ baseUrl: "https://app.example" });
+    const answer = await user.get(LOGIN, { scheme, host });
     expect(answer.location).toMatch(`${application.provider.issuer}/authorize?`);
   });
 
@@ -353,10 +350,10 @@ describe("the server's own origin", () => {
 
     /** The login as it comes back: what our own redirect has asked for, at a Host that was rewritten. */
     async function comesBack(host: string | undefined, { accept = "*/*", raw = "scheme=LANDING_PAGE" } = {}) {
-      const visitor = await start({ baseUrl: BASE_URL });
-      const first = await application.auth.handle({ ...visitor.request(`${LOGIN}?${raw}`), host });
+      const user = await start({ baseUrl: BASE_URL });
+      const first = await application.auth.handle({ ...user.request(`${LOGIN}?${raw}`), host });
       const { pathname, search } = new URL(first?.headers["Location"] ?? "");
-      const again = await application.auth.handle({ ...visitor.request(pathname + search, { headers: { accept } }), host });
+      const again = await application.auth.handle({ ...user.request(pathname + search, { headers: { accept } }), host });
       return { status: again?.status, headers: again?.headers, body: again?.body ?? "", location: again?.headers["Location"] };
     }
 
@@ -380,8 +377,8 @@ describe("the server's own origin", () => {
     });
 
     it("is logged each time, with its own code alone", async () => {
-      const visitor = await start({ baseUrl: BASE_URL });
-      for (let time = 0; time < 30; time += 1) await visitor.get(`${LOGIN}?idp_hop=1`, { host: "other.example" });
+      const user = await start({ baseUrl: BASE_URL });
+      for (let time = 0; time < 30; time += 1) await user.get(`${LOGIN}?idp_hop=1`, { host: "other.example" });
       const lines = application.log.filter(({ level }) => level === "error");
       expect([...new Set(lines.map(({ code }) => code))]).toEqual(["login_loop"]);
       expect(lines).toHaveLength(30);
@@ -414,7 +411,7 @@ describe("the server's own origin", () => {
     });
 
     it("keeps the query as it came, with the marker behind it, whatever is in it", async () => {
-      const visitor = await start({ baseUrl: BASE_URL });
+      const user = await start({ baseUrl: BASE_URL });
       for (const [raw, expected] of [
         ["", "idp_hop=1"],
         ["scheme=DEFAULT", "scheme=DEFAULT&idp_hop=1"],
@@ -422,17 +419,17 @@ describe("the server's own origin", () => {
         ["x=ü", "x=%C3%BC&idp_hop=1"],
         ["idp_hop=0", "idp_hop=0&idp_hop=1"],
       ] as const) {
-        const answer = await visitor.get(`${LOGIN}?${raw}`, { host: "other.example" });
+        const answer = await user.get(`${LOGIN}?${raw}`, { host: "other.example" });
         expect(answer.location).toBe(`${BASE_URL}${LOGIN}?${expected}`);
       }
-      expect((await visitor.get(`${LOGIN}?idp_hop=0&idp_hop=1`, { host: "other.example" })).status).toBe(500);
+      expect((await user.get(`${LOGIN}?idp_hop=0&idp_hop=1`, { host: "other.example" })).status).toBe(500);
     });
 
     it("where the Host is right the marker counts for nothing, and nothing of it is stored", async () => {
-      const visitor = await start({ baseUrl: BASE_URL });
+      const user = await start({ baseUrl: BASE_URL });
       const page = `${BASE_URL}/x?a=1&b=2`;
       const target = `${query({ scheme: "PRESERVE_ORIGIN_QP", origin_url: page })}&idp_hop=1`;
-      const answer = await visitor.get(target, { scheme: "https", host: "app.example" });
+      const answer = await user.get(target, { scheme: "https", host: "app.example" });
       expect(answer.location).toMatch(`${application.provider.issuer}/authorize?`);
       expect(answer.location).not.toContain("idp_hop");
       expect(JSON.stringify(await store.entries())).not.toContain("idp_hop");
@@ -440,8 +437,8 @@ describe("the server's own origin", () => {
     });
 
     it("without BASE_URL, and with response=json, the marker counts for nothing", async () => {
-      const visitor = await start();
-      expect((await visitor.get(`${LOGIN}?idp_hop=1`)).location).toMatch(`${application.provider.issuer}/authorize?`);
+      const user = await start();
+      expect((await user.get(`${LOGIN}?idp_hop=1`)).location).toMatch(`${application.provider.issuer}/authorize?`);
       await application.stop();
       const other = await start({ baseUrl: BASE_URL });
       expect((await other.get(`${LOGIN}?response=json&idp_hop=1`, { host: "other.example" })).status).toBe(200);
@@ -449,8 +446,8 @@ describe("the server's own origin", () => {
   });
 
   it("response=json at another host is answered there", async () => {
-    const visitor = await start({ baseUrl: "https://app.example" });
-    const answer = await visitor.get(`${LOGIN}?response=json`, { host: "other.example" });
+    const user = await start({ baseUrl: "https://app.example" });
+    const answer = await user.get(`${LOGIN}?response=json`, { host: "other.example" });
     expect(new URL(answer.json().redirect_to as string).searchParams.get("redirect_uri")).toBe(
       "https://app.example/idpauth/login-callback",
     );
@@ -459,8 +456,8 @@ describe("the server's own origin", () => {
   it.each([undefined, "", "a b", "evil.example/path", "user@host", "x".repeat(300), "a,b", "[::1", "host:port", "-x-\r\n"])(
     "a Host header of %j is 400 host_invalid without BASE_URL",
     async (host) => {
-      const visitor = await start();
-      const answer = await application.auth.handle({ ...visitor.request(LOGIN), host });
+      const user = await start();
+      const answer = await application.auth.handle({ ...user.request(LOGIN), host });
       expect(answer?.status).toBe(400);
       expect(JSON.parse(answer?.body ?? "")).toMatchObject({ code: "host_invalid" });
       expect(store.operations).toEqual([]);
@@ -469,8 +466,8 @@ describe("the server's own origin", () => {
 
   const FORWARDED = { "x-forwarded-host": "evil.example", "x-forwarded-proto": "https", forwarded: "host=evil.example;proto=https" };
   it("forwarded headers do not count", async () => {
-    const visitor = await start();
-    const answer = await visitor.get(LOGIN, {
+    const user = await start();
+    const answer = await user.get(LOGIN, {
       headers: { ...FORWARDED, "x-original-url": "/x", "x-rewrite-url": "/x", "x-forwarded-port": "1" },
     });
     expect(new URL(answer.location).searchParams.get("redirect_uri")).toBe(`${OWN_ORIGIN}/idpauth/login-callback`);
@@ -478,16 +475,16 @@ describe("the server's own origin", () => {
   });
 
   it("forwarded headers count with trustProxy, the nearest proxy's word last", async () => {
-    const visitor = await start({ trustProxy: true });
+    const user = await start({ trustProxy: true });
     const headers = { "x-forwarded-host": "evil.example, public.example", "x-forwarded-proto": "http, https" };
-    const answer = await visitor.get(LOGIN, { headers });
+    const answer = await user.get(LOGIN, { headers });
     expect(new URL(answer.location).searchParams.get("redirect_uri")).toBe("https://public.example/idpauth/login-callback");
     expect(answer.setCookies?.[0]).toMatch(/^__Host-idpauth=/);
   });
 
   it("behind a trusted proxy a login at BASE_URL's host causes no loop", async () => {
-    const visitor = await start({ trustProxy: true, baseUrl: "https://app.example" });
-    const answer = await visitor.get(LOGIN, {
+    const user = await start({ trustProxy: true, baseUrl: "https://app.example" });
+    const answer = await user.get(LOGIN, {
       host: "10.0.0.7:3000",
       headers: { "x-forwarded-host": "app.example", "x-forwarded-proto": "https" },
     });
@@ -509,8 +506,8 @@ describe("[ASVS-3.5.1] a prefetch", () => {
     { "next-router-prefetch": "1" },
     { "next-router-prefetch": "" },
   ])("%j is 503 without any effect", async (headers) => {
-    const visitor = await start();
-    const answer = await visitor.get(LOGIN, { headers: headers as unknown as Record<string, string> });
+    const user = await start();
+    const answer = await user.get(LOGIN, { headers: headers as unknown as Record<string, string> });
     expect(answer.status).toBe(503);
     expect(answer.json()).toMatchObject({ code: "prefetch_refused", status: 503 });
     expect(store.operations).toEqual([]);
@@ -519,9 +516,9 @@ describe("[ASVS-3.5.1] a prefetch", () => {
   });
 
   it("the real click afterwards is answered", async () => {
-    const visitor = await start();
-    await visitor.get(LOGIN, { headers: { "sec-purpose": "prefetch" } });
-    expect((await visitor.get(LOGIN, { headers: { "sec-purpose": "", purpose: "preview" } })).status).toBe(302);
+    const user = await start();
+    await user.get(LOGIN, { headers: { "sec-purpose": "prefetch" } });
+    expect((await user.get(LOGIN, { headers: { "sec-purpose": "", purpose: "preview" } })).status).toBe(302);
   });
 });
 
@@ -529,8 +526,8 @@ describe("[ASVS-3.7.2] the authorization URL", () => {
   afterEach(() => application.stop());
 
   it("[BCP-5] [BCP-10] has exactly the expected parameters, each once", async () => {
-    const visitor = await start();
-    const { location } = await visitor.get(LOGIN);
+    const user = await start();
+    const { location } = await user.get(LOGIN);
     const url = new URL(location);
     expect(`${url.origin}${url.pathname}`).toBe(`${application.provider.issuer}/authorize`);
     const entries = [...url.searchParams];
@@ -562,12 +559,12 @@ describe("[ASVS-3.7.2] the authorization URL", () => {
     "http://app.example/&scope=admin&redirect_uri=https://evil.example/",
     "http://evil.example/&scope=admin&redirect_uri=https://evil.example/",
   ])("is not changed by an origin_url of %s", async (originUrl) => {
-    const visitor = await start();
+    const user = await start();
     for (const target of [
       query({ scheme: "PRESERVE_ORIGIN_QP", origin_url: originUrl }),
       `${LOGIN}?scheme=PRESERVE_ORIGIN_QP&origin_url=${originUrl}`,
     ]) {
-      const { location } = await visitor.get(target);
+      const { location } = await user.get(target);
       const parameters = [...new URL(location).searchParams];
       expect(new Set(parameters.map(([name]) => name)).size).toBe(9);
       expect(parameters).toHaveLength(9);
@@ -581,21 +578,21 @@ describe("[ASVS-3.7.2] the authorization URL", () => {
   });
 
   it("has a state, nonce and challenge that are fresh each time", async () => {
-    const visitor = await start();
+    const user = await start();
     const seen = { state: new Set(), nonce: new Set(), code_challenge: new Set() };
     for (let login = 0; login < 100; login += 1) {
-      const { searchParams } = new URL((await visitor.get(LOGIN)).location);
+      const { searchParams } = new URL((await user.get(LOGIN)).location);
       for (const [name, values] of Object.entries(seen)) values.add(searchParams.get(name));
     }
     expect(Object.values(seen).map(({ size }) => size)).toEqual([100, 100, 100]);
   });
 
   it("[BCP-5] has the S256 challenge of the verifier that the exchange sends, with the same redirect URI", async () => {
-    const visitor = await start();
-    const { location } = await visitor.get(LOGIN);
+    const user = await start();
+    const { location } = await user.get(LOGIN);
     const { searchParams } = new URL(location);
     const callback = new URL(await application.provider.signInCode(location));
-    await visitor.get(`${callback.pathname}${callback.search}`);
+    await user.get(`${callback.pathname}${callback.search}`);
     const exchange = application.provider.requestsTo("token")[0]?.params;
     const verifier = exchange?.get("code_verifier") ?? "";
     expect(verifier).toMatch(/^[A-Za-z0-9._~-]{43,128}$/);
@@ -614,36 +611,36 @@ describe("pending logins", () => {
     ["in order", [1, 2]],
     ["in reverse", [2, 1]],
   ])("of two tabs return each to its own page, %s", async (_name, order) => {
-    const visitor = await start();
+    const user = await start();
     const callbacks = new Map([
-      [1, await visitor.approve(pageNumber(1))],
-      [2, await visitor.approve(pageNumber(2))],
+      [1, await user.approve(pageNumber(1))],
+      [2, await user.approve(pageNumber(2))],
     ]);
     for (const tab of order) {
-      const answer = await visitor.get(callbacks.get(tab) ?? "");
+      const answer = await user.get(callbacks.get(tab) ?? "");
       expect([answer.status, answer.location]).toEqual([302, `${OWN_ORIGIN}/page/${String(tab)}`]);
     }
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
   });
 
   it("are at most eight; the oldest is dropped", async () => {
-    const visitor = await start();
+    const user = await start();
     const callbacks: string[] = [];
-    for (let tab = 1; tab <= 9; tab += 1) callbacks.push(await visitor.approve(pageNumber(tab)));
+    for (let tab = 1; tab <= 9; tab += 1) callbacks.push(await user.approve(pageNumber(tab)));
     expect(await store.entries()).toHaveLength(1);
-    const oldest = await visitor.get(callbacks[0] ?? "");
+    const oldest = await user.get(callbacks[0] ?? "");
     expect(oldest.status).toBe(400);
     expect(application.provider.requestsTo("token")).toHaveLength(0);
     for (let tab = 9; tab >= 2; tab -= 1) {
-      expect((await visitor.get(callbacks[tab - 1] ?? "")).location).toBe(`${OWN_ORIGIN}/page/${String(tab)}`);
+      expect((await user.get(callbacks[tab - 1] ?? "")).location).toBe(`${OWN_ORIGIN}/page/${String(tab)}`);
     }
   });
 
   it("keep a record small, however many are started", async () => {
-    const visitor = await start();
+    const user = await start();
     const sizes: number[] = [];
     for (let login = 1; login <= 40; login += 1) {
-      await visitor.get(pageNumber(10));
+      await user.get(pageNumber(10));
       if (login % 10 === 0) sizes.push(JSON.stringify((await store.entries())[0]?.data).length);
     }
     expect(new Set(sizes).size).toBe(1);
@@ -654,29 +651,29 @@ describe("pending logins", () => {
     [0, 400],
     [1, 400],
   ])("last ten minutes: %i s from the end the callback is %i", async (offset, status) => {
-    const visitor = await start();
-    const { location } = await visitor.get(LOGIN);
-    await visitor.get(LOGIN); // keeps nothing alive but itself
+    const user = await start();
+    const { location } = await user.get(LOGIN);
+    await user.get(LOGIN); // keeps nothing alive but itself
     application.clock.advance((600 + offset) * 1000);
     const callback = new URL(await application.provider.signInCode(location));
-    expect((await visitor.get(`${callback.pathname}${callback.search}`)).status).toBe(status);
+    expect((await user.get(`${callback.pathname}${callback.search}`)).status).toBe(status);
   });
 
   it("last ten minutes also beside a later login", async () => {
-    const visitor = await start();
-    const { location } = await visitor.get(pageNumber(1));
+    const user = await start();
+    const { location } = await user.get(pageNumber(1));
     application.clock.advance(300_000);
-    const second = await visitor.get(pageNumber(2));
+    const second = await user.get(pageNumber(2));
     application.clock.advance(300_000);
     const first = new URL(await application.provider.signInCode(location));
-    expect((await visitor.get(`${first.pathname}${first.search}`)).status).toBe(400);
+    expect((await user.get(`${first.pathname}${first.search}`)).status).toBe(400);
     const later = new URL(await application.provider.signInCode(second.location));
-    expect((await visitor.get(`${later.pathname}${later.search}`)).location).toBe(`${OWN_ORIGIN}/page/2`);
+    expect((await user.get(`${later.pathname}${later.search}`)).location).toBe(`${OWN_ORIGIN}/page/2`);
   });
 
   it("alone make a record that lives ten minutes", async () => {
-    const visitor = await start();
-    await visitor.get(LOGIN);
+    const user = await start();
+    await user.get(LOGIN);
     application.clock.advance(599_000);
     expect(await store.entries()).toHaveLength(1);
     application.clock.advance(1_000);
@@ -684,23 +681,23 @@ describe("pending logins", () => {
   });
 
   it("are mirrored by oauth_state and final_redirect, newest first", async () => {
-    const visitor = await start();
-    await visitor.get(pageNumber(1));
-    const { location } = await visitor.get(pageNumber(2));
-    expect(await application.auth.readSessionRecord(visitor.request("/"))).toEqual({
+    const user = await start();
+    await user.get(pageNumber(1));
+    const { location } = await user.get(pageNumber(2));
+    expect(await application.auth.readSessionRecord(user.request("/"))).toEqual({
       oauth_state: new URL(location).searchParams.get("state"),
       final_redirect: `${OWN_ORIGIN}/page/2`,
     });
   });
 
   it("leave a signed-in session as it is until the callback succeeds", async () => {
-    const visitor = await start();
-    await visitor.signIn();
-    const before = await application.auth.readSessionRecord(visitor.request("/"));
-    const answer = await visitor.get(LOGIN);
+    const user = await start();
+    await user.signIn();
+    const before = await application.auth.readSessionRecord(user.request("/"));
+    const answer = await user.get(LOGIN);
     expect(answer.setCookies ?? []).toEqual([]);
-    expect(await visitor.isSignedIn()).toBe(true);
-    const after = await application.auth.readSessionRecord(visitor.request("/"));
+    expect(await user.isSignedIn()).toBe(true);
+    const after = await application.auth.readSessionRecord(user.request("/"));
     for (const key of ["credentials", "id_info", "idp_login_at"]) expect(after?.[key]).toEqual(before?.[key]);
   });
 });
@@ -720,9 +717,9 @@ describe("while the provider is away", () => {
     { kind: "wrong-type" },
   ];
   it.each(FAULTS)("login is 503 with Retry-After and nothing is stored: discovery says %j", async (fault) => {
-    const visitor = await start();
+    const user = await start();
     application.provider.fault("discovery", fault);
-    const answer = await visitor.get(LOGIN);
+    const answer = await user.get(LOGIN);
     expect(answer.status).toBe(503);
     expect(answer.headers["Retry-After"]).toMatch(/^[1-9]\d*$/);
     expect(answer.headers["Content-Type"]).toMatch(/^text\/html/);
@@ -731,13 +728,13 @@ describe("while the provider is away", () => {
     expect(store.writes).toEqual([]);
     application.provider.clearFaults();
     application.clock.advance(61_000);
-    expect((await visitor.get(LOGIN)).status).toBe(302);
+    expect((await user.get(LOGIN)).status).toBe(302);
   });
 
   it("login waits IDP_HTTP_TIMEOUT for a provider that hangs, then is 503", async () => {
-    const visitor = await start({ httpTimeout: 3 });
+    const user = await start({ httpTimeout: 3 });
     const hold = application.provider.hold("discovery");
-    const answer = visitor.get(LOGIN);
+    const answer = user.get(LOGIN);
     await hold.arrived;
     application.clock.advance(3_000);
     expect((await answer).status).toBe(503);
@@ -745,9 +742,9 @@ describe("while the provider is away", () => {
   });
 
   it("login is 503 problem+json where Accept asks for JSON", async () => {
-    const visitor = await start();
+    const user = await start();
     await application.provider.pause();
-    const answer = await visitor.get(`${LOGIN}?response=json`, { headers: { accept: "application/json" } });
+    const answer = await user.get(`${LOGIN}?response=json`, { headers: { accept: "application/json" } });
     expect(answer.status).toBe(503);
     expect(answer.headers["Content-Type"]).toMatch(/^application\/problem\+json/);
     expect(answer.json()).toMatchObject({ code: "provider_unavailable", status: 503 });
@@ -755,9 +752,9 @@ describe("while the provider is away", () => {
   });
 
   it("login is 503 and nothing is set when the store is away", async () => {
-    const visitor = await start();
+    const user = await start();
     store.isDown = true;
-    const answer = await visitor.get(LOGIN);
+    const answer = await user.get(LOGIN);
     expect(answer.status).toBe(503);
     expect(answer.headers["Retry-After"]).toMatch(/^[1-9]\d*$/);
     expect(answer.body).toContain("store_unavailable");

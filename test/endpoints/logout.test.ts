@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { startApplication, type Answer, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
+import { startApplication, type Answer, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
@@ -10,26 +10,26 @@ const HTML = { accept: "text/html" };
 let application: Application;
 let store: WatchedStore;
 
-async function start(options: ApplicationOptions = {}): Promise<Visitor> {
+async function start(options: ApplicationOptions = {}): Promise<TestUser> {
   const clock = new TestClock();
   store = watchedStore(clock);
   application = await startApplication({ ...options, clock, store });
-  return application.visitor();
+  return application.user();
 }
 
-async function signedIn(options: ApplicationOptions = {}): Promise<Visitor> {
-  const visitor = await start(options);
-  await visitor.signIn();
-  return visitor;
+async function signedIn(options: ApplicationOptions = {}): Promise<TestUser> {
+  const user = await start(options);
+  await user.signIn();
+  return user;
 }
 
 const revocations = () => application.provider.requestsTo("revoke");
 const newest = (kind: string) => application.provider.issued.filter((issued) => issued.kind === kind).at(-1)?.value ?? "";
 
 /** A second browser with the same cookies. */
-function copyOf(visitor: Visitor): Visitor {
-  const copy = application.visitor();
-  for (const [name, value] of visitor.cookies) copy.cookies.set(name, value);
+function copyOf(user: TestUser): TestUser {
+  const copy = application.user();
+  for (const [name, value] of user.cookies) copy.cookies.set(name, value);
   return copy;
 }
 
@@ -58,31 +58,31 @@ describe("logout", () => {
     expect(answer.headers["Content-Type"]).toBe("application/json; charset=utf-8");
   });
 
-  it("ends the session: the visitor is signed out and the old cookie is dead", async () => {
-    const visitor = await signedIn();
-    const thief = copyOf(visitor);
-    await visitor.get(LOGOUT);
-    expect(visitor.cookies.size).toBe(0);
-    expect(await visitor.isSignedIn()).toBe(false);
+  it("ends the session: the user is signed out and the old cookie is dead", async () => {
+    const user = await signedIn();
+    const thief = copyOf(user);
+    await user.get(LOGOUT);
+    expect(user.cookies.size).toBe(0);
+    expect(await user.isSignedIn()).toBe(false);
     expect(await thief.isSignedIn()).toBe(false);
     expect(await application.auth.readSessionRecord(thief.request("/"))).toBeNull();
     expect(await store.entries()).toEqual([]);
   });
 
   it("clears pending logins too: their callbacks are no longer valid", async () => {
-    const visitor = await signedIn();
-    const target = await visitor.approve();
-    const copy = copyOf(visitor);
-    await visitor.get(LOGOUT);
+    const user = await signedIn();
+    const target = await user.approve();
+    const copy = copyOf(user);
+    await user.get(LOGOUT);
     expect((await copy.get(target)).status).toBe(400);
     expect(application.provider.requestsTo("token")).toHaveLength(1);
   });
 
   it("of somebody who has only started a login clears that, without a call to the provider", async () => {
-    const visitor = await start();
-    const target = await visitor.approve();
-    const copy = copyOf(visitor);
-    expect((await visitor.get(`${LOGOUT}?response=json`)).body).toBe('{"status":"logged_out"}');
+    const user = await start();
+    const target = await user.approve();
+    const copy = copyOf(user);
+    expect((await user.get(`${LOGOUT}?response=json`)).body).toBe('{"status":"logged_out"}');
     expect((await copy.get(target)).status).toBe(400);
     expect(await store.entries()).toEqual([]);
     expect(revocations()).toEqual([]);
@@ -100,27 +100,27 @@ describe("logout", () => {
   ])(
     "[BFF-3] [CK-3] [ASVS-3.3.1] over %s deletes the cookie with the attributes it was set with",
     async (_name, baseUrl, options, deletion) => {
-      const visitor = await start({ baseUrl, ...options });
-      const set = (await visitor.signIn()).setCookies?.[0] ?? "";
-      const answer = await visitor.get(LOGOUT);
+      const user = await start({ baseUrl, ...options });
+      const set = (await user.signIn()).setCookies?.[0] ?? "";
+      const answer = await user.get(LOGOUT);
       expect(answer.setCookies).toEqual([deletion]);
       expect(set.replace(/=[^;]+/, "=").replace(/Max-Age=\d+/, "Max-Age=0")).toBe(deletion);
     },
   );
 
   it("with a cookie that leads nowhere deletes it and calls nobody", async () => {
-    const visitor = await start();
-    visitor.cookies.set("idpauth", "A".repeat(43));
-    const answer = await visitor.get(LOGOUT);
+    const user = await start();
+    user.cookies.set("idpauth", "A".repeat(43));
+    const answer = await user.get(LOGOUT);
     expect([answer.status, answer.setCookies]).toEqual([302, ["idpauth=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax"]]);
     expect(application.provider.requests).toEqual([]);
   });
 
   it.each([LOGOUT, `${LOGOUT}?response=json`])(
-    "[REV-5] of an anonymous visitor, %s: the same answer, no call, no cookie, no store entry",
+    "[REV-5] of an anonymous user, %s: the same answer, no call, no cookie, no store entry",
     async (target) => {
-      const visitor = await start();
-      const answer = await visitor.get(target);
+      const user = await start();
+      const answer = await user.get(target);
       expect([answer.status, answer.setCookies ?? []]).toEqual([target === LOGOUT ? 302 : 200, []]);
       expect(application.provider.requests).toEqual([]);
       expect(store.operations).toEqual([]);
@@ -128,9 +128,9 @@ describe("logout", () => {
   );
 
   it("twice is as good as once, and revokes once", async () => {
-    const visitor = await signedIn();
-    const copy = copyOf(visitor);
-    const answers = await Promise.all([visitor.get(LOGOUT), copy.get(LOGOUT)]);
+    const user = await signedIn();
+    const copy = copyOf(user);
+    const answers = await Promise.all([user.get(LOGOUT), copy.get(LOGOUT)]);
     expect(answers.map(({ status }) => status)).toEqual([302, 302]);
     expect((await copy.get(LOGOUT)).status).toBe(302);
     expect(revocations()).toHaveLength(1);
@@ -152,10 +152,10 @@ describe("[ASVS-3.5.1] an invalid response value", () => {
     "response=%20json",
     "response=__proto__",
   ])("%s is 400 and nothing changes", async (query) => {
-    const visitor = application.visitor();
-    await visitor.signIn();
+    const user = application.user();
+    await user.signIn();
     const before = store.writes.length;
-    const answer = await visitor.get(`${LOGOUT}?${query}`);
+    const answer = await user.get(`${LOGOUT}?${query}`);
     expect(answer.status).toBe(400);
     expect(answer.headers["Content-Type"]).toBe("application/problem+json; charset=utf-8");
     expect(answer.json()).toMatchObject({
@@ -164,26 +164,26 @@ describe("[ASVS-3.5.1] an invalid response value", () => {
     });
     expect(answer.setCookies ?? []).toEqual([]);
     expect(store.writes.length).toBe(before);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
     expect(revocations()).toEqual([]);
   });
 
   it("is told as a page where Accept prefers HTML", async () => {
-    const answer = await application.visitor().get(`${LOGOUT}?response=xml`, { headers: HTML });
+    const answer = await application.user().get(`${LOGOUT}?response=xml`, { headers: HTML });
     expect(answer.status).toBe(400);
     expect(answer.headers["Content-Type"]).toMatch(/^text\/html/);
     expect(answer.body).toContain("invalid_parameter");
   });
 
   it.each([{ "sec-purpose": "prefetch" }, { purpose: "prefetch" }, { "next-router-prefetch": "1" }])(
-    "a prefetch (%j) is 503 and the visitor stays signed in",
+    "a prefetch (%j) is 503 and the user stays signed in",
     async (headers) => {
-      const visitor = application.visitor();
-      await visitor.signIn();
-      const answer = await visitor.get(LOGOUT, { headers: headers as unknown as Record<string, string> });
+      const user = application.user();
+      await user.signIn();
+      const answer = await user.get(LOGOUT, { headers: headers as unknown as Record<string, string> });
       expect([answer.status, answer.json().code]).toEqual([503, "prefetch_refused"]);
       expect(answer.setCookies ?? []).toEqual([]);
-      expect(await visitor.isSignedIn()).toBe(true);
+      expect(await user.isSignedIn()).toBe(true);
     },
   );
 });
@@ -192,8 +192,8 @@ describe("[REV-3] revocation", () => {
   afterEach(() => application.stop());
 
   it("[REV-1] [REV-2] posts the refresh token, with its hint and client authentication, and takes the access token along", async () => {
-    const visitor = await signedIn();
-    await visitor.get(LOGOUT);
+    const user = await signedIn();
+    await user.get(LOGOUT);
     expect(revocations()).toHaveLength(1);
     expect(Object.fromEntries(revocations()[0]?.params ?? [])).toEqual({
       token: newest("refresh_token"),
@@ -205,8 +205,8 @@ describe("[REV-3] revocation", () => {
   });
 
   it("[REV-2] posts the access token when there is no refresh token", async () => {
-    const visitor = await signedIn({ provider: { issueRefreshToken: false } });
-    await visitor.get(LOGOUT);
+    const user = await signedIn({ provider: { issueRefreshToken: false } });
+    await user.get(LOGOUT);
     expect(Object.fromEntries(revocations()[0]?.params ?? [])).toMatchObject({
       token: newest("access_token"),
       token_type_hint: "access_token",
@@ -215,34 +215,34 @@ describe("[REV-3] revocation", () => {
   });
 
   it("posts the newest refresh token after a rotation", async () => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     application.clock.advance(3_600_000);
-    expect(await visitor.isSignedIn()).toBe(true);
-    await visitor.get(LOGOUT);
+    expect(await user.isSignedIn()).toBe(true);
+    await user.get(LOGOUT);
     expect(revocations()[0]?.params.get("token")).toBe(newest("refresh_token"));
   });
 
   it("also happens for a session that a cap has ended", async () => {
-    const visitor = await signedIn({ sessionMaxAge: 60 });
+    const user = await signedIn({ sessionMaxAge: 60 });
     application.clock.advance(61_000);
-    await visitor.get(LOGOUT);
+    await user.get(LOGOUT);
     expect(application.provider.isActive(newest("refresh_token"))).toBe(false);
   });
 
   it("[REV-6] with IDP_TOKEN_REVOKE_ON_LOGOUT off makes no call; the local session is cleared", async () => {
-    const visitor = await signedIn({ tokenRevokeOnLogout: false });
+    const user = await signedIn({ tokenRevokeOnLogout: false });
     const before = application.provider.requests.length;
-    expect((await visitor.get(LOGOUT)).status).toBe(302);
-    expect(await visitor.isSignedIn()).toBe(false);
+    expect((await user.get(LOGOUT)).status).toBe(302);
+    expect(await user.isSignedIn()).toBe(false);
     expect(application.provider.requests.length).toBe(before);
     expect(application.provider.isActive(newest("refresh_token"))).toBe(true);
   });
 
   it("is skipped where the provider has no revocation endpoint", async () => {
-    const visitor = await start();
+    const user = await start();
     application.provider.discoveryDocument = ({ revocation_endpoint: _gone, ...rest }) => rest;
-    await visitor.signIn();
-    expect((await visitor.get(`${LOGOUT}?response=json`)).body).toBe('{"status":"logged_out"}');
+    await user.signIn();
+    expect((await user.get(`${LOGOUT}?response=json`)).body).toBe('{"status":"logged_out"}');
     expect(revocations()).toEqual([]);
   });
 
@@ -261,13 +261,13 @@ describe("[REV-3] revocation", () => {
   it.each(FAULTS.flatMap((fault) => [["redirect", fault] as const, ["json", fault] as const]))(
     "that fails is swallowed, response=%s: %j",
     async (response, fault) => {
-      const visitor = await signedIn();
+      const user = await signedIn();
       application.provider.fault("revoke", fault);
-      const answer = await visitor.get(`${LOGOUT}?response=${response}`);
+      const answer = await user.get(`${LOGOUT}?response=${response}`);
       if (response === "json") expect([answer.status, answer.body]).toEqual([200, '{"status":"logged_out"}']);
       else expect([answer.status, answer.location]).toEqual([302, "/idpauth/"]);
-      expect(visitor.cookies.size).toBe(0);
-      expect(await visitor.isSignedIn()).toBe(false);
+      expect(user.cookies.size).toBe(0);
+      expect(await user.isSignedIn()).toBe(false);
       expect(revocations()).toHaveLength(1);
     },
   );
@@ -275,19 +275,19 @@ describe("[REV-3] revocation", () => {
   describe("[REV-7] that hangs", () => {
     /** A logout whose revocation has arrived at the provider and gets no answer. */
     async function hanging(): Promise<{
-      copy: Visitor;
+      copy: TestUser;
       hold: { release(): void };
       done: { answer?: Answer };
       logouts: unknown[];
       isIdle: () => boolean;
     }> {
-      const visitor = await signedIn();
-      const copy = copyOf(visitor);
+      const user = await signedIn();
+      const copy = copyOf(user);
       const logouts: unknown[] = [];
       application.auth.on("logout", ({ time: _time, ...event }) => logouts.push(event));
       const hold = application.provider.hold("revoke");
       const done: { answer?: Answer } = {};
-      void visitor.get(`${LOGOUT}?response=json`).then((answer) => (done.answer = answer));
+      void user.get(`${LOGOUT}?response=json`).then((answer) => (done.answer = answer));
       await hold.arrived;
       let isIdle = false;
       void application.auth.idle().then(() => (isIdle = true));
@@ -322,46 +322,46 @@ describe("[REV-3] revocation", () => {
     });
 
     it("leaves no timer behind when the provider answers in time", async () => {
-      const visitor = await signedIn();
-      await visitor.get(LOGOUT);
+      const user = await signedIn();
+      await user.get(LOGOUT);
       expect(application.clock.pendingTimers).toBe(0);
     });
   });
 
   describe("[REV-7] is told as done only where it was the newest token", () => {
-    const revokedOf = async (visitor: Visitor) => {
+    const revokedOf = async (user: TestUser) => {
       const seen: (boolean | null)[] = [];
       application.auth.on("logout", ({ revoked }) => seen.push(revoked));
-      await visitor.get(LOGOUT);
+      await user.get(LOGOUT);
       await application.auth.idle();
       return seen;
     };
 
     it("after a refresh: yes", async () => {
-      const visitor = await signedIn();
+      const user = await signedIn();
       application.clock.advance(3_600_000);
-      expect(await visitor.isSignedIn()).toBe(true);
-      expect(await revokedOf(visitor)).toEqual([true]);
+      expect(await user.isSignedIn()).toBe(true);
+      expect(await revokedOf(user)).toEqual([true]);
     });
 
     it("after a refresh that was refused with invalid_grant, the access token is the newest that works: yes", async () => {
-      const visitor = await signedIn();
+      const user = await signedIn();
       application.clock.advance(3_600_000);
       application.provider.fault("token", { kind: "status", status: 400, body: { error: "invalid_grant" } });
-      expect(await visitor.isSignedIn()).toBe(false);
-      expect(await revokedOf(visitor)).toEqual([true]);
+      expect(await user.isSignedIn()).toBe(false);
+      expect(await revokedOf(user)).toEqual([true]);
     });
 
     it("while a refresh is under way: no, and what the refresh brings is revoked by itself", async () => {
-      const visitor = await signedIn();
+      const user = await signedIn();
       application.clock.advance(3_600_000);
-      const copy = copyOf(visitor);
+      const copy = copyOf(user);
       const hold = application.provider.hold("token", { before: false });
       const probe = copy.get("/idpauth/session");
       await hold.arrived;
       const seen: (boolean | null)[] = [];
       application.auth.on("logout", ({ revoked }) => seen.push(revoked));
-      await visitor.get(LOGOUT);
+      await user.get(LOGOUT);
       hold.release();
       await probe;
       await application.auth.idle();
@@ -371,17 +371,17 @@ describe("[REV-3] revocation", () => {
   });
 
   it("with the provider gone altogether does not keep anybody signed in", async () => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     await application.provider.pause();
-    expect((await visitor.get(LOGOUT)).status).toBe(302);
-    expect(await visitor.isSignedIn()).toBe(false);
+    expect((await user.get(LOGOUT)).status).toBe(302);
+    expect(await user.isSignedIn()).toBe(false);
     await application.provider.resume();
   });
 
   it("that failed is logged without the token", async () => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     application.provider.fault("revoke", { kind: "status", status: 503 });
-    await visitor.get(LOGOUT);
+    await user.get(LOGOUT);
     const lines = application.log.filter(({ details }) => details?.["endpoint"] === "revocation");
     expect(lines).toHaveLength(1);
     expect(JSON.stringify(lines)).not.toContain(newest("refresh_token"));
@@ -392,13 +392,13 @@ describe("a logout during a refresh", () => {
   afterEach(() => application.stop());
 
   it("wins: the session is not written back, and the late tokens are revoked", async () => {
-    const visitor = await signedIn();
-    const copy = copyOf(visitor);
+    const user = await signedIn();
+    const copy = copyOf(user);
     application.clock.advance(3_600_000);
     const hold = application.provider.hold("token", { before: false });
     const probe = copy.get("/idpauth/session");
     await hold.arrived;
-    await visitor.get(LOGOUT);
+    await user.get(LOGOUT);
     hold.release();
     expect((await probe).json()).toEqual({ authenticated: false, user: null });
     expect(await copy.isSignedIn()).toBe(false);
@@ -411,9 +411,9 @@ describe("while the store is away", () => {
   afterEach(() => application.stop());
 
   it.each([LOGOUT, `${LOGOUT}?response=json`])("%s is 503, never logged out, and no cookie is touched", async (target) => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     store.isDown = true;
-    const answer = await visitor.get(target);
+    const answer = await user.get(target);
     expect(answer.status).toBe(503);
     expect(answer.headers["Retry-After"]).toMatch(/^[1-9]\d*$/);
     expect(answer.body).not.toContain("logged_out");
@@ -421,6 +421,6 @@ describe("while the store is away", () => {
     expect(answer.setCookies ?? []).toEqual([]);
     expect(revocations()).toEqual([]);
     store.isDown = false;
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
   });
 });

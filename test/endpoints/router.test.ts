@@ -1,16 +1,16 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { startApplication, type Answer, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
+import { startApplication, type Answer, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
 
 let application: Application;
 let store: WatchedStore;
 
-async function start(options: ApplicationOptions = {}): Promise<Visitor> {
+async function start(options: ApplicationOptions = {}): Promise<TestUser> {
   const clock = new TestClock();
   store = watchedStore(clock);
   application = await startApplication({ ...options, clock, store });
-  return application.visitor();
+  return application.user();
 }
 
 function expectCommonHeaders(answer: Answer): void {
@@ -66,17 +66,17 @@ describe("[BCP-11] [BCP-15] [CK-7] [ASVS-3.4.4] [ASVS-3.5.8] [ASVS-14.3.2] every
     ["unknown path", "/idpauth/nothing", {}, 404],
     ["unknown path as a page", "/idpauth/nothing", { accept: "text/html" }, 404],
   ])("carries the common headers: %s", async (_name, target, headers, status) => {
-    for (const visitor of [application.visitor(), await signedInVisitor()]) {
-      const answer = await visitor.get(target, { headers: headers });
+    for (const user of [application.user(), await signedInUser()]) {
+      const answer = await user.get(target, { headers: headers });
       expect(answer.status).toBe(status);
       expectCommonHeaders(answer);
     }
   });
 
   it("of a finished callback, a provider error and an outage carries them too", async () => {
-    const visitor = application.visitor();
-    expectCommonHeaders(await visitor.signIn());
-    expectCommonHeaders(await visitor.get((await visitor.approve()).replace(/code=[^&]*/, "error=access_denied")));
+    const user = application.user();
+    expectCommonHeaders(await user.signIn());
+    expectCommonHeaders(await user.get((await user.approve()).replace(/code=[^&]*/, "error=access_denied")));
     store.isDown = true;
     for (const target of [
       "/idpauth/",
@@ -86,7 +86,7 @@ describe("[BCP-11] [BCP-15] [CK-7] [ASVS-3.4.4] [ASVS-3.5.8] [ASVS-14.3.2] every
       "/idpauth/debug",
       "/idpauth/login-callback?state=x",
     ]) {
-      const answer = await visitor.get(target);
+      const answer = await user.get(target);
       expect(answer.status).toBe(503);
       expectCommonHeaders(answer);
       expect(answer.headers["Retry-After"]).toMatch(/^[1-9]\d*$/);
@@ -95,14 +95,14 @@ describe("[BCP-11] [BCP-15] [CK-7] [ASVS-3.4.4] [ASVS-3.5.8] [ASVS-14.3.2] every
   });
 
   it("has no redirect but 302", async () => {
-    const visitor = await signedInVisitor();
-    for (const target of ["/idpauth/login/", "/idpauth/logout/"]) expect((await visitor.get(target)).status).toBe(302);
+    const user = await signedInUser();
+    for (const target of ["/idpauth/login/", "/idpauth/logout/"]) expect((await user.get(target)).status).toBe(302);
   });
 
-  async function signedInVisitor(): Promise<Visitor> {
-    const visitor = application.visitor();
-    await visitor.signIn();
-    return visitor;
+  async function signedInUser(): Promise<TestUser> {
+    const user = application.user();
+    await user.signIn();
+    return user;
   }
 });
 
@@ -120,9 +120,9 @@ describe("[CK-8] [ASVS-3.5.1] [oidcc-client-test-form-post-error] methods", () =
     ...acting.flatMap((target) => [...others, "HEAD"].map((method) => [method, target, "GET"] as const)),
     ...reading.flatMap((target) => others.map((method) => [method, target, "GET, HEAD"] as const)),
   ])("%s %s is 405 with Allow, and does nothing", async (method, target, allow) => {
-    const visitor = application.visitor();
+    const user = application.user();
     const [operations, requests] = [store.operations.length, application.provider.requests.length];
-    const answer = await visitor.get(`${target}?state=x&code=y`, { method });
+    const answer = await user.get(`${target}?state=x&code=y`, { method });
     expect([answer.status, answer.headers["Allow"]]).toEqual([405, allow]);
     expect(answer.json()).toMatchObject({ code: "method_not_allowed", status: 405 });
     expectCommonHeaders(answer);
@@ -130,17 +130,17 @@ describe("[CK-8] [ASVS-3.5.1] [oidcc-client-test-form-post-error] methods", () =
     expect([store.operations.length, application.provider.requests.length]).toEqual([operations, requests]);
   });
 
-  it("POST to logout leaves the visitor signed in", async () => {
-    const visitor = application.visitor();
-    await visitor.signIn();
-    await visitor.get("/idpauth/logout/", { method: "POST" });
-    expect(await visitor.isSignedIn()).toBe(true);
+  it("POST to logout leaves the user signed in", async () => {
+    const user = application.user();
+    await user.signIn();
+    await user.get("/idpauth/logout/", { method: "POST" });
+    expect(await user.isSignedIn()).toBe(true);
   });
 
   it.each(reading)("HEAD %s has the status and headers of GET", async (target) => {
-    const visitor = application.visitor();
-    await visitor.signIn();
-    const [get, head] = [await visitor.get(target), await visitor.get(target, { method: "HEAD" })];
+    const user = application.user();
+    await user.signIn();
+    const [get, head] = [await user.get(target), await user.get(target, { method: "HEAD" })];
     expect([head.status, head.headers]).toEqual([get.status, get.headers]);
   });
 });
@@ -165,7 +165,7 @@ describe("paths", () => {
     ["/idpauth/logout/", 302],
     ["http://app.example/idpauth/session", 200],
   ])("%s is answered with %i, without a redirect to another spelling", async (target, status) => {
-    expect((await application.visitor().get(target)).status).toBe(status);
+    expect((await application.user().get(target)).status).toBe(status);
   });
 
   it.each([
@@ -187,7 +187,7 @@ describe("paths", () => {
     "/idpauth/\u0000",
     `/idpauth/${"x".repeat(10_000)}`,
   ])("%j is 404, and is not repeated", async (target) => {
-    const answer = await application.visitor().get(target);
+    const answer = await application.user().get(target);
     expect(answer.status).toBe(404);
     expect(answer.json()).toMatchObject({ code: "not_found" });
     expect(`${JSON.stringify(answer.headers)}${answer.body ?? ""}`).not.toContain(
@@ -206,8 +206,8 @@ describe("paths", () => {
     "*",
     "",
   ])("%j is not ours", (target) => {
-    const visitor = application.visitor();
-    expect(application.auth.handle(visitor.request(target))).toBeUndefined();
+    const user = application.user();
+    expect(application.auth.handle(user.request(target))).toBeUndefined();
   });
 });
 
@@ -220,24 +220,24 @@ describe("mountPath", () => {
     ["auth", "/auth/"],
     ["/a/b/c/", "/a/b/c/"],
   ])("%s moves every endpoint to %s", async (mountPath, mounted) => {
-    const visitor = await start({ mountPath });
-    expect(application.auth.handle(visitor.request("/idpauth/session"))).toBeUndefined();
-    const login = await visitor.get(`${mounted}login/`);
+    const user = await start({ mountPath });
+    expect(application.auth.handle(user.request("/idpauth/session"))).toBeUndefined();
+    const login = await user.get(`${mounted}login/`);
     expect(new URL(login.location).searchParams.get("redirect_uri")).toBe(`http://app.example${mounted}login-callback`);
-    const done = await visitor.signIn(`${mounted}login/`);
+    const done = await user.signIn(`${mounted}login/`);
     expect([done.status, done.location]).toEqual([302, mounted]);
-    expect((await visitor.get(`${mounted}session`)).json().authenticated).toBe(true);
-    expect((await visitor.get(mounted)).body).toContain(`href="${mounted}logout/"`);
-    expect((await visitor.get(mounted)).body).toContain(`href="${mounted}style.css"`);
-    const error = await visitor.get((await visitor.approve(`${mounted}login/`)).replace(/code=[^&]*/, "error=access_denied"));
+    expect((await user.get(`${mounted}session`)).json().authenticated).toBe(true);
+    expect((await user.get(mounted)).body).toContain(`href="${mounted}logout/"`);
+    expect((await user.get(mounted)).body).toContain(`href="${mounted}style.css"`);
+    const error = await user.get((await user.approve(`${mounted}login/`)).replace(/code=[^&]*/, "error=access_denied"));
     expect(error.location).toBe(`${mounted}?error=access_denied`);
-    expect((await visitor.get(`${mounted}logout/`)).location).toBe(mounted);
-    expect((await visitor.get(`${mounted}login-callback`)).body).toContain(`href="${mounted}login/"`);
+    expect((await user.get(`${mounted}logout/`)).location).toBe(mounted);
+    expect((await user.get(`${mounted}login-callback`)).body).toContain(`href="${mounted}login/"`);
   });
 
   it("is in the guard's login address", async () => {
-    const visitor = await start({ mountPath: "/auth/" });
-    const blocked = await application.auth.guard(visitor.request("/reports", { headers: { accept: "application/json" } }));
+    const user = await start({ mountPath: "/auth/" });
+    const blocked = await application.auth.guard(user.request("/reports", { headers: { accept: "application/json" } }));
     expect(JSON.parse(blocked?.reply.body ?? "")).toMatchObject({ login_url: "/auth/login/" });
   });
 });
@@ -272,38 +272,38 @@ describe("[BFF-3] [CK-2] [ASVS-3.3.1] the cookie", () => {
       `idpauth=${value}; Path=/; Max-Age=${String(31 * 86_400)}; HttpOnly; SameSite=Lax`,
     ],
   ])("of %s has exactly these attributes, from the start of a login and from the callback", async (_name, options, request, pattern) => {
-    const visitor = await start(options);
-    const login = await visitor.get("/idpauth/login/", request);
+    const user = await start(options);
+    const login = await user.get("/idpauth/login/", request);
     const callback = new URL(await application.provider.signInCode(login.location));
-    const done = await visitor.get(`${callback.pathname}${callback.search}`, request);
+    const done = await user.get(`${callback.pathname}${callback.search}`, request);
     for (const answer of [login, done]) {
       expect(answer.setCookies).toHaveLength(1);
       expect(answer.setCookies?.[0]).toMatch(new RegExp(`^${pattern.replaceAll("/", "\\/")}$`));
     }
-    expect((await visitor.get("/idpauth/session", request)).json().authenticated).toBe(true);
+    expect((await user.get("/idpauth/session", request)).json().authenticated).toBe(true);
   });
 
   it("is of constant size, however large the claims and scopes", async () => {
-    const visitor = await start({ scope: ["openid", ...Array.from({ length: 100 }, (_, index) => `scope-number-${String(index)}`)] });
+    const user = await start({ scope: ["openid", ...Array.from({ length: 100 }, (_, index) => `scope-number-${String(index)}`)] });
     application.provider.person = { sub: "x", name: "N".repeat(60_000) };
-    const done = await visitor.signIn();
+    const done = await user.signIn();
     expect(done.status).toBe(302);
     expect(done.setCookies?.[0]?.length).toBeLessThan(130);
-    expect((await visitor.get("/idpauth/session")).json().user.name).toHaveLength(60_000);
+    expect((await user.get("/idpauth/session")).json().user.name).toHaveLength(60_000);
   });
 
-  it("is not set again by the probe, the index or another login of the signed-in visitor", async () => {
-    const visitor = await start();
-    await visitor.signIn();
+  it("is not set again by the probe, the index or another login of the signed-in user", async () => {
+    const user = await start();
+    await user.signIn();
     for (const target of ["/idpauth/session", "/idpauth/", "/idpauth/login/"])
-      expect((await visitor.get(target)).setCookies ?? []).toEqual([]);
+      expect((await user.get(target)).setCookies ?? []).toEqual([]);
   });
 
   it("[CK-4] a thousand anonymous visits of index and probe leave no cookie and no entry", async () => {
-    const visitor = await start({ debug: true });
+    const user = await start({ debug: true });
     for (let visit = 0; visit < 334; visit += 1) {
       for (const target of ["/idpauth/", "/idpauth/session", "/idpauth/debug"])
-        expect((await visitor.get(target)).setCookies ?? []).toEqual([]);
+        expect((await user.get(target)).setCookies ?? []).toEqual([]);
     }
     expect(store.operations).toEqual([]);
   });

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, expectTypeOf, it } from "vitest";
 import type { DetailedSessionProbe, SessionDetails, SessionProbe } from "../../src/index.js";
-import { startApplication, type Answer, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
+import { startApplication, type Answer, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
@@ -14,24 +14,24 @@ const SIGNED_OUT = JSON.stringify({ authenticated: false, user: null });
 let application: Application;
 let store: WatchedStore;
 
-async function start(options: ApplicationOptions = {}): Promise<Visitor> {
+async function start(options: ApplicationOptions = {}): Promise<TestUser> {
   const clock = new TestClock();
   store = watchedStore(clock);
   application = await startApplication({ ...options, clock, store });
-  return application.visitor();
+  return application.user();
 }
 
-async function signedIn(options: ApplicationOptions = {}): Promise<Visitor> {
-  const visitor = await start(options);
-  await visitor.signIn();
-  return visitor;
+async function signedIn(options: ApplicationOptions = {}): Promise<TestUser> {
+  const user = await start(options);
+  await user.signIn();
+  return user;
 }
 
 const pass = (seconds: number) => {
   application.clock.advance(seconds * 1000);
 };
 const refreshes = () => application.provider.requestsTo("token", { grant_type: "refresh_token" }).length;
-const sessionOf = (visitor: Visitor) => application.auth.readSessionRecord(visitor.request("/"));
+const sessionOf = (user: TestUser) => application.auth.readSessionRecord(user.request("/"));
 
 describe("[BFF-5] the probe's bodies", () => {
   beforeAll(async () => {
@@ -40,22 +40,22 @@ describe("[BFF-5] the probe's bodies", () => {
   afterAll(() => application.stop());
 
   it("signed in: 200, authenticated true and exactly email, name and picture", async () => {
-    const visitor = application.visitor();
-    await visitor.signIn();
-    const answer = await visitor.get(PROBE);
+    const user = application.user();
+    await user.signIn();
+    const answer = await user.get(PROBE);
     expect([answer.status, answer.body]).toEqual([200, SIGNED_IN]);
     expect(answer.headers["Content-Type"]).toBe("application/json; charset=utf-8");
   });
 
   it("signed out: 200, authenticated false and user null", async () => {
-    const answer = await application.visitor().get(PROBE);
+    const answer = await application.user().get(PROBE);
     expect([answer.status, answer.body]).toEqual([200, SIGNED_OUT]);
   });
 
   it("with only a login in progress: signed out", async () => {
-    const visitor = application.visitor();
-    await visitor.get("/idpauth/login/");
-    expect((await visitor.get(PROBE)).body).toBe(SIGNED_OUT);
+    const user = application.user();
+    await user.get("/idpauth/login/");
+    expect((await user.get(PROBE)).body).toBe(SIGNED_OUT);
   });
 
   it.each([
@@ -76,12 +76,12 @@ describe("[BFF-5] the probe's bodies", () => {
       { sub: "more", name: "M", phone_number: "1", hd: "example.com" },
       { email: null, name: "M", picture: null },
     ],
-  ])("claims %j give user %j", async (person, user) => {
-    const visitor = application.visitor();
+  ])("claims %j give user %j", async (person, payload) => {
+    const user = application.user();
     application.provider.userinfoResponse = () => ({});
-    await visitor.signIn("/idpauth/login/", person);
+    await user.signIn("/idpauth/login/", person);
     application.provider.userinfoResponse = undefined;
-    expect((await visitor.get(PROBE)).body).toBe(JSON.stringify({ authenticated: true, user }));
+    expect((await user.get(PROBE)).body).toBe(JSON.stringify({ authenticated: true, user: payload }));
   });
 
   it.each([
@@ -95,25 +95,25 @@ describe("[BFF-5] the probe's bodies", () => {
     "x=1",
     "__proto__=1",
   ])("?%s is ignored", async (query) => {
-    const visitor = application.visitor();
-    await visitor.signIn();
-    expect((await visitor.get(`${PROBE}?${query}`)).body).toBe(SIGNED_IN);
-    expect((await application.visitor().get(`${PROBE}?${query}`)).body).toBe(SIGNED_OUT);
+    const user = application.user();
+    await user.signIn();
+    expect((await user.get(`${PROBE}?${query}`)).body).toBe(SIGNED_IN);
+    expect((await application.user().get(`${PROBE}?${query}`)).body).toBe(SIGNED_OUT);
   });
 
   it("an anonymous probe leaves no cookie and no entry in the store", async () => {
     const [before, cost] = [store.operations.length, (await store.entries()).length];
-    const visitor = application.visitor();
-    for (let probe = 0; probe < 20; probe += 1) expect((await visitor.get(PROBE)).setCookies ?? []).toEqual([]);
+    const user = application.user();
+    for (let probe = 0; probe < 20; probe += 1) expect((await user.get(PROBE)).setCookies ?? []).toEqual([]);
     expect(store.operations.length).toBe(before);
     expect((await store.entries()).length).toBe(cost);
   });
 
   it("an unknown cookie is looked up and costs no more", async () => {
     const before = store.writes.length;
-    const visitor = application.visitor();
-    visitor.cookies.set("idpauth", "A".repeat(43));
-    const answer = await visitor.get(PROBE);
+    const user = application.user();
+    user.cookies.set("idpauth", "A".repeat(43));
+    const answer = await user.get(PROBE);
     expect([answer.body, answer.setCookies ?? []]).toEqual([SIGNED_OUT, []]);
     expect(store.writes.length).toBe(before);
   });
@@ -127,18 +127,18 @@ describe("[BFF-5] refresh by the probe", () => {
     [0, 1],
     [1, 1],
   ])("%i s from the ID token's expiry: %i refreshes, signed in all the same", async (offset, count) => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     pass(HOUR + offset);
-    expect((await visitor.get(PROBE)).body).toBe(SIGNED_IN);
+    expect((await user.get(PROBE)).body).toBe(SIGNED_IN);
     expect(refreshes()).toBe(count);
   });
 
   it("writes credentials and id_info back, moves exp forward, and not the login's stamp", async () => {
-    const visitor = await signedIn();
-    const before = await sessionOf(visitor);
+    const user = await signedIn();
+    const before = await sessionOf(user);
     pass(HOUR);
-    await visitor.get(PROBE);
-    const after = await sessionOf(visitor);
+    await user.get(PROBE);
+    const after = await sessionOf(user);
     const exp = (session: typeof after) => (session?.["id_info"] as { exp: number }).exp;
     expect(exp(after)).toBe(exp(before) + HOUR);
     const credentials = (session: typeof after) => session?.["credentials"] as { token: string; refresh_token: string };
@@ -148,21 +148,21 @@ describe("[BFF-5] refresh by the probe", () => {
   });
 
   it("happens once per expiry, however often and in parallel it is asked", async () => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     pass(HOUR);
-    const answers = await Promise.all(Array.from({ length: 50 }, () => visitor.get(PROBE)));
+    const answers = await Promise.all(Array.from({ length: 50 }, () => user.get(PROBE)));
     expect(new Set(answers.map(({ body }) => body))).toEqual(new Set([SIGNED_IN]));
-    for (let probe = 0; probe < 10; probe += 1) await visitor.get(PROBE);
+    for (let probe = 0; probe < 10; probe += 1) await user.get(PROBE);
     expect(refreshes()).toBe(1);
     expect(application.provider.reuses).toBe(0);
   });
 
   it("does not happen with IDP_SESSION_AUTO_REFRESH off: the session ends at the ID token's expiry", async () => {
-    const visitor = await signedIn({ sessionAutoRefresh: false });
+    const user = await signedIn({ sessionAutoRefresh: false });
     pass(HOUR - 1);
-    expect((await visitor.get(PROBE)).body).toBe(SIGNED_IN);
+    expect((await user.get(PROBE)).body).toBe(SIGNED_IN);
     pass(1);
-    expect((await visitor.get(`${PROBE}?details=true`)).json()).toMatchObject({
+    expect((await user.get(`${PROBE}?details=true`)).json()).toMatchObject({
       authenticated: false,
       user: null,
       reason: "auto_refresh_off",
@@ -171,9 +171,9 @@ describe("[BFF-5] refresh by the probe", () => {
   });
 
   it("does not happen without a refresh token", async () => {
-    const visitor = await signedIn({ provider: { issueRefreshToken: false } });
+    const user = await signedIn({ provider: { issueRefreshToken: false } });
     pass(HOUR);
-    expect((await visitor.get(`${PROBE}?details=true`)).json()).toMatchObject({
+    expect((await user.get(`${PROBE}?details=true`)).json()).toMatchObject({
       authenticated: false,
       user: null,
       reason: "no_refresh_token",
@@ -182,31 +182,31 @@ describe("[BFF-5] refresh by the probe", () => {
   });
 
   it("refused by the provider ends the session, and the provider is not asked again", async () => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     application.provider.revokeAll();
     pass(HOUR);
-    for (let probe = 0; probe < 10; probe += 1) expect((await visitor.get(PROBE)).body).toBe(SIGNED_OUT);
-    expect((await visitor.get(`${PROBE}?details=true`)).json().reason).toBe("refresh_rejected");
+    for (let probe = 0; probe < 10; probe += 1) expect((await user.get(PROBE)).body).toBe(SIGNED_OUT);
+    expect((await user.get(`${PROBE}?details=true`)).json().reason).toBe("refresh_rejected");
     expect(refreshes()).toBe(1);
   });
 
   it("of another person's ID token is refused: nobody is switched", async () => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     application.provider.mutateIdToken = (draft) => {
       Object.assign(draft.claims, { sub: "eve", email: "eve@example.com" });
       return draft;
     };
     pass(HOUR);
-    expect((await visitor.get(PROBE)).body).toBe(SIGNED_OUT);
-    expect(JSON.stringify(await sessionOf(visitor))).not.toContain("eve");
+    expect((await user.get(PROBE)).body).toBe(SIGNED_OUT);
+    expect(JSON.stringify(await sessionOf(user))).not.toContain("eve");
   });
 
   it("a session that has ended does not recover by probing, but by a new login", async () => {
-    const visitor = await signedIn({ sessionAutoRefresh: false });
+    const user = await signedIn({ sessionAutoRefresh: false });
     pass(HOUR);
-    for (let probe = 0; probe < 3; probe += 1) expect((await visitor.get(PROBE)).body).toBe(SIGNED_OUT);
-    await visitor.signIn();
-    expect((await visitor.get(PROBE)).body).toBe(SIGNED_IN);
+    for (let probe = 0; probe < 3; probe += 1) expect((await user.get(PROBE)).body).toBe(SIGNED_OUT);
+    await user.signIn();
+    expect((await user.get(PROBE)).body).toBe(SIGNED_IN);
   });
 });
 
@@ -218,46 +218,46 @@ describe("[ASVS-7.3.1] [SM-3] IDP_SESSION_MAX_AGE", () => {
     [0, true],
     [1, false],
   ])("%i s from the cap: %s", async (offset, authenticated) => {
-    const visitor = await signedIn({ sessionMaxAge: 1800 });
+    const user = await signedIn({ sessionMaxAge: 1800 });
     pass(1800 + offset);
-    const answer = (await visitor.get(`${PROBE}?details=true`)).json();
+    const answer = (await user.get(`${PROBE}?details=true`)).json();
     expect(answer.authenticated).toBe(authenticated);
     expect(answer.reason).toBe(authenticated ? null : "max_age");
   });
 
   it("is lifted by no refresh and no activity", async () => {
-    const visitor = await signedIn({ sessionMaxAge: 1800, provider: { idTokenSeconds: 300 } });
+    const user = await signedIn({ sessionMaxAge: 1800, provider: { idTokenSeconds: 300 } });
     for (let waited = 0; waited < 1800; waited += 300) {
       pass(300);
-      expect((await visitor.get(PROBE)).body).toBe(SIGNED_IN);
+      expect((await user.get(PROBE)).body).toBe(SIGNED_IN);
     }
     expect(refreshes()).toBe(6);
     pass(1);
-    expect((await visitor.get(PROBE)).body).toBe(SIGNED_OUT);
+    expect((await user.get(PROBE)).body).toBe(SIGNED_OUT);
     expect(refreshes()).toBe(6);
   });
 
   it("once it has ended a session, a probe costs the store one read", async () => {
-    const visitor = await signedIn({ sessionMaxAge: 1800 });
+    const user = await signedIn({ sessionMaxAge: 1800 });
     pass(1801);
-    await visitor.get(PROBE);
+    await user.get(PROBE);
     store.operations.length = 0;
-    await visitor.get(PROBE);
+    await user.get(PROBE);
     expect(store.operations).toEqual(["get"]);
   });
 
   it("decides before the refresh: no token request is made beyond it", async () => {
-    const visitor = await signedIn({ sessionMaxAge: 1800, provider: { idTokenSeconds: 300 } });
+    const user = await signedIn({ sessionMaxAge: 1800, provider: { idTokenSeconds: 300 } });
     pass(1801);
-    expect((await visitor.get(PROBE)).body).toBe(SIGNED_OUT);
+    expect((await user.get(PROBE)).body).toBe(SIGNED_OUT);
     expect(refreshes()).toBe(0);
   });
 
   it("that is reached during a refresh is not lifted by it", async () => {
-    const visitor = await signedIn({ sessionMaxAge: 1800, httpTimeout: 20, provider: { idTokenSeconds: 1795 } });
+    const user = await signedIn({ sessionMaxAge: 1800, httpTimeout: 20, provider: { idTokenSeconds: 1795 } });
     pass(1799);
     const hold = application.provider.hold("token");
-    const answer = visitor.get(PROBE);
+    const answer = user.get(PROBE);
     await hold.arrived;
     pass(3);
     hold.release();
@@ -268,9 +268,9 @@ describe("[ASVS-7.3.1] [SM-3] IDP_SESSION_MAX_AGE", () => {
     [0, true],
     [1, false],
   ])("of 0 is taken literally: after %i s %s", async (seconds, authenticated) => {
-    const visitor = await signedIn({ sessionMaxAge: 0 });
+    const user = await signedIn({ sessionMaxAge: 0 });
     pass(seconds);
-    expect(await visitor.isSignedIn()).toBe(authenticated);
+    expect(await user.isSignedIn()).toBe(authenticated);
   });
 });
 
@@ -284,89 +284,89 @@ describe("[ASVS-7.3.1] [SM-3] IDP_SESSION_IDLE_TIMEOUT", () => {
     [0, true],
     [1, false],
   ])("%i s from the cap: %s", async (offset, authenticated) => {
-    const visitor = await idle();
+    const user = await idle();
     pass(TIMEOUT + offset);
-    const answer = (await visitor.get(`${PROBE}?details=true`)).json();
+    const answer = (await user.get(`${PROBE}?details=true`)).json();
     expect(answer.authenticated).toBe(authenticated);
     expect(answer.reason).toBe(authenticated ? null : "idle");
   });
 
   it("slides with each successful access, and only with those", async () => {
-    const visitor = await idle();
+    const user = await idle();
     for (let access = 0; access < 5; access += 1) {
       pass(TIMEOUT);
-      expect((await visitor.get(PROBE)).body).toBe(SIGNED_IN);
+      expect((await user.get(PROBE)).body).toBe(SIGNED_IN);
     }
     pass(TIMEOUT + 1);
-    expect((await visitor.get(PROBE)).body).toBe(SIGNED_OUT);
-    expect((await visitor.get(PROBE)).body).toBe(SIGNED_OUT);
+    expect((await user.get(PROBE)).body).toBe(SIGNED_OUT);
+    expect((await user.get(PROBE)).body).toBe(SIGNED_OUT);
   });
 
-  it.each<[string, (visitor: Visitor) => Promise<unknown>]>([
-    ["?slide=false", (visitor) => visitor.get(`${PROBE}?slide=false`)],
-    ["HEAD", (visitor) => visitor.get(PROBE, { method: "HEAD" })],
-    ["the index", (visitor) => visitor.get("/idpauth/")],
-    ["checkIdpAuthentication", (visitor) => application.auth.checkIdpAuthentication(visitor.request("/"))],
-    ["readSessionRecord", (visitor) => sessionOf(visitor)],
+  it.each<[string, (user: TestUser) => Promise<unknown>]>([
+    ["?slide=false", (user) => user.get(`${PROBE}?slide=false`)],
+    ["HEAD", (user) => user.get(PROBE, { method: "HEAD" })],
+    ["the index", (user) => user.get("/idpauth/")],
+    ["checkIdpAuthentication", (user) => application.auth.checkIdpAuthentication(user.request("/"))],
+    ["readSessionRecord", (user) => sessionOf(user)],
   ])("%s does not move the stamp", async (_name, look) => {
-    const visitor = await idle();
-    const before = (await sessionOf(visitor))?.["idp_last_active"];
+    const user = await idle();
+    const before = (await sessionOf(user))?.["idp_last_active"];
     pass(TIMEOUT);
-    await look(visitor);
-    expect((await sessionOf(visitor))?.["idp_last_active"]).toBe(before);
+    await look(user);
+    expect((await sessionOf(user))?.["idp_last_active"]).toBe(before);
     pass(1);
-    expect((await visitor.get(PROBE)).body).toBe(SIGNED_OUT);
+    expect((await user.get(PROBE)).body).toBe(SIGNED_OUT);
   });
 
   it("?slide=false still judges and still refreshes", async () => {
-    const visitor = await idle({ sessionIdleTimeout: 2 * HOUR });
-    const before = (await sessionOf(visitor))?.["idp_last_active"];
+    const user = await idle({ sessionIdleTimeout: 2 * HOUR });
+    const before = (await sessionOf(user))?.["idp_last_active"];
     pass(HOUR);
-    expect((await visitor.get(`${PROBE}?slide=false`)).body).toBe(SIGNED_IN);
+    expect((await user.get(`${PROBE}?slide=false`)).body).toBe(SIGNED_IN);
     expect(refreshes()).toBe(1);
-    expect((await sessionOf(visitor))?.["idp_last_active"]).toBe(before);
+    expect((await sessionOf(user))?.["idp_last_active"]).toBe(before);
     pass(HOUR + 1);
-    expect((await visitor.get(`${PROBE}?slide=false`)).body).toBe(SIGNED_OUT);
+    expect((await user.get(`${PROBE}?slide=false`)).body).toBe(SIGNED_OUT);
   });
 
   it("is not lifted by a refresh", async () => {
-    const visitor = await idle({ provider: { idTokenSeconds: 300 } });
+    const user = await idle({ provider: { idTokenSeconds: 300 } });
     pass(TIMEOUT + 1);
-    expect((await visitor.get(PROBE)).body).toBe(SIGNED_OUT);
+    expect((await user.get(PROBE)).body).toBe(SIGNED_OUT);
     expect(refreshes()).toBe(0);
   });
 
   it("a refresh stamps activity", async () => {
-    const visitor = await idle({ provider: { idTokenSeconds: 300 } });
+    const user = await idle({ provider: { idTokenSeconds: 300 } });
     pass(TIMEOUT);
-    await visitor.get(PROBE);
-    expect((await sessionOf(visitor))?.["idp_last_active"]).toBe(Math.floor(application.clock.now() / 1000));
+    await user.get(PROBE);
+    expect((await sessionOf(user))?.["idp_last_active"]).toBe(Math.floor(application.clock.now() / 1000));
   });
 
   it("a stamp never moves back when the clock does", async () => {
-    const visitor = await idle();
+    const user = await idle();
     pass(300);
-    await visitor.get(PROBE);
-    const stamp = (await sessionOf(visitor))?.["idp_last_active"];
+    await user.get(PROBE);
+    const stamp = (await sessionOf(user))?.["idp_last_active"];
     application.clock.setNow(application.clock.now() - 200_000);
-    await visitor.get(PROBE);
-    expect((await sessionOf(visitor))?.["idp_last_active"]).toBe(stamp);
+    await user.get(PROBE);
+    expect((await sessionOf(user))?.["idp_last_active"]).toBe(stamp);
   });
 
   it("without a timeout nothing is stamped", async () => {
-    const visitor = await signedIn();
-    await visitor.get(PROBE);
-    expect(await sessionOf(visitor)).not.toHaveProperty("idp_last_active");
+    const user = await signedIn();
+    await user.get(PROBE);
+    expect(await sessionOf(user)).not.toHaveProperty("idp_last_active");
   });
 
   it("together with the maximum age: each ends the session by itself, and the maximum age is named first", async () => {
-    const visitor = await idle({ sessionMaxAge: 900 });
+    const user = await idle({ sessionMaxAge: 900 });
     pass(TIMEOUT);
-    expect((await visitor.get(PROBE)).body).toBe(SIGNED_IN);
+    expect((await user.get(PROBE)).body).toBe(SIGNED_IN);
     pass(301);
-    expect((await visitor.get(`${PROBE}?details=true`)).json().reason).toBe("max_age");
+    expect((await user.get(`${PROBE}?details=true`)).json().reason).toBe("max_age");
     pass(TIMEOUT);
-    expect((await visitor.get(`${PROBE}?details=true`)).json().reason).toBe("max_age");
+    expect((await user.get(`${PROBE}?details=true`)).json().reason).toBe("max_age");
   });
 });
 
@@ -374,21 +374,21 @@ describe("HEAD", () => {
   afterEach(() => application.stop());
 
   it("is 200 without a body, refresh or write, whatever the session is", async () => {
-    const visitor = await signedIn({ sessionIdleTimeout: 2 * HOUR });
+    const user = await signedIn({ sessionIdleTimeout: 2 * HOUR });
     pass(HOUR);
     const writes = store.writes.length;
-    const answer = await visitor.get(PROBE, { method: "HEAD" });
+    const answer = await user.get(PROBE, { method: "HEAD" });
     expect([answer.status, answer.body ?? ""]).toEqual([200, ""]);
     expect(answer.headers["Content-Type"]).toBe("application/json; charset=utf-8");
     expect(refreshes()).toBe(0);
     expect(store.writes.length).toBe(writes);
-    expect((await application.visitor().get(PROBE, { method: "HEAD" })).status).toBe(200);
+    expect((await application.user().get(PROBE, { method: "HEAD" })).status).toBe(200);
   });
 });
 
 describe("?details=true", () => {
   afterEach(() => application.stop());
-  const details = async (visitor: Visitor) => (await visitor.get(`${PROBE}?details=true`)).json() as DetailedSessionProbe;
+  const details = async (user: TestUser) => (await user.get(`${PROBE}?details=true`)).json() as DetailedSessionProbe;
 
   it("has exactly the fields of the types SessionProbe and SessionDetails", async () => {
     expectTypeOf<DetailedSessionProbe>().toEqualTypeOf<SessionProbe & SessionDetails>();
@@ -400,17 +400,17 @@ describe("?details=true", () => {
       max_age_expires_in: true,
       idle_expires_in: true,
     };
-    const visitor = await signedIn({ sessionMaxAge: 1800 });
-    expect(Object.keys(await details(visitor)).sort()).toEqual(Object.keys(fields).sort());
+    const user = await signedIn({ sessionMaxAge: 1800 });
+    expect(Object.keys(await details(user)).sort()).toEqual(Object.keys(fields).sort());
     pass(2000);
-    expect(Object.keys(await details(visitor)).sort()).toEqual(Object.keys(fields).sort());
-    expect(Object.keys((await visitor.get(PROBE)).json() as SessionProbe)).toEqual(["authenticated", "user"]);
+    expect(Object.keys(await details(user)).sort()).toEqual(Object.keys(fields).sort());
+    expect(Object.keys((await user.get(PROBE)).json() as SessionProbe)).toEqual(["authenticated", "user"]);
   });
 
   it("adds the seconds that are left", async () => {
-    const visitor = await signedIn({ sessionMaxAge: 1800, sessionIdleTimeout: 600 });
+    const user = await signedIn({ sessionMaxAge: 1800, sessionIdleTimeout: 600 });
     pass(100);
-    expect(await details(visitor)).toEqual({
+    expect(await details(user)).toEqual({
       authenticated: true,
       user: ADA,
       reason: null,
@@ -420,7 +420,7 @@ describe("?details=true", () => {
       idle_expires_in: 600,
     });
     pass(50);
-    expect((await visitor.get(`${PROBE}?details=true&slide=false`)).json()).toMatchObject({
+    expect((await user.get(`${PROBE}?details=true&slide=false`)).json()).toMatchObject({
       expires_in: 3450,
       max_age_expires_in: 1650,
       idle_expires_in: 550,
@@ -439,9 +439,9 @@ describe("?details=true", () => {
   });
 
   it("after a refresh tells of the fresh ID token", async () => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     pass(HOUR + 10);
-    expect((await details(visitor)).expires_in).toBe(3600);
+    expect((await details(user)).expires_in).toBe(3600);
   });
 
   it("signed out", async () => {
@@ -456,9 +456,9 @@ describe("?details=true", () => {
   });
 
   it("ended by a cap: the reason, and never below zero", async () => {
-    const visitor = await signedIn({ sessionMaxAge: 1800, sessionIdleTimeout: 600 });
+    const user = await signedIn({ sessionMaxAge: 1800, sessionIdleTimeout: 600 });
     pass(2000);
-    expect(await details(visitor)).toEqual({
+    expect(await details(user)).toEqual({
       authenticated: false,
       user: null,
       reason: "max_age",
@@ -487,58 +487,58 @@ describe("[ASVS-16.5.2] an outage", () => {
     { kind: "garbage" },
     { kind: "redirect" },
   ])("of the provider during a refresh is 503, and the session stays: %j", async (fault) => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     pass(HOUR);
     application.provider.fault("token", fault);
-    expectNoVerdict(await visitor.get(PROBE));
-    expectNoVerdict(await visitor.get(`${PROBE}?details=true`, { headers: { accept: "text/html" } }));
+    expectNoVerdict(await user.get(PROBE));
+    expectNoVerdict(await user.get(`${PROBE}?details=true`, { headers: { accept: "text/html" } }));
     application.provider.clearFaults();
     pass(61);
-    expect((await visitor.get(PROBE)).body).toBe(SIGNED_IN);
+    expect((await user.get(PROBE)).body).toBe(SIGNED_IN);
   });
 
   it("changes nothing while the ID token is valid", async () => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     await application.provider.pause();
-    expect((await visitor.get(PROBE)).body).toBe(SIGNED_IN);
+    expect((await user.get(PROBE)).body).toBe(SIGNED_IN);
     await application.provider.resume();
   });
 
   it("backs off: while it lasts the provider is not asked again", async () => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     pass(HOUR);
     application.provider.fault("token", { kind: "status", status: 503, headers: { "Retry-After": "30" } });
-    expect((await visitor.get(PROBE)).headers["Retry-After"]).toBe("30");
-    for (let probe = 0; probe < 5; probe += 1) expectNoVerdict(await visitor.get(PROBE));
+    expect((await user.get(PROBE)).headers["Retry-After"]).toBe("30");
+    for (let probe = 0; probe < 5; probe += 1) expectNoVerdict(await user.get(PROBE));
     expect(refreshes()).toBe(1);
   });
 
-  it("a visitor waits at most IDP_HTTP_TIMEOUT, while the refresh goes on and is stored", async () => {
-    const visitor = await signedIn();
+  it("a user waits at most IDP_HTTP_TIMEOUT, while the refresh goes on and is stored", async () => {
+    const user = await signedIn();
     pass(HOUR);
     const hold = application.provider.hold("token");
-    const answer = visitor.get(PROBE);
+    const answer = user.get(PROBE);
     await hold.arrived;
     pass(5);
     expectNoVerdict(await answer);
     hold.release();
-    expect((await visitor.get(PROBE)).body).toBe(SIGNED_IN);
+    expect((await user.get(PROBE)).body).toBe(SIGNED_IN);
     expect(refreshes()).toBe(1);
   });
 
   it("of the store is 503, no cookie is touched, and the session is there again with the store", async () => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     store.isDown = true;
-    expectNoVerdict(await visitor.get(PROBE));
-    expect((await visitor.get(PROBE, { method: "HEAD" })).status).toBe(503);
+    expectNoVerdict(await user.get(PROBE));
+    expect((await user.get(PROBE, { method: "HEAD" })).status).toBe(503);
     store.isDown = false;
-    expect((await visitor.get(PROBE)).body).toBe(SIGNED_IN);
+    expect((await user.get(PROBE)).body).toBe(SIGNED_IN);
   });
 
-  it("of the store does not concern visitors without a cookie", async () => {
-    const visitor = await start();
+  it("of the store does not concern users without a cookie", async () => {
+    const user = await start();
     store.isDown = true;
-    expect((await visitor.get(PROBE)).status).toBe(200);
+    expect((await user.get(PROBE)).status).toBe(200);
   });
 });
 
@@ -547,43 +547,43 @@ describe("[BFF-7] the life of a session", () => {
   const DAY = 86_400;
 
   it("is renewed on access at most once a day, and the cookie is sent again then", async () => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     pass(DAY - 1);
-    expect((await visitor.get(PROBE)).setCookies ?? []).toEqual([]);
+    expect((await user.get(PROBE)).setCookies ?? []).toEqual([]);
     pass(1);
-    expect((await visitor.get(PROBE)).setCookies).toEqual([
+    expect((await user.get(PROBE)).setCookies).toEqual([
       expect.stringMatching(/^idpauth=[\w-]{43}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Lax$/),
     ]);
-    expect((await visitor.get(PROBE)).setCookies ?? []).toEqual([]);
+    expect((await user.get(PROBE)).setCookies ?? []).toEqual([]);
   });
 
   it("a guard, which cannot send the cookie, leaves the renewal to the probe", async () => {
-    const visitor = await signedIn({ provider: { idTokenSeconds: 40 * DAY } });
+    const user = await signedIn({ provider: { idTokenSeconds: 40 * DAY } });
     for (let day = 1; day <= 20; day += 1) {
       pass(DAY);
-      expect(await application.auth.guard(visitor.request("/reports"))).toBeUndefined();
-      expect((await visitor.get(PROBE)).setCookies).toHaveLength(1);
+      expect(await application.auth.guard(user.request("/reports"))).toBeUndefined();
+      expect((await user.get(PROBE)).setCookies).toHaveLength(1);
     }
   });
 
   it("of a day or less is renewed at half of it", async () => {
-    const visitor = await signedIn({ sessionTtl: 8 * 3600 });
+    const user = await signedIn({ sessionTtl: 8 * 3600 });
     for (let hour = 1; hour <= 30; hour += 1) {
       pass(3600);
-      expect(await visitor.isSignedIn()).toBe(true);
+      expect(await user.isSignedIn()).toBe(true);
     }
   });
 
   it("is 14 days after its last renewal", async () => {
-    const visitor = await signedIn();
+    const user = await signedIn();
     pass(14 * DAY);
-    expect((await visitor.get(PROBE)).body).toBe(SIGNED_OUT);
+    expect((await user.get(PROBE)).body).toBe(SIGNED_OUT);
     expect(await store.entries()).toEqual([]);
   });
 
   it("outlives its caps, so that the reason can be told", async () => {
-    const visitor = await signedIn({ sessionMaxAge: 20 * DAY });
+    const user = await signedIn({ sessionMaxAge: 20 * DAY });
     pass(20 * DAY + 1);
-    expect((await visitor.get(`${PROBE}?details=true`)).json().reason).toBe("max_age");
+    expect((await user.get(`${PROBE}?details=true`)).json().reason).toBe("max_age");
   });
 });

@@ -98,7 +98,7 @@ describe.each(folders)("examples/%s", (name) => {
   });
 
   it(
-    "signs a visitor in, brings them back, answers 503 in an outage, signs them out, and ends when it is told to",
+    "signs a user in, brings them back, answers 503 in an outage, signs them out, and ends when it is told to",
     async () => {
       const app = start();
       const browser = await app.browser();

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import { createIdpAuth, type IdpRequest, type LogEntry } from "../../src/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { Visitor } from "../support/application.js";
+import { TestUser } from "../support/application.js";
 import { fuzz } from "./fuzz.js";
 import { CLIENT_ID, CLIENT_SECRET, ISSUER, MemoryProvider, SECRETS } from "./memory-provider.js";
 import { edited, textEdit } from "./mutations.js";
@@ -60,9 +60,9 @@ fuzz(
       { name: "plain", request: (raw) => raw },
     );
     auth.start();
-    const visitor = (): Visitor => new Visitor(auth, undefined as never, clock);
-    const login = async (who: Visitor) => new URL((await who.get("/idpauth/login/")).location).searchParams;
-    const [victim, stranger] = [visitor(), visitor()];
+    const user = (): TestUser => new TestUser(auth, undefined as never, clock);
+    const login = async (who: TestUser) => new URL((await who.get("/idpauth/login/")).location).searchParams;
+    const [victim, stranger] = [user(), user()];
     if (isSignedIn) {
       const first = await login(victim);
       idp.nonce = first.get("nonce") ?? "";

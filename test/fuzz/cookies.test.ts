@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect } from "vitest";
 import { cookieValues, hasCookie } from "../../src/sessions/cookie.js";
-import { startApplication, type Application, type Visitor } from "../support/application.js";
+import { startApplication, type Application, type TestUser } from "../support/application.js";
 import { fuzz } from "./fuzz.js";
 import { mutatedText } from "./mutations.js";
 
@@ -57,13 +57,13 @@ const STATUS: Readonly<Record<string, number>> = {
 };
 
 let application: Application;
-let visitor: Visitor;
-/** How often the header held the visitor's own cookie, or not: a run in which one never happens shows nothing. */
+let user: TestUser;
+/** How often the header held the user's own cookie, or not: a run in which one never happens shows nothing. */
 const seen = { own: 0, other: 0 };
 beforeAll(async () => {
   application = await startApplication();
-  visitor = application.visitor();
-  await visitor.signIn();
+  user = application.user();
+  await user.signIn();
 });
 afterAll(async () => {
   await application.stop();
@@ -77,14 +77,14 @@ fuzz(
   "cookie header at the endpoints",
   500,
   fc.asyncProperty(header, fc.constantFrom(...Object.keys(STATUS)), async (text, endpoint) => {
-    const own = visitor.cookies.get(NAME) ?? "";
+    const own = user.cookies.get(NAME) ?? "";
     expect(own).toMatch(/^[A-Za-z0-9_-]{43}$/);
     const cookie = text.replaceAll(GOOD, own);
     const isOwn = lookedUp(cookie).includes(own);
     seen[isOwn ? "own" : "other"] += 1;
     const headers = { cookie };
     const { auth } = application;
-    const answer = await application.visitor().get(`/idpauth/${endpoint}`, { headers });
+    const answer = await application.user().get(`/idpauth/${endpoint}`, { headers });
     expect(answer.status).toBe(STATUS[endpoint]);
     expect(answer.setCookies ?? []).toEqual([]);
     if (endpoint.startsWith("session")) expect((answer.json() as { authenticated: boolean }).authenticated).toBe(isOwn);
@@ -92,8 +92,8 @@ fuzz(
     // Nothing of the header comes back: neither cookie, nor anything that was sent with them.
     const said = JSON.stringify([answer.headers, answer.body]);
     for (const value of [own, OTHER, ...plainly(cookie).filter((sent) => sent.length > 8)]) expect(said).not.toContain(value);
-    expect((await auth.getUser(visitor.request("/", { headers })))?.email).toBe(isOwn ? "ada@example.com" : undefined);
-    expect(await auth.checkIdpAuthentication(visitor.request("/", { headers }))).toBe(isOwn);
-    expect((await auth.guard(visitor.request("/", { headers }))) === undefined).toBe(isOwn);
+    expect((await auth.getUser(user.request("/", { headers })))?.email).toBe(isOwn ? "ada@example.com" : undefined);
+    expect(await auth.checkIdpAuthentication(user.request("/", { headers }))).toBe(isOwn);
+    expect((await auth.guard(user.request("/", { headers }))) === undefined).toBe(isOwn);
   }),
 );

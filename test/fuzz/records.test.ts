@@ -8,7 +8,7 @@ import { createSealer, newCookieValue, storeKeyOf } from "../../src/sessions/sea
 import type { FrameworkSession } from "../../src/sessions/framework-session.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { Visitor } from "../support/application.js";
+import { TestUser } from "../support/application.js";
 import { fuzz } from "./fuzz.js";
 import { ACCESS_TOKEN, CLIENT_ID, CLIENT_SECRET, ISSUER, MemoryProvider, PERSON, REFRESH_TOKEN, SECRETS } from "./memory-provider.js";
 import { byteEdit, editedBytes, editedJson, jsonEdit, jsonMutation, mutatedJson } from "./mutations.js";
@@ -143,11 +143,11 @@ function parsed(text: string): unknown {
 /** Asks everything of a session whose record is this, and looks at what comes. */
 async function askEverything(
   auth: ReturnType<typeof createIdpAuth<IdpRequest>>,
-  visitor: () => Visitor,
+  user: () => TestUser,
   log: readonly LogEntry[],
   secrets: readonly string[],
 ): Promise<boolean> {
-  const raw = () => visitor().request("/");
+  const raw = () => user().request("/");
   // First of all, and alone: a refresh may mend what the record lacks.
   const isIn = await auth.checkIdpAuthentication(raw());
   const asked = await Promise.all([
@@ -162,7 +162,7 @@ async function askEverything(
   if (isIn) expect([asked[0] === null, asked[1] === null, asked[6] === undefined]).toEqual([false, false, true]);
   for (const target of TARGETS) {
     idp.nonce = target === CALLBACK ? "n" : undefined;
-    const answer = await visitor().get(target);
+    const answer = await user().get(target);
     expect([200, 302, 400, 503], target).toContain(answer.status);
     for (const line of [...Object.values(answer.headers), ...(answer.setCookies ?? [])]) expect(line).toMatch(/^[\x20-\x7e]*$/);
     const { body = "" } = answer;
@@ -215,12 +215,12 @@ fuzz(
       const sealed = sealer.seal(text, value, key);
       const data = editedBytes(sealed, bytes);
       await store.insert(key, { data, expiresAt: NOW + 86_400, subject: "somebody" });
-      const visitor = () => {
-        const own = new Visitor(auth, undefined as never, clock);
+      const user = () => {
+        const own = new TestUser(auth, undefined as never, clock);
         own.cookies.set("idpauth", value);
         return own;
       };
-      const isIn = await askEverything(auth, visitor, log, isMoved(parsed(text)) ? [SECRET_KEY] : [...SECRETS, SECRET_KEY]);
+      const isIn = await askEverything(auth, user, log, isMoved(parsed(text)) ? [SECRET_KEY] : [...SECRETS, SECRET_KEY]);
       seen.sealed[isIn ? "in" : "out"] += 1;
       if (isIn) expect(maySignIn(parsed(text))).toBe(true);
       if (text === JSON.stringify(RECORD) && bytes.length === 0) expect(isIn).toBe(true);
@@ -282,7 +282,7 @@ fuzz(
     auth.start({ sessionMiddleware: "present" });
     const isIn = await askEverything(
       auth,
-      () => new Visitor(auth, undefined as never, clock),
+      () => new TestUser(auth, undefined as never, clock),
       log,
       isMoved(data) ? [SECRET_KEY] : [...SECRETS, SECRET_KEY],
     );

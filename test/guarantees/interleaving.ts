@@ -63,7 +63,7 @@ export interface Scenario {
 
 /**
  * Whether the provider may be one that ends all of a user's grants with one revoked token. Off: what a process gives back
- * after another process has signed the visitor in anew ends the new sign-in too; see README.md.
+ * after another process has signed the user in anew ends the new sign-in too; see README.md.
  */
 const ENDS_GRANT = process.env["INTERLEAVING_GRANTS"] === "1";
 
@@ -125,7 +125,7 @@ interface RunningActor extends Actor {
   settled: boolean;
 }
 
-/** What the visitor knew, or could have known, when a request was sent. */
+/** What the user knew, or could have known, when a request was sent. */
 interface Before {
   readonly session: Session | undefined;
   readonly cookie: string | undefined;
@@ -137,7 +137,7 @@ interface Before {
   readonly at: number;
 }
 
-/** What an answer says of the visitor. */
+/** What an answer says of the user. */
 interface Said {
   readonly verdict: "in" | "out" | "unavailable" | "nothing";
   readonly email?: string | null;
@@ -317,7 +317,7 @@ class Interleaving {
     return process;
   }
 
-  // What visitors do
+  // What users do
 
   #request({ browser }: RunningActor, target: string, headers: Readonly<Record<string, string>> = {}): IdpRequest {
     const all: Readonly<Record<string, string>> = {

@@ -68,7 +68,7 @@ export class ModelProvider {
     this.#endsGrant = endsGrant;
   }
 
-  /** The visitor says yes. Gives the code. */
+  /** The user says yes. Gives the code. */
   approve(authorizationUrl: string, user: string): string {
     const nonce = new URL(authorizationUrl).searchParams.get("nonce") ?? "";
     const code = `code${String(this.#approvals.size + 1)}`;
@@ -76,7 +76,7 @@ export class ModelProvider {
     return code;
   }
 
-  /** The visitor takes the grant back at the provider itself. */
+  /** The user takes the grant back at the provider itself. */
   withdraw(user: string): void {
     for (const family of this.families.values()) if (family.user === user) family.revoked = true;
   }

@@ -25,7 +25,7 @@ export interface AskOptions {
   readonly cookie?: string;
   /** As a browser that follows a link. */
   readonly navigates?: boolean;
-  /** The visitor goes away. */
+  /** The user goes away. */
   readonly signal?: AbortSignal;
 }
 

@@ -38,7 +38,7 @@ const auth = idpAuth({
   baseUrl: "http://app.example",
   store: dyingStore(store, options.death),
   clock,
-  // A refresh goes on when its visitor has left; what it asks the provider says that it is still there.
+  // A refresh goes on when its user has left; what it asks the provider says that it is still there.
   fetch: (input, init) => work.during(() => fetch(input, init)),
 });
 

@@ -1,8 +1,8 @@
 import { NoAnswerError, type Answer, type ApplicationProcess } from "./application-process.js";
-import type { Visitor } from "./people.js";
+import type { TestUser } from "./people.js";
 
 export interface LoadOptions {
-  readonly visitors: readonly Visitor[];
+  readonly users: readonly TestUser[];
   /** Asked anew for each request, since processes come and go. */
   readonly processes: () => readonly ApplicationProcess[];
   /** Whether 503 is an answer, as while the store is away. */
@@ -12,10 +12,10 @@ export interface LoadOptions {
 }
 
 const PATHS = ["/idpauth/session", "/guarded", "/idpauth/session?details=true", "/guarded", "/idpauth/login/"];
-/** A new login keeps the visitor's cookie; more of them than a record keeps would only push each other out. */
+/** A new login keeps the user's cookie; more of them than a record keeps would only push each other out. */
 const LOGIN_EVERY = 20;
 
-/** Visitors who keep asking, until they are told to stop, and who look closely at every answer. */
+/** Users who keep asking, until they are told to stop, and who look closely at every answer. */
 export class Load {
   answered = 0;
   unavailable = 0;
@@ -40,14 +40,14 @@ export class Load {
   async #work(): Promise<void> {
     while (!this.#isOver) {
       const number = this.#count++;
-      const { visitors } = this.#options;
-      const visitor = visitors[number % visitors.length]!;
+      const { users } = this.#options;
+      const user = users[number % users.length]!;
       const path = number % LOGIN_EVERY === 0 ? PATHS.at(-1)! : PATHS[number % (PATHS.length - 1)]!;
       try {
-        const answer = await this.#ask(number, path, visitor.cookie);
+        const answer = await this.#ask(number, path, user.cookie);
         this.answered += 1;
         if (answer.status === 503) this.unavailable += 1;
-        const mistake = this.#mistakeIn(answer, path, visitor);
+        const mistake = this.#mistakeIn(answer, path, user);
         if (mistake !== undefined) this.#note(mistake);
       } catch (error) {
         this.#note(String(error));
@@ -70,7 +70,7 @@ export class Load {
     }
   }
 
-  #mistakeIn({ status, setCookies, text }: Answer, path: string, { email }: Visitor): string | undefined {
+  #mistakeIn({ status, setCookies, text }: Answer, path: string, { email }: TestUser): string | undefined {
     // Neither cleared nor replaced: nothing here gives a reason for a cookie.
     if (setCookies.length > 0) return `${path} ${String(status)} sets a cookie`;
     if (status === 503 && this.#options.allowsUnavailable) return undefined;

@@ -1,7 +1,7 @@
 import type { PersonClaims, TestProvider } from "../../src/testing/provider/test-provider.js";
 
 /** Somebody with a browser that holds one session cookie. */
-export interface Visitor {
+export interface TestUser {
   readonly sub: string;
   readonly email: string;
   cookie: string;
@@ -52,7 +52,7 @@ export class People {
   }
 
   /** Every refresh token that the provider gave this person, oldest first. */
-  refreshTokensOf({ sub }: Pick<Visitor, "sub">): readonly string[] {
+  refreshTokensOf({ sub }: Pick<TestUser, "sub">): readonly string[] {
     return this.#refreshTokens.get(sub) ?? [];
   }
 }

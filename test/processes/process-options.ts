@@ -20,7 +20,7 @@ export interface ProcessOptions {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Seconds of the process's own clock that a visitor waits for a refresh. */
+  /** Seconds of the process's own clock that a user waits for a refresh. */
   readonly httpTimeout: number;
   /** How many times as fast as real time its waits and deadlines pass, the lease's among them; the date is the real one. Default 1. */
   readonly speed?: number;

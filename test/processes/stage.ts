@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { ApplicationProcess, type Answer, type Tally } from "./application-process.js";
-import { People, type TokenLife, type Visitor } from "./people.js";
+import { People, type TokenLife, type TestUser } from "./people.js";
 import type { ProcessOptions } from "./process-options.js";
 import type { RunningStore } from "./store-rigs.js";
 
@@ -55,10 +55,10 @@ export class Stage {
   }
 
   /** Token requests that were refreshes: of one person, or all. */
-  refreshes(visitor?: Visitor): number {
+  refreshes(user?: TestUser): number {
     const all = this.provider.requestsTo("token", { grant_type: "refresh_token" });
-    if (visitor === undefined) return all.length;
-    const theirs = this.people.refreshTokensOf(visitor);
+    if (user === undefined) return all.length;
+    const theirs = this.people.refreshTokensOf(user);
     return all.filter(({ params }) => theirs.includes(params.get("refresh_token") ?? "")).length;
   }
 
@@ -68,7 +68,7 @@ export class Stage {
   }
 
   /** A sign-in that begins at one process and ends at another. */
-  async signIn(begin: ApplicationProcess, end: ApplicationProcess, life?: Partial<TokenLife>): Promise<Visitor> {
+  async signIn(begin: ApplicationProcess, end: ApplicationProcess, life?: Partial<TokenLife>): Promise<TestUser> {
     const { sub, email, claims } = this.people.add(life);
     const login = await begin.ask("/idpauth/login/");
     assert.equal(login.status, 302, `the login was answered ${String(login.status)}: ${login.text}`);
@@ -81,18 +81,18 @@ export class Stage {
     return { sub, email, cookie };
   }
 
-  /** Many visitors, each signed in over two processes of the fleet. */
-  async signInMany(count: number, life?: Partial<TokenLife>): Promise<Visitor[]> {
-    const visitors: Visitor[] = [];
+  /** Many users, each signed in over two processes of the fleet. */
+  async signInMany(count: number, life?: Partial<TokenLife>): Promise<TestUser[]> {
+    const users: TestUser[] = [];
     let next = 0;
     const one = async (): Promise<void> => {
       while (next < count) {
         const number = next++;
-        visitors[number] = await this.signIn(this.at(number), this.at(number + 1), life);
+        users[number] = await this.signIn(this.at(number), this.at(number + 1), life);
       }
     };
     await Promise.all(Array.from({ length: 16 }, one));
-    return visitors;
+    return users;
   }
 
   /** A process of the fleet, in turn. */
@@ -100,18 +100,18 @@ export class Stage {
     return this.fleet[number % this.fleet.length]!;
   }
 
-  /** A refreshing visitor's old session leads to this one sign-in, as a browser follows the guard. */
-  async signInAgain(visitor: Visitor, process: ApplicationProcess): Promise<void> {
-    const { email, sub } = visitor;
-    const guarded = await process.ask("/guarded", { cookie: visitor.cookie, navigates: true });
+  /** A refreshing user's old session leads to this one sign-in, as a browser follows the guard. */
+  async signInAgain(user: TestUser, process: ApplicationProcess): Promise<void> {
+    const { email, sub } = user;
+    const guarded = await process.ask("/guarded", { cookie: user.cookie, navigates: true });
     assert.equal(guarded.status, 302);
-    const login = await process.ask(guarded.location ?? "", { cookie: visitor.cookie, navigates: true });
+    const login = await process.ask(guarded.location ?? "", { cookie: user.cookie, navigates: true });
     assert.equal(login.status, 302, login.text);
     const callback = new URL(await this.provider.signInCode(login.location ?? "", { sub, email }));
-    const done = await process.ask(callback.pathname + callback.search, { cookie: cookieOf(login) ?? visitor.cookie, navigates: true });
+    const done = await process.ask(callback.pathname + callback.search, { cookie: cookieOf(login) ?? user.cookie, navigates: true });
     assert.equal(done.status, 302, done.text);
     assert.equal(done.location, "http://app.example/guarded");
-    visitor.cookie = cookieOf(done) ?? "";
+    user.cookie = cookieOf(done) ?? "";
   }
 
   /** That nothing has crashed and nothing leaked into what processes wrote. */
@@ -134,8 +134,8 @@ export function cookieOf({ setCookies }: Answer): string | undefined {
   return setCookies.find((cookie) => cookie.startsWith("idpauth="))?.split(";", 1)[0];
 }
 
-/** The answer says that this very visitor is signed in, and sets no cookie. */
-export function assertSignedIn(answer: Answer, { email }: Visitor, when = ""): void {
+/** The answer says that this very user is signed in, and sets no cookie. */
+export function assertSignedIn(answer: Answer, { email }: TestUser, when = ""): void {
   assert.equal(answer.status, 200, `${when} answered ${String(answer.status)}: ${answer.text}`);
   const body = JSON.parse(answer.text) as { authenticated: boolean; user: { email: string } | null };
   assert.equal(body.authenticated, true, `${when} signed out`);

@@ -38,11 +38,11 @@ const signIn = async (browser: Browser) => browser.navigate(await callback(brows
 /** A wire that remembers every byte on its way to the browser. */
 async function wireTap(port: number): Promise<{ readonly port: number; heard(): string }> {
   const chunks: Buffer[] = [];
-  const server = createServer((visitor) => {
+  const server = createServer((user) => {
     const onwards = connect(port, "127.0.0.1");
     onwards.on("data", (chunk) => chunks.push(chunk));
-    for (const end of [visitor, onwards]) end.on("error", () => undefined);
-    visitor.pipe(onwards).pipe(visitor);
+    for (const end of [user, onwards]) end.on("error", () => undefined);
+    user.pipe(onwards).pipe(user);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   closing.push(() => new Promise((resolve) => server.close(() => resolve())));

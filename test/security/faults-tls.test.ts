@@ -91,11 +91,11 @@ describe("[F14] the provider over TLS", () => {
 
   it("[F14] a good certificate of a trusted authority is accepted, so that the refusals below mean what they say", async () => {
     await start(true);
-    const visitor = run.visitor();
-    const login = await visitor.get("/idpauth/login/");
+    const user = run.user();
+    const login = await user.get("/idpauth/login/");
     expect([login.status, new URL(login.location).origin]).toEqual([302, issuerOf(server)]);
     const state = new URL(login.location).searchParams.get("state") ?? "";
-    expect((await visitor.get(`/idpauth/login-callback?code=x&state=${state}`)).status).toBe(400);
+    expect((await user.get(`/idpauth/login-callback?code=x&state=${state}`)).status).toBe(400);
     expect(requests).toEqual(["/.well-known/openid-configuration", "/token"]);
   });
 
@@ -107,7 +107,7 @@ describe("[F14] the provider over TLS", () => {
   ] as const)("[F14] a certificate that is %s, its authority trusted: %s: refused before anything is sent", async (name, isTrusted) => {
     server.setSecureContext(certificates[name]);
     await start(isTrusted);
-    const answer = await run.visitor().get("/idpauth/login/");
+    const answer = await run.user().get("/idpauth/login/");
     expect([answer.status, answer.setCookies ?? []]).toEqual([503, []]);
     expect(requests).toEqual([]);
     expect(refusals()).toEqual(["network"]);
@@ -118,27 +118,27 @@ describe("[F14] the provider over TLS", () => {
     "[F14] a certificate that is %s since the login: the code is not sent, and nobody is signed in",
     async (name) => {
       await start(true);
-      const visitor = run.visitor();
-      const login = await visitor.get("/idpauth/login/");
+      const user = run.user();
+      const login = await user.get("/idpauth/login/");
       const state = new URL(login.location).searchParams.get("state") ?? "";
       server.setSecureContext(certificates[name]);
       server.closeAllConnections();
-      expect((await visitor.get(`/idpauth/login-callback?code=x&state=${state}`)).status).toBe(503);
+      expect((await user.get(`/idpauth/login-callback?code=x&state=${state}`)).status).toBe(503);
       expect(requests).toEqual(["/.well-known/openid-configuration"]);
-      expect(await visitor.isSignedIn()).toBe(false);
+      expect(await user.isSignedIn()).toBe(false);
     },
   );
 
   it("[F15] a name that is not found: 503, nothing stored, and it works once it is", async () => {
     resolve = () => undefined;
     await start(true);
-    const visitor = run.visitor();
-    expect((await visitor.get("/idpauth/login/")).status).toBe(503);
+    const user = run.user();
+    expect((await user.get("/idpauth/login/")).status).toBe(503);
     expect(refusals()).toEqual(["network"]);
     expect(run.store.inserted).toEqual([]);
     resolve = () => "127.0.0.1";
     run.clock.advance(2_000);
-    expect((await visitor.get("/idpauth/login/")).status).toBe(302);
+    expect((await user.get("/idpauth/login/")).status).toBe(302);
   });
 
   it.skipIf(process.platform !== "linux")(
@@ -150,14 +150,14 @@ describe("[F14] the provider over TLS", () => {
         response.end("{}");
       });
       await start(true);
-      const visitor = run.visitor();
-      const login = await visitor.get("/idpauth/login/");
+      const user = run.user();
+      const login = await user.get("/idpauth/login/");
       const state = new URL(login.location).searchParams.get("state") ?? "";
       const { port } = server.address() as AddressInfo;
       await new Promise<void>((done) => other.listen(port, "127.0.0.2", done));
       resolve = () => "127.0.0.2";
       server.closeAllConnections();
-      expect((await visitor.get(`/idpauth/login-callback?code=x&state=${state}`)).status).toBe(503);
+      expect((await user.get(`/idpauth/login-callback?code=x&state=${state}`)).status).toBe(503);
       expect(inside).toEqual([]);
       other.closeAllConnections();
       await new Promise((done) => other.close(done));

@@ -5,7 +5,7 @@ import { createGzip } from "node:zlib";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Endpoint, Fault } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import type { ApplicationOptions, Visitor } from "../support/application.js";
+import type { ApplicationOptions, TestUser } from "../support/application.js";
 import { startWatchedRun, type WatchedRun } from "./watched-run.js";
 
 const HOUR = 3_600_000;
@@ -22,11 +22,11 @@ async function start(options?: ApplicationOptions): Promise<WatchedRun> {
 }
 
 /** Somebody whose ID token has just expired. */
-async function expiredVisitor(): Promise<Visitor> {
-  const visitor = run.visitor();
-  await visitor.signIn();
+async function expiredUser(): Promise<TestUser> {
+  const user = run.user();
+  await user.signIn();
   run.clock.advance(HOUR);
-  return visitor;
+  return user;
 }
 
 const refreshes = () => run.provider.requestsTo("token", { grant_type: "refresh_token" });
@@ -59,16 +59,16 @@ function later(): void {
 describe("[F1] the token endpoint refuses connections", () => {
   it("[F1] callback: 503 page, no session; refresh: 503, the session is kept; neither waits for a deadline", async () => {
     await start();
-    const visitor = run.visitor();
-    const callback = await visitor.approve();
+    const user = run.user();
+    const callback = await user.approve();
     await run.provider.pause();
     // The clock stands still, so no deadline passes.
-    const page = await visitor.get(callback, { headers: { accept: "text/html" } });
+    const page = await user.get(callback, { headers: { accept: "text/html" } });
     expect([page.status, page.headers["Content-Type"]]).toEqual([503, "text/html; charset=utf-8"]);
-    expect(await visitor.isSignedIn()).toBe(false);
+    expect(await user.isSignedIn()).toBe(false);
     await run.provider.resume();
     later();
-    const expired = await expiredVisitor();
+    const expired = await expiredUser();
     await run.provider.pause();
     expect((await expired.get(PROBE)).status).toBe(503);
     await run.provider.resume();
@@ -83,15 +83,15 @@ describe("[F2] [F3] an answer that does not come, or not to its end", () => {
 
   it.skipIf(!hasProc)("[F2] 500 held connections: 503 after IDP_HTTP_TIMEOUT, and no socket is left", async () => {
     await start();
-    const visitors = Array.from({ length: 500 }, () => run.visitor());
+    const users = Array.from({ length: 500 }, () => run.user());
     const callbacks: string[] = [];
-    for (const visitor of visitors) callbacks.push(await visitor.approve());
+    for (const user of users) callbacks.push(await user.approve());
     const before = openFiles();
     const timers = run.clock.pendingTimers;
     run.provider.fault("token", { kind: "hang" });
     let answered = 0;
-    const answers = visitors.map(async (visitor, number) => {
-      const answer = await visitor.get(callbacks[number] ?? "");
+    const answers = users.map(async (user, number) => {
+      const answer = await user.get(callbacks[number] ?? "");
       answered += 1;
       return answer;
     });
@@ -110,20 +110,20 @@ describe("[F2] [F3] an answer that does not come, or not to its end", () => {
     run.provider.clearFaults();
     later();
     expect(run.clock.pendingTimers).toBeLessThanOrEqual(timers);
-    expect((await run.visitor().signIn()).status).toBe(302);
+    expect((await run.user().signIn()).status).toBe(302);
   });
 
   it("[F2] refreshes that hang: given up after 30 s, places, leases and timers are free again, and everybody is served", async () => {
     await start({ refreshConcurrency: 3 });
-    const visitors: Visitor[] = [];
+    const users: TestUser[] = [];
     for (let number = 0; number < 9; number += 1) {
-      visitors.push(run.visitor());
-      await visitors.at(-1)?.signIn();
+      users.push(run.user());
+      await users.at(-1)?.signIn();
     }
     run.clock.advance(HOUR);
     const timers = run.clock.pendingTimers;
     run.provider.fault("token", { kind: "hang" });
-    const probes = visitors.map((visitor) => visitor.get(PROBE));
+    const probes = users.map((user) => user.get(PROBE));
     await until(() => refreshes().length === 3);
     await run.clock.advanceAsync(5_000);
     for (const probe of probes) expect((await probe).status).toBe(503);
@@ -132,18 +132,18 @@ describe("[F2] [F3] an answer that does not come, or not to its end", () => {
     run.provider.clearFaults();
     later();
     expect(run.clock.pendingTimers).toBeLessThanOrEqual(timers);
-    for (const visitor of visitors) expect(await visitor.isSignedIn()).toBe(true);
+    for (const user of users) expect(await user.isSignedIn()).toBe(true);
     expect(run.provider.reuses).toBe(0);
   });
 
   it.each([["exchange"], ["refresh"]])("[F3] one byte per second at the %s: the deadline is total", async (what) => {
     await start();
-    const visitor = what === "refresh" ? await expiredVisitor() : run.visitor();
-    const target = what === "refresh" ? PROBE : await visitor.approve();
+    const user = what === "refresh" ? await expiredUser() : run.user();
+    const target = what === "refresh" ? PROBE : await user.approve();
     run.provider.fault("token", { kind: "drip", before: true, body: `{"access_token":"${"x".repeat(100)}"}` });
     const before = run.provider.requestsTo("token").length;
     let isAnswered = false;
-    const answer = visitor.get(target).finally(() => (isAnswered = true));
+    const answer = user.get(target).finally(() => (isAnswered = true));
     await until(() => run.provider.requestsTo("token").length > before);
     for (let second = 1; second < 5; second += 1) {
       await run.clock.advanceAsync(1_000);
@@ -156,7 +156,7 @@ describe("[F2] [F3] an answer that does not come, or not to its end", () => {
     await run.auth.idle();
     run.provider.clearFaults();
     later();
-    if (what === "refresh") expect(await visitor.isSignedIn()).toBe(true);
+    if (what === "refresh") expect(await user.isSignedIn()).toBe(true);
   });
 });
 
@@ -169,34 +169,34 @@ describe("[F4] the token endpoint fails, and says when to come back", () => {
 
   it.each(FAILURES)("[F4] with %i and Retry-After %s: a code is sent once, whatever comes later", async (status, retryAfter) => {
     await start();
-    const visitor = run.visitor();
-    const callback = await visitor.approve();
+    const user = run.user();
+    const callback = await user.approve();
     const code = new URL(callback, "http://app.example").searchParams.get("code");
     const sent = () => exchanges().filter(({ params }) => params.get("code") === code);
     const withdraw = fail(status, retryAfter);
-    const answer = await visitor.get(callback);
+    const answer = await user.get(callback);
     expect([answer.status, answer.headers["Retry-After"]]).toEqual([503, retryAfter ?? "1"]);
     expect(sent()).toHaveLength(1);
     // The same address again: at once, from two processes at the same moment, after the back-off, and when the provider is well.
-    const elsewhere = visitor.at(run.another());
-    for (const { status: again } of await Promise.all([visitor.get(callback), elsewhere.get(callback)])) expect(again).toBe(400);
+    const elsewhere = user.at(run.another());
+    for (const { status: again } of await Promise.all([user.get(callback), elsewhere.get(callback)])) expect(again).toBe(400);
     later();
-    expect((await visitor.get(callback)).status).toBe(400);
+    expect((await user.get(callback)).status).toBe(400);
     withdraw();
     later();
     expect((await elsewhere.get(callback)).status).toBe(400);
     expect(sent()).toHaveLength(1);
-    expect(await visitor.isSignedIn()).toBe(false);
-    expect((await visitor.signIn()).status).toBe(302);
+    expect(await user.isSignedIn()).toBe(false);
+    expect((await user.signIn()).status).toBe(302);
   });
 
   it.each(FAILURES)(
     "[F4] with %i and Retry-After %s: a refresh token is sent once, and again only by a request after the back-off",
     async (status, retryAfter) => {
       await start();
-      const visitor = await expiredVisitor();
+      const user = await expiredUser();
       const withdraw = fail(status, retryAfter);
-      const answers = await Promise.all([visitor.get(PROBE), visitor.get(PROBE), visitor.get(PROBE)]);
+      const answers = await Promise.all([user.get(PROBE), user.get(PROBE), user.get(PROBE)]);
       expect(answers.map((answer) => [answer.status, answer.headers["Retry-After"]])).toEqual(Array(3).fill([503, retryAfter ?? "1"]));
       const [first] = refreshes();
       const sent = () => refreshes().filter(({ params }) => params.get("refresh_token") === first?.params.get("refresh_token"));
@@ -204,47 +204,47 @@ describe("[F4] the token endpoint fails, and says when to come back", () => {
       // The component itself never tries again: the time alone brings no request.
       for (let waited = 0; waited < Number(retryAfter ?? 1) - 1; waited += 1) {
         await run.clock.advanceAsync(1_000);
-        expect((await visitor.get(PROBE)).status).toBe(503);
+        expect((await user.get(PROBE)).status).toBe(503);
       }
       expect(sent()).toHaveLength(1);
       await run.clock.advanceAsync(MINUTE);
       await run.auth.idle();
       expect(sent()).toHaveLength(1);
-      expect((await visitor.get(PROBE)).status).toBe(503);
-      expect((await visitor.get(PROBE)).status).toBe(503);
+      expect((await user.get(PROBE)).status).toBe(503);
+      expect((await user.get(PROBE)).status).toBe(503);
       expect(sent()).toHaveLength(2);
       withdraw();
       later();
-      expect(await visitor.isSignedIn()).toBe(true);
+      expect(await user.isSignedIn()).toBe(true);
       expect([sent().length, refreshes().length, run.provider.reuses]).toEqual([3, 3, 0]);
     },
   );
 });
 
-describe("[F4] a code that a visitor has made up", () => {
+describe("[F4] a code that a user has made up", () => {
   /** What a firewall, a database or a parser at the provider may say to it. */
   const STATUSES = [401, 403, 404, 405, 406, 411, 413, 414, 415, 422, 431, 451];
 
   it.each(STATUSES)("[F4] is answered with %i: nobody else is kept from signing in or from a refresh", async (status) => {
     await start();
-    const expired = await expiredVisitor();
+    const expired = await expiredUser();
     const strange = "1' OR 1=1 -- <script>";
     run.provider.fault("token", { kind: "status", status, when: ({ params }) => params.get("code") === strange });
     for (let round = 0; round < 3; round += 1) {
-      const attacker = run.visitor();
+      const attacker = run.user();
       const callback = new URL(await attacker.approve(), "http://app.example");
       callback.searchParams.set("code", strange);
       expect((await attacker.get(callback.pathname + callback.search)).status).toBe(400);
     }
-    expect((await run.visitor().signIn()).status).toBe(302);
+    expect((await run.user().signIn()).status).toBe(302);
     expect(await expired.isSignedIn()).toBe(true);
   });
 
   it("[F4] an error that names the client is still backed off from, whatever the code", async () => {
     await start();
     run.provider.fault("token", { kind: "status", status: 401, body: { error: "invalid_client" } });
-    expect((await run.visitor().signIn()).status).toBe(503);
-    expect((await run.visitor().signIn()).status).toBe(503);
+    expect((await run.user().signIn()).status).toBe(503);
+    expect((await run.user().signIn()).status).toBe(503);
     expect(exchanges()).toHaveLength(1);
   });
 
@@ -256,21 +256,21 @@ describe("[F4] a code that a visitor has made up", () => {
     ["9,000 characters", "x".repeat(9_000)],
   ])("[F4] with %s, which no provider can have given (RFC 6749, appendix A.11), is never sent", async (_name, code) => {
     await start();
-    const visitor = run.visitor();
-    const callback = new URL(await visitor.approve(), "http://app.example");
+    const user = run.user();
+    const callback = new URL(await user.approve(), "http://app.example");
     callback.searchParams.set("code", code);
-    expect((await visitor.get(callback.pathname + callback.search)).status).toBe(400);
+    expect((await user.get(callback.pathname + callback.search)).status).toBe(400);
     expect(exchanges()).toEqual([]);
-    expect(await visitor.isSignedIn()).toBe(false);
+    expect(await user.isSignedIn()).toBe(false);
   });
 
   it("[F4] one of 4,000 characters of any kind that the standard allows is sent as it is", async () => {
     await start();
-    const visitor = run.visitor();
-    const callback = new URL(await visitor.approve(), "http://app.example");
+    const user = run.user();
+    const callback = new URL(await user.approve(), "http://app.example");
     const code = Array.from({ length: 4_000 }, (_, number) => String.fromCharCode(0x20 + (number % 95))).join("");
     callback.searchParams.set("code", code);
-    expect((await visitor.get(callback.pathname + callback.search)).status).toBe(400);
+    expect((await user.get(callback.pathname + callback.search)).status).toBe(400);
     expect(exchanges().map(({ params }) => params.get("code"))).toEqual([code]);
   });
 });
@@ -314,16 +314,16 @@ describe("[F5] a token answer of 200 that is no answer", () => {
     "[F5] %s, to a code: an error in our own words, sent once, and nobody is signed in",
     async (_name, body, type, meaning) => {
       await start();
-      const visitor = run.visitor();
-      const callback = await visitor.approve();
+      const user = run.user();
+      const callback = await user.approve();
       run.provider.fault("token", faultOf(body, type));
-      const answer = await visitor.get(callback, { headers: { accept: "application/json" } });
+      const answer = await user.get(callback, { headers: { accept: "application/json" } });
       const said = answer.json() as { code: string };
       expect([answer.status, said.code]).toEqual(meaning === "outage" ? [503, "provider_unavailable"] : [400, "sign_in_refused"]);
       expect(answer.body).not.toMatch(/at_x|rt_x|network|Busy|Unexpected/);
-      expect((await visitor.get(PROBE)).json()).toMatchObject(SIGNED_OUT);
+      expect((await user.get(PROBE)).json()).toMatchObject(SIGNED_OUT);
       later();
-      expect((await visitor.get(callback)).status).toBe(400);
+      expect((await user.get(callback)).status).toBe(400);
       expect(exchanges()).toHaveLength(1);
       expect(({} as Record<string, unknown>)["access_token"]).toBeUndefined();
     },
@@ -333,15 +333,15 @@ describe("[F5] a token answer of 200 that is no answer", () => {
     "[F5] %s, to a refresh: no refresh token is lost to an outage, and none is sent again after a refusal",
     async (_name, body, type, meaning) => {
       await start();
-      const visitor = await expiredVisitor();
+      const user = await expiredUser();
       const withdraw = run.provider.fault("token", faultOf(body, type));
-      const answer = await visitor.get(PROBE);
+      const answer = await user.get(PROBE);
       if (meaning === "outage") expect(answer.status).toBe(503);
       else expect(answer.json()).toMatchObject({ ...SIGNED_OUT, reason: "refresh_rejected" });
       expect(refreshes()).toHaveLength(1);
       withdraw();
       later();
-      expect(await visitor.isSignedIn()).toBe(meaning === "outage");
+      expect(await user.isSignedIn()).toBe(meaning === "outage");
       expect(refreshes()).toHaveLength(meaning === "outage" ? 2 : 1);
       expect(run.provider.reuses).toBe(0);
     },
@@ -356,22 +356,22 @@ describe("[F5] an answer that is nested without end", () => {
 
   it("[F5] in an ID token: refused at the callback, and by a refresh, as any token of a wrong form", async () => {
     await start();
-    const expired = await expiredVisitor();
+    const expired = await expiredUser();
     run.provider.mutateIdToken = ({ claims }) => ({ claims: withDeepMember(claims) });
-    expect((await run.visitor().signIn()).status).toBe(400);
+    expect((await run.user().signIn()).status).toBe(400);
     expect((await expired.get(PROBE)).json()).toMatchObject({ ...SIGNED_OUT, reason: "refresh_rejected" });
     expect(refreshes()).toHaveLength(1);
     run.provider.mutateIdToken = ({ header, claims }) => ({ header: withDeepMember(header, 20_000), claims });
-    expect((await run.visitor().signIn()).status).toBe(400);
+    expect((await run.user().signIn()).status).toBe(400);
   });
 
   it("[F5] in userinfo: the sign-in stands without it", async () => {
     await start({ provider: { claimsInIdToken: false } });
     const claims = { sub: run.provider.person["sub"], name: "Ada" };
     run.provider.fault("userinfo", { kind: "garbage", body: withDeepMember(claims, 100_000, "email") });
-    const visitor = run.visitor();
-    expect((await visitor.signIn()).status).toBe(302);
-    expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: true, user: { email: null } });
+    const user = run.user();
+    expect((await user.signIn()).status).toBe(302);
+    expect((await user.get(PROBE)).json()).toMatchObject({ authenticated: true, user: { email: null } });
   });
 
   it.each<[Endpoint, () => string]>([
@@ -387,12 +387,12 @@ describe("[F5] an answer that is nested without end", () => {
     ["token", () => withDeepMember({ access_token: "a", token_type: "Bearer" }, 100_000, "scope")],
   ])("[F5] in the answer of %s: an outage", async (endpoint, body) => {
     await start();
-    const expired = await expiredVisitor();
+    const expired = await expiredUser();
     const withdraw = run.provider.fault(endpoint, { kind: "garbage", body: body() });
     const elsewhere = run.another();
-    const login = await run.visitor().at(elsewhere).get("/idpauth/login/");
+    const login = await run.user().at(elsewhere).get("/idpauth/login/");
     if (endpoint === "discovery") expect(login.status).toBe(503);
-    else expect((await run.visitor().at(elsewhere).signIn()).status).toBe(503);
+    else expect((await run.user().at(elsewhere).signIn()).status).toBe(503);
     expect((await expired.at(run.another()).get(PROBE)).status).toBe(503);
     withdraw();
     later();
@@ -442,7 +442,7 @@ describe("[F6] an answer without end", () => {
     ["a gzip bomb of 100 MB", compressed],
   ])("[F6] %s at each endpoint: an outage, the connection is given up, and memory stays", async (_name, faultOf) => {
     await start({ provider: { claimsInIdToken: false } });
-    const expired = await expiredVisitor();
+    const expired = await expiredUser();
     const fresh = run.another();
     const strike = async (endpoint: Endpoint, expected: number, work: () => Promise<{ readonly status: number }>) => {
       const grown: number[] = [];
@@ -456,15 +456,15 @@ describe("[F6] an answer without end", () => {
       expect([endpoint, Math.min(...grown) < BAR]).toEqual([endpoint, true]);
     };
     await strike("token", 503, () => expired.get(PROBE));
-    await strike("token", 503, async () => run.visitor().signIn());
-    await strike("userinfo", 302, async () => run.visitor().signIn());
+    await strike("token", 503, async () => run.user().signIn());
+    await strike("userinfo", 302, async () => run.user().signIn());
     await strike("revoke", 302, async () => {
-      const visitor = run.visitor();
-      await visitor.signIn();
-      return visitor.get("/idpauth/logout/");
+      const user = run.user();
+      await user.signIn();
+      return user.get("/idpauth/logout/");
     });
-    await strike("jwks", 503, async () => run.visitor().at(run.another()).signIn());
-    await strike("discovery", 503, async () => run.visitor().at(run.another()).get("/idpauth/login/"));
+    await strike("jwks", 503, async () => run.user().at(run.another()).signIn());
+    await strike("discovery", 503, async () => run.user().at(run.another()).get("/idpauth/login/"));
     expect(await expired.isSignedIn()).toBe(true);
     expect(fresh).toBeDefined();
   });
@@ -493,28 +493,28 @@ describe("[F7] a redirect where an answer should be", () => {
       await start({ provider: { claimsInIdToken: false } });
       const location = isOther ? elsewhere : `${run.provider.issuer}/taken`;
       const redirect: Fault = { kind: "redirect", status, location };
-      const expired = await expiredVisitor();
+      const expired = await expiredUser();
 
       let withdraw = run.provider.fault("token", redirect);
       expect((await expired.get(PROBE)).status).toBe(503);
       later();
-      expect((await run.visitor().signIn()).status).toBe(503);
+      expect((await run.user().signIn()).status).toBe(503);
       withdraw();
       later();
       withdraw = run.provider.fault("userinfo", redirect);
-      const visitor = run.visitor();
-      expect((await visitor.signIn()).status).toBe(302);
-      expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: true, user: { email: null } });
+      const user = run.user();
+      expect((await user.signIn()).status).toBe(302);
+      expect((await user.get(PROBE)).json()).toMatchObject({ authenticated: true, user: { email: null } });
       withdraw();
       withdraw = run.provider.fault("revoke", redirect);
-      expect((await visitor.get("/idpauth/logout/")).status).toBe(302);
+      expect((await user.get("/idpauth/logout/")).status).toBe(302);
       expect(await run.auth.revokeIdpToken("a token", "access_token")).toBe(false);
       withdraw();
       withdraw = run.provider.fault("jwks", redirect);
-      expect((await run.visitor().at(run.another()).signIn()).status).toBe(503);
+      expect((await run.user().at(run.another()).signIn()).status).toBe(503);
       withdraw();
       withdraw = run.provider.fault("discovery", redirect);
-      expect((await run.visitor().at(run.another()).get("/idpauth/login/")).status).toBe(503);
+      expect((await run.user().at(run.another()).get("/idpauth/login/")).status).toBe(503);
       withdraw();
 
       for (const endpoint of ["token", "userinfo", "revoke", "jwks", "discovery"] as const) {
@@ -534,16 +534,16 @@ describe("[F9] a flood of ID tokens with unknown keys", () => {
     [1_000, "down", true],
   ])("[F9] %i at once, the session store %s: one forced fetch of the keys in 30 s", async (count, _name, isDown) => {
     await start();
-    await run.visitor().signIn();
+    await run.user().signIn();
     const fetched = () => run.provider.requestsTo("jwks").length;
     expect(fetched()).toBe(1);
     run.provider.mutateIdToken = (draft) => ({ header: { ...draft.header, kid: `unknown-${String(Math.random())}` } });
-    const visitors = Array.from({ length: count }, () => run.visitor());
+    const users = Array.from({ length: count }, () => run.user());
     const callbacks: string[] = [];
-    for (const visitor of visitors) callbacks.push(await visitor.approve());
+    for (const user of users) callbacks.push(await user.approve());
     // As many as are exchanged at once; the others wait for a slot.
     const hold = run.provider.hold("token", { before: false, count: 50 });
-    const answers = visitors.map((visitor, number) => visitor.get(callbacks[number] ?? ""));
+    const answers = users.map((user, number) => user.get(callbacks[number] ?? ""));
     await hold.arrived;
     if (isDown) {
       run.store.before = () => {
@@ -557,13 +557,13 @@ describe("[F9] a flood of ID tokens with unknown keys", () => {
     run.store.before = undefined;
     // One at a time, for a minute and a half: a code is spent, or the keys are fetched, a few times at the most.
     for (let second = 0; second < 90; second += 1) {
-      await run.visitor().signIn();
+      await run.user().signIn();
       run.clock.advance(1_000);
     }
     expect(fetched()).toBeLessThanOrEqual(2 + 3);
     run.provider.mutateIdToken = undefined;
     later();
-    expect((await run.visitor().signIn()).status).toBe(302);
+    expect((await run.user().signIn()).status).toBe(302);
   });
 });
 
@@ -575,12 +575,12 @@ describe("[F12] the provider's clock differs from ours", () => {
     const theirs = new TestClock(Date.UTC(2024, 0, 1) + skew * 1_000);
     await start({ provider: { clock: theirs } });
     const isAccepted = skew <= 5;
-    const visitor = run.visitor();
-    expect((await visitor.signIn()).status).toBe(isAccepted ? 302 : 400);
-    expect(await visitor.isSignedIn()).toBe(isAccepted);
+    const user = run.user();
+    expect((await user.signIn()).status).toBe(isAccepted ? 302 : 400);
+    expect(await user.isSignedIn()).toBe(isAccepted);
 
     theirs.setNow(run.clock.now());
-    const other = run.visitor();
+    const other = run.user();
     await other.signIn();
     theirs.advance(HOUR);
     run.clock.advance(HOUR);
@@ -591,7 +591,7 @@ describe("[F12] the provider's clock differs from ours", () => {
   it.each([-120, 0])("[F12] caps are measured by our own clock alone, with the provider's %i s off", async (skew) => {
     const theirs = new TestClock(Date.UTC(2024, 0, 1) + skew * 1_000);
     await start({ sessionMaxAge: 600, sessionIdleTimeout: 300, provider: { clock: theirs } });
-    const [idle, active] = [run.visitor(), run.visitor()];
+    const [idle, active] = [run.user(), run.user()];
     await idle.signIn();
     await active.signIn();
     run.clock.advance(300_000);
@@ -609,56 +609,56 @@ describe("[F13] our own clock is set while sessions live", () => {
   const CAPS = { sessionMaxAge: 7_200, sessionIdleTimeout: 1_800 };
 
   /** The provider's clock is right throughout. */
-  async function startAtNoon(options: ApplicationOptions = {}): Promise<{ readonly visitor: Visitor; step(milliseconds: number): void }> {
+  async function startAtNoon(options: ApplicationOptions = {}): Promise<{ readonly user: TestUser; step(milliseconds: number): void }> {
     const theirs = new TestClock();
     await start({ provider: { clock: theirs }, ...options });
-    const visitor = run.visitor();
-    await visitor.signIn();
+    const user = run.user();
+    await user.signIn();
     return {
-      visitor,
+      user,
       step: (milliseconds) => {
         run.clock.setNow(run.clock.now() + milliseconds);
       },
     };
   }
 
-  const limits = async (visitor: Visitor) => {
-    const { max_age_expires_in: maxAge, idle_expires_in: idle, authenticated, reason } = (await visitor.get(PROBE)).json();
+  const limits = async (user: TestUser) => {
+    const { max_age_expires_in: maxAge, idle_expires_in: idle, authenticated, reason } = (await user.get(PROBE)).json();
     return { maxAge, idle, authenticated, reason };
   };
 
   it("[F13] an hour back: what is left is never more than the cap nor negative; the caps fail closed until the clock is right again", async () => {
-    const { visitor, step } = await startAtNoon(CAPS);
+    const { user, step } = await startAtNoon(CAPS);
     run.clock.advance(MINUTE);
     step(-HOUR);
-    const back = await limits(visitor);
+    const back = await limits(user);
     expect(back).toMatchObject({ authenticated: false, reason: "max_age" });
     for (const left of [back.maxAge, back.idle]) expect(left === null || (left >= 0 && left <= 7_200)).toBe(true);
     step(HOUR);
-    expect(await limits(visitor)).toMatchObject({ authenticated: true, maxAge: 7_140, idle: 1_800 });
+    expect(await limits(user)).toMatchObject({ authenticated: true, maxAge: 7_140, idle: 1_800 });
   });
 
   it("[F13] five minutes back, as far as clocks of a fleet may differ: nobody notices, and no cap grows", async () => {
-    const { visitor, step } = await startAtNoon(CAPS);
+    const { user, step } = await startAtNoon(CAPS);
     step(-300_000);
-    expect(await limits(visitor)).toMatchObject({ authenticated: true, maxAge: 7_200, idle: 1_800 });
+    expect(await limits(user)).toMatchObject({ authenticated: true, maxAge: 7_200, idle: 1_800 });
   });
 
   it("[F13] an hour on: the idle timeout is over, as it would be; an hour back again: within the caps as before", async () => {
-    const { visitor, step } = await startAtNoon(CAPS);
+    const { user, step } = await startAtNoon(CAPS);
     step(HOUR);
-    expect(await limits(visitor)).toMatchObject({ authenticated: false, reason: "idle" });
+    expect(await limits(user)).toMatchObject({ authenticated: false, reason: "idle" });
     step(-HOUR);
-    expect(await limits(visitor)).toMatchObject({ authenticated: true, idle: 1_800 });
+    expect(await limits(user)).toMatchObject({ authenticated: true, idle: 1_800 });
   });
 
   it("[F13] back by an hour after the store has dropped the record: it stays gone", async () => {
-    const { visitor, step } = await startAtNoon({ sessionTtl: 600 });
+    const { user, step } = await startAtNoon({ sessionTtl: 600 });
     // The sweep has come, too.
     await run.clock.advanceAsync(700_000);
-    expect(await visitor.isSignedIn()).toBe(false);
+    expect(await user.isSignedIn()).toBe(false);
     step(-HOUR);
-    expect(await visitor.isSignedIn()).toBe(false);
+    expect(await user.isSignedIn()).toBe(false);
     expect(run.store.inserted).not.toEqual([]);
     for (const key of run.store.inserted) expect(await run.store.peek(key)).toBeUndefined();
   });
@@ -666,10 +666,10 @@ describe("[F13] our own clock is set while sessions live", () => {
   it.each([-HOUR, HOUR])("[F13] by %i ms: deadlines and back-off go by the monotonic clock", async (by) => {
     const { step } = await startAtNoon();
     run.provider.fault("token", { kind: "hang" });
-    const visitor = run.visitor();
-    const callback = await visitor.approve();
+    const user = run.user();
+    const callback = await user.approve();
     let isAnswered = false;
-    const answer = visitor.get(callback).finally(() => (isAnswered = true));
+    const answer = user.get(callback).finally(() => (isAnswered = true));
     await until(() => exchanges().length === 2);
     step(by);
     await run.clock.advanceAsync(4_999);
@@ -679,34 +679,34 @@ describe("[F13] our own clock is set while sessions live", () => {
     // The back-off is neither over at once nor an hour long.
     run.provider.clearFaults();
     step(-by);
-    const next = await visitor.approve();
-    expect((await visitor.get(next)).status).toBe(503);
+    const next = await user.approve();
+    expect((await user.get(next)).status).toBe(503);
     expect(exchanges()).toHaveLength(2);
     run.clock.advance(2_000);
-    expect((await visitor.get(next)).status).toBe(302);
+    expect((await user.get(next)).status).toBe(302);
   });
 
   it("[F13] further on than ID tokens live: a fresh one looks expired, which is a refusal, asked for once; the next sign-in works when the clock is right", async () => {
-    const { visitor, step } = await startAtNoon();
+    const { user, step } = await startAtNoon();
     step(HOUR + 10_000);
     for (let probe = 0; probe < 5; probe += 1) {
-      expect((await visitor.get(PROBE)).json()).toMatchObject({ ...SIGNED_OUT, reason: "refresh_rejected" });
+      expect((await user.get(PROBE)).json()).toMatchObject({ ...SIGNED_OUT, reason: "refresh_rejected" });
     }
     expect(refreshes()).toHaveLength(1);
-    expect((await visitor.signIn()).status).toBe(400);
+    expect((await user.signIn()).status).toBe(400);
     step(-HOUR - 10_000);
-    expect((await visitor.signIn()).status).toBe(302);
-    expect(await limits(visitor)).toMatchObject({ authenticated: true });
+    expect((await user.signIn()).status).toBe(302);
+    expect(await limits(user)).toMatchObject({ authenticated: true });
   });
 });
 
 describe("[F16] the provider refuses the refresh token", () => {
   it("[F16] ten probes, one token request; the token is dropped and nobody is half signed in", async () => {
     await start();
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     const spent = run.provider.issued.filter(({ kind }) => kind === "refresh_token").map(({ value }) => value);
-    const stored = () => run.record(visitor);
-    const index = async () => (await visitor.get("/idpauth/", { headers: { accept: "text/html" } })).body ?? "";
+    const stored = () => run.record(user);
+    const index = async () => (await user.get("/idpauth/", { headers: { accept: "text/html" } })).body ?? "";
     expect(spent).toHaveLength(1);
     expect(await index()).toContain("You are signed in");
     expect(await stored()).toContain(spent[0]);
@@ -714,7 +714,7 @@ describe("[F16] the provider refuses the refresh token", () => {
     const another = run.another();
     run.provider.revokeAll();
     // Ten at once, over two processes, as if each were the first.
-    const first = Array.from({ length: 10 }, (_, probe) => visitor.at(probe % 2 === 0 ? auth : another).get(PROBE));
+    const first = Array.from({ length: 10 }, (_, probe) => user.at(probe % 2 === 0 ? auth : another).get(PROBE));
     for (const answer of await whileTimePasses(Promise.all(first)))
       expect(answer.json()).toMatchObject({ ...SIGNED_OUT, reason: "refresh_rejected" });
     expect(refreshes().map(({ params }) => params.get("refresh_token"))).toEqual(spent);
@@ -723,20 +723,20 @@ describe("[F16] the provider refuses the refresh token", () => {
     // And ten more, while the longest back-off goes by, each of which asks for everything there is to ask.
     for (let probe = 0; probe < 10; probe += 1) {
       const at = probe % 2 === 0 ? auth : another;
-      expect((await visitor.at(at).get(PROBE)).json()).toMatchObject({ ...SIGNED_OUT, reason: "refresh_rejected" });
+      expect((await user.at(at).get(PROBE)).json()).toMatchObject({ ...SIGNED_OUT, reason: "refresh_rejected" });
       expect(await index()).not.toContain("You are signed in");
-      expect(await at.getCredentials(visitor.request("/"))).toBeNull();
-      expect(await at.getAccessToken(visitor.request("/"))).toBeNull();
-      expect(await at.getUser(visitor.request("/"))).toBeNull();
-      expect(await at.checkIdpAuthentication(visitor.request("/"))).toBe(false);
-      expect(await at.explainIdpAuthentication(visitor.request("/"))).toEqual({ authenticated: false, reason: "refresh_rejected" });
-      expect(await at.guard(visitor.request("/page"))).toMatchObject({ kind: "unauthenticated", reply: { status: 401 } });
+      expect(await at.getCredentials(user.request("/"))).toBeNull();
+      expect(await at.getAccessToken(user.request("/"))).toBeNull();
+      expect(await at.getUser(user.request("/"))).toBeNull();
+      expect(await at.checkIdpAuthentication(user.request("/"))).toBe(false);
+      expect(await at.explainIdpAuthentication(user.request("/"))).toEqual({ authenticated: false, reason: "refresh_rejected" });
+      expect(await at.guard(user.request("/page"))).toMatchObject({ kind: "unauthenticated", reply: { status: 401 } });
       run.clock.advance(7_000);
     }
     expect(refreshes()).toHaveLength(1);
     expect(await stored()).not.toContain(spent[0]);
-    expect((await visitor.signIn()).status).toBe(302);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect((await user.signIn()).status).toBe(302);
+    expect(await user.isSignedIn()).toBe(true);
     expect(refreshes()).toHaveLength(1);
   });
 });
@@ -744,14 +744,14 @@ describe("[F16] the provider refuses the refresh token", () => {
 describe("[F18] the provider limits the rate", () => {
   it("[F18] 100 sessions expire at once against 429: no storm, Retry-After is honoured, and everybody is served afterwards", async () => {
     await start();
-    const visitors: Visitor[] = [];
+    const users: TestUser[] = [];
     for (let number = 0; number < 100; number += 1) {
-      visitors.push(run.visitor());
-      await visitors.at(-1)?.signIn();
+      users.push(run.user());
+      await users.at(-1)?.signIn();
     }
     run.clock.advance(HOUR);
     const withdraw = run.provider.fault("token", { kind: "status", status: 429, headers: { "Retry-After": "40" } });
-    const all = () => Promise.all(visitors.map((visitor) => visitor.get(PROBE)));
+    const all = () => Promise.all(users.map((user) => user.get(PROBE)));
     for (const { status } of await all()) expect(status).toBe(503);
     // Those that had a slot, and the one that got the first slot given back; the second 429 keeps all others away.
     expect(refreshes().length).toBeLessThanOrEqual(21);
@@ -782,17 +782,17 @@ describe("[F19] the provider has rotated, and its answer is lost on the way", ()
     ["with another status", { kind: "status", status: 502, before: false }],
   ])("[F19] %s: one refusal, then a clean new login, no loop", async (_name, fault) => {
     await start();
-    const visitor = await expiredVisitor();
+    const user = await expiredUser();
     run.provider.fault("token", { ...fault, times: 1 });
-    expect((await visitor.get(PROBE)).status).toBe(503);
+    expect((await user.get(PROBE)).status).toBe(503);
     later();
     for (let probe = 0; probe < 5; probe += 1) {
-      expect((await visitor.get(PROBE)).json()).toMatchObject({ ...SIGNED_OUT, reason: "refresh_rejected" });
+      expect((await user.get(PROBE)).json()).toMatchObject({ ...SIGNED_OUT, reason: "refresh_rejected" });
     }
     expect(refreshes()).toHaveLength(2);
-    expect((await visitor.signIn()).status).toBe(302);
+    expect((await user.signIn()).status).toBe(302);
     run.clock.advance(HOUR);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
     expect(refreshes()).toHaveLength(3);
   });
 });
@@ -812,18 +812,18 @@ describe("[F20] tokens and scopes of every size", () => {
     // The hash of an access token of another size would not fit.
     run.provider.mutateIdToken = ({ claims: { at_hash: _hash, ...claims } }) => ({ claims });
     run.provider.tokenResponse = (answer) => ({ ...answer, ...members });
-    const visitor = run.visitor();
-    const answer = await visitor.signIn();
+    const user = run.user();
+    const answer = await user.signIn();
     expect(answer.status).toBe(status);
-    expect(visitor.cookies.get("idpauth")).toHaveLength(43);
-    expect(await visitor.isSignedIn()).toBe(status === 302);
+    expect(user.cookies.get("idpauth")).toHaveLength(43);
+    expect(await user.isSignedIn()).toBe(status === 302);
     if (status !== 302) return;
-    const credentials = await run.auth.getCredentials(visitor.request("/"));
+    const credentials = await run.auth.getCredentials(user.request("/"));
     if ("access_token" in members) expect(credentials?.token).toBe(members["access_token"]);
     if ("refresh_token" in members) expect(credentials?.refresh_token).toBe(members["refresh_token"]);
     if ("scope" in members) expect(credentials?.scopes).toHaveLength(500);
-    expect((await visitor.get("/idpauth/")).status).toBe(200);
-    expect((await visitor.get("/idpauth/logout/")).status).toBe(302);
+    expect((await user.get("/idpauth/")).status).toBe(200);
+    expect((await user.get("/idpauth/logout/")).status).toBe(302);
   });
 
   it.each([
@@ -833,9 +833,9 @@ describe("[F20] tokens and scopes of every size", () => {
   ])("[F20] an ID token of %i bytes: %i", async (bytes, status) => {
     await start();
     run.provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, padding: sized(Math.floor((bytes * 3) / 4)) } });
-    const visitor = run.visitor();
-    expect((await visitor.signIn()).status).toBe(status);
-    expect(visitor.cookies.get("idpauth")).toHaveLength(43);
-    expect(await visitor.isSignedIn()).toBe(status === 302);
+    const user = run.user();
+    expect((await user.signIn()).status).toBe(status);
+    expect(user.cookies.get("idpauth")).toHaveLength(43);
+    expect(await user.isSignedIn()).toBe(status === 302);
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { MAX_SHOWN_CODE_POINTS } from "../../src/pages/shown-text.js";
 import { tagsOf, textOf } from "../pages/tags.js";
-import { startApplication, type Application, type Visitor } from "../support/application.js";
+import { startApplication, type Application, type TestUser } from "../support/application.js";
 
 // Claims are data: whatever the provider says about a person, it is text on a page and nothing else.
 
@@ -48,8 +48,8 @@ const HOSTILE_TEXTS: readonly (readonly [string, string])[] = [
 ];
 
 /** The page, read more strictly than a browser does, must be what it is for a harmless person, but for its words. */
-async function expectHarmlessPage(visitor: Visitor): Promise<string> {
-  const { status, body = "", headers } = await visitor.get("/idpauth/");
+async function expectHarmlessPage(user: TestUser): Promise<string> {
+  const { status, body = "", headers } = await user.get("/idpauth/");
   expect(status).toBe(200);
   const tags = tagsOf(body);
   expect(tags.map(({ name }) => name)).not.toContain("script");
@@ -65,25 +65,25 @@ async function expectHarmlessPage(visitor: Visitor): Promise<string> {
   return textOf(body);
 }
 
-async function userOf(visitor: Visitor): Promise<Record<string, unknown>> {
-  const answer = await visitor.get("/idpauth/session");
+async function userOf(user: TestUser): Promise<Record<string, unknown>> {
+  const answer = await user.get("/idpauth/session");
   expect(answer.status).toBe(200);
   expect(answer.json()).toMatchObject({ authenticated: true });
   return answer.json().user as Record<string, unknown>;
 }
 
 /** Both ways on which claims come in: with the sign-in, and with a refresh of somebody who was harmless until then. */
-async function bothWays(claims: Record<string, unknown>, check: (visitor: Visitor, way: string) => Promise<void>): Promise<void> {
+async function bothWays(claims: Record<string, unknown>, check: (user: TestUser, way: string) => Promise<void>): Promise<void> {
   const hostile = () => {
     app.provider.mutateIdToken = (draft) => ({ claims: Object.assign(draft.claims, claims) });
   };
   hostile();
-  const atSignIn = app.visitor();
+  const atSignIn = app.user();
   expect((await atSignIn.signIn()).status).toBe(302);
   await check(atSignIn, "sign-in");
 
   app.provider.mutateIdToken = undefined;
-  const atRefresh = app.visitor();
+  const atRefresh = app.user();
   await atRefresh.signIn();
   app.clock.advance(HOUR);
   hostile();
@@ -93,18 +93,18 @@ async function bothWays(claims: Record<string, unknown>, check: (visitor: Visito
 
 describe("[IDT-18] at sign-in and refresh", () => {
   it.each(WRONG_TYPES)("[IDT-18] email, name and picture that are %s are null, and the page is harmless", async (_name, value) => {
-    await bothWays({ email: value, name: value, picture: value }, async (visitor) => {
-      expect(await userOf(visitor)).toEqual({ email: null, name: null, picture: null });
-      expect(await expectHarmlessPage(visitor)).toContain("Your provider gave no name");
+    await bothWays({ email: value, name: value, picture: value }, async (user) => {
+      expect(await userOf(user)).toEqual({ email: null, name: null, picture: null });
+      expect(await expectHarmlessPage(user)).toContain("Your provider gave no name");
       expect((Object.prototype as Record<string, unknown>)["admin"]).toBeUndefined();
     });
   });
 
   it.each(HOSTILE_TEXTS)("[IDT-18] email, name and picture with %s are words on the page, and no address", async (_name, value) => {
-    await bothWays({ email: value, name: value, picture: value }, async (visitor) => {
-      expect(await userOf(visitor)).toEqual({ email: value, name: value, picture: value });
-      await expectHarmlessPage(visitor);
-      const { body = "", headers } = await visitor.get("/idpauth/");
+    await bothWays({ email: value, name: value, picture: value }, async (user) => {
+      expect(await userOf(user)).toEqual({ email: value, name: value, picture: value });
+      await expectHarmlessPage(user);
+      const { body = "", headers } = await user.get("/idpauth/");
       expect(tagsOf(body).filter(({ name }) => name === "img")).toEqual([]);
       expect(headers["Content-Security-Policy"]).not.toMatch(/img-src (?!'none')/);
       expect(Object.values(headers).join("")).not.toMatch(/[\r\n]/);
@@ -113,9 +113,9 @@ describe("[IDT-18] at sign-in and refresh", () => {
 
   it("[IDT-18] a name of 150,000 characters is stored, and the page shows the beginning", async () => {
     const name = "N".repeat(150_000);
-    await bothWays({ name }, async (visitor) => {
-      expect(await userOf(visitor)).toMatchObject({ name });
-      const { body = "" } = await visitor.get("/idpauth/");
+    await bothWays({ name }, async (user) => {
+      expect(await userOf(user)).toMatchObject({ name });
+      const { body = "" } = await user.get("/idpauth/");
       expect(textOf(body)).toContain(`${"N".repeat(MAX_SHOWN_CODE_POINTS)}…`);
       expect(body.length).toBeLessThan(20_000);
     });
@@ -126,42 +126,42 @@ describe("[IDT-18] at sign-in and refresh", () => {
       '{"__proto__":{"email":"eve@example.com","authenticated":true},"constructor":1,"toString":1,"hasOwnProperty":1}',
     );
     app.provider.mutateIdToken = (draft) => ({ claims: `${JSON.stringify(draft.claims).slice(0, -1)},${JSON.stringify(claims).slice(1)}` });
-    const visitor = app.visitor();
-    expect((await visitor.signIn()).status).toBe(302);
-    expect(await userOf(visitor)).toMatchObject({ email: "ada@example.com" });
-    await expectHarmlessPage(visitor);
+    const user = app.user();
+    expect((await user.signIn()).status).toBe(302);
+    expect(await userOf(user)).toMatchObject({ email: "ada@example.com" });
+    await expectHarmlessPage(user);
     app.clock.advance(HOUR);
-    expect(await userOf(visitor)).toMatchObject({ email: "ada@example.com" });
+    expect(await userOf(user)).toMatchObject({ email: "ada@example.com" });
     expect({}).not.toHaveProperty("email");
   });
 });
 
 describe("[IDT-18] a claim of a megabyte", () => {
   it.each(IDENTITY)("[IDT-18] %s in an ID token signs nobody in, and nothing breaks", async (claim) => {
-    const visitor = app.visitor();
-    const callback = await visitor.approve();
+    const user = app.user();
+    const callback = await user.approve();
     app.provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, [claim]: "x".repeat(MEGABYTE) } });
     // The whole answer is beyond what is read of one.
-    expect((await visitor.get(callback)).status).toBe(503);
-    expect(await visitor.isSignedIn()).toBe(false);
+    expect((await user.get(callback)).status).toBe(503);
+    expect(await user.isSignedIn()).toBe(false);
   });
 
   it("[IDT-18] at a refresh signs nobody out: it is an outage, and id_info stays", async () => {
-    const visitor = app.visitor();
-    await visitor.signIn();
-    const before = (await app.auth.readSessionRecord(visitor.request("/")))?.["id_info"];
+    const user = app.user();
+    await user.signIn();
+    const before = (await app.auth.readSessionRecord(user.request("/")))?.["id_info"];
     app.clock.advance(HOUR);
     app.provider.mutateIdToken = (draft) => ({ claims: { ...draft.claims, name: "x".repeat(MEGABYTE) } });
-    expect((await visitor.get("/idpauth/session")).status).toBe(503);
-    expect((await app.auth.readSessionRecord(visitor.request("/")))?.["id_info"]).toEqual(before);
+    expect((await user.get("/idpauth/session")).status).toBe(503);
+    expect((await app.auth.readSessionRecord(user.request("/")))?.["id_info"]).toEqual(before);
   });
 
   it("[IDT-18] in userinfo: the sign-in stands without it", async () => {
     app.provider.settings.claimsInIdToken = false;
     app.provider.userinfoResponse = (claims) => ({ ...claims, name: "x".repeat(MEGABYTE + 100_000) });
-    const visitor = app.visitor();
-    expect((await visitor.signIn()).status).toBe(302);
-    expect(await userOf(visitor)).toEqual({ email: null, name: null, picture: null });
+    const user = app.user();
+    expect((await user.signIn()).status).toBe(302);
+    expect(await userOf(user)).toEqual({ email: null, name: null, picture: null });
   });
 });
 
@@ -169,10 +169,10 @@ describe("[IDT-18] claims from userinfo", () => {
   it.each(HOSTILE_TEXTS)("[IDT-18] with %s are words on the page, and no address", async (_name, value) => {
     app.provider.settings.claimsInIdToken = false;
     app.provider.userinfoResponse = (claims) => ({ ...claims, email: value, name: value, picture: value });
-    const visitor = app.visitor();
-    expect((await visitor.signIn()).status).toBe(302);
-    expect(await userOf(visitor)).toEqual({ email: value, name: value, picture: value });
-    await expectHarmlessPage(visitor);
+    const user = app.user();
+    expect((await user.signIn()).status).toBe(302);
+    expect(await userOf(user)).toEqual({ email: value, name: value, picture: value });
+    await expectHarmlessPage(user);
   });
 
   it("[IDT-18] nested deep enough to exhaust the stack: the sign-in stands without them", async () => {
@@ -184,11 +184,11 @@ describe("[IDT-18] claims from userinfo", () => {
       headers: { "content-type": "application/json" },
       body: `{"sub":"ada-1815","name":"Ada","email":${deep}}`,
     });
-    const visitor = app.visitor();
-    expect((await visitor.signIn()).status).toBe(302);
+    const user = app.user();
+    expect((await user.signIn()).status).toBe(302);
     withdraw();
-    expect(await userOf(visitor)).toEqual({ email: null, name: null, picture: null });
-    await expectHarmlessPage(visitor);
+    expect(await userOf(user)).toEqual({ email: null, name: null, picture: null });
+    await expectHarmlessPage(user);
   });
 });
 
@@ -197,11 +197,11 @@ it("[IDT-17] keys nested deep enough to exhaust the stack are no keys: 503, and 
   const [key] = fresh.provider.jwks.document().keys;
   const text = JSON.stringify(key).slice(0, -1);
   fresh.provider.jwks.publish(`{"keys":[${text},"x":${"[".repeat(80_000)}${"]".repeat(80_000)}}]}`);
-  const visitor = fresh.visitor();
-  expect((await visitor.signIn()).status).toBe(503);
-  expect(await visitor.isSignedIn()).toBe(false);
+  const user = fresh.user();
+  expect((await user.signIn()).status).toBe(503);
+  expect(await user.isSignedIn()).toBe(false);
   fresh.provider.jwks.reset();
   fresh.clock.advance(61_000);
-  expect((await visitor.signIn()).status).toBe(302);
+  expect((await user.signIn()).status).toBe(302);
   await fresh.stop();
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Events } from "../../src/index.js";
-import { startApplication, type Application, type Visitor } from "../support/application.js";
+import { startApplication, type Application, type TestUser } from "../support/application.js";
 import {
   ACCEPTED,
   claim,
@@ -38,7 +38,7 @@ beforeEach(() => {
   failures.length = 0;
 });
 
-const sessionOf = (visitor: Visitor) => app.auth.readSessionRecord(visitor.request("/"));
+const sessionOf = (user: TestUser) => app.auth.readSessionRecord(user.request("/"));
 const refreshRequests = () => app.provider.requestsTo("token", { grant_type: "refresh_token" }).length;
 
 /** Only the wall clock moves, so that no fetch of the keys that is still under way in the background is cut off. */
@@ -47,32 +47,32 @@ const anHourLater = (of = app) => {
 };
 
 /** Somebody whose ID token has just expired, and what the next one will be like. */
-async function expired(mutation: Mutation, atSignIn?: Mutation, of = app): Promise<Visitor> {
-  const visitor = of.visitor();
+async function expired(mutation: Mutation, atSignIn?: Mutation, of = app): Promise<TestUser> {
+  const user = of.user();
   of.provider.mutateIdToken = atSignIn && ((draft) => atSignIn(draft, attacker.origin));
-  await visitor.signIn();
+  await user.signIn();
   anHourLater(of);
   of.provider.requests.length = 0;
   of.provider.mutateIdToken = (draft) => mutation(draft, attacker.origin);
-  return visitor;
+  return user;
 }
 
-async function expectRefused(visitor: Visitor, reason: string): Promise<void> {
-  const before = await sessionOf(visitor);
+async function expectRefused(user: TestUser, reason: string): Promise<void> {
+  const before = await sessionOf(user);
   expect(before).toHaveProperty("credentials.refresh_token");
   for (let probe = 0; probe < 3; probe += 1) {
-    const answer = await visitor.get("/idpauth/session");
+    const answer = await user.get("/idpauth/session");
     expect([answer.status, answer.json()]).toEqual([200, SIGNED_OUT]);
   }
   expect(refreshRequests()).toBe(1);
   expect([app.provider.requestsTo("userinfo").length, attacker.requests]).toEqual([0, []]);
   expect(failures.map((failure) => [failure.during, failure.reason])).toEqual([["refresh", reason]]);
-  const after = await sessionOf(visitor);
+  const after = await sessionOf(user);
   expect(after?.["id_info"]).toEqual(before?.["id_info"]);
   expect(after?.["idp_login_at"]).toBe(before?.["idp_login_at"]);
   const { refresh_token: _dropped, ...kept } = before?.["credentials"] as Record<string, unknown>;
   expect(after?.["credentials"]).toEqual(kept);
-  expect(await app.auth.getCredentials(visitor.request("/"))).toBeNull();
+  expect(await app.auth.getCredentials(user.request("/"))).toBeNull();
 }
 
 /** Beside what is refused at both: what only a predecessor can show to be wrong. The last is the token of the sign-in. */
@@ -113,13 +113,13 @@ const acceptedHere: readonly (readonly [string, Mutation, Mutation?])[] = [
 
 describe("at a refresh, accepted:", () => {
   it.for(acceptedHere)("%s", async ([, mutation, atSignIn]) => {
-    const visitor = await expired(mutation, atSignIn);
-    const before = await sessionOf(visitor);
-    expect((await visitor.get("/idpauth/session")).json()).toMatchObject({ authenticated: true, user: { email: "ada@example.com" } });
+    const user = await expired(mutation, atSignIn);
+    const before = await sessionOf(user);
+    expect((await user.get("/idpauth/session")).json()).toMatchObject({ authenticated: true, user: { email: "ada@example.com" } });
     expect(refreshRequests()).toBe(1);
     expect(failures).toEqual([]);
     expect(attacker.requests).toEqual([]);
-    const after = await sessionOf(visitor);
+    const after = await sessionOf(user);
     expect(after?.["credentials"]).not.toEqual(before?.["credentials"]);
     const authTime = (session: typeof before) => (session?.["id_info"] as Record<string, unknown>)["auth_time"];
     // RFR-6: the sign-in's own.
@@ -131,16 +131,16 @@ describe("at a refresh, accepted:", () => {
 
 describe("at a refresh", () => {
   it("[RFR-7] the nonce of the sign-in", async () => {
-    const visitor = await expired((draft) => draft);
-    const { nonce } = (await sessionOf(visitor))?.["id_info"] as Record<string, unknown>;
+    const user = await expired((draft) => draft);
+    const { nonce } = (await sessionOf(user))?.["id_info"] as Record<string, unknown>;
     expect(nonce).toEqual(expect.any(String));
     app.provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, nonce } });
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
   });
 
   it("[RFR-2] nobody is ever shown somebody else's claims, also when the other signs in next door", async () => {
     const ada = await expired((draft) => draft);
-    const eve = app.visitor();
+    const eve = app.user();
     app.provider.mutateIdToken = undefined;
     await eve.signIn("/idpauth/login/", { sub: "eve", email: "eve@example.com", name: "Eve" });
     const eves = (await sessionOf(eve))?.["id_info"] as Record<string, unknown>;
@@ -155,29 +155,29 @@ describe("at a refresh", () => {
   });
 
   it("[RFR-8] tokens that come expired within the tolerance cost one token request per probe, never more", async () => {
-    const visitor = await expired(inSeconds("exp", -4));
+    const user = await expired(inSeconds("exp", -4));
     for (let probe = 1; probe <= 4; probe += 1) {
-      const answers = await Promise.all([visitor.get("/idpauth/session"), visitor.get("/idpauth/session")]);
+      const answers = await Promise.all([user.get("/idpauth/session"), user.get("/idpauth/session")]);
       expect(answers.map(({ status }) => status)).toEqual([200, 200]);
       expect(refreshRequests()).toBeLessThanOrEqual(2 * probe);
     }
     app.provider.mutateIdToken = undefined;
-    await visitor.isSignedIn();
+    await user.isSignedIn();
     app.provider.requests.length = 0;
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
     expect(refreshRequests()).toBe(0);
   });
 
   it("[RFR-9] idp_login_at is the same after ten refreshes", async () => {
-    const visitor = await expired((draft) => draft);
-    const before = (await sessionOf(visitor))?.["idp_login_at"];
+    const user = await expired((draft) => draft);
+    const before = (await sessionOf(user))?.["idp_login_at"];
     expect(before).toEqual(expect.any(Number));
     for (let hour = 0; hour < 10; hour += 1) {
-      expect(await visitor.isSignedIn()).toBe(true);
+      expect(await user.isSignedIn()).toBe(true);
       anHourLater();
     }
     expect(refreshRequests()).toBe(10);
-    expect((await sessionOf(visitor))?.["idp_login_at"]).toBe(before);
+    expect((await sessionOf(user))?.["idp_login_at"]).toBe(before);
   });
 
   it.each<[string, Mutation]>([
@@ -188,11 +188,11 @@ describe("at a refresh", () => {
     ],
   ])("%s is an outage, 503: id_info is unchanged, the rotated refresh token is kept, and a good key recovers", async (_name, mutation) => {
     const alone = await startApplication();
-    const visitor = await expired(mutation, undefined, alone);
-    const sessionNow = () => alone.auth.readSessionRecord(visitor.request("/"));
+    const user = await expired(mutation, undefined, alone);
+    const sessionNow = () => alone.auth.readSessionRecord(user.request("/"));
     const before = await sessionNow();
     for (let probe = 0; probe < 3; probe += 1) {
-      const answer = await visitor.get("/idpauth/session");
+      const answer = await user.get("/idpauth/session");
       expect([answer.status, answer.json()]).toEqual([503, SIGNED_OUT]);
     }
     expect(alone.provider.requestsTo("token")).toHaveLength(1);
@@ -206,7 +206,7 @@ describe("at a refresh", () => {
     });
     alone.provider.mutateIdToken = undefined;
     alone.clock.advance(61_000);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
     expect(alone.provider.reuses).toBe(0);
     await alone.stop();
   });
@@ -215,16 +215,16 @@ describe("at a refresh", () => {
 describe("at a refresh, while the keys cannot be had", () => {
   it("[F9] tokens by a new key are an outage, and refresh tokens are not spent probe by probe", async () => {
     const alone = await startApplication();
-    const visitor = await expired((draft) => draft, undefined, alone);
+    const user = await expired((draft) => draft, undefined, alone);
     await alone.provider.rotateKeys({ keepOld: false });
     alone.provider.fault("jwks", { kind: "status", status: 503 });
-    for (let probe = 0; probe < 10; probe += 1) expect((await visitor.get("/idpauth/session")).status).toBe(503);
+    for (let probe = 0; probe < 10; probe += 1) expect((await user.get("/idpauth/session")).status).toBe(503);
     // Until two attempts to fetch the keys have failed, nobody can know that the next token is by the same key.
     expect(alone.provider.requestsTo("token").length).toBeLessThanOrEqual(3);
     expect(alone.provider.requestsTo("jwks").length).toBeLessThanOrEqual(2);
     alone.provider.clearFaults();
     alone.clock.advance(61_000);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
     expect(alone.provider.reuses).toBe(0);
     await alone.stop();
   });
@@ -242,10 +242,10 @@ describe("[IDT-3] at a refresh, with a trusted audience configured", () => {
     const trusting = await startApplication({ trustedAudiences: ["partner"] });
     const reasons: string[] = [];
     trusting.auth.on("failure", (event) => reasons.push(event.reason));
-    const visitor = await expired(claimsOf({ aud, azp }), atSignIn, trusting);
-    const idInfo = async () => (await trusting.auth.readSessionRecord(visitor.request("/")))?.["id_info"];
+    const user = await expired(claimsOf({ aud, azp }), atSignIn, trusting);
+    const idInfo = async () => (await trusting.auth.readSessionRecord(user.request("/")))?.["id_info"];
     const before = await idInfo();
-    const { status, body } = await visitor.get("/idpauth/session");
+    const { status, body } = await user.get("/idpauth/session");
     expect([status, (JSON.parse(body ?? "") as { authenticated: boolean }).authenticated]).toEqual([200, reason === undefined]);
     expect(reasons).toEqual(reason === undefined ? [] : [`id_token_${reason}`]);
     if (reason === undefined) expect(await idInfo()).toMatchObject({ aud });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Events } from "../../src/index.js";
-import { startApplication, type Application, type Visitor } from "../support/application.js";
+import { startApplication, type Application, type TestUser } from "../support/application.js";
 import {
   ACCEPTED,
   claim,
@@ -37,11 +37,11 @@ beforeEach(() => {
 });
 
 /** A login that the person has agreed to, whose ID token will be this one. */
-async function approved(mutation: Mutation, visitor = app.visitor(), into = app): Promise<{ visitor: Visitor; callback: string }> {
-  const callback = await visitor.approve();
+async function approved(mutation: Mutation, user = app.user(), into = app): Promise<{ user: TestUser; callback: string }> {
+  const callback = await user.approve();
   into.provider.mutateIdToken = (draft) => mutation(draft, attacker.origin);
   into.provider.requests.length = 0;
-  return { visitor, callback };
+  return { user, callback };
 }
 
 const userinfoRequests = () => app.provider.requestsTo("userinfo").length;
@@ -51,31 +51,31 @@ const refusedHere: readonly Rejected[] = [...REJECTED, ["[IDT-13] nonce missing"
 
 describe("at the callback, refused:", () => {
   it.each(refusedHere)("%s", async (_name, reason, mutation) => {
-    const { visitor, callback } = await approved(mutation);
-    const cookies = [...visitor.cookies];
-    const answer = await visitor.get(callback);
+    const { user, callback } = await approved(mutation);
+    const cookies = [...user.cookies];
+    const answer = await user.get(callback);
     expect([answer.status, answer.headers["Content-Type"]]).toEqual([400, "text/html; charset=utf-8"]);
     expect(failures.map((failure) => [failure.during, failure.reason])).toEqual([["callback", `id_token_${reason}`]]);
     // BCP-7: the access token that came with it is worth nothing either.
     expect([tokenRequests(), userinfoRequests(), attacker.requests]).toEqual([1, 0, []]);
     expect(answer.setCookies ?? []).toEqual([]);
-    expect([...visitor.cookies]).toEqual(cookies);
-    const session = await app.auth.readSessionRecord(visitor.request("/"));
+    expect([...user.cookies]).toEqual(cookies);
+    const session = await app.auth.readSessionRecord(user.request("/"));
     expect(Object.keys(session ?? {}).filter((key) => ["credentials", "id_info", "idp_login_at"].includes(key))).toEqual([]);
-    expect(await visitor.isSignedIn()).toBe(false);
+    expect(await user.isSignedIn()).toBe(false);
     // The login is used up: the same link is no second try.
-    expect((await visitor.get(callback)).status).toBe(400);
+    expect((await user.get(callback)).status).toBe(400);
     expect(tokenRequests()).toBe(1);
   });
 });
 
 describe("at the callback, accepted:", () => {
   it.each(ACCEPTED)("%s", async (_name, mutation) => {
-    const { visitor, callback } = await approved(mutation);
-    expect((await visitor.get(callback)).status).toBe(302);
+    const { user, callback } = await approved(mutation);
+    expect((await user.get(callback)).status).toBe(302);
     expect(failures).toEqual([]);
     expect(attacker.requests).toEqual([]);
-    expect(await app.auth.readSessionRecord(visitor.request("/"))).toMatchObject({
+    expect(await app.auth.readSessionRecord(user.request("/"))).toMatchObject({
       id_info: { iss: app.provider.issuer, sub: "ada-1815" },
     });
   });
@@ -84,50 +84,50 @@ describe("at the callback, accepted:", () => {
 describe("at the callback", () => {
   it("[IDT-14] sub of 255 characters", async () => {
     const sub = "x".repeat(255);
-    const { visitor, callback } = await approved(claim("sub", sub));
-    expect((await visitor.get(callback)).status).toBe(302);
-    expect(await app.auth.readSessionRecord(visitor.request("/"))).toMatchObject({ id_info: { sub } });
+    const { user, callback } = await approved(claim("sub", sub));
+    expect((await user.get(callback)).status).toBe(302);
+    expect(await app.auth.readSessionRecord(user.request("/"))).toMatchObject({ id_info: { sub } });
   });
 
-  it("[IDT-13] a token with the nonce of the visitor's other login is refused, and that login still works", async () => {
-    const visitor = app.visitor();
-    const first = await visitor.approve();
+  it("[IDT-13] a token with the nonce of the user's other login is refused, and that login still works", async () => {
+    const user = app.user();
+    const first = await user.approve();
     const nonce = app.provider.requestsTo("authorize").at(-1)?.query.get("nonce");
-    const { callback } = await approved(claim("nonce", nonce), visitor);
-    expect((await visitor.get(callback)).status).toBe(400);
+    const { callback } = await approved(claim("nonce", nonce), user);
+    expect((await user.get(callback)).status).toBe(400);
     expect(failures).toMatchObject([{ reason: "id_token_nonce" }]);
     expect(userinfoRequests()).toBe(0);
     app.provider.mutateIdToken = undefined;
-    expect((await visitor.get(first)).status).toBe(302);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect((await user.get(first)).status).toBe(302);
+    expect(await user.isSignedIn()).toBe(true);
   });
 
   it("[IDT-13] a wrong nonce is found before userinfo is asked, also where userinfo would be needed", async () => {
     app.provider.settings.claimsInIdToken = false;
-    const { visitor, callback } = await approved(claim("nonce", "another"));
-    expect((await visitor.get(callback)).status).toBe(400);
+    const { user, callback } = await approved(claim("nonce", "another"));
+    expect((await user.get(callback)).status).toBe(400);
     expect([tokenRequests(), userinfoRequests()]).toEqual([1, 0]);
     app.provider.settings.claimsInIdToken = true;
   });
 
   it("[IDT-5] a key that is not published is an outage, 503, after one forced fetch: nobody is signed in", async () => {
     const alone = await startApplication();
-    await alone.visitor().signIn();
-    const { visitor, callback } = await approved((draft) => ({ header: { ...draft.header, kid: "nobody-knows" } }), alone.visitor(), alone);
-    const answer = await visitor.get(callback);
+    await alone.user().signIn();
+    const { user, callback } = await approved((draft) => ({ header: { ...draft.header, kid: "nobody-knows" } }), alone.user(), alone);
+    const answer = await user.get(callback);
     expect(answer.status).toBe(503);
     expect(alone.provider.requestsTo("jwks")).toHaveLength(1);
     expect(alone.provider.requestsTo("userinfo")).toEqual([]);
-    expect(await alone.auth.getCredentials(visitor.request("/"))).toBeNull();
+    expect(await alone.auth.getCredentials(user.request("/"))).toBeNull();
     await alone.stop();
   });
 
   it("[IDT-7] the attacker's kid with the attacker's jku is asked of our provider only", async () => {
-    const { visitor, callback } = await approved((draft, origin) =>
+    const { user, callback } = await approved((draft, origin) =>
       draft.sign({ ...draft.header, kid: "attacker", jku: `${origin}/jwks` }, draft.claims, STRANGER),
     );
-    expect((await visitor.get(callback)).status).toBe(503);
-    expect(await visitor.isSignedIn()).toBe(false);
+    expect((await user.get(callback)).status).toBe(503);
+    expect(await user.isSignedIn()).toBe(false);
     expect(attacker.requests).toEqual([]);
   });
 
@@ -137,21 +137,21 @@ describe("at the callback", () => {
   });
 
   it("[IDT-16] neither max_age nor acr_values is asked for, so there is nothing to compare", async () => {
-    await app.visitor().approve();
+    await app.user().approve();
     const sent = [...(app.provider.requestsTo("authorize").at(-1)?.query.keys() ?? [])];
     expect(sent).toContain("nonce");
     expect(sent.filter((name) => ["max_age", "acr_values", "claims", "id_token_hint"].includes(name))).toEqual([]);
   });
 
   it("a refused token leaves somebody who is signed in as they are", async () => {
-    const visitor = app.visitor();
-    await visitor.signIn();
-    const before = await app.auth.readSessionRecord(visitor.request("/"));
-    const { callback } = await approved(claim("iss", "https://evil.example"), visitor);
-    expect((await visitor.get(callback)).status).toBe(400);
-    const after = await app.auth.readSessionRecord(visitor.request("/"));
+    const user = app.user();
+    await user.signIn();
+    const before = await app.auth.readSessionRecord(user.request("/"));
+    const { callback } = await approved(claim("iss", "https://evil.example"), user);
+    expect((await user.get(callback)).status).toBe(400);
+    const after = await app.auth.readSessionRecord(user.request("/"));
     expect([after?.["credentials"], after?.["id_info"]]).toEqual([before?.["credentials"], before?.["id_info"]]);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
   });
 });
 
@@ -169,8 +169,8 @@ describe("[IDT-3] at the callback, with a trusted audience configured", () => {
     ["[IDT-4] several audiences with the other's azp are refused", 400, ["test-client", "partner"], "partner"],
     ["[IDT-4] several audiences without azp are refused", 400, ["test-client", "partner"], undefined],
   ])("%s", async (_name, status, aud, azp) => {
-    const { visitor, callback } = await approved(claimsOf({ aud, azp }), trusting.visitor(), trusting);
-    expect((await visitor.get(callback)).status).toBe(status);
-    expect(await visitor.isSignedIn()).toBe(status === 302);
+    const { user, callback } = await approved(claimsOf({ aud, azp }), trusting.user(), trusting);
+    expect((await user.get(callback)).status).toBe(status);
+    expect(await user.isSignedIn()).toBe(status === 302);
   });
 });

@@ -8,7 +8,7 @@ import { rawRequest } from "../../src/testing/browser/raw-request.js";
 import { createBundledSessions } from "../../src/sessions/bundled-sessions.js";
 import { createSealer } from "../../src/sessions/seal.js";
 import type { Endpoint } from "../../src/testing/provider/test-provider.js";
-import type { Application, Visitor } from "../support/application.js";
+import type { Application, TestUser } from "../support/application.js";
 import { startExpressApplication } from "../support/express-application.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";
 import { startWatchedRun, type WatchedRun } from "./watched-run.js";
@@ -39,7 +39,7 @@ async function start(options?: Parameters<typeof startWatchedRun>[0]): Promise<W
 }
 
 /** Sessions of one person with a refresh token each, without the trip that would make them. */
-async function manySessions({ store, clock, provider }: WatchedRun, visitor: Visitor, count: number): Promise<string[]> {
+async function manySessions({ store, clock, provider }: WatchedRun, user: TestUser, count: number): Promise<string[]> {
   const names = { credentials: "credentials", oauth_state: "oauth_state", final_redirect: "final_redirect" };
   const sessions = createBundledSessions({
     store,
@@ -52,7 +52,7 @@ async function manySessions({ store, clock, provider }: WatchedRun, visitor: Vis
     sessionTtl: 1_209_600,
     debug: false,
   });
-  const [[name, value] = ["", ""]] = visitor.cookies;
+  const [[name, value] = ["", ""]] = user.cookies;
   const record = await sessions.open(`${name}=${value}`, false).read();
   if (record === undefined) throw new Error("nobody is signed in");
   const cookies: string[] = [];
@@ -87,21 +87,21 @@ function crowdAt({ provider }: WatchedRun): () => number {
 /** 10,000 sessions that have to be refreshed, how many were at the provider at once, and somebody whose session is fresh. */
 async function expiredHerd() {
   const run = await start(LIMIT);
-  const person = run.visitor();
+  const person = run.user();
   await person.signIn();
   const cookies = await manySessions(run, person, 10_000);
   const most = crowdAt(run);
   run.clock.advance(HOUR);
-  const unrelated = run.visitor();
+  const unrelated = run.user();
   await unrelated.signIn();
   return { ...run, cookies, most, unrelated };
 }
 
 describe("[L1] many sessions expire in the same second", () => {
   it("[L1] 10,000: the provider sees no more than IDP_REFRESH_CONCURRENCY at a time, the rest is told when to come back, nobody is signed out, and another user is served meanwhile", async () => {
-    const { provider, visitor, cookies, most, unrelated } = await expiredHerd();
+    const { provider, user, cookies, most, unrelated } = await expiredHerd();
     const before = provider.requestsTo("token", { grant_type: "refresh_token" }).length;
-    const herd = Promise.all(cookies.map((cookie) => visitor().get(PROBE, { headers: { cookie } })));
+    const herd = Promise.all(cookies.map((cookie) => user().get(PROBE, { headers: { cookie } })));
     let answered = 0;
     let isOpen = true as boolean;
     const done = herd.finally(() => {
@@ -126,7 +126,7 @@ describe("[L1] many sessions expire in the same second", () => {
     while (left.length > 0) {
       const wave = left.slice(0, WAITING);
       left = left.slice(WAITING);
-      for (const answer of await Promise.all(wave.map((cookie) => visitor().get(PROBE, { headers: { cookie } }))))
+      for (const answer of await Promise.all(wave.map((cookie) => user().get(PROBE, { headers: { cookie } }))))
         expect(answer.json()).toMatchObject({ authenticated: true });
     }
     expect(most()).toBe(PLACES);
@@ -135,16 +135,16 @@ describe("[L1] many sessions expire in the same second", () => {
 
 describe("[L2] the provider hangs while many probes arrive", () => {
   it("[L2] 5,000: those beyond the queue are answered at once, the others within IDP_HTTP_TIMEOUT, in bounded memory", async () => {
-    const { clock, provider, visitor, ...app } = await start(LIMIT);
-    const person = visitor();
+    const { clock, provider, user, ...app } = await start(LIMIT);
+    const person = user();
     await person.signIn();
-    const cookies = await manySessions({ clock, provider, visitor, ...app }, person, 5_000);
+    const cookies = await manySessions({ clock, provider, user, ...app }, person, 5_000);
     clock.advance(HOUR);
     provider.fault("token", { kind: "hang" });
     const before = process.memoryUsage().rss;
     let answered = 0;
     const probes = cookies.map(async (cookie) => {
-      const answer = await visitor().get(PROBE, { headers: { cookie } });
+      const answer = await user().get(PROBE, { headers: { cookie } });
       answered += 1;
       return answer;
     });
@@ -162,7 +162,7 @@ describe("[L2] the provider hangs while many probes arrive", () => {
     provider.clearFaults();
     await clock.advanceAsync(61_000);
     await until(() => provider.requestsTo("token", { grant_type: "refresh_token" }).length >= PLACES);
-    expect((await visitor().get(PROBE, { headers: { cookie: cookies[0] ?? "" } })).json()).toMatchObject({ authenticated: true });
+    expect((await user().get(PROBE, { headers: { cookie: cookies[0] ?? "" } })).json()).toMatchObject({ authenticated: true });
   });
 });
 
@@ -190,9 +190,9 @@ describe("[L3] no input costs much processor time", () => {
   const each = (work: () => Promise<unknown>) => () => Promise.resolve(work);
 
   /** Sign-ins whose answer of this endpoint is on its way. */
-  const signIns = (endpoint: Endpoint, status: number, visitor: () => Visitor) => async () => {
+  const signIns = (endpoint: Endpoint, status: number, user: () => TestUser) => async () => {
     const provider = run?.provider;
-    const person = visitor();
+    const person = user();
     const callback = await person.approve();
     const hold = provider?.hold(endpoint, { before: false });
     const answer = person.get(callback);
@@ -224,10 +224,10 @@ describe("[L3] no input costs much processor time", () => {
     ["12 KB of user info", `http://${"a@".repeat(6_000)}app.example/`],
     ["12 KB of letters with marks", `http://app.example/${"\u0301".repeat(6_000)}`],
   ])("[L3] an origin_url of %s", async (_name, value) => {
-    const { visitor } = await start();
+    const { user } = await start();
     const target = `/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(value)}`;
-    await visitor().get(target);
-    expect(await cost(each(() => visitor().get(target)))).toBeLessThan(MOST);
+    await user().get(target);
+    expect(await cost(each(() => user().get(target)))).toBeLessThan(MOST);
   });
 
   // Longer ones are refused by their length alone; these reach the rule and the parser.
@@ -247,41 +247,41 @@ describe("[L3] no input costs much processor time", () => {
   ];
 
   it.each(LONGEST)("[L3] the longest origin that is looked at, of %s, by parameter and by header", async (_name, rest) => {
-    const { visitor } = await start();
+    const { user } = await start();
     const value = `http://app.example${rest}`;
     expect(value.length).toBeLessThanOrEqual(MAX_ORIGIN_URL_LENGTH);
     const byParameter = `/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(value)}`;
     const ask = () =>
       Promise.all([
-        visitor().get(byParameter),
-        visitor().get("/idpauth/login/?scheme=PRESERVE_ORIGIN_HP&response=json", { headers: { "x-origin-url": value } }),
+        user().get(byParameter),
+        user().get("/idpauth/login/?scheme=PRESERVE_ORIGIN_HP&response=json", { headers: { "x-origin-url": value } }),
       ]);
     expect((await ask()).map(({ status }) => status)).toEqual([302, 200]);
     expect(await cost(each(ask))).toBeLessThan(MOST);
   });
 
   it("[L3] every value of the redirect corpus, by parameter and by header", async () => {
-    const { visitor } = await start();
+    const { user } = await start();
     const corpus = redirectCorpus("http://app.example");
     for (const { value } of corpus) {
       const parameters = new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: value });
       const ask = async () => {
-        await visitor().get(`/idpauth/login/?${parameters.toString()}`);
-        await visitor().get("/idpauth/login/?scheme=PRESERVE_ORIGIN_HP&response=json", { headers: { "x-origin-url": value } });
+        await user().get(`/idpauth/login/?${parameters.toString()}`);
+        await user().get("/idpauth/login/?scheme=PRESERVE_ORIGIN_HP&response=json", { headers: { "x-origin-url": value } });
       };
       expect(await cost(each(ask)), value).toBeLessThan(MOST);
     }
   });
 
   it("[L3] headers and cookies of 12 KB", async () => {
-    const { visitor, auth } = await start();
+    const { user, auth } = await start();
     const nasty = ["text/html;q=", ",".repeat(12_000), " ;".repeat(6_000), "idpauth=".repeat(1_500), "=;".repeat(6_000)];
     const ask = () =>
       Promise.all(
         nasty.flatMap((value) => [
-          visitor().get(PROBE, { headers: { accept: value, cookie: value, "sec-fetch-mode": value } }),
-          visitor().get("/idpauth/login/?scheme=PRESERVE_ORIGIN_HP&response=json", { headers: { accept: value, "x-origin-url": value } }),
-          auth.guard(visitor().request("/page", { headers: { accept: value, cookie: value } })),
+          user().get(PROBE, { headers: { accept: value, cookie: value, "sec-fetch-mode": value } }),
+          user().get("/idpauth/login/?scheme=PRESERVE_ORIGIN_HP&response=json", { headers: { accept: value, "x-origin-url": value } }),
+          auth.guard(user().request("/page", { headers: { accept: value, cookie: value } })),
         ]),
       );
     await ask();
@@ -289,7 +289,7 @@ describe("[L3] no input costs much processor time", () => {
   });
 
   it("[L3] a key set of a megabyte: 100 keys are looked at", async () => {
-    const { provider, another, visitor } = await start();
+    const { provider, another, user } = await start();
     const [key] = provider.jwks.document().keys;
     const keys = Array.from({ length: 2_200 }, (_, number) => ({ ...key, kid: `k${String(number)}` }));
     const text = JSON.stringify({ keys: [key, ...keys] });
@@ -297,11 +297,11 @@ describe("[L3] no input costs much processor time", () => {
     provider.jwks.publish(
       text.slice(0, 1_048_576).length === text.length ? text : JSON.stringify({ keys: [key, ...keys.slice(0, 2_000)] }),
     );
-    expect(await cost(signIns("jwks", 302, () => visitor().at(another())))).toBeLessThan(MOST);
+    expect(await cost(signIns("jwks", 302, () => user().at(another())))).toBeLessThan(MOST);
   });
 
   it("[L3] a key set of 10,000 keys: 100 are looked at", async () => {
-    const { provider, another, visitor } = await start();
+    const { provider, another, user } = await start();
     const [key] = provider.jwks.document().keys;
     // As many as an answer holds; each would be a key, were it looked at.
     const { publicKey } = generateKeyPairSync("ed25519");
@@ -309,30 +309,30 @@ describe("[L3] no input costs much processor time", () => {
     const text = JSON.stringify({ keys: [key, ...Array.from({ length: 10_000 }, () => ({ kty: "OKP", crv: "Ed25519", x }))] });
     expect(text.length).toBeLessThan(1_048_576);
     provider.jwks.publish(text);
-    expect(await cost(signIns("jwks", 302, () => visitor().at(another())))).toBeLessThan(MOST);
+    expect(await cost(signIns("jwks", 302, () => user().at(another())))).toBeLessThan(MOST);
   });
 
   it.each([
     ["of almost a megabyte, in an answer that is read to its end", 1_000_000, 400],
     ["of more than a megabyte", 1_100_000, 503],
   ])("[L3] an ID token %s", async (_name, bytes, status) => {
-    const { provider, visitor } = await start();
+    const { provider, user } = await start();
     provider.mutateIdToken = ({ header, claims, sign }) => `${sign(header, claims)}${"A".repeat(bytes)}`;
-    expect(await cost(signIns("token", status, visitor))).toBeLessThan(MOST);
+    expect(await cost(signIns("token", status, user))).toBeLessThan(MOST);
   });
 
   it("[L3] tokens of many kilobytes", async () => {
-    const { provider, visitor } = await start();
+    const { provider, user } = await start();
     provider.mutateIdToken = ({ header, claims }) => ({ header, claims: { ...claims, padding: "x".repeat(180_000) } });
     provider.tokenResponse = (answer) => ({ ...answer, scope: "x ".repeat(100_000) });
-    expect(await cost(signIns("token", 302, visitor))).toBeLessThan(MOST);
+    expect(await cost(signIns("token", 302, user))).toBeLessThan(MOST);
   });
 });
 
 describe("[L6] one session starts many logins", () => {
   it("[L6] 10,000: the record stays small, and the newest login finishes", async () => {
-    const { store, visitor } = await start();
-    const person = visitor();
+    const { store, user } = await start();
+    const person = user();
     const page = "/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=http://app.example/page";
     let eight = 0;
     for (let login = 1; login <= 10_000; login += 1) {
@@ -352,22 +352,22 @@ describe("[L6] one session starts many logins", () => {
   }
 });
 
-describe("[L7] another site starts logins in the visitor's browser", () => {
+describe("[L7] another site starts logins in the user's browser", () => {
   const CROSS_SITE = { "sec-fetch-site": "cross-site", "sec-fetch-dest": "image", "sec-fetch-mode": "no-cors" };
 
   // A browser sends no Lax cookie with another site's image, and keeps none that comes back; a link, which is a navigation, has it.
   it.each([
     ["by image tags, which carry no Lax cookie", false],
     ["by navigations, which carry it", true],
-  ])("[L7] 50 of them %s: the session is not switched, and the visitor's own login completes", async (_name, withCookie) => {
-    const { visitor, provider } = await start();
-    const person = visitor();
+  ])("[L7] 50 of them %s: the session is not switched, and the user's own login completes", async (_name, withCookie) => {
+    const { user, provider } = await start();
+    const person = user();
     await person.signIn();
     const before = new Map(person.cookies);
     const force = async () => {
       for (let image = 0; image < 50; image += 1) {
         if (withCookie) await person.get("/idpauth/login/", { headers: { cookie: cookieOf(person), "sec-fetch-site": "cross-site" } });
-        else await visitor().get("/idpauth/login/", { headers: CROSS_SITE });
+        else await user().get("/idpauth/login/", { headers: CROSS_SITE });
       }
     };
     await force();
@@ -387,8 +387,8 @@ describe("[L7] another site starts logins in the visitor's browser", () => {
     expect(await person.isSignedIn()).toBe(true);
   });
 
-  function cookieOf(visitor: Visitor): string {
-    return [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+  function cookieOf(user: TestUser): string {
+    return [...user.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
   }
 });
 
@@ -421,8 +421,8 @@ describe("[L8] requests that are too large, over a socket", () => {
   });
 });
 
-describe("[L9] visitors who leave during the callback", () => {
-  const VISITORS = 1_000;
+describe("[L9] users who leave during the callback", () => {
+  const USERS = 1_000;
   const AT_A_TIME = 20;
 
   it("[L9] 1,000 of them at random moments: each code is exchanged at most once, and a session is whole or not there", async () => {
@@ -436,7 +436,7 @@ describe("[L9] visitors who leave during the callback", () => {
     try {
       let next = 0;
       const leave = async () => {
-        while (next < VISITORS) {
+        while (next < USERS) {
           next += 1;
           const browser = app.browser();
           const login = await browser.navigate("/idpauth/login/");
@@ -455,9 +455,9 @@ describe("[L9] visitors who leave during the callback", () => {
       await until(() => app.provider.requestsTo("token").length === outcomes.answered + outcomes.failed);
       const codes = app.provider.requestsTo("token").map(({ params }) => params.get("code"));
       expect(new Set(codes).size).toBe(codes.length);
-      expect(codes.length).toBeGreaterThan(VISITORS / 2);
+      expect(codes.length).toBeGreaterThan(USERS / 2);
       expect(codes.length).toBeLessThanOrEqual(outcomes.asked);
-      expect(outcomes).toMatchObject({ left: VISITORS, failed: 0 });
+      expect(outcomes).toMatchObject({ left: USERS, failed: 0 });
       // Each session that was made is one that somebody is signed in to.
       const ada = { iss: app.provider.issuer, sub: String(app.provider.person["sub"]) };
       expect(await app.auth.listSessions(ada)).toHaveLength(outcomes.answered);

@@ -8,7 +8,7 @@ import type { Endpoint, Fault } from "../../src/testing/provider/test-provider.j
 import { TestClock } from "../../src/testing/test-clock.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { createCertificate } from "../../scripts/certificate.mjs";
-import { startApplication, type Answer, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
+import { startApplication, type Answer, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";
 import { startExpressApplication } from "../support/express-application.js";
 import { watchedStore } from "../support/watched-store.js";
@@ -25,13 +25,13 @@ afterEach(async () => {
   await application.stop();
 });
 
-async function start(options: ApplicationOptions = {}): Promise<Visitor> {
+async function start(options: ApplicationOptions = {}): Promise<TestUser> {
   application = await startApplication(options);
-  return application.visitor();
+  return application.user();
 }
 
-const credentialsOf = async (visitor: Visitor): Promise<unknown> =>
-  (await application.auth.readSessionRecord(visitor.request("/")))?.["credentials"];
+const credentialsOf = async (user: TestUser): Promise<unknown> =>
+  (await application.auth.readSessionRecord(user.request("/")))?.["credentials"];
 
 function parameter(callback: string, name: string): string {
   return new URL(callback, "http://app.example").searchParams.get(name) ?? "";
@@ -44,25 +44,25 @@ function withParameter(callback: string, name: string, value: string): string {
 }
 
 describe("the security best current practice (RFC 9700)", () => {
-  it.each<[string, (visitor: Visitor) => Promise<string>]>([
-    ["no state", async (visitor) => (await visitor.approve()).replace(/&?state=[^&]*/, "")],
-    ["an empty state", async (visitor) => (await visitor.approve()).replace(/state=[^&]*/, "state=")],
-    ["another session's state", async () => application.visitor().approve()],
+  it.each<[string, (user: TestUser) => Promise<string>]>([
+    ["no state", async (user) => (await user.approve()).replace(/&?state=[^&]*/, "")],
+    ["an empty state", async (user) => (await user.approve()).replace(/state=[^&]*/, "state=")],
+    ["another session's state", async () => application.user().approve()],
     [
       "a used state",
-      async (visitor) => {
-        const callback = await visitor.approve();
-        await visitor.get(callback);
+      async (user) => {
+        const callback = await user.approve();
+        await user.get(callback);
         return callback;
       },
     ],
     [
       "the state of an expired login",
-      async (visitor) => {
-        const callback = await visitor.approve();
+      async (user) => {
+        const callback = await user.approve();
         application.clock.advance(599_000);
         // It is still stored when it expires, beside this one.
-        await visitor.get("/idpauth/login/");
+        await user.get("/idpauth/login/");
         application.clock.advance(1_000);
         return callback;
       },
@@ -74,28 +74,28 @@ describe("the security best current practice (RFC 9700)", () => {
       const store = watchedStore(clock);
       await start({ clock, store });
       const { provider } = application;
-      const [member, beginner] = [application.visitor(), application.visitor()];
+      const [member, beginner] = [application.user(), application.user()];
       await member.signIn();
-      for (const visitor of [member, beginner]) {
+      for (const user of [member, beginner]) {
         // A used state needs somebody who may use one: of the beginner's, a sign-in that was refused.
-        if (visitor === beginner) provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, nonce: "other" } });
-        await visitor.get("/idpauth/login/");
-        const callback = await callbackOf(visitor);
+        if (user === beginner) provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, nonce: "other" } });
+        await user.get("/idpauth/login/");
+        const callback = await callbackOf(user);
         const [stored, tokens, writes] = [await store.entries(), provider.requestsTo("token").length, store.writes.length];
         expect(JSON.stringify(stored)).toContain('"verifier"');
-        const answer = await visitor.get(callback);
-        const isMembersOwn = visitor === member && name === "a used state";
+        const answer = await user.get(callback);
+        const isMembersOwn = user === member && name === "a used state";
         expect([answer.status, answer.setCookies ?? []]).toEqual([isMembersOwn ? 302 : 400, []]);
         expect([provider.requestsTo("token").length, store.writes.length]).toEqual([tokens, writes]);
         expect(await store.entries()).toEqual(stored);
-        expect(await visitor.isSignedIn()).toBe(visitor === member);
+        expect(await user.isSignedIn()).toBe(user === member);
       }
     },
   );
 
   it("[BCP-4] [ASVS-10.1.2] swapped codes of two logins, in one browser or two, sign nobody in", async () => {
     await start();
-    const [ada, bob] = [application.visitor(), application.visitor()];
+    const [ada, bob] = [application.user(), application.user()];
     for (const [one, other] of [
       [ada, bob],
       [ada, ada],
@@ -113,16 +113,16 @@ describe("the security best current practice (RFC 9700)", () => {
   });
 
   it("[BCP-4] an ID token with the nonce of another login of the same browser is refused", async () => {
-    const visitor = await start();
+    const user = await start();
     const nonces = async () => {
-      const url = new URL((await visitor.get("/idpauth/login/?response=json")).json().redirect_to as string);
+      const url = new URL((await user.get("/idpauth/login/?response=json")).json().redirect_to as string);
       return url.searchParams.get("nonce");
     };
     const other = await nonces();
     expect(other).toMatch(RANDOM);
     application.provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, nonce: other } });
-    expect((await visitor.signIn()).status).toBe(400);
-    expect(await visitor.isSignedIn()).toBe(false);
+    expect((await user.signIn()).status).toBe(400);
+    expect(await user.isSignedIn()).toBe(false);
   });
 
   it("[BCP-6] a thousand logins, and a thousand more after a restart, share no state, nonce or challenge and no part of one", async () => {
@@ -131,8 +131,8 @@ describe("the security best current practice (RFC 9700)", () => {
     const restarted = application.another();
     const seen = { state: new Set<string>(), nonce: new Set<string>(), code_challenge: new Set<string>() };
     for (let login = 0; login < 2_000; login += 1) {
-      const visitor = login < 1_000 ? application.visitor() : application.visitor().at(restarted);
-      const { searchParams } = new URL((await visitor.get("/idpauth/login/")).location);
+      const user = login < 1_000 ? application.user() : application.user().at(restarted);
+      const { searchParams } = new URL((await user.get("/idpauth/login/")).location);
       for (const [name, values] of Object.entries(seen)) {
         const value = searchParams.get(name) ?? "";
         expect(value).toMatch(RANDOM);
@@ -152,22 +152,22 @@ describe("the security best current practice (RFC 9700)", () => {
   });
 
   it("[BCP-7] with another nonce no token is used: the provider sees no userinfo request, the session holds no credentials", async () => {
-    const visitor = await start({ provider: { claimsInIdToken: false } });
+    const user = await start({ provider: { claimsInIdToken: false } });
     application.provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, nonce: "other" } });
-    expect((await visitor.signIn()).status).toBe(400);
+    expect((await user.signIn()).status).toBe(400);
     expect(application.provider.requestsTo("userinfo")).toEqual([]);
-    expect(await credentialsOf(visitor)).toBeUndefined();
+    expect(await credentialsOf(user)).toBeUndefined();
     application.provider.mutateIdToken = undefined;
-    expect((await visitor.signIn()).status).toBe(302);
+    expect((await user.signIn()).status).toBe(302);
     expect(application.provider.requestsTo("userinfo")).toHaveLength(1);
   });
 
   it("[BCP-9] no token and no secret stands in any URL or Referer of a whole run: sign-in, userinfo, refresh, logout", async () => {
-    const visitor = await start({ provider: { claimsInIdToken: false } });
-    await visitor.signIn();
+    const user = await start({ provider: { claimsInIdToken: false } });
+    await user.signIn();
     application.clock.advance(HOUR);
-    expect(await visitor.isSignedIn()).toBe(true);
-    await visitor.get("/idpauth/logout/");
+    expect(await user.isSignedIn()).toBe(true);
+    await user.get("/idpauth/logout/");
     const { provider } = application;
     for (const endpoint of ["discovery", "authorize", "token", "jwks", "userinfo", "revoke"] as const) {
       expect(provider.requestsTo(endpoint).length, endpoint).toBeGreaterThan(0);
@@ -181,29 +181,29 @@ describe("the security best current practice (RFC 9700)", () => {
   });
 
   it("[BCP-10] tokens in the callback's query are ignored: without a code they sign nobody in, beside one they are not taken", async () => {
-    const visitor = await start();
+    const user = await start();
     const injected = "access_token=injected&id_token=injected&token_type=Bearer&expires_in=3600&refresh_token=injected";
-    const callback = await visitor.approve();
-    expect((await visitor.get(`${callback.replace(/code=[^&]*/, "")}&${injected}`)).status).toBe(400);
-    expect(await visitor.isSignedIn()).toBe(false);
+    const callback = await user.approve();
+    expect((await user.get(`${callback.replace(/code=[^&]*/, "")}&${injected}`)).status).toBe(400);
+    expect(await user.isSignedIn()).toBe(false);
     expect(application.provider.requestsTo("token")).toEqual([]);
-    expect((await visitor.get(`${await visitor.approve()}&${injected}`)).status).toBe(302);
-    expect(JSON.stringify(await application.auth.readSessionRecord(visitor.request("/")))).not.toContain("injected");
+    expect((await user.get(`${await user.approve()}&${injected}`)).status).toBe(302);
+    expect(JSON.stringify(await application.auth.readSessionRecord(user.request("/")))).not.toContain("injected");
   });
 
   it("[BCP-12] every redirect that there is has status 302", async () => {
-    const visitor = await start({ baseUrl: "http://app.example" });
-    const guarded = await application.auth.guard(visitor.request("/reports", { headers: { accept: "text/html" } }));
-    const refusal = (await visitor.approve()).replace(/code=[^&]*/, "error=access_denied");
-    const callback = await visitor.approve();
+    const user = await start({ baseUrl: "http://app.example" });
+    const guarded = await application.auth.guard(user.request("/reports", { headers: { accept: "text/html" } }));
+    const refusal = (await user.approve()).replace(/code=[^&]*/, "error=access_denied");
+    const callback = await user.approve();
     const replies = [
       guarded?.reply,
-      await visitor.get("/idpauth/login/", { host: "other.example" }),
-      await visitor.get("/idpauth/login/"),
-      await visitor.get(refusal),
-      await visitor.get(callback),
-      await visitor.get(callback),
-      await visitor.get("/idpauth/logout/"),
+      await user.get("/idpauth/login/", { host: "other.example" }),
+      await user.get("/idpauth/login/"),
+      await user.get(refusal),
+      await user.get(callback),
+      await user.get(callback),
+      await user.get("/idpauth/logout/"),
     ];
     expect(replies.map((reply) => [reply?.status, reply?.headers["Location"] === undefined])).toEqual(replies.map(() => [302, false]));
   });
@@ -251,10 +251,10 @@ describe("the security best current practice (RFC 9700)", () => {
   it.each(["client_secret_post", "client_secret_basic"] as const)(
     "[BCP-16] [BFF-1] the token request of %s: a form in a POST without a query, each parameter once, the client proven once",
     async (tokenEndpointAuthMethod) => {
-      const visitor = await start({ tokenEndpointAuthMethod });
-      await visitor.signIn();
+      const user = await start({ tokenEndpointAuthMethod });
+      await user.signIn();
       application.clock.advance(HOUR);
-      expect(await visitor.isSignedIn()).toBe(true);
+      expect(await user.isSignedIn()).toBe(true);
       const requests = application.provider.requestsTo("token");
       expect(requests.map(({ params }) => params.get("grant_type"))).toEqual(["authorization_code", "refresh_token"]);
       for (const { method, url, headers, params } of requests) {
@@ -275,10 +275,10 @@ describe("the security best current practice (RFC 9700)", () => {
 
   it("[BCP-17] [BCP-2] [ASVS-10.1.2] a login that one browser began and another finishes gives the other no session, whether or not it had one", async () => {
     await start();
-    const attacker = application.visitor();
-    const member = application.visitor();
+    const attacker = application.user();
+    const member = application.user();
     await member.signIn("/idpauth/login/", { sub: "member", email: "member@example.com" });
-    for (const victim of [application.visitor(), member]) {
+    for (const victim of [application.user(), member]) {
       const before = (await victim.get("/idpauth/session")).body;
       const { redirect_to } = (await attacker.get("/idpauth/login/?response=json")).json() as { redirect_to: string };
       const callback = new URL(await application.provider.signInCode(redirect_to));
@@ -314,21 +314,21 @@ describe("PKCE (RFC 7636)", () => {
         },
       });
       await start({ clock, store });
-      const visitor = application.visitor();
-      while (logins < 100_000) await application.auth.handle(visitor.request("/idpauth/login/"));
+      const user = application.user();
+      while (logins < 100_000) await application.auth.handle(user.request("/idpauth/login/"));
       expect([seen.size, malformed]).toEqual([300_000, 0]);
     },
   );
 
   it("[PKCE-2] the verifier goes to the provider once, with its own code, and to nobody else", async () => {
-    const visitor = await start();
-    const callback = await visitor.approve();
-    const before = JSON.stringify(await application.auth.readSessionRecord(visitor.request("/")));
-    const answer = await visitor.get(callback);
+    const user = await start();
+    const callback = await user.approve();
+    const before = JSON.stringify(await application.auth.readSessionRecord(user.request("/")));
+    const answer = await user.get(callback);
     const [request] = application.provider.requestsTo("token");
     const verifier = request?.params.get("code_verifier") ?? "";
     expect(verifier).toMatch(RANDOM);
-    const after = JSON.stringify(await application.auth.readSessionRecord(visitor.request("/")));
+    const after = JSON.stringify(await application.auth.readSessionRecord(user.request("/")));
     for (const text of [before, after, JSON.stringify(answer), callback]) expect(text).not.toContain(verifier);
     expect(application.provider.requests.filter(({ body, url }) => (body + url).includes(verifier))).toHaveLength(1);
   });
@@ -336,13 +336,13 @@ describe("PKCE (RFC 7636)", () => {
   it("[PKCE-2] in the store each verifier lies beside its own state, and is gone after use, whatever comes of it", async () => {
     const clock = new TestClock();
     const store = watchedStore(clock);
-    const visitor = await start({ clock, store });
+    const user = await start({ clock, store });
     const { provider } = application;
     const pending = async () =>
       (await store.entries())
         .flatMap(({ data }) => (data as SessionRecord).idp_state.logins ?? [])
         .map(({ state, verifier }) => [state, verifier]);
-    const callbacks = [await visitor.approve(), await visitor.approve(), await visitor.approve()];
+    const callbacks = [await user.approve(), await user.approve(), await user.approve()];
     const kept = new Map((await pending()) as [string, string][]);
     expect([...kept.keys()]).toEqual(callbacks.map((callback) => parameter(callback, "state")));
     expect(new Set(kept.values()).size).toBe(3);
@@ -359,7 +359,7 @@ describe("PKCE (RFC 7636)", () => {
       expect(verifier).toMatch(RANDOM);
       prepare();
       const before = provider.requestsTo("token").length;
-      expect((await visitor.get(callback)).status).toBe(status);
+      expect((await user.get(callback)).status).toBe(status);
       const sent = provider.requestsTo("token").slice(before);
       expect(sent.map(({ params }) => params.get("code_verifier"))).toEqual(callback.includes("error=") ? [] : [verifier]);
       kept.delete(state);
@@ -369,11 +369,11 @@ describe("PKCE (RFC 7636)", () => {
   });
 
   it("[PKCE-3] a provider that knows no PKCE is sent it all the same, and signs in", async () => {
-    const visitor = await start({ provider: { pkce: "ignored" } });
-    expect((await visitor.signIn()).status).toBe(302);
+    const user = await start({ provider: { pkce: "ignored" } });
+    expect((await user.signIn()).status).toBe(302);
     expect(application.provider.requestsTo("authorize")[0]?.query.get("code_challenge_method")).toBe("S256");
     expect(application.provider.requestsTo("token")[0]?.params.get("code_verifier")).toMatch(RANDOM);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
   });
 });
 
@@ -408,47 +408,47 @@ function expectLoggedOut(answer: Answer, response: string): void {
 }
 
 describe("revocation (RFC 7009)", () => {
-  it.each<[string, (visitor: Visitor) => Promise<void>]>([
+  it.each<[string, (user: TestUser) => Promise<void>]>([
     [
       "with a cookie that leads nowhere",
-      (visitor) => {
-        visitor.cookies.set("idpauth", "A".repeat(43));
+      (user) => {
+        user.cookies.set("idpauth", "A".repeat(43));
         return Promise.resolve();
       },
     ],
     [
       "with a login that is not finished",
-      async (visitor) => {
-        await visitor.approve();
+      async (user) => {
+        await user.approve();
       },
     ],
     [
       "with the cookie of a session that has ended",
-      async (visitor) => {
-        await visitor.signIn();
-        const cookie = visitor.cookies.get("idpauth") ?? "";
-        await visitor.get("/idpauth/logout/");
-        visitor.cookies.set("idpauth", cookie);
+      async (user) => {
+        await user.signIn();
+        const cookie = user.cookies.get("idpauth") ?? "";
+        await user.get("/idpauth/logout/");
+        user.cookies.set("idpauth", cookie);
       },
     ],
   ])("[REV-5] a logout %s asks the provider for nothing", async (_name, prepare) => {
-    const visitor = await start();
-    await prepare(visitor);
+    const user = await start();
+    await prepare(user);
     const before = application.provider.requests.length;
-    expectLoggedOut(await visitor.get("/idpauth/logout/?response=json"), "json");
-    expectLoggedOut(await visitor.get("/idpauth/logout/"), "redirect");
+    expectLoggedOut(await user.get("/idpauth/logout/?response=json"), "json");
+    expectLoggedOut(await user.get("/idpauth/logout/"), "redirect");
     expect(application.provider.requests.slice(before)).toEqual([]);
   });
 
   it.each(["redirect", "json"])(
     "[REV-3] a certificate that cannot be trusted: nothing is sent, the logout completes, response=%s",
     async (response) => {
-      const visitor = await start();
+      const user = await start();
       const { origin, requests } = await untrusted();
       application.provider.discoveryDocument = (document) => ({ ...document, revocation_endpoint: `${origin}/revoke` });
-      await visitor.signIn();
-      expectLoggedOut(await visitor.get(`/idpauth/logout/?response=${response}`), response);
-      expect([requests, await visitor.isSignedIn()]).toEqual([[], false]);
+      await user.signIn();
+      expectLoggedOut(await user.get(`/idpauth/logout/?response=${response}`), response);
+      expect([requests, await user.isSignedIn()]).toEqual([[], false]);
       expect(application.log.filter(({ details }) => details?.["endpoint"] === "revocation")).toHaveLength(1);
     },
   );
@@ -456,41 +456,41 @@ describe("revocation (RFC 7009)", () => {
   it.each(["redirect", "json"])(
     "[REV-3] nobody listening at the revocation endpoint: the logout completes, response=%s",
     async (response) => {
-      const visitor = await start();
+      const user = await start();
       application.provider.discoveryDocument = (document) => ({ ...document, revocation_endpoint: "http://127.0.0.1:9/revoke" });
-      await visitor.signIn();
-      expectLoggedOut(await visitor.get(`/idpauth/logout/?response=${response}`), response);
-      expect(await visitor.isSignedIn()).toBe(false);
+      await user.signIn();
+      expectLoggedOut(await user.get(`/idpauth/logout/?response=${response}`), response);
+      expect(await user.isSignedIn()).toBe(false);
     },
   );
 
   it.each(["redirect", "json"])(
     "[REV-3] a provider that hangs is given up after IDP_HTTP_TIMEOUT, and one that knows no such token has revoked it: the logout completes, response=%s",
     async (response) => {
-      const visitor = await start();
-      await visitor.signIn();
+      const user = await start();
+      await user.signIn();
       const hold = application.provider.hold("revoke");
-      const answer = visitor.get(`/idpauth/logout/?response=${response}`);
+      const answer = user.get(`/idpauth/logout/?response=${response}`);
       await hold.arrived;
       application.clock.advance(5_000);
       expectLoggedOut(await answer, response);
       hold.release();
       await application.auth.idle();
-      expect(await visitor.isSignedIn()).toBe(false);
+      expect(await user.isSignedIn()).toBe(false);
       application.clock.advance(61_000);
-      await visitor.signIn();
+      await user.signIn();
       application.provider.revokeAll();
       application.log.length = 0;
-      expectLoggedOut(await visitor.get(`/idpauth/logout/?response=${response}`), response);
+      expectLoggedOut(await user.get(`/idpauth/logout/?response=${response}`), response);
       expect(application.provider.requestsTo("revoke")).toHaveLength(2);
-      expect([application.log.filter(({ level }) => level !== "info"), await visitor.isSignedIn()]).toEqual([[], false]);
+      expect([application.log.filter(({ level }) => level !== "info"), await user.isSignedIn()]).toEqual([[], false]);
     },
   );
 
   it.each([301, 302, 303, 307, 308])(
     "[REV-4] [ASVS-15.3.2] a redirect with %i from any endpoint is not followed: another listener sees no request",
     async (status) => {
-      const visitor = await start({ provider: { claimsInIdToken: false } });
+      const user = await start({ provider: { claimsInIdToken: false } });
       const { provider, clock } = application;
       const { origin, requests } = await listener();
       const strike = (endpoint: Endpoint) =>
@@ -503,14 +503,14 @@ describe("revocation (RFC 7009)", () => {
         withdraw();
         clock.advance(61_000);
       };
-      await during("discovery", () => visitor.get("/idpauth/login/"));
-      await during("token", () => visitor.signIn());
-      await during("jwks", () => visitor.signIn());
-      await during("userinfo", () => visitor.signIn());
+      await during("discovery", () => user.get("/idpauth/login/"));
+      await during("token", () => user.signIn());
+      await during("jwks", () => user.signIn());
+      await during("userinfo", () => user.signIn());
       clock.advance(HOUR);
-      await during("token", () => visitor.get("/idpauth/session"));
-      expect(await visitor.isSignedIn()).toBe(true);
-      await during("revoke", () => visitor.get("/idpauth/logout/"));
+      await during("token", () => user.get("/idpauth/session"));
+      expect(await user.isSignedIn()).toBe(true);
+      await during("revoke", () => user.get("/idpauth/logout/"));
       expect(requests).toEqual([]);
       expect(provider.requestsTo("unknown")).toEqual([]);
       // The listener does count.
@@ -540,16 +540,16 @@ describe("token answers and client authentication (RFC 6749)", () => {
   it.each(SECRETS.flatMap((secret) => (["client_secret_post", "client_secret_basic"] as const).map((method) => [secret, method] as const)))(
     "[TOK-4] the client secret %j by %s: sign-in, refresh and revocation prove the client",
     async (clientSecret, method) => {
-      const visitor = await start({
+      const user = await start({
         tokenEndpointAuthMethod: method,
         provider: { clientId: "client:id +%é", clientSecret, tokenEndpointAuthMethods: [method] },
       });
       const { provider } = application;
-      expect((await visitor.signIn()).status).toBe(302);
+      expect((await user.signIn()).status).toBe(302);
       application.clock.advance(HOUR);
-      expect(await visitor.isSignedIn()).toBe(true);
+      expect(await user.isSignedIn()).toBe(true);
       const token = provider.issued.findLast(({ kind }) => kind === "refresh_token")?.value ?? "";
-      await visitor.get("/idpauth/logout/");
+      await user.get("/idpauth/logout/");
       expect(provider.isActive(token)).toBe(false);
       const header = provider.requestsTo("revoke")[0]?.headers.authorization;
       if (method === "client_secret_post") expect(header).toBeUndefined();
@@ -565,29 +565,29 @@ describe("token answers and client authentication (RFC 6749)", () => {
   );
 
   it.each(["BEARER", "bEaReR", "bearer"])("[TOK-1] token_type %s signs in", async (token_type) => {
-    const visitor = await start();
+    const user = await start();
     application.provider.tokenResponse = (answer) => ({ ...answer, token_type });
-    expect((await visitor.signIn()).status).toBe(302);
+    expect((await user.signIn()).status).toBe(302);
   });
 
   it.each(["DPoP", "mac", "N_A", "", "Bearer ", null, undefined, ["Bearer"]])(
     "[TOK-1] token_type %j signs nobody in",
     async (token_type) => {
-      const visitor = await start();
+      const user = await start();
       application.provider.tokenResponse = (answer) => ({ ...answer, token_type });
-      expect((await visitor.signIn()).status).toBe(400);
-      expect((await visitor.get("/idpauth/session")).body).toBe(SIGNED_OUT);
+      expect((await user.signIn()).status).toBe(400);
+      expect((await user.get("/idpauth/session")).body).toBe(SIGNED_OUT);
     },
   );
 
   it.each([undefined, "3600", "soon", -1, 0.5, 1e30, null, {}])(
     "[TOK-2] expires_in %j neither fails a sign-in nor a refresh",
     async (expires_in) => {
-      const visitor = await start();
+      const user = await start();
       application.provider.tokenResponse = (answer) => ({ ...answer, expires_in });
-      expect((await visitor.signIn()).status).toBe(302);
+      expect((await user.signIn()).status).toBe(302);
       application.clock.advance(HOUR);
-      expect(await visitor.isSignedIn()).toBe(true);
+      expect(await user.isSignedIn()).toBe(true);
       expect(application.provider.requestsTo("token")).toHaveLength(2);
     },
   );
@@ -595,16 +595,16 @@ describe("token answers and client authentication (RFC 6749)", () => {
   it.each(["code", "state", "error", "iss"])(
     "[TOK-3] [ISS-1] a callback with %s twice, the same or another, reaches no token endpoint",
     async (name) => {
-      const visitor = await start();
+      const user = await start();
       for (const second of ["same", "other"]) {
-        const callback = await visitor.approve();
+        const callback = await user.approve();
         const once = name === "error" ? `${callback.replace(/code=[^&]*&?/, "")}&error=access_denied` : callback;
         const value = second === "same" ? parameter(once, name) : "other";
-        const answer = await visitor.get(`${once}&${name}=${encodeURIComponent(value)}`);
+        const answer = await user.get(`${once}&${name}=${encodeURIComponent(value)}`);
         expect([answer.status, answer.setCookies ?? []]).toEqual([400, []]);
       }
       expect(application.provider.requestsTo("token")).toEqual([]);
-      expect(await visitor.isSignedIn()).toBe(false);
+      expect(await user.isSignedIn()).toBe(false);
     },
   );
 });
@@ -620,17 +620,17 @@ describe("the authorization answer", () => {
     "__proto__=x",
     "constructor=1",
   ])("[ISS-4] the extra parameter %s changes nothing", async (extra) => {
-    const visitor = await start();
-    expect((await visitor.get(`${await visitor.approve()}&${extra}`)).status).toBe(302);
-    expect(await visitor.isSignedIn()).toBe(true);
+    const user = await start();
+    expect((await user.get(`${await user.approve()}&${extra}`)).status).toBe(302);
+    expect(await user.isSignedIn()).toBe(true);
   });
 
   it("[ISS-2] a relay that strips iss where the provider announces it breaks the login with a clear event, and keeps who is signed in", async () => {
-    const visitor = await start();
-    await visitor.signIn();
+    const user = await start();
+    await user.signIn();
     const reasons: string[] = [];
     application.auth.on("failure", ({ reason }) => reasons.push(reason));
-    expect((await visitor.get((await visitor.approve()).replace(/&?iss=[^&]*/, ""))).status).toBe(400);
-    expect([reasons, await visitor.isSignedIn()]).toEqual([["iss"], true]);
+    expect((await user.get((await user.approve()).replace(/&?iss=[^&]*/, ""))).status).toBe(400);
+    expect([reasons, await user.isSignedIn()]).toEqual([["iss"], true]);
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
-import { startApplication, type Application, type Visitor } from "../support/application.js";
+import { startApplication, type Application, type TestUser } from "../support/application.js";
 
 /**
  * Guarantee 7: one user's or one stranger's bad token never delays another user. Each response strikes one token only; other
@@ -47,20 +47,20 @@ function responseOf({ status, error }: Row): Extract<Fault, { kind: "status" }> 
   return { kind: "status", status, ...(error !== undefined && { body: { error } }), headers: { "retry-after": "60" } };
 }
 
-async function signedIn(name: string): Promise<Visitor> {
-  const visitor = app.visitor();
-  await visitor.signIn("/idpauth/login/", { sub: name, email: `${name}@example.com` });
-  return visitor;
+async function signedIn(name: string): Promise<TestUser> {
+  const user = app.user();
+  await user.signIn("/idpauth/login/", { sub: name, email: `${name}@example.com` });
+  return user;
 }
 
 /** Another user's refresh and another user's sign-in, now. */
-async function expectOthersGood(expired: Visitor): Promise<void> {
+async function expectOthersGood(expired: TestUser): Promise<void> {
   expect(await expired.isSignedIn()).toBe(true);
   const fresh = await signedIn("carol");
   expect(await fresh.isSignedIn()).toBe(true);
 }
 
-async function kindOf(answer: Awaited<ReturnType<Visitor["get"]>>, ok: number): Promise<Kind | "good"> {
+async function kindOf(answer: Awaited<ReturnType<TestUser["get"]>>, ok: number): Promise<Kind | "good"> {
   if (answer.status === 503) return (answer.body ?? "").includes("misconfigured") ? "misconfigured" : "outage";
   return answer.status === ok ? "refused" : "good";
 }
@@ -88,10 +88,10 @@ describe("one session whose refresh token gets a bad response", () => {
   it("two sessions whose tokens always get 403 delay no other user", async () => {
     const bad = [await signedIn("ada"), await signedIn("dan")];
     const good = await signedIn("bob");
-    const tokens = await Promise.all(bad.map(async (visitor) => (await app.auth.getCredentials(visitor.request("/")))?.refresh_token));
+    const tokens = await Promise.all(bad.map(async (user) => (await app.auth.getCredentials(user.request("/")))?.refresh_token));
     app.clock.advance(3_700_000);
     app.provider.fault("token", { kind: "status", status: 403, when: ({ params }) => tokens.includes(params.get("refresh_token") ?? "") });
-    for (const visitor of [...bad, ...bad]) expect((await visitor.get("/idpauth/session")).status).toBe(503);
+    for (const user of [...bad, ...bad]) expect((await user.get("/idpauth/session")).status).toBe(503);
     await expectOthersGood(good);
   });
 });
@@ -102,7 +102,7 @@ describe("a stranger's code that gets a bad response", () => {
     app.clock.advance(3_700_000);
     app.provider.fault("token", { ...responseOf(row), when: ({ params }) => params.get("code") === "made-up" });
     for (let attempt = 0; attempt < 5; attempt += 1) {
-      const stranger = app.visitor();
+      const stranger = app.user();
       const login = await stranger.get("/idpauth/login/");
       const state = new URL(login.location).searchParams.get("state") ?? "";
       const answer = await stranger.get(
@@ -134,7 +134,7 @@ describe("a real outage", () => {
     app.provider.clearFaults();
     app.clock.advance(61_000);
     for (const user of users) expect(await user.isSignedIn()).toBe(true);
-    await expectOthersGood(users[1] ?? app.visitor());
+    await expectOthersGood(users[1] ?? app.user());
   });
 });
 
@@ -143,15 +143,15 @@ describe("code exchanges", () => {
     const hold = app.provider.hold("token", { count: 50 });
     const callbacks = await Promise.all(
       Array.from({ length: 51 }, async (_, index) => {
-        const visitor = app.visitor();
-        return { visitor, target: await visitor.approve("/idpauth/login/", { sub: `user-${String(index)}` }) };
+        const user = app.user();
+        return { user, target: await user.approve("/idpauth/login/", { sub: `user-${String(index)}` }) };
       }),
     );
     app.provider.requests.length = 0;
-    const first = callbacks.slice(0, 50).map(({ visitor, target }) => visitor.get(target));
+    const first = callbacks.slice(0, 50).map(({ user, target }) => user.get(target));
     await hold.arrived;
     const [late] = callbacks.slice(50);
-    const waiting = late?.visitor.get(late.target);
+    const waiting = late?.user.get(late.target);
     // Nothing that could be waited for happens when a request waits for a slot.
     for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     expect(app.provider.requestsTo("token")).toHaveLength(50);
@@ -160,7 +160,7 @@ describe("code exchanges", () => {
     expect([answer?.status, answer?.headers["Retry-After"]]).toEqual([503, expect.stringMatching(/^[12]$/)]);
     hold.release();
     for (const each of await Promise.all(first)) expect(each.status).toBe(302);
-    expect((await late?.visitor.get(late.target))?.status).toBe(302);
-    expect(await late?.visitor.isSignedIn()).toBe(true);
+    expect((await late?.user.get(late.target))?.status).toBe(302);
+    expect(await late?.user.isSignedIn()).toBe(true);
   });
 });

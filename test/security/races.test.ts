@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { Stored } from "../../src/ports/session-store.js";
 import type { IdpAuth, IdpRequest } from "../../src/index.js";
-import type { Visitor } from "../support/application.js";
+import type { TestUser } from "../support/application.js";
 import { startWatchedRun, type WatchedRun } from "./watched-run.js";
 
 const HOUR = 3_600_000;
@@ -17,7 +17,7 @@ const issued = (kind: string) => run.provider.issued.filter((each) => each.kind 
 const keyNow = () => run.store.inserted.at(-1) ?? "";
 
 /** The same browser at another process, or with a copy of its cookies. */
-const copyOf = (visitor: Visitor, auth: IdpAuth<IdpRequest> = run.auth) => visitor.at(auth);
+const copyOf = (user: TestUser, auth: IdpAuth<IdpRequest> = run.auth) => user.at(auth);
 
 /** Follows its own seed, so that a failure comes again. */
 function shuffled<Item>(items: readonly Item[], seed: number): Item[] {
@@ -61,15 +61,15 @@ describe("[R1] [R2] [BCP-14] many requests on one expired session, over several 
   ])("[R1] [R2] %i requests over 4 processes, rotation %s: one token request, and all are signed in", async (k, rotation) => {
     run = await startWatchedRun({ provider: { rotation } });
     const processes = [run.auth, run.another(), run.another(), run.another()];
-    const visitor = run.visitor();
-    await visitor.signIn();
+    const user = run.user();
+    await user.signIn();
     run.clock.advance(HOUR);
-    const answers = Promise.all(Array.from({ length: k }, (_, number) => copyOf(visitor, processes[number % 4]).get(PROBE)));
+    const answers = Promise.all(Array.from({ length: k }, (_, number) => copyOf(user, processes[number % 4]).get(PROBE)));
     for (const answer of await ticking(answers)) expect(answer.json()).toMatchObject({ authenticated: true, expires_in: 3600 });
     expect(refreshes()).toHaveLength(1);
     expect(run.provider.reuses).toBe(0);
     run.clock.advance(HOUR);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
   });
 });
 
@@ -96,24 +96,24 @@ describe("[R3] the holder of the lease, in another process, is slow", () => {
     async (slow, inTime) => {
       run = await startWatchedRun();
       const others = [run.another(), run.another(), run.another()];
-      const visitor = run.visitor();
-      await visitor.signIn();
+      const user = run.user();
+      await user.signIn();
       run.clock.advance(HOUR);
       const hold = run.provider.hold("token", { before: false });
-      const holder = copyOf(visitor).get(PROBE);
+      const holder = copyOf(user).get(PROBE);
       await hold.arrived;
       const asked = run.clock.monotonic();
       let latest = 0;
       const waiters = Promise.all(
         Array.from({ length: 30 }, async (_, number) => {
-          const answer = await copyOf(visitor, others[number % 3]).get(PROBE);
+          const answer = await copyOf(user, others[number % 3]).get(PROBE);
           latest = Math.max(latest, run.clock.monotonic() - asked);
           return answer;
         }),
       );
       await run.clock.advanceAsync(slow);
       hold.release();
-      // The holder's own visitor has left by then, too.
+      // The holder's own user has left by then, too.
       expect((await holder).status).toBe(inTime ? 200 : 503);
       await run.auth.idle();
       for (const answer of await ticking(waiters)) {
@@ -123,10 +123,10 @@ describe("[R3] the holder of the lease, in another process, is slow", () => {
       // 1.5 s between two looks.
       expect(latest).toBeLessThanOrEqual(Math.min(5_000, slow + 1_500));
       // Whoever comes now is served by what the slow one has stored.
-      for (const process of [run.auth, ...others]) expect(await ticking(copyOf(visitor, process).isSignedIn())).toBe(true);
+      for (const process of [run.auth, ...others]) expect(await ticking(copyOf(user, process).isSignedIn())).toBe(true);
       expect([refreshes().length, run.provider.reuses]).toEqual([1, 0]);
       run.clock.advance(HOUR);
-      expect(await ticking(copyOf(visitor, others[0]).isSignedIn())).toBe(true);
+      expect(await ticking(copyOf(user, others[0]).isSignedIn())).toBe(true);
       expect(refreshes().map(({ params }) => params.get("refresh_token"))).toEqual(issued("refresh_token").slice(0, 2));
     },
   );
@@ -135,21 +135,21 @@ describe("[R3] the holder of the lease, in another process, is slow", () => {
 describe("[R4] a stamp by a request that read before a refresh", () => {
   it("[R4] lands after the rotated tokens and brings nothing old back", async () => {
     run = await startWatchedRun({ sessionIdleTimeout: 7_200 });
-    const visitor = run.visitor();
-    await visitor.signIn();
+    const user = run.user();
+    await user.signIn();
     run.clock.advance(HOUR - 1_000);
     // A has read the record, and is about to stamp it.
     const stamp = gate();
     run.store.before = ({ method }) => (method === "touch" ? stamp.wait() : undefined);
-    const a = copyOf(visitor).get(PROBE);
+    const a = copyOf(user).get(PROBE);
     await stamp.arrived;
     run.store.before = undefined;
     run.clock.advance(2_000);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
     stamp.open();
     expect((await a).json()).toMatchObject({ authenticated: true });
     run.clock.advance(HOUR);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
     expect(refreshes().map(({ params }) => params.get("refresh_token"))).toEqual(issued("refresh_token").slice(0, 2));
     expect(run.provider.reuses).toBe(0);
   });
@@ -166,17 +166,17 @@ describe("[R5] a logout while a request of another process is about to write", (
     async (_name, isFirst, method, target) => {
       run = await startWatchedRun({ sessionIdleTimeout: 7_200 });
       const process = run.another();
-      const visitor = run.visitor();
-      await visitor.signIn();
+      const user = run.user();
+      await user.signIn();
       const old = keyNow();
-      const kept = copyOf(visitor);
+      const kept = copyOf(user);
       run.clock.advance(60_000);
       const write = gate();
       run.store[isFirst ? "before" : "after"] = (call) => (call.method === method && call.key === old ? write.wait() : undefined);
-      const late = copyOf(visitor, process).get(target);
+      const late = copyOf(user, process).get(target);
       await write.arrived;
       run.store.before = run.store.after = undefined;
-      expect((await visitor.get("/idpauth/logout/?response=json")).json()).toEqual({ status: "logged_out" });
+      expect((await user.get("/idpauth/logout/?response=json")).json()).toEqual({ status: "logged_out" });
       expect(await run.store.peek(old)).toBeUndefined();
       write.open();
       const { status, setCookies = [] } = await late;
@@ -186,7 +186,7 @@ describe("[R5] a logout while a request of another process is about to write", (
         expect(await run.store.peek(old)).toBeUndefined();
         for (const auth of [run.auth, process]) expect(await copyOf(kept, auth).isSignedIn()).toBe(false);
         for (const cookie of setCookies) {
-          const stranger = run.visitor();
+          const stranger = run.user();
           stranger.cookies.set("idpauth", /^idpauth=([^;]*)/.exec(cookie)?.[1] ?? "");
           expect(await stranger.isSignedIn()).toBe(false);
         }
@@ -198,15 +198,15 @@ describe("[R5] a logout while a request of another process is about to write", (
   it.each([true, false])("[R5] a refresh, before the provider has begun: %s: the same, and its late tokens are revoked", async (before) => {
     run = await startWatchedRun();
     const process = run.another();
-    const visitor = run.visitor();
-    await visitor.signIn();
+    const user = run.user();
+    await user.signIn();
     const old = keyNow();
-    const kept = copyOf(visitor);
+    const kept = copyOf(user);
     run.clock.advance(HOUR);
     const hold = run.provider.hold("token", { before });
-    const late = copyOf(visitor, process).get(PROBE);
+    const late = copyOf(user, process).get(PROBE);
     await hold.arrived;
-    expect((await visitor.get("/idpauth/logout/?response=json")).json()).toEqual({ status: "logged_out" });
+    expect((await user.get("/idpauth/logout/?response=json")).json()).toEqual({ status: "logged_out" });
     hold.release();
     expect((await late).json()).toMatchObject({ authenticated: false });
     await process.idle();
@@ -226,20 +226,20 @@ describe("[R6] a logout while the callback is under way", () => {
       run = await startWatchedRun();
       const other = run.another();
       for (let at = 1; ; at += 1) {
-        const visitor = run.visitor();
-        if (before) await visitor.signIn();
-        const callback = await visitor.approve();
-        const old = copyOf(visitor);
+        const user = run.user();
+        if (before) await user.signIn();
+        const callback = await user.approve();
+        const old = copyOf(user);
         let calls = 0;
         run.store.before = async () => {
           calls += 1;
           if (calls !== at) return;
           const hook = run.store.before;
           run.store.before = undefined;
-          expect((await copyOf(visitor, other).get("/idpauth/logout/")).status).toBe(302);
+          expect((await copyOf(user, other).get("/idpauth/logout/")).status).toBe(302);
           run.store.before = hook;
         };
-        const answer = await visitor.get(callback);
+        const answer = await user.get(callback);
         run.store.before = undefined;
         await run.auth.idle();
         const isOvertaken = calls >= at;
@@ -251,10 +251,10 @@ describe("[R6] a logout while the callback is under way", () => {
         }
         if (answer.status === 302) {
           // The callback had won before the logout came; then it has won wholly.
-          expect(await visitor.isSignedIn()).toBe(true);
+          expect(await user.isSignedIn()).toBe(true);
         } else {
           expect(answer.status).toBe(400);
-          expect(await visitor.isSignedIn()).toBe(false);
+          expect(await user.isSignedIn()).toBe(false);
           // What came too late for a session is given back.
           for (const token of issued("refresh_token").slice(-1)) expect(run.provider.isActive(token)).toBe(false);
         }
@@ -275,13 +275,13 @@ describe("[R8] several tabs sign in at the same time", () => {
   });
 
   async function openTabs(
-    visitor: Visitor,
+    user: TestUser,
     count: number,
     isOnePerson = false,
   ): Promise<{ readonly tab: number; readonly callback: string }[]> {
     const tabs = [];
     for (let tab = 0; tab < count; tab += 1) {
-      tabs.push({ tab, callback: await visitor.approve(page(tab), personOf(isOnePerson ? 0 : tab)) });
+      tabs.push({ tab, callback: await user.approve(page(tab), personOf(isOnePerson ? 0 : tab)) });
     }
     return tabs;
   }
@@ -290,11 +290,11 @@ describe("[R8] several tabs sign in at the same time", () => {
     "[R8] %i tabs, one after the other in order %i: each comes to its own page or is told to start again",
     async (count, seed) => {
       run = await startWatchedRun();
-      const visitor = run.visitor();
-      const tabs = await openTabs(visitor, count, true);
+      const user = run.user();
+      const tabs = await openTabs(user, count, true);
       let isSignedIn = false;
       for (const { tab, callback } of shuffled(tabs, seed)) {
-        const answer = await visitor.get(callback);
+        const answer = await user.get(callback);
         // The last eight logins are kept.
         if (tab < count - 8) {
           expect(answer.status).toBe(400);
@@ -302,9 +302,9 @@ describe("[R8] several tabs sign in at the same time", () => {
         } else {
           expect([answer.status, answer.location]).toEqual([302, `http://app.example/tab/${String(tab)}`]);
           isSignedIn = true;
-          expect((await visitor.get(PROBE)).json().user.email).toBe("p0@example.com");
+          expect((await user.get(PROBE)).json().user.email).toBe("p0@example.com");
         }
-        expect(await visitor.isSignedIn()).toBe(isSignedIn);
+        expect(await user.isSignedIn()).toBe(isSignedIn);
       }
       expect(exchanges()).toHaveLength(Math.min(count, 8));
     },
@@ -314,13 +314,13 @@ describe("[R8] several tabs sign in at the same time", () => {
     "[R8] %i tabs for as many users, one after the other in order %i: the first signs in, and no later one takes the session over",
     async (count, seed) => {
       run = await startWatchedRun();
-      const visitor = run.visitor();
-      const [first, ...others] = shuffled(await openTabs(visitor, count), seed);
-      expect((await visitor.get(first!.callback)).status).toBe(302);
+      const user = run.user();
+      const [first, ...others] = shuffled(await openTabs(user, count), seed);
+      expect((await user.get(first!.callback)).status).toBe(302);
       for (const { callback } of others) {
-        const answer = await visitor.get(callback);
+        const answer = await user.get(callback);
         expect([answer.status, answer.setCookies ?? []]).toEqual([400, []]);
-        expect((await visitor.get(PROBE)).json().user.email).toBe(personOf(first!.tab).email);
+        expect((await user.get(PROBE)).json().user.email).toBe(personOf(first!.tab).email);
       }
       await run.auth.idle();
       expect(issued("refresh_token").filter((token) => run.provider.isActive(token))).toHaveLength(1);
@@ -332,11 +332,11 @@ describe("[R8] several tabs sign in at the same time", () => {
     async (count, processes) => {
       run = await startWatchedRun();
       const auths = [run.auth, run.another()].slice(0, processes);
-      const visitor = run.visitor();
-      const tabs = await openTabs(visitor, count);
+      const user = run.user();
+      const tabs = await openTabs(user, count);
       const answers = await Promise.all(
         shuffled(tabs, count).map(async ({ tab, callback }, number) => {
-          const at = copyOf(visitor, auths[number % processes]);
+          const at = copyOf(user, auths[number % processes]);
           return { tab, at, answer: await at.get(callback) };
         }),
       );
@@ -351,7 +351,7 @@ describe("[R8] several tabs sign in at the same time", () => {
       expect(signedIn).toHaveLength(1);
       expect(new Set(exchanges().map(({ params }) => params.get("code"))).size).toBe(exchanges().length);
       // The cookie of before is dead for everybody.
-      expect(await visitor.isSignedIn()).toBe(false);
+      expect(await user.isSignedIn()).toBe(false);
     },
   );
 });
@@ -361,11 +361,11 @@ describe("[R9] one callback several times at once", () => {
     run = await startWatchedRun();
     const other = run.another();
     for (const isSignedInBefore of [false, true]) {
-      const visitor = run.visitor();
-      if (isSignedInBefore) await visitor.signIn();
+      const user = run.user();
+      if (isSignedInBefore) await user.signIn();
       const before = exchanges().length;
-      const callback = await visitor.approve();
-      const browsers = Array.from({ length: times }, (_, number) => copyOf(visitor, number % 2 === 0 ? run.auth : other));
+      const callback = await user.approve();
+      const browsers = Array.from({ length: times }, (_, number) => copyOf(user, number % 2 === 0 ? run.auth : other));
       const answers = await Promise.all(browsers.map((browser) => browser.get(callback)));
       expect(exchanges()).toHaveLength(before + 1);
       const cookies = new Set(answers.flatMap(({ setCookies }) => setCookies ?? []));
@@ -390,25 +390,25 @@ describe("[R10] a callback that is played again later", () => {
     ["13 days", 13 * 24 * HOUR],
   ])("[R10] after %s, by the same browser and by others: no token request, and everybody's session is as it was", async (_name, later) => {
     run = await startWatchedRun();
-    const [visitor, other, stranger] = [run.visitor(), run.visitor(), run.visitor()];
-    const callback = await visitor.approve("/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=http://app.example/mine");
-    await visitor.get(callback);
+    const [user, other, stranger] = [run.user(), run.user(), run.user()];
+    const callback = await user.approve("/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=http://app.example/mine");
+    await user.get(callback);
     await other.signIn(undefined, { sub: "bob", email: "bob@example.com", name: "Bob", picture: "" });
     run.clock.advance(later);
     const before = exchanges().length;
-    const own = await visitor.get(callback);
+    const own = await user.get(callback);
     expect([own.status, own.location, own.setCookies ?? []]).toEqual([302, "http://app.example/mine", []]);
     for (const browser of [other, stranger]) {
       const answer = await browser.get(callback);
       expect([answer.status, answer.setCookies ?? []]).toEqual([400, []]);
     }
     expect(exchanges()).toHaveLength(before);
-    expect((await visitor.get(PROBE)).json().user.email).toBe("ada@example.com");
+    expect((await user.get(PROBE)).json().user.email).toBe("ada@example.com");
     expect((await other.get(PROBE)).json().user.email).toBe("bob@example.com");
-    await visitor.get("/idpauth/logout/");
-    expect((await visitor.get(callback)).status).toBe(400);
+    await user.get("/idpauth/logout/");
+    expect((await user.get(callback)).status).toBe(400);
     expect(exchanges()).toHaveLength(before);
-    expect(await visitor.isSignedIn()).toBe(false);
+    expect(await user.isSignedIn()).toBe(false);
   });
 });
 
@@ -416,10 +416,10 @@ describe("[R12] somebody who knows the key from before the sign-in", () => {
   it("[R12] finds it dead the moment the new one is there, whatever they do with it meanwhile", async () => {
     run = await startWatchedRun();
     const process = run.another();
-    const visitor = run.visitor();
-    const callback = await visitor.approve();
+    const user = run.user();
+    const callback = await user.approve();
     const old = keyNow();
-    const attacker = copyOf(visitor, process);
+    const attacker = copyOf(user, process);
     // Between any two store calls of the callback the attacker tries everything with the old key.
     let isBusy = false;
     const seen: unknown[] = [];
@@ -436,13 +436,13 @@ describe("[R12] somebody who knows the key from before the sign-in", () => {
       if (isDead) expect((await copyOf(attacker).get("/idpauth/login/")).setCookies?.[0]).not.toContain(attacker.cookies.get("idpauth"));
       isBusy = false;
     };
-    expect((await visitor.get(callback)).status).toBe(302);
+    expect((await user.get(callback)).status).toBe(302);
     run.store.after = undefined;
     expect(seen.length).toBeGreaterThan(10);
     expect(seen.join("\n")).not.toContain("ada@example.com");
     expect(await attacker.isSignedIn()).toBe(false);
     expect(await run.store.peek(old)).toBeUndefined();
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
   });
 
   it("[R12] 50 sign-ins, while ten others hammer the key from before them: nothing of it signs them in or ends the new session", async () => {
@@ -450,8 +450,8 @@ describe("[R12] somebody who knows the key from before the sign-in", () => {
     const process = run.another();
     let isOver = false;
     let asked = 0;
-    let attacker = run.visitor();
-    // Not login: a record keeps the last eight, and the visitor's own would be told to start again.
+    let attacker = run.user();
+    // Not login: a record keeps the last eight, and the user's own would be told to start again.
     const targets = [PROBE, "/idpauth/", "/idpauth/login-callback?state=x&code=y"];
     const hammer = Array.from({ length: 10 }, async (_, worker) => {
       for (let turn = worker; !isOver; turn += 1) {
@@ -465,15 +465,15 @@ describe("[R12] somebody who knows the key from before the sign-in", () => {
     });
     try {
       for (let round = 0; round < 50; round += 1) {
-        const visitor = run.visitor();
-        const callback = await visitor.approve();
+        const user = run.user();
+        const callback = await user.approve();
         const old = keyNow();
-        attacker = copyOf(visitor);
+        attacker = copyOf(user);
         const before = asked;
         while (asked < before + 20) await new Promise((resolve) => setImmediate(resolve));
-        expect((await visitor.get(callback)).status).toBe(302);
+        expect((await user.get(callback)).status).toBe(302);
         expect(await run.store.peek(old)).toBeUndefined();
-        expect(await visitor.isSignedIn()).toBe(true);
+        expect(await user.isSignedIn()).toBe(true);
         for (const auth of [run.auth, process]) expect(await copyOf(attacker, auth).isSignedIn()).toBe(false);
       }
     } finally {
@@ -486,16 +486,16 @@ describe("[R12] somebody who knows the key from before the sign-in", () => {
   it("[R12] a write that was under way to the old key lands nowhere", async () => {
     run = await startWatchedRun();
     const process = run.another();
-    const visitor = run.visitor();
-    const callback = await visitor.approve();
+    const user = run.user();
+    const callback = await user.approve();
     const old = keyNow();
-    const attacker = copyOf(visitor, process);
+    const attacker = copyOf(user, process);
     const write = gate();
     run.store.before = ({ method, key }) => (method === "replace" && key === old ? write.wait() : undefined);
     const login = attacker.get("/idpauth/login/");
     await write.arrived;
     run.store.before = undefined;
-    expect((await visitor.get(callback)).status).toBe(302);
+    expect((await user.get(callback)).status).toBe(302);
     const fresh = keyNow();
     const version = (await run.store.peek(fresh))?.version;
     write.open();
@@ -505,25 +505,25 @@ describe("[R12] somebody who knows the key from before the sign-in", () => {
     // What they get is a session of their own.
     expect(keyNow()).not.toBe(fresh);
     expect(await attacker.isSignedIn()).toBe(false);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
   });
 });
 
 describe("[R14] the maximum age is reached while a refresh is under way", () => {
   it.each([-1, 0, 1, 2])("[R14] cap %i s after the answer: a refresh never lifts it", async (spare) => {
     run = await startWatchedRun({ sessionMaxAge: 3_603 + spare });
-    const visitor = run.visitor();
-    await visitor.signIn();
+    const user = run.user();
+    await user.signIn();
     run.clock.advance(HOUR);
     const hold = run.provider.hold("token", { before: false });
-    const probe = visitor.get(PROBE);
+    const probe = user.get(PROBE);
     await hold.arrived;
     run.clock.advance(3_000);
     hold.release();
     // Exactly at the cap is still within it.
     expect((await probe).json()).toMatchObject(spare < 0 ? { authenticated: false, reason: "max_age" } : { authenticated: true });
     run.clock.advance((spare + 1) * 1_000);
-    expect((await visitor.get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "max_age" });
+    expect((await user.get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "max_age" });
     expect(refreshes()).toHaveLength(1);
   });
 });
@@ -532,19 +532,19 @@ describe("[R15] the refresh token changes between a process's look and its lease
   it("[R15] the token that is spent is the one that lies under the lease, not the one that was seen", async () => {
     run = await startWatchedRun();
     const b = run.another();
-    const visitor = run.visitor();
-    await visitor.signIn();
+    const user = run.user();
+    await user.signIn();
     run.clock.advance(HOUR);
     // A has seen the first token, and asks for the lease.
     const lease = gate();
     run.store.before = ({ method }) => (method === "replace" ? lease.wait() : undefined);
-    const a = copyOf(visitor).get(PROBE);
+    const a = copyOf(user).get(PROBE);
     await lease.arrived;
     run.store.before = undefined;
     // B spends it, and keeps the second: its ID token cannot be verified, so the session still has to be refreshed.
     await run.provider.rotateKeys({ keepOld: false });
     const withdraw = run.provider.fault("jwks", { kind: "reset" });
-    expect((await copyOf(visitor, b).get(PROBE)).status).toBe(503);
+    expect((await copyOf(user, b).get(PROBE)).status).toBe(503);
     expect(issued("refresh_token")).toHaveLength(2);
     withdraw();
     lease.open();
@@ -561,30 +561,30 @@ describe("[R16] processes of other settings on the same store", () => {
     const manual = run.another({ sessionAutoRefresh: false });
     const renamed = run.another({ credentialsSessionKeyName: "creds", stateKeyName: "st", finalRedirectKeyName: "fr" });
     const client = run.another({ clientId: "another-client" });
-    const visitor = run.visitor();
-    await visitor.signIn();
-    for (const auth of [capped, manual]) expect(await copyOf(visitor, auth).isSignedIn()).toBe(true);
+    const user = run.user();
+    await user.signIn();
+    for (const auth of [capped, manual]) expect(await copyOf(user, auth).isSignedIn()).toBe(true);
     for (const auth of [renamed, client]) {
-      const there = copyOf(visitor, auth);
+      const there = copyOf(user, auth);
       const probe = await there.get(PROBE);
       expect([probe.status, probe.json().authenticated, probe.setCookies ?? []]).toEqual([200, false, []]);
     }
     run.clock.advance(HOUR);
-    expect((await copyOf(visitor, capped).get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "max_age" });
-    expect((await copyOf(visitor, manual).get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "auto_refresh_off" });
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect((await copyOf(user, capped).get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "max_age" });
+    expect((await copyOf(user, manual).get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "auto_refresh_off" });
+    expect(await user.isSignedIn()).toBe(true);
     expect(refreshes()).toHaveLength(1);
-    expect(await copyOf(visitor, manual).isSignedIn()).toBe(true);
+    expect(await copyOf(user, manual).isSignedIn()).toBe(true);
   });
 
   it("[R16] a login at a process that knows the record by other names leaves the session that is there", async () => {
     run = await startWatchedRun();
     const renamed = run.another({ credentialsSessionKeyName: "creds", stateKeyName: "st", finalRedirectKeyName: "fr" });
-    const visitor = run.visitor();
-    await visitor.signIn();
+    const user = run.user();
+    await user.signIn();
     const stored: Stored | undefined = await run.store.peek(keyNow());
-    expect((await copyOf(visitor, renamed).get("/idpauth/login/")).status).toBe(302);
+    expect((await copyOf(user, renamed).get("/idpauth/login/")).status).toBe(302);
     expect(stored?.subject).toBeDefined();
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
   });
 });

@@ -147,13 +147,13 @@ describe("[BCP-1] [ASVS-3.7.2] the redirect corpus through every way in", () => 
     headers: Readonly<Record<string, string>> = {},
     auth = application.auth,
   ): Promise<string | undefined> {
-    const visitor = application.visitor().at(auth);
-    const answer = await visitor.get(target, { headers });
+    const user = application.user().at(auth);
+    const answer = await user.get(target, { headers });
     const url = new URL(answer.status === 302 ? answer.location : (answer.json() as { redirect_to: string }).redirect_to);
     expect([...url.searchParams.keys()].sort()).toEqual(PARAMETERS);
     expect(url.searchParams.get("redirect_uri")).toBe(`${OWN_ORIGIN}/idpauth/login-callback`);
     expect(url.searchParams.get("scope")).toBe("openid email profile offline_access");
-    return (await auth.readSessionRecord(visitor.request("/")))?.["final_redirect"] as string | undefined;
+    return (await auth.readSessionRecord(user.request("/")))?.["final_redirect"] as string | undefined;
   }
 
   const query = (value: string, more: Readonly<Record<string, string>>) =>
@@ -195,8 +195,8 @@ describe("[BCP-1] [ASVS-3.7.2] the redirect corpus through every way in", () => 
 
   it("[INC-6] any of them as the request's own target is guarded, and leads back to our own origin", async () => {
     for (const target of ["//evil.example/x", "/\\evil.example", "\\\\evil.example", ...corpus.map(({ value }) => value)]) {
-      const visitor = application.visitor();
-      const blocked = await application.auth.guard(visitor.request(target, { headers: { accept: "text/html" } }));
+      const user = application.user();
+      const blocked = await application.auth.guard(user.request(target, { headers: { accept: "text/html" } }));
       expect(blocked?.kind, target).toBe("navigation");
       const login = blocked?.reply.headers["Location"] ?? "";
       expect(login, target).toMatch(/^\/idpauth\/login\/\?[\x21-\x7e]*$/);
@@ -205,17 +205,17 @@ describe("[BCP-1] [ASVS-3.7.2] the redirect corpus through every way in", () => 
     }
   });
 
-  it("[INC-3] one visitor sends all that is malformed; each is answered, nothing piles up, and the next login works", async () => {
-    const visitor = application.visitor();
-    await visitor.get("/idpauth/login/");
+  it("[INC-3] one user sends all that is malformed; each is answered, nothing piles up, and the next login works", async () => {
+    const user = application.user();
+    await user.get("/idpauth/login/");
     const kept = async () => [(await store.entries()).length, application.provider.requestsTo("discovery").length, application.log.length];
     const before = await kept();
     for (const { value } of corpus.filter(({ location }) => location === null)) {
-      expect((await visitor.get(query(value, { scheme: "PRESERVE_ORIGIN_QP" }))).status).toBe(302);
+      expect((await user.get(query(value, { scheme: "PRESERVE_ORIGIN_QP" }))).status).toBe(302);
     }
     expect(await kept()).toEqual(before);
     const page = `${OWN_ORIGIN}/reports`;
-    expect((await visitor.signIn(query(page, { scheme: "PRESERVE_ORIGIN_QP" }))).location).toBe(page);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect((await user.signIn(query(page, { scheme: "PRESERVE_ORIGIN_QP" }))).location).toBe(page);
+    expect(await user.isSignedIn()).toBe(true);
   });
 });

@@ -5,7 +5,7 @@ import { newCookieValue } from "../../src/sessions/seal.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { startTestProvider, type Endpoint, type Fault } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { startApplication, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
+import { startApplication, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
 import { startExpressApplication } from "../support/express-application.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
 
@@ -23,8 +23,8 @@ async function start(options: ApplicationOptions = {}): Promise<Application> {
 }
 
 /** Somebody who holds on to the cookie as it is now, whatever the browser is told. */
-function thief(visitor: Visitor, app: Application): Visitor {
-  return visitor.at(app.auth);
+function thief(user: TestUser, app: Application): TestUser {
+  return user.at(app.auth);
 }
 
 describe("session identifiers", () => {
@@ -44,27 +44,27 @@ describe("session identifiers", () => {
 
   it("[ASVS-7.2.4] change with the first sign-in and with every further one, and the old one loads nothing", async () => {
     const app = await start();
-    const visitor = app.visitor();
-    await visitor.get("/idpauth/login/");
-    const held: Visitor[] = [];
-    const values = [visitor.cookies.get("idpauth")];
+    const user = app.user();
+    await user.get("/idpauth/login/");
+    const held: TestUser[] = [];
+    const values = [user.cookies.get("idpauth")];
     for (const sub of ["ada", "ada", "bob"]) {
-      const callback = await visitor.approve("/idpauth/login/", { sub, email: `${sub}@example.com` });
-      held.push(thief(visitor, app));
-      await visitor.get(callback);
-      values.push(visitor.cookies.get("idpauth"));
+      const callback = await user.approve("/idpauth/login/", { sub, email: `${sub}@example.com` });
+      held.push(thief(user, app));
+      await user.get(callback);
+      values.push(user.cookies.get("idpauth"));
     }
     expect(new Set(values).size).toBe(4);
     for (const old of held) {
       expect((await old.get("/idpauth/session")).body).toBe(SIGNED_OUT);
       expect(await app.auth.readSessionRecord(old.request("/"))).toBeNull();
     }
-    expect((await visitor.get("/idpauth/session")).json().user.email).toBe("bob@example.com");
+    expect((await user.get("/idpauth/session")).json().user.email).toBe("bob@example.com");
   });
 
   it("[ASVS-7.2.4] whoever knows the cookie from before the sign-in gets nothing of it, not even while the callback is under way", async () => {
     const app = await start();
-    const victim = app.visitor();
+    const victim = app.user();
     const target = await victim.approve();
     // The attacker began this login and planted its cookie: both are known, the code is not.
     const attacker = thief(victim, app);
@@ -81,7 +81,7 @@ describe("session identifiers", () => {
 
   it("[ASVS-7.2.4] [BCP-17] nor does a browser that comes with a code of its own end up in a sign-in that it did not make", async () => {
     const app = await start();
-    const attacker = app.visitor();
+    const attacker = app.user();
     const login = await attacker.get("/idpauth/login/");
     const [first, second] = await Promise.all(
       ["attacker", "victim"].map(async (sub) => new URL(await app.provider.signInCode(login.location, { sub, email: sub }))),
@@ -99,16 +99,16 @@ describe("session identifiers", () => {
   it("[SM-1] one that the server has not issued is never adopted, and is dead after the sign-in", async () => {
     const app = await start();
     const chosen = "C".repeat(43);
-    const visitor = app.visitor();
-    visitor.cookies.set("idpauth", chosen);
-    await visitor.get("/idpauth/login/");
-    expect(visitor.cookies.get("idpauth")).not.toBe(chosen);
-    visitor.cookies.set("idpauth", chosen);
-    await visitor.signIn();
-    const attacker = app.visitor();
+    const user = app.user();
+    user.cookies.set("idpauth", chosen);
+    await user.get("/idpauth/login/");
+    expect(user.cookies.get("idpauth")).not.toBe(chosen);
+    user.cookies.set("idpauth", chosen);
+    await user.signIn();
+    const attacker = app.user();
     attacker.cookies.set("idpauth", chosen);
     expect((await attacker.get("/idpauth/session")).body).toBe(SIGNED_OUT);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
   });
 
   it("[SM-6] are taken from the cookie alone: query, path, headers and body are ignored", async () => {
@@ -150,19 +150,19 @@ describe("session identifiers", () => {
     const app = await start({ sessionMaxAge: 7_000 });
     for (const name of ["login", "refresh", "logout", "blocked", "ended", "failure"] as const)
       app.auth.on(name, (event) => events.push(event));
-    const visitor = app.visitor();
+    const user = app.user();
     const values: string[] = [];
-    const note = () => values.push(...visitor.cookies.values());
-    await visitor.get((await visitor.approve()).replace(/code=[^&]*/, "code=guessed"));
+    const note = () => values.push(...user.cookies.values());
+    await user.get((await user.approve()).replace(/code=[^&]*/, "code=guessed"));
     note();
-    await visitor.signIn();
+    await user.signIn();
     note();
     app.clock.advance(HOUR);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
     app.clock.advance(HOUR);
-    expect(await visitor.isSignedIn()).toBe(false);
-    await app.auth.guard(visitor.request("/reports"));
-    await visitor.get("/idpauth/logout/");
+    expect(await user.isSignedIn()).toBe(false);
+    await app.auth.guard(user.request("/reports"));
+    await user.get("/idpauth/logout/");
     expect(events.length).toBeGreaterThanOrEqual(5);
     expect(values).toHaveLength(2);
     const said = JSON.stringify([events, app.log]);
@@ -176,32 +176,32 @@ describe("session identifiers", () => {
 });
 
 describe("the end of a session", () => {
-  it.each<[string, ApplicationOptions, (visitor: Visitor, app: Application) => unknown]>([
-    ["a logout", {}, (visitor) => visitor.get("/idpauth/logout/")],
-    ["a logout as JSON", {}, (visitor) => visitor.get("/idpauth/logout/?response=json")],
-    ["the maximum age", { sessionMaxAge: 600 }, (_visitor, { clock }) => clock.advance(601_000)],
-    ["the idle timeout", { sessionIdleTimeout: 600 }, (_visitor, { clock }) => clock.advance(601_000)],
-    ["the ID token's expiry without renewal", { sessionAutoRefresh: false }, (_visitor, { clock }) => clock.advance(HOUR)],
-    ["the life of the record", { sessionTtl: 600 }, (_visitor, { clock }) => clock.advance(601_000)],
-    ["a new sign-in", {}, (visitor) => visitor.signIn()],
+  it.each<[string, ApplicationOptions, (user: TestUser, app: Application) => unknown]>([
+    ["a logout", {}, (user) => user.get("/idpauth/logout/")],
+    ["a logout as JSON", {}, (user) => user.get("/idpauth/logout/?response=json")],
+    ["the maximum age", { sessionMaxAge: 600 }, (_user, { clock }) => clock.advance(601_000)],
+    ["the idle timeout", { sessionIdleTimeout: 600 }, (_user, { clock }) => clock.advance(601_000)],
+    ["the ID token's expiry without renewal", { sessionAutoRefresh: false }, (_user, { clock }) => clock.advance(HOUR)],
+    ["the life of the record", { sessionTtl: 600 }, (_user, { clock }) => clock.advance(601_000)],
+    ["a new sign-in", {}, (user) => user.signIn()],
     [
       "a refused refresh token",
       {},
-      (_visitor, { provider, clock }) => {
+      (_user, { provider, clock }) => {
         provider.revokeAll();
         clock.advance(HOUR);
       },
     ],
-    ["endAllSessions", {}, (_visitor, { auth, provider }) => auth.endAllSessions({ iss: provider.issuer, sub: "ada-1815" })],
+    ["endAllSessions", {}, (_user, { auth, provider }) => auth.endAllSessions({ iss: provider.issuer, sub: "ada-1815" })],
   ])(
     "[ASVS-7.4.1] [ASVS-7.4.2] by %s: a browser that kept the cookie is signed out everywhere at the backend, and stays so",
     async (_name, options, end) => {
       const app = await start(options);
-      const visitor = app.visitor();
-      await visitor.signIn();
-      const kept = thief(visitor, app);
+      const user = app.user();
+      await user.signIn();
+      const kept = thief(user, app);
       expect(await kept.isSignedIn()).toBe(true);
-      await end(visitor, app);
+      await end(user, app);
       for (let again = 0; again < 3; again += 1) {
         expect((await kept.get("/idpauth/session")).body).toBe(SIGNED_OUT);
         expect(await app.auth.getCredentials(kept.request("/"))).toBeNull();
@@ -224,10 +224,10 @@ describe("the end of a session", () => {
       [1, false],
     ] as const) {
       const app = await start(options);
-      const visitor = app.visitor();
-      await visitor.signIn();
+      const user = app.user();
+      await user.signIn();
       app.clock.advance((end + offset) * 1_000);
-      const { authenticated: is, reason: why } = (await visitor.get("/idpauth/session?details=true")).json() as Record<string, unknown>;
+      const { authenticated: is, reason: why } = (await user.get("/idpauth/session?details=true")).json() as Record<string, unknown>;
       expect([offset, is, why]).toEqual([offset, authenticated, authenticated ? null : reason]);
       if (offset < 1) await app.stop();
     }
@@ -235,23 +235,23 @@ describe("the end of a session", () => {
 
   it("[ASVS-7.3.1] neither use nor refresh moves the absolute end, used every minute for two hours", async () => {
     const app = await start({ sessionMaxAge: 7_200, sessionIdleTimeout: 120 });
-    const visitor = app.visitor();
-    await visitor.signIn();
+    const user = app.user();
+    await user.signIn();
     for (let minute = 1; minute <= 120; minute += 1) {
       app.clock.advance(60_000);
-      expect(await visitor.isSignedIn(), String(minute)).toBe(true);
+      expect(await user.isSignedIn(), String(minute)).toBe(true);
     }
     expect(app.provider.requestsTo("token", { grant_type: "refresh_token" }).length).toBeGreaterThanOrEqual(1);
     app.clock.advance(1_000);
-    expect(await visitor.isSignedIn()).toBe(false);
+    expect(await user.isSignedIn()).toBe(false);
   });
 
   it("[SM-5] a logout sends no Clear-Site-Data: what else the host keeps in the browser is the host's", async () => {
     const app = await start();
-    const visitor = app.visitor();
-    await visitor.signIn();
+    const user = app.user();
+    await user.signIn();
     for (const target of ["/idpauth/logout/", "/idpauth/logout/?response=json"]) {
-      expect(Object.keys((await visitor.get(target)).headers).map((name) => name.toLowerCase())).not.toContain("clear-site-data");
+      expect(Object.keys((await user.get(target)).headers).map((name) => name.toLowerCase())).not.toContain("clear-site-data");
     }
   });
 });
@@ -259,20 +259,20 @@ describe("the end of a session", () => {
 describe("the beginning of a session", () => {
   it("[ASVS-7.6.1] needs somebody to do something: index, probe, guard and prefetch begin no login and ask no provider", async () => {
     const app = await start();
-    const visitor = app.visitor();
+    const user = app.user();
     for (let again = 0; again < 3; again += 1) {
-      const index = await visitor.get("/idpauth/", { headers: { accept: "text/html" } });
+      const index = await user.get("/idpauth/", { headers: { accept: "text/html" } });
       expect([index.status, index.body?.includes("http-equiv"), index.headers["Refresh"]]).toEqual([200, false, undefined]);
-      expect((await visitor.get("/idpauth/session")).body).toBe(SIGNED_OUT);
-      await app.auth.guard(visitor.request("/reports", { headers: { accept: "text/html" } }));
-      expect((await visitor.get("/idpauth/login/", { headers: { "sec-purpose": "prefetch" } })).status).toBe(503);
+      expect((await user.get("/idpauth/session")).body).toBe(SIGNED_OUT);
+      await app.auth.guard(user.request("/reports", { headers: { accept: "text/html" } }));
+      expect((await user.get("/idpauth/login/", { headers: { "sec-purpose": "prefetch" } })).status).toBe(503);
     }
-    expect([app.provider.requests, visitor.cookies.size]).toEqual([[], 0]);
+    expect([app.provider.requests, user.cookies.size]).toEqual([[], 0]);
   });
 
   it("[ASVS-15.3.3] nothing of a query, a header or a claim becomes a key of the session", async () => {
     const app = await start({ debug: true });
-    const visitor = app.visitor();
+    const user = app.user();
     const names = [
       "credentials",
       "id_info",
@@ -291,17 +291,17 @@ describe("the beginning of a session", () => {
         header,
         JSON.stringify({ ...claims, credentials: "injected", idp_state: "injected" }).replace(/}$/, ',"__proto__":{"admin":"injected"}}'),
       );
-    const login = await visitor.get(`/idpauth/login/?${query}`, { headers });
+    const login = await user.get(`/idpauth/login/?${query}`, { headers });
     expect(login.location).not.toContain("injected");
     const callback = new URL(await app.provider.signInCode(login.location));
-    expect((await visitor.get(`${callback.pathname}${callback.search}&${query}`, { headers })).status).toBe(302);
-    for (const target of ["/idpauth/session", "/idpauth/", "/idpauth/debug"]) await visitor.get(`${target}?${query}`, { headers });
-    const { id_info, ...session } = (await app.auth.readSessionRecord(visitor.request("/"))) as Record<string, unknown>;
+    expect((await user.get(`${callback.pathname}${callback.search}&${query}`, { headers })).status).toBe(302);
+    for (const target of ["/idpauth/session", "/idpauth/", "/idpauth/debug"]) await user.get(`${target}?${query}`, { headers });
+    const { id_info, ...session } = (await app.auth.readSessionRecord(user.request("/"))) as Record<string, unknown>;
     expect(Object.keys(session).sort()).toEqual(["credentials", "debug", "final_redirect", "idp_login_at"]);
     expect(JSON.stringify(session)).not.toContain("injected");
     expect(Object.getPrototypeOf(id_info)).toBe(Object.prototype);
     expect(({} as Record<string, unknown>)["admin"]).toBeUndefined();
-    expect(JSON.stringify((await visitor.get("/idpauth/session")).json())).not.toContain("injected");
+    expect(JSON.stringify((await user.get("/idpauth/session")).json())).not.toContain("injected");
   });
 });
 
@@ -336,20 +336,19 @@ describe("failures", () => {
         for (const fault of FAULTS) {
           for (const accept of ["text/html", "application/json"]) {
             // A process that knows neither document nor keys, so that it must ask for both.
-            const visitor = app.visitor().at(app.another());
+            const user = app.user().at(app.another());
             const headers = { accept };
-            if (endpoint !== "discovery" && endpoint !== "jwks") expect((await visitor.signIn()).status).toBe(302);
+            if (endpoint !== "discovery" && endpoint !== "jwks") expect((await user.signIn()).status).toBe(302);
             const before = app.provider.requestsTo(endpoint).length;
             app.provider.fault(endpoint, fault);
-            const login = await visitor.get("/idpauth/login/", { headers });
+            const login = await user.get("/idpauth/login/", { headers });
             const answers = [login];
             if (login.status === 302) {
               const callback = new URL(await app.provider.signInCode(login.location));
-              answers.push(await visitor.get(`${callback.pathname}${callback.search}`, { headers }));
+              answers.push(await user.get(`${callback.pathname}${callback.search}`, { headers }));
             }
             app.clock.advance(HOUR);
-            for (const target of ["/idpauth/session", "/idpauth/", "/idpauth/logout/"])
-              answers.push(await visitor.get(target, { headers }));
+            for (const target of ["/idpauth/session", "/idpauth/", "/idpauth/logout/"]) answers.push(await user.get(target, { headers }));
             expect(app.provider.requestsTo(endpoint).length).toBeGreaterThan(before);
             expect(answers.map(({ status }) => status).filter((status) => ![200, 302, 400, 503].includes(status))).toEqual([]);
             // The address of the provider is not one of its words.
@@ -374,58 +373,58 @@ describe("failures", () => {
     },
   );
 
-  const SIGN_IN_FAILURES: readonly (readonly [string, (app: Application, visitor: Visitor) => Promise<unknown>])[] = [
-    ["no state", async (_app, visitor) => visitor.get((await visitor.approve()).replace(/state=[^&]*/, ""))],
-    ["a state that nobody knows", async (_app, visitor) => visitor.get((await visitor.approve()).replace(/state=[^&]*/, "state=x"))],
-    ["a state of another browser", async (app, visitor) => visitor.get(await app.visitor().approve())],
+  const SIGN_IN_FAILURES: readonly (readonly [string, (app: Application, user: TestUser) => Promise<unknown>])[] = [
+    ["no state", async (_app, user) => user.get((await user.approve()).replace(/state=[^&]*/, ""))],
+    ["a state that nobody knows", async (_app, user) => user.get((await user.approve()).replace(/state=[^&]*/, "state=x"))],
+    ["a state of another browser", async (app, user) => user.get(await app.user().approve())],
     [
       "a state of an expired login",
-      async (app, visitor) => {
-        const callback = await visitor.approve();
+      async (app, user) => {
+        const callback = await user.approve();
         app.clock.advance(600_000);
-        return visitor.get(callback);
+        return user.get(callback);
       },
     ],
-    ["the provider's error", async (_app, visitor) => visitor.get((await visitor.approve()).replace(/code=[^&]*/, "error=access_denied"))],
-    ["a wrong iss", async (_app, visitor) => visitor.get((await visitor.approve()).replace(/iss=[^&]*/, "iss=x"))],
-    ["neither code nor error", async (_app, visitor) => visitor.get((await visitor.approve()).replace(/code=[^&]*/, ""))],
-    ["a code that the provider refuses", async (_app, visitor) => visitor.get((await visitor.approve()).replace(/code=[^&]*/, "code=x"))],
+    ["the provider's error", async (_app, user) => user.get((await user.approve()).replace(/code=[^&]*/, "error=access_denied"))],
+    ["a wrong iss", async (_app, user) => user.get((await user.approve()).replace(/iss=[^&]*/, "iss=x"))],
+    ["neither code nor error", async (_app, user) => user.get((await user.approve()).replace(/code=[^&]*/, ""))],
+    ["a code that the provider refuses", async (_app, user) => user.get((await user.approve()).replace(/code=[^&]*/, "code=x"))],
     [
       "an ID token with another nonce",
-      async (app, visitor) => {
+      async (app, user) => {
         app.provider.mutateIdToken = ({ claims }) => ({ claims: { ...claims, nonce: "x" } });
-        return visitor.signIn();
+        return user.signIn();
       },
     ],
     [
       "an ID token without a signature",
-      async (app, visitor) => {
+      async (app, user) => {
         app.provider.mutateIdToken = ({ header, claims, sign }) => sign({ ...header, alg: "none" }, claims);
-        return visitor.signIn();
+        return user.signIn();
       },
     ],
-    ["a token endpoint that is away", async (app, visitor) => [app.provider.fault("token", { kind: "reset" }), await visitor.signIn()]],
-    ["keys that are away", async (app, visitor) => [app.provider.fault("jwks", { kind: "reset" }), await visitor.signIn()]],
+    ["a token endpoint that is away", async (app, user) => [app.provider.fault("token", { kind: "reset" }), await user.signIn()]],
+    ["keys that are away", async (app, user) => [app.provider.fault("jwks", { kind: "reset" }), await user.signIn()]],
     [
       "a provider that cannot be discovered",
-      async (app, visitor) => [app.provider.fault("discovery", { kind: "reset" }), await visitor.get("/idpauth/login/")],
+      async (app, user) => [app.provider.fault("discovery", { kind: "reset" }), await user.get("/idpauth/login/")],
     ],
     [
       "a refresh token that the provider refuses",
-      async (app, visitor) => {
-        await visitor.signIn();
+      async (app, user) => {
+        await user.signIn();
         app.clock.advance(HOUR);
         app.provider.revokeAll();
-        return visitor.get("/idpauth/session");
+        return user.get("/idpauth/session");
       },
     ],
     [
       "a token endpoint that is away at a refresh",
-      async (app, visitor) => {
-        await visitor.signIn();
+      async (app, user) => {
+        await user.signIn();
         app.clock.advance(HOUR);
         app.provider.fault("token", { kind: "reset" });
-        return visitor.get("/idpauth/session");
+        return user.get("/idpauth/session");
       },
     ],
   ];
@@ -437,7 +436,7 @@ describe("failures", () => {
     app.auth.on("failure", ({ reason }) => failures.push(reason));
     app.auth.on("login", (event) => logins.push(event));
     app.log.length = 0;
-    await fail(app, app.visitor());
+    await fail(app, app.user());
     // One whose refresh fails has signed in before.
     expect(logins).toHaveLength(name.includes("refresh") ? 1 : 0);
     expect(failures).toEqual([expect.stringMatching(/^[a-z_0-9]+$/)]);
@@ -450,7 +449,7 @@ describe("failures", () => {
     const failures: unknown[] = [];
     app.auth.on("login", (event) => told.push(event));
     app.auth.on("failure", (event) => failures.push(event));
-    await app.visitor().signIn();
+    await app.user().signIn();
     expect(failures).toEqual([]);
     expect(told).toEqual([expect.objectContaining({ issuer: app.provider.issuer, subject: "ada-1815" })]);
   });

@@ -13,28 +13,28 @@ it.each([
 ])("[S2] a store that takes %s for half of all sessions: the others are answered meanwhile", async (_name, slow) => {
   run = await startWatchedRun({ sessionIdleTimeout: 7_200 });
   const slowKeys = new Set<string | undefined>();
-  const visitors = [];
+  const users = [];
   for (let number = 0; number < 200; number += 1) {
-    const visitor = run.visitor();
-    await visitor.signIn();
+    const user = run.user();
+    await user.signIn();
     if (number % 2 === 0) slowKeys.add(run.store.inserted.at(-1));
-    visitors.push(visitor);
+    users.push(user);
   }
   run.store.before = ({ key }) => (slowKeys.has(key) ? new Promise((resolve) => run.clock.timer(slow, resolve)) : undefined);
   let waiting = 100;
-  const late = visitors
+  const late = users
     .filter((_, number) => number % 2 === 0)
-    .map(async (visitor) => {
-      const answer = await visitor.get(PROBE);
+    .map(async (user) => {
+      const answer = await user.get(PROBE);
       waiting -= 1;
       return answer;
     });
-  const quick = visitors.filter((_, number) => number % 2 === 1);
+  const quick = users.filter((_, number) => number % 2 === 1);
   for (let second = 0; second < 2 * (slow / 1_000); second += 1) {
-    for (const visitor of quick) {
+    for (const user of quick) {
       // Each request of a turn of its own, as over a socket.
       await new Promise((resolve) => setImmediate(resolve));
-      expect(await visitor.isSignedIn()).toBe(true);
+      expect(await user.isSignedIn()).toBe(true);
     }
     if (second < slow / 1_000) expect(waiting).toBe(100);
     await run.clock.advanceAsync(1_000);

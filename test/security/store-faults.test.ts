@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { SessionStore, Stored } from "../../src/ports/session-store.js";
-import type { Visitor } from "../support/application.js";
+import type { TestUser } from "../support/application.js";
 import { startWatchedRun, type WatchedRun } from "./watched-run.js";
 
 const HOUR = 3_600_000;
@@ -37,19 +37,19 @@ describe("[S5] a store that answers nonsense", () => {
     broken.get = (key) => spoilt(run.store.get(key));
     broken.delete = (key) => spoilt(run.store.delete(key));
     const auth = run.another({ store: broken });
-    const visitor = run.visitor().at(auth);
-    await visitor.signIn();
-    expect(await visitor.isSignedIn()).toBe(true);
-    const callback = await visitor.approve();
+    const user = run.user().at(auth);
+    await user.signIn();
+    expect(await user.isSignedIn()).toBe(true);
+    const callback = await user.approve();
     isBroken = true;
-    const probe = await visitor.get(PROBE);
+    const probe = await user.get(PROBE);
     expect([probe.status, probe.json()]).toEqual([200, { authenticated: false, user: null }]);
-    expect(await auth.getCredentials(visitor.request("/"))).toBeNull();
-    expect(await auth.guard(visitor.request("/page"))).toMatchObject({ kind: "unauthenticated" });
-    expect((await visitor.get("/idpauth/")).status).toBe(200);
-    expect((await visitor.at(auth).get(callback)).status).toBe(400);
-    expect((await visitor.at(auth).get("/idpauth/login/")).status).toBe(302);
-    expect((await visitor.at(auth).get("/idpauth/logout/")).status).toBe(302);
+    expect(await auth.getCredentials(user.request("/"))).toBeNull();
+    expect(await auth.guard(user.request("/page"))).toMatchObject({ kind: "unauthenticated" });
+    expect((await user.get("/idpauth/")).status).toBe(200);
+    expect((await user.at(auth).get(callback)).status).toBe(400);
+    expect((await user.at(auth).get("/idpauth/login/")).status).toBe(302);
+    expect((await user.at(auth).get("/idpauth/logout/")).status).toBe(302);
   });
 
   it.each([
@@ -73,14 +73,14 @@ describe("[S5] a store that answers nonsense", () => {
       return stored && { ...stored, [name]: value };
     };
     const auth = run.another({ store: broken });
-    const visitor = run.visitor().at(auth);
-    await visitor.signIn();
-    const probe = await visitor.get(PROBE);
+    const user = run.user().at(auth);
+    await user.signIn();
+    const probe = await user.get(PROBE);
     expect(probe.status).toBe(200);
     run.clock.advance(1_801_000);
-    expect((await visitor.get(PROBE)).json()).toEqual({ authenticated: false, user: null });
-    await visitor.get("/idpauth/login/");
-    await visitor.get("/idpauth/logout/");
+    expect((await user.get(PROBE)).json()).toEqual({ authenticated: false, user: null });
+    await user.get("/idpauth/login/");
+    await user.get("/idpauth/logout/");
   });
 });
 
@@ -107,69 +107,69 @@ describe("[S5] a replica that lags behind", () => {
   it("[S5] an old copy never spends the refresh token that it shows, and signs nobody out", async () => {
     run = await startWatchedRun();
     const replica = laggingProcess();
-    const visitor = run.visitor();
-    await visitor.signIn();
-    const there = visitor.at(replica.auth);
+    const user = run.user();
+    await user.signIn();
+    const there = user.at(replica.auth);
     await there.get(PROBE);
     run.clock.advance(HOUR);
     replica.lag(true);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
     const probe = await settled(there.get(PROBE));
     expect([probe.status, probe.setCookies ?? []]).toEqual([503, []]);
     expect(run.provider.requestsTo("token", { grant_type: "refresh_token" })).toHaveLength(1);
     expect(run.provider.reuses).toBe(0);
     replica.lag(false);
     expect(await there.isSignedIn()).toBe(true);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
   });
 
   it("[S5] an old copy of a login that has come back already exchanges no code", async () => {
     run = await startWatchedRun();
     const replica = laggingProcess();
-    const visitor = run.visitor();
-    const callback = await visitor.approve();
-    const there = visitor.at(replica.auth);
+    const user = run.user();
+    const callback = await user.approve();
+    const there = user.at(replica.auth);
     await there.get(PROBE);
     replica.lag(true);
-    expect((await visitor.get(callback)).status).toBe(302);
+    expect((await user.get(callback)).status).toBe(302);
     expect([400, 503]).toContain((await there.get(callback)).status);
     expect(run.provider.requestsTo("token")).toHaveLength(1);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
   });
 });
 
 describe("[S1] a store that is away when a request comes", () => {
   it("[S1] every endpoint and the guard say 503, no cookie is touched, and the same cookie is signed in when the store is back", async () => {
     run = await startWatchedRun();
-    const visitor = run.visitor();
-    await visitor.signIn();
-    const callback = await visitor.approve();
-    const before = new Map(visitor.cookies);
+    const user = run.user();
+    await user.signIn();
+    const callback = await user.approve();
+    const before = new Map(user.cookies);
     run.store.before = () => {
       throw new Error("connection refused");
     };
     const accepts = [{}, { accept: "text/html" }, { accept: "application/json" }];
     for (const headers of accepts) {
       for (const target of ["/idpauth/", PROBE, "/idpauth/login/", callback, "/idpauth/logout/"]) {
-        const answer = await visitor.get(target, { headers: { ...headers, cookie: cookieOf(visitor) } });
+        const answer = await user.get(target, { headers: { ...headers, cookie: cookieOf(user) } });
         expect([target, answer.status, answer.setCookies ?? []]).toEqual([target, 503, []]);
       }
-      expect(await run.auth.guard(visitor.request("/page", { headers: { ...headers, cookie: cookieOf(visitor) } }))).toMatchObject({
+      expect(await run.auth.guard(user.request("/page", { headers: { ...headers, cookie: cookieOf(user) } }))).toMatchObject({
         kind: "unavailable",
       });
     }
-    await expect(run.auth.getCredentials(visitor.request("/"))).rejects.toMatchObject({ code: "store_unavailable", status: 503 });
-    expect(visitor.cookies).toEqual(before);
+    await expect(run.auth.getCredentials(user.request("/"))).rejects.toMatchObject({ code: "store_unavailable", status: 503 });
+    expect(user.cookies).toEqual(before);
     run.store.before = undefined;
-    expect(await visitor.isSignedIn()).toBe(true);
-    expect((await visitor.get(callback)).status).toBe(302);
+    expect(await user.isSignedIn()).toBe(true);
+    expect((await user.get(callback)).status).toBe(302);
   });
 });
 
 describe("[S2] a store that is slow for one session", () => {
   it("[S2] the others are answered meanwhile", async () => {
     run = await startWatchedRun();
-    const [slow, quick] = [run.visitor(), run.visitor()];
+    const [slow, quick] = [run.user(), run.user()];
     await slow.signIn();
     const key = run.store.inserted.at(-1);
     await quick.signIn();
@@ -183,39 +183,39 @@ describe("[S2] a store that is slow for one session", () => {
   });
 });
 
-/** What a visitor can do that asks the store more than once. */
-const ACTIONS: readonly (readonly [string, (visitor: Visitor) => Promise<() => Promise<{ readonly status: number }>>])[] = [
-  ["a probe", (visitor) => ready(visitor, PROBE)],
+/** What a user can do that asks the store more than once. */
+const ACTIONS: readonly (readonly [string, (user: TestUser) => Promise<() => Promise<{ readonly status: number }>>])[] = [
+  ["a probe", (user) => ready(user, PROBE)],
   [
     "a refresh",
-    async (visitor) => {
-      await visitor.signIn();
+    async (user) => {
+      await user.signIn();
       run.clock.advance(HOUR);
-      return () => settled(visitor.get(PROBE));
+      return () => settled(user.get(PROBE));
     },
   ],
-  ["a login", (visitor) => ready(visitor, "/idpauth/login/")],
-  ["a logout", (visitor) => ready(visitor, "/idpauth/logout/")],
+  ["a login", (user) => ready(user, "/idpauth/login/")],
+  ["a logout", (user) => ready(user, "/idpauth/logout/")],
   [
     "a first callback",
-    async (visitor) => {
-      const callback = await visitor.approve();
-      return () => settled(visitor.get(callback));
+    async (user) => {
+      const callback = await user.approve();
+      return () => settled(user.get(callback));
     },
   ],
   [
     "a callback of somebody signed in",
-    async (visitor) => {
-      await visitor.signIn();
-      const callback = await visitor.approve();
-      return () => settled(visitor.get(callback));
+    async (user) => {
+      await user.signIn();
+      const callback = await user.approve();
+      return () => settled(user.get(callback));
     },
   ],
 ];
 
-async function ready(visitor: Visitor, target: string): Promise<() => Promise<{ readonly status: number }>> {
-  await visitor.signIn();
-  return () => settled(visitor.get(target));
+async function ready(user: TestUser, target: string): Promise<() => Promise<{ readonly status: number }>> {
+  await user.signIn();
+  return () => settled(user.get(target));
 }
 
 describe("[S6] a store that refuses writes", () => {
@@ -230,9 +230,9 @@ describe("[S6] a store that refuses writes", () => {
     async (name, _when, prepare, isAlone) => {
       run = await startWatchedRun({ sessionIdleTimeout: 7_200 });
       for (let at = 1; ; at += 1) {
-        const visitor = run.visitor();
-        const act = await prepare(visitor);
-        const wasSignedIn = await explained(visitor);
+        const user = run.user();
+        const act = await prepare(user);
+        const wasSignedIn = await explained(user);
         let writes = 0;
         run.store.before = ({ method }) => {
           if (method === "get" || method === "listBySubject") return;
@@ -243,14 +243,14 @@ describe("[S6] a store that refuses writes", () => {
         run.store.before = undefined;
         expect([200, 302, 503]).toContain(status);
         // What could not be written did not happen; a session that was there is still there.
-        if (status === 503) expect(await explained(visitor)).toBe(wasSignedIn);
-        else if (name.endsWith("callback") || name.endsWith("signed in")) expect(await explained(visitor)).toBe(true);
+        if (status === 503) expect(await explained(user)).toBe(wasSignedIn);
+        else if (name.endsWith("callback") || name.endsWith("signed in")) expect(await explained(user)).toBe(true);
         run.clock.advance(61_000);
         if (writes < at) break;
       }
-      const visitor = run.visitor();
-      await visitor.signIn();
-      expect(await visitor.isSignedIn()).toBe(true);
+      const user = run.user();
+      await user.signIn();
+      expect(await user.isSignedIn()).toBe(true);
     },
   );
 });
@@ -259,8 +259,8 @@ describe("[S7] a record that is evicted while a request is under way", () => {
   it.each(ACTIONS)("[S7] %s, before each of its store calls: signed out or started anew, never an error", async (_name, prepare) => {
     run = await startWatchedRun({ sessionIdleTimeout: 7_200 });
     for (let at = 1; ; at += 1) {
-      const visitor = run.visitor();
-      const act = await prepare(visitor);
+      const user = run.user();
+      const act = await prepare(user);
       let calls = 0;
       run.store.before = async ({ key, method }) => {
         calls += 1;
@@ -275,23 +275,23 @@ describe("[S7] a record that is evicted while a request is under way", () => {
       expect([200, 302, 400]).toContain(status);
       if (calls < at) break;
       // Nobody is half signed in: the cookie leads to a whole session, or to none.
-      const probe = await settled(visitor.get(PROBE));
-      expect([probe.status, probe.json().authenticated]).toEqual([200, await explained(visitor)]);
+      const probe = await settled(user.get(PROBE));
+      expect([probe.status, probe.json().authenticated]).toEqual([200, await explained(user)]);
       await run.auth.idle();
-      expect((await visitor.signIn()).status).toBe(302);
-      expect(await visitor.isSignedIn()).toBe(true);
+      expect((await user.signIn()).status).toBe(302);
+      expect(await user.isSignedIn()).toBe(true);
     }
     expect(run.provider.reuses).toBe(0);
   });
 });
 
-async function explained(visitor: Visitor): Promise<boolean> {
-  const { authenticated, reason } = await run.auth.explainIdpAuthentication(visitor.request("/"));
+async function explained(user: TestUser): Promise<boolean> {
+  const { authenticated, reason } = await run.auth.explainIdpAuthentication(user.request("/"));
   return authenticated || reason === "id_token_expired";
 }
 
-function cookieOf(visitor: Visitor): string {
-  return [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+function cookieOf(user: TestUser): string {
+  return [...user.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
 }
 
 /** Time passes until there is an answer: what failed is tried again after a while. */

@@ -2,7 +2,7 @@ import { expect } from "vitest";
 import type { EventName } from "../../src/events/events.js";
 import type { IdpAuth, IdpAuthOptions, IdpRequest, Reply } from "../../src/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
-import { startApplication, Visitor, type Application, type ApplicationOptions } from "../support/application.js";
+import { startApplication, TestUser, type Application, type ApplicationOptions } from "../support/application.js";
 import { openedRecord, storedUnder } from "../support/opened-record.js";
 import { SealingStore } from "../support/sealing-store.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";
@@ -14,8 +14,8 @@ export interface WatchedRun extends Application {
   readonly store: SealingStore;
   /** Requests to the provider that have no answer yet. Those take real time, which the clock must not run ahead of. */
   readonly asking: number;
-  /** The text of a visitor's record as the store holds it, opened. Throws when there is none. */
-  record(visitor: Visitor): Promise<string>;
+  /** The text of a user's record as the store holds it, opened. Throws when there is none. */
+  record(user: TestUser): Promise<string>;
   /** Events so far, by name. */
   count(event: EventName): number;
   /**
@@ -76,7 +76,7 @@ export async function startWatchedRun({ clock = new TestClock(), ...options }: A
       return asking;
     },
     another: (overrides?: Partial<IdpAuthOptions>) => watched(app.another(overrides)),
-    visitor: () => new Visitor(auth, app.provider, clock),
+    user: () => new TestUser(auth, app.provider, clock),
     async record({ cookies }) {
       const cookie = cookies.get("idpauth") ?? "";
       return openedRecord(await store.peek(storedUnder(cookie)), cookie);

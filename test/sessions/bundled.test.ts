@@ -120,7 +120,7 @@ function justBefore(method: string, interfere: () => Promise<unknown> | undefine
   };
 }
 
-describe("a visitor without a session", () => {
+describe("a user without a session", () => {
   it("gets no cookie and costs no look-up by reading, updating, touching, regenerating or logging out", async () => {
     const session = request();
     expect(await session.read()).toBeUndefined();
@@ -154,7 +154,7 @@ describe("a visitor without a session", () => {
   });
 });
 
-describe("[CK-5] a visitor with planted cookies", () => {
+describe("[CK-5] a user with planted cookies", () => {
   it.each(["first", "last"])("the session is found when it is sent %s", async (place) => {
     await signedIn();
     const planted = `idpauth=${newCookieValue()}`;
@@ -317,7 +317,7 @@ describe("begin", () => {
     expect(session.setCookies[0]).toMatch(/^__Secure-sid=.*; Secure$/);
   });
 
-  it("[SM-1] never uses a value that the visitor brought along (session fixation)", async () => {
+  it("[SM-1] never uses a value that the user brought along (session fixation)", async () => {
     const planted = newCookieValue();
     const session = request(`idpauth=${planted}`);
     await session.begin(withLogin);

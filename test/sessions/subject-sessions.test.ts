@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { StoreUnavailableError } from "../../src/errors.js";
 import type { Events } from "../../src/events/events.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
-import { startApplication, type Application, type ApplicationOptions, type Visitor } from "../support/application.js";
+import { startApplication, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
 import { SealingStore } from "../support/sealing-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
@@ -25,14 +25,14 @@ async function start(options: ApplicationOptions = {}): Promise<void> {
   app = await startApplication({ store, clock, sessionLabel: (request) => request.header("user-agent"), ...options });
 }
 
-async function signedIn(person = ADA, device = "Firefox"): Promise<Visitor> {
-  const visitor = app.visitor();
-  const target = await visitor.approve(undefined, person);
-  await visitor.get(target, { headers: { "user-agent": device, cookie: cookieOf(visitor) } });
-  return visitor;
+async function signedIn(person = ADA, device = "Firefox"): Promise<TestUser> {
+  const user = app.user();
+  const target = await user.approve(undefined, person);
+  await user.get(target, { headers: { "user-agent": device, cookie: cookieOf(user) } });
+  return user;
 }
 
-const cookieOf = (visitor: Visitor) => [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+const cookieOf = (user: TestUser) => [...user.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
 const subjectOf = ({ sub }: { sub: string }) => ({ iss: app.provider.issuer, sub });
 
 describe.each(["a store outside the process", "the memory store"])("the sessions of a person, in %s", (kind) => {
@@ -67,17 +67,17 @@ describe.each(["a store outside the process", "the memory store"])("the sessions
 
   it("keep their label through a refresh", async () => {
     await begin();
-    const visitor = await signedIn(ADA, "Firefox");
+    const user = await signedIn(ADA, "Firefox");
     clock.advance(HOUR);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
     expect(await app.auth.listSessions(subjectOf(ADA))).toMatchObject([{ label: "Firefox", loginAt: START }]);
   });
 
   it("without an idle timeout name the last renewal as the last activity", async () => {
     await begin();
-    const visitor = await signedIn();
+    const user = await signedIn();
     clock.advance(48 * HOUR);
-    await visitor.isSignedIn();
+    await user.isSignedIn();
     clock.advance(HOUR);
     expect(await app.auth.listSessions(subjectOf(ADA))).toMatchObject([{ loginAt: START, lastActive: START + 48 * 3600 }]);
   });
@@ -91,10 +91,10 @@ describe.each(["a store outside the process", "the memory store"])("the sessions
 
   it("show later activity than the last stamp, after the idle timeout was switched off", async () => {
     await begin({ sessionIdleTimeout: 60 * 86_400 });
-    const visitor = await signedIn();
+    const user = await signedIn();
     const off = app.another({ sessionIdleTimeout: null });
     clock.advance(5 * 24 * HOUR);
-    expect(await visitor.at(off).isSignedIn()).toBe(true);
+    expect(await user.at(off).isSignedIn()).toBe(true);
     expect((await off.listSessions(subjectOf(ADA)))[0]?.lastActive).toBe(START + 5 * 86_400);
   });
 
@@ -145,15 +145,15 @@ describe.each(["a store outside the process", "the memory store"])("the sessions
 describe("[ASVS-7.4.2] sign out everywhere", () => {
   it("wins over a refresh that is in flight, whose tokens are given back", async () => {
     await start();
-    const visitor = await signedIn();
+    const user = await signedIn();
     clock.advance(HOUR);
     const hold = app.provider.hold("token");
-    const probe = visitor.get("/idpauth/session");
+    const probe = user.get("/idpauth/session");
     await hold.arrived;
     expect(await app.auth.endAllSessions(subjectOf(ADA))).toBe(1);
     hold.release();
     expect((await probe).json()).toMatchObject({ authenticated: false });
-    expect(await visitor.isSignedIn()).toBe(false);
+    expect(await user.isSignedIn()).toBe(false);
     // In the background, over a socket.
     await vi.waitFor(() => {
       expect(app.provider.requestsTo("revoke")).toHaveLength(1);
@@ -162,8 +162,8 @@ describe("[ASVS-7.4.2] sign out everywhere", () => {
 
   it("wins over a callback in flight that is moving a session to a new key", async () => {
     await start();
-    const visitor = await signedIn();
-    const callback = await visitor.approve(undefined, ADA);
+    const user = await signedIn();
+    const callback = await user.approve(undefined, ADA);
     // The new session has been inserted, the old one is not deleted yet.
     let ended: number | undefined;
     store.before = async ({ method }) => {
@@ -171,9 +171,9 @@ describe("[ASVS-7.4.2] sign out everywhere", () => {
       store.before = undefined;
       ended = await app.auth.endAllSessions(subjectOf(ADA));
     };
-    expect((await visitor.get(callback)).status).toBe(400);
+    expect((await user.get(callback)).status).toBe(400);
     expect(ended).toBe(2);
-    expect(await visitor.isSignedIn()).toBe(false);
+    expect(await user.isSignedIn()).toBe(false);
     for (const key of store.inserted) expect(await store.peek(key)).toBeUndefined();
   });
 
@@ -233,8 +233,8 @@ describe("a label", () => {
         throw new Error("no header");
       },
     });
-    const visitor = await signedIn();
-    expect(await visitor.isSignedIn()).toBe(true);
+    const user = await signedIn();
+    expect(await user.isSignedIn()).toBe(true);
     expect((await app.auth.listSessions(subjectOf(ADA)))[0]?.label).toBeNull();
     expect(app.log.map(({ code }) => code)).toContain("session_label_failed");
   });
@@ -296,7 +296,7 @@ describe("SECRET_KEY is rotated in two phases", () => {
     expect(await early.at(old).isSignedIn()).toBe(true);
 
     // Second deploy: some processes seal with the new key, some still with the old one.
-    const late = app.visitor().at(phase2);
+    const late = app.user().at(phase2);
     await late.signIn(undefined, ADA);
     for (const process of [phase1, phase2]) {
       expect(await early.at(process).isSignedIn()).toBe(true);
@@ -308,7 +308,7 @@ describe("SECRET_KEY is rotated in two phases", () => {
       expect(await late.at(process).isSignedIn()).toBe(true);
     }
     // One lies under the old key's hash, the other under the new one's: both are found from either side.
-    const unwritten = app.visitor().at(phase1);
+    const unwritten = app.user().at(phase1);
     await unwritten.signIn(undefined, ADA);
     for (const process of [phase1, phase2]) expect(await process.listSessions(subjectOf(ADA))).toHaveLength(3);
 
@@ -318,7 +318,7 @@ describe("SECRET_KEY is rotated in two phases", () => {
     expect(await early.at(done).isSignedIn()).toBe(true);
     expect(app.provider.reuses).toBe(0);
     expect(await phase2.endAllSessions(subjectOf(ADA))).toBe(3);
-    for (const visitor of [early, late, unwritten]) expect(await visitor.at(phase1).isSignedIn()).toBe(false);
+    for (const user of [early, late, unwritten]) expect(await user.at(phase1).isSignedIn()).toBe(false);
   });
 
   it.each(["the new key", "the old key"])("sign out everywhere finds a session that a write moves to %s meanwhile", async (target) => {
@@ -328,8 +328,8 @@ describe("SECRET_KEY is rotated in two phases", () => {
     const [from, to] = target === "the new key" ? [phase1, phase2] : [phase2, phase1];
     for (const asked of [phase1, phase2]) {
       for (const call of [1, 2, 3]) {
-        const visitor = app.visitor().at(from);
-        await visitor.signIn(undefined, ADA);
+        const user = app.user().at(from);
+        await user.signIn(undefined, ADA);
         clock.advance(HOUR);
         // Just before one of its looks a refresh in the other process seals the session anew.
         let look = 0;
@@ -338,27 +338,27 @@ describe("SECRET_KEY is rotated in two phases", () => {
           look += 1;
           if (look !== call) return;
           store.before = undefined;
-          await visitor.at(to).isSignedIn();
+          await user.at(to).isSignedIn();
         };
         expect(await asked.endAllSessions(subjectOf(ADA))).toBe(1);
         store.before = undefined;
-        expect(await visitor.isSignedIn()).toBe(false);
+        expect(await user.isSignedIn()).toBe(false);
       }
     }
   });
 
   it("a session under an unknown key is no session; it is counted and logged without content, and stays in the store", async () => {
     await start({ secretKey: OLD_KEY });
-    const visitor = await signedIn();
+    const user = await signedIn();
     const stranger = app.another({ secretKey: NEW_KEY });
     const failures: Events["failure"][] = [];
     stranger.on("failure", (event) => failures.push(event));
     app.log.length = 0;
-    expect(await visitor.at(stranger).isSignedIn()).toBe(false);
+    expect(await user.at(stranger).isSignedIn()).toBe(false);
     expect(failures).toEqual([{ time: clock.now(), during: "session", kind: "refusal", reason: "session_unreadable" }]);
     expect(app.log.filter(({ code }) => code !== "W001")).toEqual([
       { level: "warn", code: "session_unreadable", message: expect.any(String) },
     ]);
-    expect(await visitor.isSignedIn()).toBe(true);
+    expect(await user.isSignedIn()).toBe(true);
   });
 });

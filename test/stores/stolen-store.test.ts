@@ -100,16 +100,16 @@ describe("[ASVS-10.1.1] somebody who steals the store finds nothing in it", () =
       const cookies: string[] = [];
       const requests: string[] = [];
       // A sign-in that is refreshed; a second login begun in it; a login that nobody finishes; a session that was ended.
-      const ada = app.visitor();
+      const ada = app.user();
       await ada.signIn();
       cookies.push(...ada.cookies.values());
       clock.advance(HOUR);
       expect(await ada.isSignedIn()).toBe(true);
       requests.push((await ada.get("/idpauth/login/")).location);
-      const stranger = app.visitor();
+      const stranger = app.user();
       requests.push((await stranger.get("/idpauth/login/")).location);
       cookies.push(...stranger.cookies.values());
-      const left = app.visitor();
+      const left = app.user();
       await left.signIn();
       cookies.push(...left.cookies.values());
       await left.get("/idpauth/logout/");

@@ -41,7 +41,7 @@ export interface Application {
    * the options.
    */
   another(overrides?: Partial<IdpAuthOptions>): IdpAuth<IdpRequest>;
-  visitor(): Visitor;
+  user(): TestUser;
   stop(): Promise<void>;
 }
 
@@ -79,14 +79,14 @@ export async function startApplication({
     clock,
     log,
     another: build,
-    visitor: () => new Visitor(auth, provider, clock),
+    user: () => new TestUser(auth, provider, clock),
     stop: () => provider.stop(),
   };
 }
 
 export interface CallOptions {
   readonly method?: string;
-  /** Lower-case names. A `cookie` here replaces the visitor's own. */
+  /** Lower-case names. A `cookie` here replaces the user's own. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly host?: string;
   readonly scheme?: "http" | "https";
@@ -110,7 +110,7 @@ function recordForScan({ headers, body, setCookies }: Reply): void {
 }
 
 /** Somebody with a cookie-keeping browser. */
-export class Visitor {
+export class TestUser {
   readonly cookies = new Map<string, string>();
   readonly #auth: IdpAuth<IdpRequest>;
   readonly #provider: TestProvider;
@@ -140,8 +140,8 @@ export class Visitor {
   }
 
   /** As `get`, on another process of the application. */
-  at(auth: IdpAuth<IdpRequest>): Visitor {
-    const elsewhere = new Visitor(auth, this.#provider, this.#clock);
+  at(auth: IdpAuth<IdpRequest>): TestUser {
+    const elsewhere = new TestUser(auth, this.#provider, this.#clock);
     for (const [name, value] of this.cookies) elsewhere.cookies.set(name, value);
     return elsewhere;
   }

@@ -278,7 +278,7 @@ export const brokenApplications: readonly BrokenApplication[] = [
     }),
   },
   {
-    name: "puts the visitor into the request",
+    name: "puts the user into the request",
     breaks: ["accessors", "neither the guard nor an accessor"],
     ...guarded((guard) => (request, response, next) => {
       Object.assign(request, { user: {} });
@@ -435,7 +435,7 @@ export const brokenApplications: readonly BrokenApplication[] = [
     },
   },
   {
-    name: "undoes what was done for visitors who have left",
+    name: "undoes what was done for users who have left",
     breaks: ["aborts", "a user who leaves during a refresh, when"],
     ...undoing(),
   },
@@ -572,7 +572,7 @@ function withHost(request: Request, host: string): void {
   Object.defineProperty(request, "headersDistinct", { value: { host: [host] } });
 }
 
-/** What is stored for a visitor who has left is undone at once, as by a framework that rolls back what was cut off. */
+/** What is stored for a user who has left is undone at once, as by a framework that rolls back what was cut off. */
 function undoing(): Pick<BrokenApplication, "first" | "setup"> {
   let hasLeft = false;
   let before: Stored | undefined;

@@ -21,12 +21,12 @@ function createApp(): express.Express {
 }
 
 it("a browser at an application is nobody, until it follows the guard to the provider and back", async () => {
-  const visitor = await browser(createApp());
-  expect([visitor.cookie, (await visitor.get("/reports")).status]).toEqual(["", 401]);
-  const page = await visitor.follow("/reports?month=10");
-  expect([page.url.href, page.status, page.json().email]).toEqual([`${visitor.origin}/reports?month=10`, 200, "ada@example.com"]);
-  expect(visitor.cookie).toMatch(/^idpauth=/);
-  await visitor.close();
+  const user = await browser(createApp());
+  expect([user.cookie, (await user.get("/reports")).status]).toEqual(["", 401]);
+  const page = await user.follow("/reports?month=10");
+  expect([page.url.href, page.status, page.json().email]).toEqual([`${user.origin}/reports?month=10`, 200, "ada@example.com"]);
+  expect(user.cookie).toMatch(/^idpauth=/);
+  await user.close();
 });
 
 it("follows with a session's cookie that has ended, to a new one, and keeps it from the provider", async () => {
@@ -35,22 +35,22 @@ it("follows with a session's cookie that has ended, to a new one, and keeps it f
   auth.mount(app);
   app.get("/reports", auth.idpRequired, async (req, res) => res.json(await auth.getUser(req)));
   app.get("/old", (_req, res) => res.redirect("/reports"));
-  const visitor = await browser(app);
+  const user = await browser(app);
   const cookie = await signedInAs(auth, { email: "joan@example.com" });
-  const live = await visitor.follow("/old", { headers: { cookie } });
+  const live = await user.follow("/old", { headers: { cookie } });
   expect([live.status, live.json().email]).toEqual([200, "joan@example.com"]);
 
   provider.clock.advance(3_600_000);
-  const ended = await visitor.follow("/reports", { headers: { cookie } });
+  const ended = await user.follow("/reports", { headers: { cookie } });
   expect([ended.status, ended.json().email]).toEqual([200, "ada@example.com"]);
   expect(provider.requestsTo("authorize").map(({ headers }) => headers.cookie?.includes(cookie) ?? false)).toEqual([false]);
-  await visitor.close();
+  await user.close();
 });
 
 it("plays a browser behind a proxy that ends TLS", async () => {
   const app = createServer((request, response) => response.end([request.headers["x-forwarded-proto"], request.headers.host].join(" ")));
-  const visitor = await browser(app, { origin: "https://app.example" });
-  expect((await visitor.get("/")).text).toBe("https app.example");
+  const user = await browser(app, { origin: "https://app.example" });
+  expect((await user.get("/")).text).toBe("https app.example");
 });
 
 it("reaches a server that listens on ::1 alone, by number and by name", async (context) => {
@@ -60,7 +60,7 @@ it("reaches a server that listens on ::1 alone, by number and by name", async (c
   });
   server.listen(0, "::1");
   if (!(await isListening)) context.skip("this machine has no IPv6");
-  const visitor = await browser(server);
-  expect([visitor.origin.startsWith("http://[::1]:"), (await visitor.get("/")).text]).toEqual([true, "here"]);
+  const user = await browser(server);
+  expect([user.origin.startsWith("http://[::1]:"), (await user.get("/")).text]).toEqual([true, "here"]);
   server.close();
 });

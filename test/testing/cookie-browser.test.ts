@@ -231,7 +231,7 @@ describe("the browser", () => {
     }
   });
 
-  it("can be left by its visitor", async () => {
+  it("can be left by its user", async () => {
     const { origin } = await serve(() => undefined);
     const leave = new AbortController();
     const waiting = new CookieBrowser({ origin }).get("/", { signal: leave.signal });

@@ -153,49 +153,49 @@ const APPLICATIONS: readonly [string, () => TestedApplication | Promise<TestedAp
 describe.each(APPLICATIONS)("%s", (_name, create) => {
   it("signs a person in by the real flow, and tells who it is", async () => {
     const app = await create();
-    const visitor = await signIn(app, GRACE);
-    cleanups.push(() => visitor.close());
-    const reports = await visitor.get("/reports");
+    const user = await signIn(app, GRACE);
+    cleanups.push(() => user.close());
+    const reports = await user.get("/reports");
     expect([reports.status, reports.json().email]).toEqual([200, GRACE.email]);
     const flow = provider.requests.map(({ endpoint }) => endpoint);
     expect(flow.filter((endpoint) => endpoint === "authorize" || endpoint === "token")).toEqual(["authorize", "token"]);
-    expect(visitor.cookie).toMatch(/^idpauth=\S+$/);
+    expect(user.cookie).toMatch(/^idpauth=\S+$/);
 
-    // Another client with this cookie is that visitor; without it, nobody.
-    expect((await fetch(`${visitor.origin}/reports`, { headers: { cookie: visitor.cookie } })).status).toBe(200);
-    expect((await fetch(`${visitor.origin}/reports`)).status).toBe(401);
+    // Another client with this cookie is that user; without it, nobody.
+    expect((await fetch(`${user.origin}/reports`, { headers: { cookie: user.cookie } })).status).toBe(200);
+    expect((await fetch(`${user.origin}/reports`)).status).toBe(401);
   });
 });
 
-describe("a visitor", () => {
+describe("a user", () => {
   it("without a person named is the provider's", async () => {
     provider.person = { email: "joan@example.com" };
     expect((await (await signIn(expressApp())).get("/reports")).json().email).toBe("joan@example.com");
   });
 
   it("comes back to the path that was asked for", async () => {
-    const visitor = await signIn(expressApp(), GRACE, { returnTo: "/reports?month=10" });
-    expect(visitor.returnedTo?.href).toBe(`${visitor.origin}/reports?month=10`);
+    const user = await signIn(expressApp(), GRACE, { returnTo: "/reports?month=10" });
+    expect(user.returnedTo?.href).toBe(`${user.origin}/reports?month=10`);
     expect((await signIn(expressApp(), GRACE)).returnedTo?.pathname).toBe("/idpauth/");
   });
 
   it("posts JSON, a form, or text", async () => {
-    const visitor = await signIn(expressApp(), GRACE);
-    const sent = async (data?: unknown) => (await visitor.post("/reports", data)).json().body;
+    const user = await signIn(expressApp(), GRACE);
+    const sent = async (data?: unknown) => (await user.post("/reports", data)).json().body;
     expect(await sent({ month: 10 })).toEqual({ month: 10 });
     expect(await sent(new URLSearchParams({ month: "10" }))).toEqual({ month: "10" });
     expect(await sent("ten")).toBe("ten");
-    expect((await visitor.post("/reports", "<x/>", { headers: { "Content-Type": "application/xml" } })).status).toBe(200);
+    expect((await user.post("/reports", "<x/>", { headers: { "Content-Type": "application/xml" } })).status).toBe(200);
     const elsewhere = await signIn(fetchApp(), GRACE);
     expect((await elsewhere.post("/reports", { month: 10 })).json()).toEqual({ body: { month: 10 } });
   });
 
   it("has cookies that end by the clock that is given", async () => {
     const { clock } = provider;
-    const visitor = await signIn(expressApp({ clock }), GRACE, { clock });
-    expect(visitor.cookie).not.toBe("");
+    const user = await signIn(expressApp({ clock }), GRACE, { clock });
+    expect(user.cookie).not.toBe("");
     clock.advance(15 * 24 * 3_600_000);
-    expect(visitor.cookie).toBe("");
+    expect(user.cookie).toBe("");
   });
 
   it("finds endpoints that live elsewhere", async () => {
@@ -208,37 +208,37 @@ describe("a visitor", () => {
       if (req.path === "/idpauth/login/") res.redirect(308, "/idpauth/login");
       else next();
     };
-    const visitor = await signIn(expressApp({}, [slashless]), GRACE, { returnTo: "/reports" });
-    expect(visitor.returnedTo?.pathname).toBe("/reports");
+    const user = await signIn(expressApp({}, [slashless]), GRACE, { returnTo: "/reports" });
+    expect(user.returnedTo?.pathname).toBe("/reports");
   });
 
   it("is one of the host's own session as well", async () => {
     const app = expressApp({ session: "host" }, [session({ secret: "the host's own", resave: false, saveUninitialized: false })]);
-    const visitor = await signIn(app, GRACE);
-    expect((await visitor.get("/reports")).json().email).toBe(GRACE.email);
-    expect(visitor.cookie).toContain("connect.sid=");
+    const user = await signIn(app, GRACE);
+    expect((await user.get("/reports")).json().email).toBe(GRACE.email);
+    expect(user.cookie).toContain("connect.sid=");
   });
 });
 
 describe("an application with BASE_URL", () => {
   it("is visited there, as behind a proxy that ends TLS, without a word", async () => {
-    const visitor = await signIn(expressApp({ baseUrl: "https://app.example" }), GRACE, { returnTo: "/reports" });
-    expect(visitor.origin).toBe("https://app.example");
-    expect(visitor.returnedTo?.href).toBe("https://app.example/reports");
-    expect(visitor.cookie).toMatch(/^__Host-idpauth=/);
-    expect((await visitor.get("/reports")).status).toBe(200);
+    const user = await signIn(expressApp({ baseUrl: "https://app.example" }), GRACE, { returnTo: "/reports" });
+    expect(user.origin).toBe("https://app.example");
+    expect(user.returnedTo?.href).toBe("https://app.example/reports");
+    expect(user.cookie).toMatch(/^__Host-idpauth=/);
+    expect((await user.get("/reports")).status).toBe(200);
   });
 
   it("is visited where the option says", async () => {
-    const visitor = await signIn(fetchApp(), GRACE, { origin: "https://app.example/" });
+    const user = await signIn(fetchApp(), GRACE, { origin: "https://app.example/" });
     // Nothing but the request's own URL tells this application that it is one of https.
-    expect([visitor.origin, visitor.cookie.split("=")[0]]).toEqual(["https://app.example", "__Host-idpauth"]);
-    expect((await visitor.get("/reports")).status).toBe(200);
+    expect([user.origin, user.cookie.split("=")[0]]).toEqual(["https://app.example", "__Host-idpauth"]);
+    expect((await user.get("/reports")).status).toBe(200);
   });
 });
 
 describe("the server that is opened", () => {
-  it("is one for each application, whoever comes, and closes with the last visitor", async () => {
+  it("is one for each application, whoever comes, and closes with the last user", async () => {
     const app = expressApp();
     const [first, second] = await Promise.all([signIn(app, GRACE), signIn(app)]);
     expect(second.origin).toBe(first.origin);
@@ -254,24 +254,24 @@ describe("the server that is opened", () => {
 
   it("closes, too, where a request is never answered", async () => {
     const app = expressApp();
-    const visitor = await signIn(app);
+    const user = await signIn(app);
     const reached = new Promise<void>((resolve) => {
       app.get("/never", () => {
         resolve();
       });
     });
-    const asked = visitor.get("/never").catch((error: unknown) => error);
+    const asked = user.get("/never").catch((error: unknown) => error);
     await reached;
-    await visitor.close();
+    await user.close();
     expect(await asked).toMatchObject({ code: "ECONNRESET" });
   });
 
   it("is the application's own where that listens, and stays open", async () => {
     const server = await listening(createServer(expressApp()));
-    const visitor = await signIn(server, GRACE);
-    expect(visitor.origin).toBe(`http://127.0.0.1:${portOf(server)}`);
-    await visitor.close();
-    expect((await visitor.get("/reports")).status).toBe(200);
+    const user = await signIn(server, GRACE);
+    expect(user.origin).toBe(`http://127.0.0.1:${portOf(server)}`);
+    await user.close();
+    expect((await user.get("/reports")).status).toBe(200);
   });
 
   it("is not held by a sign-in that failed", async () => {
@@ -375,11 +375,11 @@ describe("what went wrong, and what to check", () => {
       const hold = provider.hold("authorize");
       const begun = vi.spyOn(globalThis, "setTimeout");
       const cleared = vi.spyOn(globalThis, "clearTimeout");
-      const visitor = signIn(expressApp());
+      const user = signIn(expressApp());
       await hold.arrived;
       vi.advanceTimersByTime(3_999);
       hold.release();
-      expect((await (await visitor).get("/reports")).status).toBe(200);
+      expect((await (await user).get("/reports")).status).toBe(200);
       const limits = begun.mock.results.filter((_result, at) => begun.mock.calls[at]?.[1] === 4_000);
       expect(limits).toHaveLength(1);
       expect(cleared).toHaveBeenCalledWith(limits[0]?.value);
@@ -549,10 +549,10 @@ describe("what went wrong, and what to check", () => {
     expect(error.message).toContain("redirects without end");
   });
 
-  it("a BASE_URL whose scheme is another than the visitor's", async () => {
+  it("a BASE_URL whose scheme is another than the user's", async () => {
     const error = await failureOf(expressApp({ baseUrl: "https://app.example" }), undefined, { origin: "http://app.example" });
     expect(error).toMatchObject({ step: "callback" });
-    expect(error.message).toContain("leads to https://app.example, but the visitor is at http://app.example");
+    expect(error.message).toContain("leads to https://app.example, but the user is at http://app.example");
   });
 
   describe("with another provider", () => {
@@ -632,9 +632,9 @@ describe("what cannot be reached at all is said at once", () => {
       if (new URL(url).pathname === "/boom") throw new Error("of another request");
       return new Response("nothing", { status: 404 });
     };
-    const visitor = await browser(app);
-    cleanups.push(() => visitor.close());
-    expect((await visitor.get("/boom")).status).toBe(500);
+    const user = await browser(app);
+    cleanups.push(() => user.close());
+    expect((await user.get("/boom")).status).toBe(500);
     const error: unknown = await signIn(app).catch((reason: unknown) => reason);
     expect([(error as SignInError).status, (error as SignInError).cause]).toEqual([404, undefined]);
   });

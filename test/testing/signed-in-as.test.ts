@@ -58,10 +58,10 @@ describe("a cookie in one line", () => {
     const auth = expressHost.idpAuth(OPTIONS);
     auth.mount(app);
     app.get("/reports", auth.idpRequired, async (req, res) => res.json(await auth.getUser(req)));
-    const visitor = await browser(app);
-    const answer = await visitor.get("/reports", { headers: { cookie: await signedInAs(auth, ADA) } });
+    const user = await browser(app);
+    const answer = await user.get("/reports", { headers: { cookie: await signedInAs(auth, ADA) } });
     expect([answer.status, answer.json()]).toMatchObject([200, ADA]);
-    await visitor.close();
+    await user.close();
   });
 
   it("from each host's auth", async () => {
@@ -86,12 +86,12 @@ describe("who is signed in", () => {
     const provider = await startTestProvider();
     const app = fetchHost.idpAuth({ env: provider.env, log: false });
     const grace = { email: "grace@example.com" };
-    const visitor = await signIn((request: Request) => app.fetch(request), grace);
-    const request = new Request(visitor.origin, { headers: { cookie: visitor.cookie } });
+    const user = await signIn((request: Request) => app.fetch(request), grace);
+    const request = new Request(user.origin, { headers: { cookie: user.cookie } });
     const signedIn = (await app.readSessionRecord(request))?.["id_info"] as Record<string, unknown>;
     expect((await subjectOf(grace))["sub"]).toBe(signedIn["sub"]);
     expect((await subjectOf({ sub: "as-it-is" }))["sub"]).toBe("as-it-is");
-    await visitor.close();
+    await user.close();
     await provider.stop();
   });
 });

@@ -127,7 +127,7 @@ class Trip {
     if (callback.origin !== this.browser.origin) {
       throw new SignInError(
         "callback",
-        `the way back leads to ${callback.origin}, but the visitor is at ${this.browser.origin}. Behind a proxy, set BASE_URL, or let the ` +
+        `the way back leads to ${callback.origin}, but the user is at ${this.browser.origin}. Behind a proxy, set BASE_URL, or let the ` +
           "application trust it; else set the option `origin` to the former.",
       );
     }

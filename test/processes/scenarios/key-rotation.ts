@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { ApplicationProcess } from "../application-process.js";
-import type { Visitor } from "../people.js";
+import type { TestUser } from "../people.js";
 import { assertSignedIn, SECRET_KEY, type Stage } from "../stage.js";
 
 const NEW_KEY = "a secret key of at least 32 bytes, the second";
@@ -16,42 +16,42 @@ export async function keyRotation(stage: Stage): Promise<void> {
     stage.start({ secretKey: NEW_KEY, secretKeyFallbacks: [SECRET_KEY] }),
     stage.start({ secretKey: SECRET_KEY, secretKeyFallbacks: [NEW_KEY] }),
   ]);
-  const visitors: Visitor[] = [await stage.signIn(before, before)];
+  const users: TestUser[] = [await stage.signIn(before, before)];
   const expired = [await stage.signIn(before, before, { first: 0 }), await stage.signIn(before, before, { first: 0 })];
   for (const pair of [
     [before, knowsNew],
     [knowsNew, secondKnowsNew],
     [usesNew, secondKnowsNew],
   ] as const) {
-    visitors.push(...(await sideBySide(stage, pair)));
-    for (const visitor of visitors) {
-      for (const process of pair) assertSignedIn(await process.ask("/idpauth/session", { cookie: visitor.cookie }), visitor, "mid-deploy");
+    users.push(...(await sideBySide(stage, pair)));
+    for (const user of users) {
+      for (const process of pair) assertSignedIn(await process.ask("/idpauth/session", { cookie: user.cookie }), user, "mid-deploy");
     }
   }
   // Sealed with the old key before all this, and not looked at since.
-  for (const [number, visitor] of expired.entries()) {
+  for (const [number, user] of expired.entries()) {
     const [first, second] = number === 0 ? [usesNew, secondKnowsNew] : [secondKnowsNew, usesNew];
-    assertSignedIn(await first.ask("/idpauth/session", { cookie: visitor.cookie }), visitor, "refreshed after the rotation");
-    assertSignedIn(await second.ask("/idpauth/session", { cookie: visitor.cookie }), visitor, "elsewhere, after the rotation");
-    assert.equal(stage.refreshes(visitor), 1);
+    assertSignedIn(await first.ask("/idpauth/session", { cookie: user.cookie }), user, "refreshed after the rotation");
+    assertSignedIn(await second.ask("/idpauth/session", { cookie: user.cookie }), user, "elsewhere, after the rotation");
+    assert.equal(stage.refreshes(user), 1);
   }
   await Promise.all([before, knowsNew, usesNew, secondKnowsNew].map((process) => process.kill()));
 }
 
 /** Logins that begin at one and end at the other, and refreshes at either, each read by both. */
-async function sideBySide(stage: Stage, [one, other]: readonly [ApplicationProcess, ApplicationProcess]): Promise<Visitor[]> {
-  const visitors: Visitor[] = [];
+async function sideBySide(stage: Stage, [one, other]: readonly [ApplicationProcess, ApplicationProcess]): Promise<TestUser[]> {
+  const users: TestUser[] = [];
   for (const [first, second] of [
     [one, other],
     [other, one],
   ] as const) {
-    const visitor = await stage.signIn(first, second);
+    const user = await stage.signIn(first, second);
     const expired = await stage.signIn(first, second, { first: 0 });
-    assertSignedIn(await first.ask("/idpauth/session", { cookie: visitor.cookie }), visitor, "signed in at the other");
+    assertSignedIn(await first.ask("/idpauth/session", { cookie: user.cookie }), user, "signed in at the other");
     const answers = await Promise.all([first, second, first, second].map((process) => process.ask("/guarded", { cookie: expired.cookie })));
     for (const answer of answers) assertSignedIn(answer, expired, "refreshed at either");
     assert.equal(stage.refreshes(expired), 1, "token requests");
-    visitors.push(visitor, expired);
+    users.push(user, expired);
   }
-  return visitors;
+  return users;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Endpoint } from "../../../src/testing/provider/test-provider.js";
 import type { ApplicationProcess } from "../application-process.js";
-import type { Visitor } from "../people.js";
+import type { TestUser } from "../people.js";
 import type { Death } from "../process-options.js";
 import { assertSignedIn, assertSignedOut, cookieOf, type Stage } from "../stage.js";
 
@@ -49,8 +49,8 @@ export async function killedDuringSignInOrOut(stage: Stage): Promise<void> {
 
 async function killedCallback(stage: Stage, step: Step): Promise<void> {
   const when = `callback, ${step.name}`;
-  const [doomed, [visitor]] = await Promise.all([startDoomed(stage, step), stage.signInMany(1)]);
-  const { cookie } = visitor!;
+  const [doomed, [user]] = await Promise.all([startDoomed(stage, step), stage.signInMany(1)]);
+  const { cookie } = user!;
   const login = await stage.at(0).ask("/idpauth/login/", { cookie });
   const other = stage.people.add();
   const callback = new URL(await stage.provider.signInCode(login.location ?? "", other.claims));
@@ -58,7 +58,7 @@ async function killedCallback(stage: Stage, step: Step): Promise<void> {
   const target = callback.pathname + callback.search;
   await die(stage, step, when, doomed, target, cookie, ({ params }) => params.get("code") === code);
 
-  await assertAll(stage, visitor!, step.stays, when);
+  await assertAll(stage, user!, step.stays, when);
   const again = await stage.at(1).ask(target, { cookie });
   // A state that was used by somebody who is signed in leads on, and does nothing.
   assert.equal(again.status, step.stays ? 302 : 400, `${when}: the same callback elsewhere`);
@@ -67,25 +67,25 @@ async function killedCallback(stage: Stage, step: Step): Promise<void> {
   if (step.isOpen === true) {
     const now = { ...other, cookie: cookieOf(again) ?? "" };
     await assertAll(stage, now, true, `${when}, finished elsewhere`);
-    await assertAll(stage, visitor!, false, `${when}, finished elsewhere, by the old cookie`);
+    await assertAll(stage, user!, false, `${when}, finished elsewhere, by the old cookie`);
     return;
   }
   // Nothing was changed by that either, and whoever comes again signs in.
-  await assertAll(stage, visitor!, step.stays, `${when}, once more`);
+  await assertAll(stage, user!, step.stays, `${when}, once more`);
   await signInAnew(stage, cookie, when);
 }
 
 async function killedLogout(stage: Stage, step: Step): Promise<void> {
   const when = `logout, ${step.name}`;
-  const [doomed, [visitor]] = await Promise.all([startDoomed(stage, step), stage.signInMany(1)]);
-  const { cookie } = visitor!;
-  const token = stage.people.refreshTokensOf(visitor!).at(-1) ?? "";
+  const [doomed, [user]] = await Promise.all([startDoomed(stage, step), stage.signInMany(1)]);
+  const { cookie } = user!;
+  const token = stage.people.refreshTokensOf(user!).at(-1) ?? "";
   await die(stage, step, when, doomed, "/idpauth/logout/?response=json", cookie, ({ params }) => params.get("token") === token);
-  await assertAll(stage, visitor!, step.stays, when);
+  await assertAll(stage, user!, step.stays, when);
   assert.equal(stage.provider.isActive(token), !("endpoint" in step.death && step.death.isDone), `${when}: the refresh token`);
   if (step.stays) {
     assert.equal((await stage.at(1).ask("/idpauth/logout/?response=json", { cookie })).status, 200);
-    await assertAll(stage, visitor!, false, `${when}, after a logout elsewhere`);
+    await assertAll(stage, user!, false, `${when}, after a logout elsewhere`);
     assert.equal(stage.provider.isActive(token), false);
   }
   await signInAnew(stage, cookie, when);
@@ -124,10 +124,10 @@ async function die(
 }
 
 /** What every process says, with the cookie from before. */
-async function assertAll(stage: Stage, visitor: Visitor, isSignedIn: boolean, when: string): Promise<void> {
-  const { cookie } = visitor;
+async function assertAll(stage: Stage, user: TestUser, isSignedIn: boolean, when: string): Promise<void> {
+  const { cookie } = user;
   for (const answer of await Promise.all(stage.fleet.map((process) => process.ask("/idpauth/session", { cookie })))) {
-    if (isSignedIn) assertSignedIn(answer, visitor, when);
+    if (isSignedIn) assertSignedIn(answer, user, when);
     else assertSignedOut(answer, when);
   }
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { ApplicationProcess } from "../application-process.js";
-import type { Visitor } from "../people.js";
+import type { TestUser } from "../people.js";
 import type { Death } from "../process-options.js";
 import { assertSignedIn, assertSignedOut, type Stage } from "../stage.js";
 
@@ -42,16 +42,16 @@ const LEASE = 40_000 / SPEED;
 /** Every step of a refresh is somebody's last. The others serve the session on, and spend no token that is spent already. */
 export async function killedRefresher(stage: Stage): Promise<void> {
   const reuses = stage.provider.reuses;
-  const [visitors, survivors, doomed] = await Promise.all([
+  const [users, survivors, doomed] = await Promise.all([
     stage.signInMany(STEPS.length, { first: 0 }),
     stage.startMany(2, { speed: SPEED, httpTimeout: 120 }),
     Promise.all(STEPS.map(({ death }) => stage.start(typeof death === "object" ? { death } : {}))),
   ]);
-  const cases = STEPS.map((step, number) => ({ step, visitor: visitors[number]!, process: doomed[number]! }));
+  const cases = STEPS.map((step, number) => ({ step, user: users[number]!, process: doomed[number]! }));
   // By itself, since all processes ask for the same keys.
   const [keys, others] = [cases.filter(asksForKeys), cases.filter((one) => !asksForKeys(one))];
-  for (const group of [keys, others]) await Promise.all(group.map(({ step, visitor, process }) => die(stage, step, visitor, process)));
-  await Promise.all(cases.map(({ step, visitor }) => outlive(stage, step, visitor, survivors)));
+  for (const group of [keys, others]) await Promise.all(group.map(({ step, user, process }) => die(stage, step, user, process)));
+  await Promise.all(cases.map(({ step, user }) => outlive(stage, step, user, survivors)));
   assert.equal(stage.provider.reuses - reuses, STEPS.filter(({ isLost }) => isLost).length, "spent tokens that came back");
   for (const survivor of survivors) assert.ok(survivor.isRunning, survivor.stderr);
   await Promise.all(survivors.map((survivor) => survivor.kill()));
@@ -62,15 +62,15 @@ function asksForKeys({ step }: { readonly step: Step }): boolean {
 }
 
 /** Lets the process refresh, and sees it die of it. */
-async function die(stage: Stage, { name, death }: Step, visitor: Visitor, process: ApplicationProcess): Promise<void> {
-  if (typeof death !== "object") void lastRequest(stage, death, visitor).then(() => process.kill());
-  await assert.rejects(process.ask("/idpauth/session", { cookie: visitor.cookie }), `${name}: the process has answered`);
+async function die(stage: Stage, { name, death }: Step, user: TestUser, process: ApplicationProcess): Promise<void> {
+  if (typeof death !== "object") void lastRequest(stage, death, user).then(() => process.kill());
+  await assert.rejects(process.ask("/idpauth/session", { cookie: user.cookie }), `${name}: the process has answered`);
   assert.equal((await process.ended).signal, "SIGKILL", `${name}: ${process.stderr}`);
 }
 
-/** Resolves when the provider has this visitor's request, which it will never answer. */
-function lastRequest(stage: Stage, death: "token received" | "token rotated" | "keys asked for", visitor: Visitor): Promise<void> {
-  const token = stage.people.refreshTokensOf(visitor).at(-1);
+/** Resolves when the provider has this user's request, which it will never answer. */
+function lastRequest(stage: Stage, death: "token received" | "token rotated" | "keys asked for", user: TestUser): Promise<void> {
+  const token = stage.people.refreshTokensOf(user).at(-1);
   return new Promise((resolve) => {
     stage.provider.fault(death === "keys asked for" ? "jwks" : "token", {
       kind: "hang",
@@ -88,21 +88,21 @@ function lastRequest(stage: Stage, death: "token received" | "token rotated" | "
 async function outlive(
   stage: Stage,
   { name, leavesLease, refreshes, isLost = false }: Step,
-  visitor: Visitor,
+  user: TestUser,
   survivors: readonly ApplicationProcess[],
 ): Promise<void> {
-  const check = isLost ? assertSignedOut : (answer: Parameters<typeof assertSignedIn>[0]) => assertSignedIn(answer, visitor, name);
+  const check = isLost ? assertSignedOut : (answer: Parameters<typeof assertSignedIn>[0]) => assertSignedIn(answer, user, name);
   const askAll = () =>
-    Promise.all([...survivors, ...survivors].map((survivor) => survivor.ask("/idpauth/session", { cookie: visitor.cookie })));
+    Promise.all([...survivors, ...survivors].map((survivor) => survivor.ask("/idpauth/session", { cookie: user.cookie })));
   const started = performance.now();
   for (const answer of await askAll()) check(answer, name);
   const waited = performance.now() - started;
   if (leavesLease) assert.ok(waited >= 0.95 * LEASE, `${name}: the lease was taken over after ${waited.toFixed(0)} ms`);
-  assert.equal(stage.refreshes(visitor), refreshes, `${name}: token requests`);
+  assert.equal(stage.refreshes(user), refreshes, `${name}: token requests`);
   // What has been decided stays, everywhere, and costs the provider nothing more.
-  for (const answer of [...(await askAll()), await stage.at(0).ask("/idpauth/session", { cookie: visitor.cookie })]) check(answer, name);
-  assert.equal(stage.refreshes(visitor), refreshes, `${name}: token requests afterwards`);
+  for (const answer of [...(await askAll()), await stage.at(0).ask("/idpauth/session", { cookie: user.cookie })]) check(answer, name);
+  assert.equal(stage.refreshes(user), refreshes, `${name}: token requests afterwards`);
   if (!isLost) return;
-  await stage.signInAgain(visitor, survivors[0]!);
-  for (const answer of await askAll()) assertSignedIn(answer, visitor, `${name}, after the new login`);
+  await stage.signInAgain(user, survivors[0]!);
+  for (const answer of await askAll()) assertSignedIn(answer, user, `${name}, after the new login`);
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 import { NoAnswerError, type ApplicationProcess } from "../application-process.js";
 import { Load } from "../load.js";
-import type { Visitor } from "../people.js";
+import type { TestUser } from "../people.js";
 import type { StoreServer } from "../store-rigs.js";
 import { assertSignedIn, type Stage } from "../stage.js";
 import { until } from "../until.js";
@@ -13,26 +13,26 @@ const OUTAGE = 800;
 const RECOVERY = 50_000;
 
 /** Some of them refresh every second. */
-async function signInVisitors(stage: Stage): Promise<Visitor[]> {
+async function signInUsers(stage: Stage): Promise<TestUser[]> {
   const [steady, restless] = [await stage.signInMany(20), await stage.signInMany(10, { first: 0, later: 1 })];
   return [...steady, ...restless];
 }
 
 /** The store's server is killed under load and started again: answers are 503 meanwhile, and nobody is signed out. */
 export async function serverOutage(stage: Stage, server: StoreServer): Promise<void> {
-  const visitors = await signInVisitors(stage);
+  const users = await signInUsers(stage);
   const reuses = stage.provider.reuses;
-  const load = new Load({ visitors, processes: () => stage.fleet, allowsUnavailable: true, workers: WORKERS });
+  const load = new Load({ users, processes: () => stage.fleet, allowsUnavailable: true, workers: WORKERS });
   try {
     for (let round = 0; round < stage.rounds(2); round += 1) {
       const [refreshing, leaving] = [await stage.signInMany(3, { first: 0 }), await stage.signInMany(3)];
-      const tokens = refreshing.map((visitor) => stage.people.refreshTokensOf(visitor).at(-1) ?? "");
+      const tokens = refreshing.map((user) => stage.people.refreshTokensOf(user).at(-1) ?? "");
       const hold = stage.provider.hold("token", {
         before: false,
         count: tokens.length,
         when: ({ params }) => tokens.includes(params.get("refresh_token") ?? ""),
       });
-      const refreshed = refreshing.map((visitor, number) => stage.at(number).ask("/idpauth/session", { cookie: visitor.cookie }));
+      const refreshed = refreshing.map((user, number) => stage.at(number).ask("/idpauth/session", { cookie: user.cookie }));
       await hold.arrived;
 
       const before = load.unavailable;
@@ -48,7 +48,7 @@ export async function serverOutage(stage: Stage, server: StoreServer): Promise<v
         assertSignedIn(answer, refreshing[number]!, "a refresh that met the outage");
         assert.equal(stage.refreshes(refreshing[number]), 1, "token requests of a refresh that met the outage");
       }
-      await everybodyIsSignedIn(stage, [...visitors, ...refreshing, ...staying]);
+      await everybodyIsSignedIn(stage, [...users, ...refreshing, ...staying]);
     }
   } finally {
     assert.deepEqual(await load.stop(), []);
@@ -57,24 +57,24 @@ export async function serverOutage(stage: Stage, server: StoreServer): Promise<v
 }
 
 /** A logout that the store has not taken is answered 503 and changes nothing. Gives those who are still signed in. */
-async function tryToLeave(stage: Stage, visitors: readonly Visitor[]): Promise<Visitor[]> {
-  const staying: Visitor[] = [];
-  for (const [number, visitor] of visitors.entries()) {
-    const logout = await stage.at(number).ask("/idpauth/logout/?response=json", { cookie: visitor.cookie });
+async function tryToLeave(stage: Stage, users: readonly TestUser[]): Promise<TestUser[]> {
+  const staying: TestUser[] = [];
+  for (const [number, user] of users.entries()) {
+    const logout = await stage.at(number).ask("/idpauth/logout/?response=json", { cookie: user.cookie });
     // Of a cluster two thirds still answer.
     if (logout.status === 200) continue;
     assert.equal(logout.status, 503, logout.text);
     assert.deepEqual(logout.setCookies, []);
-    staying.push(visitor);
+    staying.push(user);
   }
   return staying;
 }
 
 /** Without a server there is only a process to kill in the middle of its writes. */
 export async function writerKilled(stage: Stage): Promise<void> {
-  const visitors = await signInVisitors(stage);
+  const users = await signInUsers(stage);
   const reuses = stage.provider.reuses;
-  const load = new Load({ visitors, processes: () => stage.fleet, allowsUnavailable: true, workers: WORKERS });
+  const load = new Load({ users, processes: () => stage.fleet, allowsUnavailable: true, workers: WORKERS });
   try {
     for (let round = 0; round < stage.rounds(4); round += 1) {
       const writer = await stage.start();
@@ -83,7 +83,7 @@ export async function writerKilled(stage: Stage): Promise<void> {
       await until("it writes", () => writes >= 20 * (round + 1));
       await writer.kill();
       await Promise.all(writing);
-      await everybodyIsSignedIn(stage, visitors);
+      await everybodyIsSignedIn(stage, users);
     }
   } finally {
     assert.deepEqual(await load.stop(), []);
@@ -103,13 +103,13 @@ async function writeUntilDead(writer: ApplicationProcess, onWrite: () => void): 
   }
 }
 
-async function everybodyIsSignedIn(stage: Stage, visitors: readonly Visitor[]): Promise<void> {
+async function everybodyIsSignedIn(stage: Stage, users: readonly TestUser[]): Promise<void> {
   await Promise.all(
-    visitors.map(async (visitor, number) => {
-      const ask = () => stage.at(number).ask("/idpauth/session", { cookie: visitor.cookie });
+    users.map(async (user, number) => {
+      const ask = () => stage.at(number).ask("/idpauth/session", { cookie: user.cookie });
       let answer = await ask();
       await until("the store is back", async () => (answer = await ask()).status !== 503, RECOVERY);
-      assertSignedIn(answer, visitor, "after the outage");
+      assertSignedIn(answer, user, "after the outage");
     }),
   );
 }

@@ -12,9 +12,9 @@ export async function recordFormats(stage: Stage): Promise<void> {
     [next, current],
     [current, next],
   ] as const) {
-    const visitor = await stage.signIn(own, own);
+    const user = await stage.signIn(own, own);
     const expired = await stage.signIn(own, own, { first: 0 });
-    for (const { cookie } of [visitor, expired]) {
+    for (const { cookie } of [user, expired]) {
       const probes = await Promise.all(
         ["/idpauth/session", "/idpauth/session?details=true"].map((target) => other.ask(target, { cookie })),
       );
@@ -36,14 +36,14 @@ export async function recordFormats(stage: Stage): Promise<void> {
       assert.equal(login.status, 302, login.text);
       assert.notEqual(cookieOf(login), cookie);
     }
-    assertSignedIn(await own.ask("/idpauth/session", { cookie: visitor.cookie }), visitor, "at its own process");
+    assertSignedIn(await own.ask("/idpauth/session", { cookie: user.cookie }), user, "at its own process");
     assertSignedIn(await own.ask("/idpauth/session", { cookie: expired.cookie }), expired, "refreshed at its own process");
     assert.equal(stage.refreshes(expired), 1);
 
     // A logout means the session, whoever can read it.
-    const logout = await other.ask("/idpauth/logout/?response=json", { cookie: visitor.cookie });
+    const logout = await other.ask("/idpauth/logout/?response=json", { cookie: user.cookie });
     assert.equal(logout.status, 200, logout.text);
-    assertSignedOut(await own.ask("/idpauth/session", { cookie: visitor.cookie }), "after a logout at the other");
+    assertSignedOut(await own.ask("/idpauth/session", { cookie: user.cookie }), "after a logout at the other");
   }
   assert.ok(next.isRunning, next.stderr);
   await next.kill();

@@ -11,18 +11,18 @@ const RESTLESS = 20;
 
 /**
  * Three processes end by SIGTERM and are replaced, one after another, under load and while they refresh. Nobody is signed
- * out, every answer is right, and a refresh that is under way is finished first, also when its visitor has left.
+ * out, every answer is right, and a refresh that is under way is finished first, also when its user has left.
  */
 export async function rollingRestart(stage: Stage): Promise<void> {
-  const visitors = [...(await stage.signInMany(STEADY)), ...(await stage.signInMany(RESTLESS, { first: 0, later: 1 }))];
+  const users = [...(await stage.signInMany(STEADY)), ...(await stage.signInMany(RESTLESS, { first: 0, later: 1 }))];
   const refreshing = await stage.signInMany(2 * RESTARTS, { first: 0 });
   const reuses = stage.provider.reuses;
-  const load = new Load({ visitors, processes: () => stage.fleet, allowsUnavailable: true, workers: 12 });
+  const load = new Load({ users, processes: () => stage.fleet, allowsUnavailable: true, workers: 12 });
   try {
     for (let restart = 0; restart < RESTARTS; restart += 1) {
       const process = stage.fleet[restart]!;
       const [waiting, leaving] = [refreshing[2 * restart]!, refreshing[2 * restart + 1]!];
-      const tokens = [waiting, leaving].map((visitor) => stage.people.refreshTokensOf(visitor).at(-1) ?? "");
+      const tokens = [waiting, leaving].map((user) => stage.people.refreshTokensOf(user).at(-1) ?? "");
       const hold = stage.provider.hold("token", {
         before: false,
         count: 2,
@@ -40,9 +40,9 @@ export async function rollingRestart(stage: Stage): Promise<void> {
       assertSignedIn(await answer, waiting, "a refresh during the shutdown");
       assert.deepEqual(await ended, { code: 0, signal: null });
       stage.fleet[restart] = await stage.start();
-      for (const visitor of [waiting, leaving]) {
-        assertSignedIn(await available(stage, restart, visitor.cookie), visitor, "after the restart");
-        assert.equal(stage.refreshes(visitor), 1, "token requests of a refresh that a shutdown met");
+      for (const user of [waiting, leaving]) {
+        assertSignedIn(await available(stage, restart, user.cookie), user, "after the restart");
+        assert.equal(stage.refreshes(user), 1, "token requests of a refresh that a shutdown met");
       }
     }
   } finally {
@@ -51,8 +51,8 @@ export async function rollingRestart(stage: Stage): Promise<void> {
     assert.ok(load.unavailable <= load.answered / 2, `${String(load.unavailable)} of ${String(load.answered)} got 503`);
   }
   // The load asks them in turn; this asks every one of them after the last restart.
-  const answers = await Promise.all(visitors.map(({ cookie }, number) => available(stage, number, cookie)));
-  for (const [number, answer] of answers.entries()) assertSignedIn(answer, visitors[number]!, "after the last restart");
+  const answers = await Promise.all(users.map(({ cookie }, number) => available(stage, number, cookie)));
+  for (const [number, answer] of answers.entries()) assertSignedIn(answer, users[number]!, "after the last restart");
   assert.equal(stage.provider.reuses, reuses);
 }
 

@@ -37,28 +37,28 @@ describe("[INC-60] CVE-2021-22119 Spring Security: authorization requests piled 
     const clock = new TestClock();
     const store = watchedStore(clock);
     const application = await start({ clock, store });
-    const visitor = application.visitor();
+    const user = application.user();
     const origin = encodeURIComponent(`${OWN_ORIGIN}/${"x".repeat(1_900)}`);
     const sizes: number[] = [];
     for (let round = 0; round < 300; round += 1) {
-      await visitor.get(`${LOGIN}?scheme=PRESERVE_ORIGIN_QP&origin_url=${origin}`);
+      await user.get(`${LOGIN}?scheme=PRESERVE_ORIGIN_QP&origin_url=${origin}`);
       sizes.push(JSON.stringify((await store.entries()).map(({ data }) => data)).length);
     }
-    expect([(await store.entries()).length, visitor.cookies.size]).toEqual([1, 1]);
+    expect([(await store.entries()).length, user.cookies.size]).toEqual([1, 1]);
     // It has its full size after the eighth.
     expect(new Set(sizes.slice(8)).size).toBe(1);
     expect(sizes.at(-1)).toBeLessThan(40_000);
-    await visitor.signIn();
-    expect(await visitor.isSignedIn()).toBe(true);
+    await user.signIn();
+    expect(await user.isSignedIn()).toBe(true);
   });
 
   it("without a session: each is small, and gone after ten minutes, and those who are signed in stay", async () => {
     const clock = new TestClock();
     const store = watchedStore(clock);
     const application = await start({ clock, store });
-    const member = application.visitor();
+    const member = application.user();
     await member.signIn();
-    for (let round = 0; round < 300; round += 1) await application.visitor().get(LOGIN);
+    for (let round = 0; round < 300; round += 1) await application.user().get(LOGIN);
     const entries = await store.entries();
     expect(entries).toHaveLength(301);
     expect(Math.max(...entries.map((entry) => JSON.stringify(entry.data).length))).toBeLessThan(2_048);
@@ -111,7 +111,7 @@ describe("[INC-62] CVE-2024-24814 CVE-2023-28625 mod_auth_openidc: a crafted coo
     const application = await start({ clock, store });
     for (const target of ["/idpauth/session", "/idpauth/", "/idpauth/login-callback?state=x&code=y", LOGIN, OUT]) {
       store.operations.length = 0;
-      const answer = await application.visitor().get(target, { headers: { cookie } });
+      const answer = await application.user().get(target, { headers: { cookie } });
       expect(answer.status).toBeLessThan(500);
       // Bounded whatever the header is: at most four look-ups, and the login's own new entry.
       expect(store.operations.filter((operation) => operation === "get").length).toBeLessThanOrEqual(4);
@@ -359,8 +359,8 @@ describe("what others say is never markup", () => {
     const application = await start();
     for (const payload of PAYLOADS) {
       for (const accept of ["text/html", "application/json", "*/*"]) {
-        const visitor = application.visitor();
-        const login = new URL((await visitor.get(LOGIN)).location);
+        const user = application.user();
+        const login = new URL((await user.get(LOGIN)).location);
         const known = { state: login.searchParams.get("state") ?? "", iss: application.provider.issuer };
         const all = { error: payload, error_description: payload, error_uri: payload, session_state: payload };
         for (const parameters of [
@@ -371,7 +371,7 @@ describe("what others say is never markup", () => {
           { ...known, state: payload, code: payload },
         ]) {
           const query = new URLSearchParams(parameters).toString();
-          const answer = await visitor.get(`/idpauth/login-callback?${query}`, { headers: { accept } });
+          const answer = await user.get(`/idpauth/login-callback?${query}`, { headers: { accept } });
           expectNoMarkup(answer);
           expect(answer.body ?? "").not.toContain("owned");
           if (answer.location !== "") expect(answer.location).toBe("/idpauth/?error=provider_error");
@@ -383,7 +383,7 @@ describe("what others say is never markup", () => {
           `/idpauth/logout/?${query}`,
           `/idpauth/${encodeURIComponent(payload)}`,
         ]) {
-          const answer = await visitor.get(target, { headers: { accept } });
+          const answer = await user.get(target, { headers: { accept } });
           expectNoMarkup(answer);
           expect(answer.body ?? "").not.toContain("owned");
         }
@@ -394,17 +394,17 @@ describe("what others say is never markup", () => {
   it("[INC-66] CVE-2021-32792 mod_auth_openidc: values of the provider stood unescaped in a page", async () => {
     const application = await start({ sessionMaxAge: 600, debug: true });
     for (const payload of PAYLOADS) {
-      const visitor = application.visitor();
-      await visitor.signIn(LOGIN, { sub: "x", email: payload, name: payload, picture: payload });
+      const user = application.user();
+      await user.signIn(LOGIN, { sub: "x", email: payload, name: payload, picture: payload });
       for (const target of ["/idpauth/", "/idpauth/session", "/idpauth/debug"]) {
-        const answer = await visitor.get(target, { headers: { accept: "text/html" } });
+        const answer = await user.get(target, { headers: { accept: "text/html" } });
         // JSON holds the text as it is, and says that it is JSON.
         if (target === "/idpauth/") expectNoMarkup(answer);
         else
           expect(answer.headers).toMatchObject({ "Content-Type": "application/json; charset=utf-8", "X-Content-Type-Options": "nosniff" });
       }
       application.clock.advance(601_000);
-      expectNoMarkup(await visitor.get("/idpauth/"));
+      expectNoMarkup(await user.get("/idpauth/"));
     }
     for (const picture of [
       "javascript:alert(1)",
@@ -414,9 +414,9 @@ describe("what others say is never markup", () => {
       "//evil.example/",
       "https://*/x",
     ]) {
-      const visitor = application.visitor();
-      await visitor.signIn(LOGIN, { sub: "x", picture });
-      expectNoMarkup(await visitor.get("/idpauth/"));
+      const user = application.user();
+      await user.signIn(LOGIN, { sub: "x", picture });
+      expectNoMarkup(await user.get("/idpauth/"));
     }
   });
 });
@@ -426,12 +426,12 @@ describe("[INC-68] mod_auth_openidc, August 2026: while its cache was away every
     const clock = new TestClock();
     const store = watchedStore(clock);
     const { provider, ...application } = await start({ clock, store });
-    const visitors = Array.from({ length: 50 }, () => application.visitor());
-    const callbacks = await Promise.all(visitors.map((visitor) => visitor.approve()));
+    const users = Array.from({ length: 50 }, () => application.user());
+    const callbacks = await Promise.all(users.map((user) => user.approve()));
     provider.mutateIdToken = ({ claims, header }) => ({ claims, header: { ...header, kid: `unknown-${String(Math.random())}` } });
     store.isDown = true;
     const before = provider.requests.length;
-    for (const [index, visitor] of visitors.entries()) expect((await visitor.get(callbacks[index]!)).status).toBe(503);
+    for (const [index, user] of users.entries()) expect((await user.get(callbacks[index]!)).status).toBe(503);
     expect(provider.requests.length).toBe(before);
   });
 
@@ -440,15 +440,15 @@ describe("[INC-68] mod_auth_openidc, August 2026: while its cache was away every
     const store = watchedStore(clock);
     const application = await start({ clock, store });
     const { provider } = application;
-    await application.visitor().signIn();
+    await application.user().signIn();
     let kid = 0;
     for (let round = 0; round < 4; round += 1) {
-      const visitors = Array.from({ length: 50 }, () => application.visitor());
-      const callbacks = await Promise.all(visitors.map((visitor) => visitor.approve()));
+      const users = Array.from({ length: 50 }, () => application.user());
+      const callbacks = await Promise.all(users.map((user) => user.approve()));
       provider.mutateIdToken = ({ claims, header }) => ({ claims, header: { ...header, kid: `unknown-${String((kid += 1))}` } });
       const before = provider.requestsTo("jwks").length;
       const hold = provider.hold("token", { count: 50 });
-      const answers = Promise.all(visitors.map((visitor, index) => visitor.get(callbacks[index]!)));
+      const answers = Promise.all(users.map((user, index) => user.get(callbacks[index]!)));
       await hold.arrived;
       store.isDown = true;
       hold.release();
@@ -459,14 +459,14 @@ describe("[INC-68] mod_auth_openidc, August 2026: while its cache was away every
       const exchanged = provider.requestsTo("token").length;
       for (let second = 1; second < 30; second += 1) {
         clock.advance(1_000);
-        expect((await application.visitor().signIn()).status).toBe(503);
+        expect((await application.user().signIn()).status).toBe(503);
       }
       expect(provider.requestsTo("token").length).toBeGreaterThan(exchanged);
       expect(provider.requestsTo("jwks").length - before).toBe(1);
       clock.advance(60_000);
       // An honest one is good at once.
       provider.mutateIdToken = undefined;
-      await application.visitor().signIn();
+      await application.user().signIn();
     }
   });
 });
@@ -481,19 +481,19 @@ it("[INC-69] mod_auth_openidc, 2026: refresh tokens, codes and cookies were writ
   for (const name of ["login", "refresh", "logout", "blocked", "ended", "failure"] as const)
     auth.on(name, (event) => told.push({ name, ...event }));
   const cookies = new Set<string>();
-  const visitor = application.visitor();
+  const user = application.user();
   const note = () => {
-    for (const value of visitor.cookies.values()) cookies.add(value);
+    for (const value of user.cookies.values()) cookies.add(value);
   };
 
   // All that can go well, and much of what cannot.
-  const callback = await visitor.approve();
+  const callback = await user.approve();
   note();
-  await visitor.get(callback);
+  await user.get(callback);
   note();
-  await visitor.get(`${callback}&code=again`);
+  await user.get(`${callback}&code=again`);
   clock.advance(HOUR);
-  await visitor.isSignedIn();
+  await user.isSignedIn();
   for (const fault of [
     { kind: "status", status: 401, body: { error: "invalid_client" } },
     { kind: "garbage" },
@@ -501,8 +501,8 @@ it("[INC-69] mod_auth_openidc, 2026: refresh tokens, codes and cookies were writ
   ] as const) {
     clock.advance(HOUR);
     const mended = provider.fault("token", fault);
-    await visitor.get("/idpauth/session");
-    const other = application.visitor();
+    await user.get("/idpauth/session");
+    const other = application.user();
     await other.signIn().catch(() => undefined);
     mended();
     clock.advance(60_000);
@@ -514,20 +514,20 @@ it("[INC-69] mod_auth_openidc, 2026: refresh tokens, codes and cookies were writ
     body: { error: "invalid_grant", error_description: `bad ${[...cookies].join(" ")}` },
     times: 1,
   });
-  await visitor.get("/idpauth/session");
-  await auth.guard(visitor.request("/guarded"));
+  await user.get("/idpauth/session");
+  await auth.guard(user.request("/guarded"));
   provider.mutateIdToken = (draft) => draft.sign({ alg: "none" }, draft.claims);
-  await visitor.signIn();
+  await user.signIn();
   provider.mutateIdToken = undefined;
-  await visitor.signIn();
+  await user.signIn();
   note();
   store.isDown = true;
-  await visitor.get("/idpauth/session");
-  await visitor.get(OUT);
+  await user.get("/idpauth/session");
+  await user.get(OUT);
   store.isDown = false;
   provider.fault("revoke", { kind: "status", status: 500, times: 1 });
-  await visitor.get(OUT);
-  await visitor.get(`/idpauth/login-callback?state=${[...cookies][0] ?? ""}&code=${[...cookies][0] ?? ""}`);
+  await user.get(OUT);
+  await user.get(`/idpauth/login-callback?state=${[...cookies][0] ?? ""}&code=${[...cookies][0] ?? ""}`);
 
   const text = [...lines, ...told].map((entry) => JSON.stringify(entry)).join("\n");
   expect(lines.length).toBeGreaterThan(8);

@@ -9,7 +9,7 @@ import { redisStore } from "../../../src/stores/redis/redis-store.js";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { memoryStore } from "../../../src/stores/memory/memory-store.js";
 import { TestClock } from "../../../src/testing/test-clock.js";
-import { startApplication, type Application, type ApplicationOptions, type Visitor } from "../../support/application.js";
+import { startApplication, type Application, type ApplicationOptions, type TestUser } from "../../support/application.js";
 import { CLIENTS } from "../../support/redis-clients.js";
 import { redisForTests, startRedis } from "../../support/redis-server.js";
 import { watchedStore } from "../../support/watched-store.js";
@@ -56,7 +56,7 @@ describe("[INC-21] CVE-2023-27490 next-auth: checks that were stripped from the 
   it.each(STRIPPED)("%s", async (_name, strip) => {
     const application = await start();
     const { provider } = application;
-    const [victim, attacker] = [application.visitor(), application.visitor()];
+    const [victim, attacker] = [application.user(), application.user()];
     const callback = new URL(await victim.approve(), "http://app.example");
     const code = callback.searchParams.get("code") ?? "";
     strip(callback.searchParams);
@@ -74,26 +74,26 @@ describe("[INC-21] CVE-2023-27490 next-auth: checks that were stripped from the 
   it("the login whose state is known is used up by the first try, whatever was stripped from it", async () => {
     for (const name of ["iss", "code"]) {
       const application = await start();
-      const visitor = application.visitor();
-      const whole = await visitor.approve();
+      const user = application.user();
+      const whole = await user.approve();
       const stripped = new URL(whole, "http://app.example");
       stripped.searchParams.delete(name);
-      expect((await visitor.get(`${stripped.pathname}${stripped.search}`)).status).toBe(400);
-      expect((await visitor.get(whole)).status).toBe(400);
+      expect((await user.get(`${stripped.pathname}${stripped.search}`)).status).toBe(400);
+      expect((await user.get(whole)).status).toBe(400);
       expect(codesSpent(application)).toBe(0);
     }
   });
 });
 
-it("[INC-22] CVE-2023-31999 @fastify/oauth2: one state for all visitors, made when the program started", async () => {
+it("[INC-22] CVE-2023-31999 @fastify/oauth2: one state for all users, made when the program started", async () => {
   const application = await start({ store: memoryStore({ clock: new TestClock() }) });
   const starts = [application.auth, application.another(), application.another()];
   const seen = { state: new Set<string>(), nonce: new Set<string>(), code_challenge: new Set<string>() };
   for (let round = 0; round < 300; round += 1) {
-    // New visitors, and one who comes again and again.
-    const visitor = application.visitor().at(starts[round % 3]!);
+    // New users, and one who comes again and again.
+    const user = application.user().at(starts[round % 3]!);
     for (const again of [1, 2]) {
-      const { searchParams } = new URL((await visitor.get(`${LOGIN}?x=${again}`)).location);
+      const { searchParams } = new URL((await user.get(`${LOGIN}?x=${again}`)).location);
       for (const [name, values] of Object.entries(seen)) {
         expect(searchParams.get(name)).toMatch(/^[\w-]{43}$/);
         values.add(searchParams.get(name) ?? "");
@@ -110,13 +110,13 @@ it("[INC-22] CVE-2023-31999 @fastify/oauth2: one state for all visitors, made wh
 });
 
 /** A state of one browser in another one, and at another process: nobody is signed in there. */
-async function presentForeignStates(application: Application, elsewhere: (visitor: Visitor) => Visitor): Promise<void> {
-  const attacker = application.visitor();
+async function presentForeignStates(application: Application, elsewhere: (user: TestUser) => TestUser): Promise<void> {
+  const attacker = application.user();
   const callback = await attacker.approve(LOGIN, GRACE);
   const victims = {
-    "without a session": application.visitor(),
-    "with a login of its own": application.visitor(),
-    "signed in": application.visitor(),
+    "without a session": application.user(),
+    "with a login of its own": application.user(),
+    "signed in": application.user(),
   };
   await victims["with a login of its own"].get(LOGIN);
   await victims["signed in"].signIn();
@@ -139,7 +139,7 @@ async function presentForeignStates(application: Application, elsewhere: (visito
 
 it("[INC-23] CVE-2025-68158 Authlib: a state was known to a cache, not to one browser: sign-in by somebody else's link", async () => {
   const application = await start();
-  await presentForeignStates(application, (visitor) => visitor);
+  await presentForeignStates(application, (user) => user);
 });
 
 describe("[INC-24] CVE-2026-41425 Authlib: the same in another part, with the cache behind all processes", () => {
@@ -147,7 +147,7 @@ describe("[INC-24] CVE-2026-41425 Authlib: the same in another part, with the ca
     const clock = new TestClock();
     const application = await start({ clock, store: sqlite(clock) });
     const other = application.another();
-    await presentForeignStates(application, (visitor) => visitor.at(other));
+    await presentForeignStates(application, (user) => user.at(other));
   });
 
   it("Redis", async ({ skip }) => {
@@ -158,7 +158,7 @@ describe("[INC-24] CVE-2026-41425 Authlib: the same in another part, with the ca
     cleanups.push(close);
     const application = await start({ clock: new TestClock(Date.now()), store: redisStore(client) });
     const other = application.another();
-    await presentForeignStates(application, (visitor) => visitor.at(other));
+    await presentForeignStates(application, (user) => user.at(other));
   });
 });
 
@@ -170,8 +170,8 @@ describe("[INC-25] CVE-2026-73419 GHSA-x445-f3h2-j279 Auth.js: a login at one pr
     const second = await start({ clock, provider: { person: GRACE } });
     const { issuer, clientId, clientSecret } = second.provider;
     const other = first.another({ issuer, clientId, clientSecret, mountPath });
-    const visitor = first.visitor();
-    const [here, there] = [visitor, visitor.at(other)];
+    const user = first.user();
+    const [here, there] = [user, user.at(other)];
     const login = await here.get(LOGIN);
     const code = new URL(await first.provider.signInCode(login.location)).searchParams.get("code") ?? "";
     for (const [name, value] of here.cookies) there.cookies.set(name, value);
@@ -199,9 +199,9 @@ describe("[INC-25] CVE-2026-73419 GHSA-x445-f3h2-j279 Auth.js: a login at one pr
     const first = await start({ clock, store: memoryStore({ clock }) });
     const second = await start({ clock });
     const { issuer, clientId, clientSecret } = second.provider;
-    const visitor = first.visitor();
-    const login = await visitor.get(LOGIN);
-    const changed = visitor.at(first.another({ issuer, clientId, clientSecret }));
+    const user = first.user();
+    const login = await user.get(LOGIN);
+    const changed = user.at(first.another({ issuer, clientId, clientSecret }));
     const code =
       new URL(await second.provider.signInCode(login.location.replace(first.provider.issuer, issuer))).searchParams.get("code") ?? "";
     const query = new URLSearchParams({ state: stateOf(login.location), code, iss: issuer });
@@ -213,11 +213,11 @@ describe("[INC-25] CVE-2026-73419 GHSA-x445-f3h2-j279 Auth.js: a login at one pr
 it("[INC-26] CVE-2023-48309 next-auth: what a half-finished login left in the browser counted as a session", async () => {
   const application = await start();
   const { auth } = application;
-  const visitor = application.visitor();
-  await visitor.approve();
-  const request = () => visitor.request("/reports", { headers: { accept: "text/html" } });
-  expect((await visitor.get("/idpauth/session")).json()).toEqual({ authenticated: false, user: null });
-  expect((await visitor.get("/idpauth/")).body).not.toMatch(/sign out/i);
+  const user = application.user();
+  await user.approve();
+  const request = () => user.request("/reports", { headers: { accept: "text/html" } });
+  expect((await user.get("/idpauth/session")).json()).toEqual({ authenticated: false, user: null });
+  expect((await user.get("/idpauth/")).body).not.toMatch(/sign out/i);
   expect(await auth.guard(request())).toMatchObject({ kind: "navigation", reason: "no_credentials" });
   expect([await auth.getCredentials(request()), await auth.getUser(request()), await auth.getAccessToken(request())]).toEqual([
     null,
@@ -226,9 +226,9 @@ it("[INC-26] CVE-2023-48309 next-auth: what a half-finished login left in the br
   ]);
   expect(await auth.checkIdpAuthentication(request())).toBe(false);
   // Neither does what else came of the login pass for a cookie.
-  const login = new URL((await visitor.get(LOGIN)).location);
+  const login = new URL((await user.get(LOGIN)).location);
   for (const value of [...login.searchParams.values()]) {
-    const other = application.visitor();
+    const other = application.user();
     other.cookies.set("idpauth", value);
     expect(await other.isSignedIn()).toBe(false);
   }
@@ -239,9 +239,9 @@ describe("[INC-27] GHSA-7w99-5wm4-3g79 GHSA-392p-2q2v-4372 better-auth: a code, 
     const clock = new TestClock();
     const application = await start({ clock, store: sqlite(clock) });
     const other = application.another();
-    const visitor = application.visitor();
-    const callback = await visitor.approve();
-    const browsers = Array.from({ length: 10 }, (_, index) => visitor.at(index % 2 === 0 ? application.auth : other));
+    const user = application.user();
+    const callback = await user.approve();
+    const browsers = Array.from({ length: 10 }, (_, index) => user.at(index % 2 === 0 ? application.auth : other));
     const statuses = (await Promise.all(browsers.map((browser) => browser.get(callback)))).map(({ status }) => status);
     expect(statuses).toContain(302);
     expect(statuses.every((status) => status === 302 || status === 400)).toBe(true);
@@ -268,8 +268,8 @@ it("[INC-28] CVE-2026-50631 Apache CXF: between looking at a refresh token and s
 async function refreshAtOnce(application: Application, count: number): Promise<void> {
   const { provider, clock } = application;
   const other = application.another();
-  const visitor = application.visitor();
-  await visitor.signIn();
+  const user = application.user();
+  await user.signIn();
   clock.advance(HOUR);
   const before = refreshes(application);
   // Nobody is answered before all have asked.
@@ -281,7 +281,7 @@ async function refreshAtOnce(application: Application, count: number): Promise<v
       });
     }
   });
-  const asked = Array.from({ length: count }, (_, index) => visitor.at(index % 2 === 0 ? application.auth : other).isSignedIn());
+  const asked = Array.from({ length: count }, (_, index) => user.at(index % 2 === 0 ? application.auth : other).isSignedIn());
   let isDone = false as boolean;
   const answers = Promise.all(asked).finally(() => (isDone = true));
   await hold.arrived;
@@ -314,7 +314,7 @@ describe("[INC-29] oauth2-proxy 2607: a loop over the cookies of logins that had
     const cookie = header();
     for (const target of [`/idpauth/login-callback?state=${"A".repeat(43)}&code=x`, "/idpauth/session", "/idpauth/logout/", LOGIN]) {
       store.operations.length = 0;
-      expect((await application.visitor().get(target, { headers: { cookie } })).status).toBeLessThan(500);
+      expect((await application.user().get(target, { headers: { cookie } })).status).toBeLessThan(500);
       expect(store.operations.filter((operation) => operation === "get").length).toBeLessThanOrEqual(4);
     }
   });
@@ -323,15 +323,15 @@ describe("[INC-29] oauth2-proxy 2607: a loop over the cookies of logins that had
     const clock = new TestClock();
     const store = watchedStore(clock);
     const application = await start({ clock, store });
-    const visitor = application.visitor();
-    const callback = await visitor.approve();
+    const user = application.user();
+    const callback = await user.approve();
     const [before] = await store.entries();
     store.operations.length = 0;
     for (let index = 0; index < 10_000; index += 1) {
-      expect((await visitor.get(`/idpauth/login-callback?state=${String(index).padStart(43, "A")}&code=x`)).status).toBe(400);
+      expect((await user.get(`/idpauth/login-callback?state=${String(index).padStart(43, "A")}&code=x`)).status).toBe(400);
     }
     expect([store.operations.length, store.writes.length, codesSpent(application)]).toEqual([10_000, 0, 0]);
     expect(await store.entries()).toEqual([before]);
-    expect((await visitor.get(callback)).status).toBe(302);
+    expect((await user.get(callback)).status).toBe(302);
   });
 });

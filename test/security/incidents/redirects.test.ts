@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sameOriginUrl } from "../../../src/http/redirects.js";
 import type { CookieBrowser } from "../../../src/testing/browser/cookie-browser.js";
 import { rawRequest, type RawResponse } from "../../../src/testing/browser/cookie-browser.js";
-import { OWN_ORIGIN, startApplication, type Application, type CallOptions, type Visitor } from "../../support/application.js";
+import { OWN_ORIGIN, startApplication, type Application, type CallOptions, type TestUser } from "../../support/application.js";
 import { startExpressApplication, type ExpressApplication } from "../../support/express-application.js";
 
 const OWN = OWN_ORIGIN;
 const INDEX = "/idpauth/";
 
-/** Every way in which a visitor can name the page to come back to. */
+/** Every way in which a user can name the page to come back to. */
 const ENTRIES: Readonly<Record<string, (value: string) => readonly [target: string, options?: CallOptions]>> = {
   "the query, redirected": (value) => [`/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(value)}`],
   "the query, as JSON": (value) => [`/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&response=json&origin_url=${encodeURIComponent(value)}`],
@@ -152,26 +152,26 @@ describe("a hostile address", () => {
 
   for (const [incident, values] of Object.entries(HOSTILE)) {
     it(incident, async () => {
-      const visitor = application.visitor();
+      const user = application.user();
       for (const value of values) {
-        for (const entry of PRESERVING) expect([value, entry, await landing(visitor, entry, value)]).toEqual([value, entry, INDEX]);
+        for (const entry of PRESERVING) expect([value, entry, await landing(user, entry, value)]).toEqual([value, entry, INDEX]);
       }
       // Nothing hangs, breaks or is remembered: the next sign-in is as good as ever.
-      expect(await landing(visitor, PRESERVING[0]!, `${OWN}/reports?year=2024`)).toBe(`${OWN}/reports?year=2024`);
-      expect(await visitor.isSignedIn()).toBe(true);
+      expect(await landing(user, PRESERVING[0]!, `${OWN}/reports?year=2024`)).toBe(`${OWN}/reports?year=2024`);
+      expect(await user.isSignedIn()).toBe(true);
     });
   }
 
   it("the good addresses beside them are kept, each by every way", async () => {
     for (const value of GOOD) {
-      for (const entry of PRESERVING) expect(await landing(application.visitor(), entry, value)).toBe(new URL(value).href);
+      for (const entry of PRESERVING) expect(await landing(application.user(), entry, value)).toBe(new URL(value).href);
     }
   });
 
   it("[INC-5] CVE-2025-67716 nextjs-auth0: the page to return to added parameters to the authorization request", async () => {
     const injected =
       "&scope=admin&redirect_uri=http://evil.example/&client_id=evil&response_type=token&prompt=none&state=known&nonce=known";
-    const plain = application.visitor();
+    const plain = application.user();
     const expected = parametersOf(await authorizationUrl(plain, "/idpauth/login/"));
     expect(expected.map(([name]) => name).sort()).toEqual(
       ["client_id", "code_challenge", "code_challenge_method", "nonce", "prompt", "redirect_uri", "response_type", "scope", "state"].sort(),
@@ -183,7 +183,7 @@ describe("a hostile address", () => {
       [`/idpauth/login/?x=1${injected}`] as const,
     ];
     for (const [target, options] of targets) {
-      const url = await authorizationUrl(application.visitor(), target, options);
+      const url = await authorizationUrl(application.user(), target, options);
       expect(parametersOf(url)).toEqual(expected);
       for (const own of ["state", "nonce"]) expect(url.searchParams.get(own)).not.toBe("known");
     }
@@ -212,11 +212,11 @@ describe("a hostile address", () => {
       "final_redirect",
       "url",
     ]) {
-      const visitor = application.visitor();
+      const user = application.user();
       const evil = encodeURIComponent("https://evil.example/");
-      const callback = await visitor.approve(`/idpauth/login/?${name}=${evil}`);
-      expect((await visitor.get(`${callback}&${name}=${evil}`)).location).toBe(INDEX);
-      expect((await visitor.get(`/idpauth/logout/?${name}=${evil}`)).location).toBe(INDEX);
+      const callback = await user.approve(`/idpauth/login/?${name}=${evil}`);
+      expect((await user.get(`${callback}&${name}=${evil}`)).location).toBe(INDEX);
+      expect((await user.get(`/idpauth/logout/?${name}=${evil}`)).location).toBe(INDEX);
     }
   });
 });
@@ -238,7 +238,7 @@ describe("[INC-2] CVE-2022-29214 next-auth: the same hole again, by another way 
         "",
       ]) {
         for (const entry of Object.keys(ENTRIES)) {
-          expect([value, entry, await landing(application.visitor(), entry, value)]).toEqual([value, entry, fallback]);
+          expect([value, entry, await landing(application.user(), entry, value)]).toEqual([value, entry, fallback]);
         }
       }
     } finally {
@@ -411,13 +411,13 @@ describe("over a socket", () => {
 });
 
 /** The whole trip by one way in; where the callback leads. */
-async function landing(visitor: Visitor, entry: string, value: string): Promise<string> {
+async function landing(user: TestUser, entry: string, value: string): Promise<string> {
   const [target, options] = ENTRIES[entry]!(value);
-  const login = await visitor.get(target, options);
+  const login = await user.get(target, options);
   expect([200, 302]).toContain(login.status);
   const asked: string = login.status === 200 ? login.json().redirect_to : login.location;
   const callback = new URL(await fetchCallback(asked));
-  return (await visitor.get(`${callback.pathname}${callback.search}`)).location;
+  return (await user.get(`${callback.pathname}${callback.search}`)).location;
 }
 
 async function fetchCallback(authorizationUrl: string): Promise<string> {
@@ -426,8 +426,8 @@ async function fetchCallback(authorizationUrl: string): Promise<string> {
   return response.headers.get("location") ?? "";
 }
 
-async function authorizationUrl(visitor: Visitor, target: string, options?: CallOptions): Promise<URL> {
-  const login = await visitor.get(target, options);
+async function authorizationUrl(user: TestUser, target: string, options?: CallOptions): Promise<URL> {
+  const login = await user.get(target, options);
   return new URL(login.status === 200 ? (login.json().redirect_to as string) : login.location);
 }
 

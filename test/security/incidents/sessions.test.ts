@@ -15,7 +15,7 @@ import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { CookieBrowser } from "../../../src/testing/browser/cookie-browser.js";
 import type { PersonClaims } from "../../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../../src/testing/test-clock.js";
-import { startApplication, type Application, type ApplicationOptions, type Visitor } from "../../support/application.js";
+import { startApplication, type Application, type ApplicationOptions, type TestUser } from "../../support/application.js";
 import { startExpressApplication, type ExpressApplication, type ExpressApplicationOptions } from "../../support/express-application.js";
 import { startFastifyApplication } from "../../support/fastify-application.js";
 import { ensureFaketime, ensurePostgres, startPostgres } from "../../support/postgres-server.js";
@@ -137,15 +137,15 @@ describe.each(Object.entries(PLACES))("in the store %s", (_name, open) => {
   inPlace(
     "[INC-40] CVE-2021-41246 express-openid-connect: the session id from before the sign-in stayed, with a store of the application's own",
     async ({ store, clock }) => {
-      const { auth, another, visitor: newVisitor } = await start({ store, clock });
-      const visitor = newVisitor();
-      const attacker = newVisitor();
+      const { auth, another, user: newUser } = await start({ store, clock });
+      const user = newUser();
+      const attacker = newUser();
       const ids: string[] = [];
       // Before, after the sign-in, and after a second one.
-      await visitor.get(LOGIN);
+      await user.get(LOGIN);
       for (let round = 0; round < 3; round += 1) {
-        ids.push(visitor.cookies.get("idpauth") ?? "");
-        if (round < 2) await visitor.signIn();
+        ids.push(user.cookies.get("idpauth") ?? "");
+        if (round < 2) await user.signIn();
       }
       expect(new Set(ids).size).toBe(3);
       for (const old of ids.slice(0, 2)) {
@@ -153,28 +153,28 @@ describe.each(Object.entries(PLACES))("in the store %s", (_name, open) => {
         attacker.cookies.set("idpauth", old);
         for (const process of [auth, another()]) expect(await attacker.at(process).isSignedIn()).toBe(false);
       }
-      expect(await visitor.isSignedIn()).toBe(true);
+      expect(await user.isSignedIn()).toBe(true);
     },
   );
 
   inPlace("[INC-46] CVE-2024-35220 @fastify/session: loading a session moved its end, so that none ever ended", async (its) => {
     const { store, clock, advance } = its;
     const application = await start({ store, clock, sessionTtl: 4 * 3600, sessionMaxAge: 3 * 3600 });
-    const visitor = application.visitor();
-    await visitor.signIn();
-    const key = storeKeyOf(visitor.cookies.get("idpauth") ?? "");
+    const user = application.user();
+    await user.signIn();
+    const key = storeKeyOf(user.cookies.get("idpauth") ?? "");
     const { expiresAt } = (await store.get(key))!;
     // Read, and asked, again and again; only an access within the caps renews its life, and that was the last at 3 hours.
     for (let quarter = 1; quarter <= 12; quarter += 1) {
       await advance(900);
       await store.get(key);
-      expect(await visitor.isSignedIn()).toBe(true);
+      expect(await user.isSignedIn()).toBe(true);
     }
     await advance(1);
     const last = (await store.get(key))!.expiresAt;
     expect(last).toBeGreaterThan(expiresAt);
     for (let quarter = 0; quarter < 16; quarter += 1) {
-      expect((await visitor.get("/idpauth/session")).json()).toEqual(SIGNED_OUT);
+      expect((await user.get("/idpauth/session")).json()).toEqual(SIGNED_OUT);
       const found = await store.get(key);
       expect(found === undefined || found.expiresAt === last).toBe(true);
       await advance(900);
@@ -189,19 +189,19 @@ describe.each(Object.entries(PLACES))("in the store %s", (_name, open) => {
       const key = storeKeyOf(newCookieValue());
       const now = Math.floor(clock.now() / 1000);
       const application = await start({ store, clock, sessionIdleTimeout: 600 });
-      const visitor = application.visitor();
-      await visitor.signIn();
-      const ownKey = storeKeyOf(visitor.cookies.get("idpauth") ?? "");
+      const user = application.user();
+      await user.signIn();
+      const ownKey = storeKeyOf(user.cookies.get("idpauth") ?? "");
       const late = (await store.get(ownKey))!;
-      const { cookies } = visitor.at(application.auth);
-      await visitor.get(OUT);
+      const { cookies } = user.at(application.auth);
+      await user.get(OUT);
       // What a request would still write that had read before the logout.
       expect(await store.touch(ownKey, now + 1, now + 9_999)).toBe(false);
       expect(await store.replace(ownKey, late, late.version)).toBe(false);
       expect(await store.touch(key, now, now + 9_999)).toBe(false);
       for (const each of [ownKey, key]) expect(await store.get(each)).toBeUndefined();
-      for (const [name, value] of cookies) visitor.cookies.set(name, value);
-      expect(await visitor.isSignedIn()).toBe(false);
+      for (const [name, value] of cookies) user.cookies.set(name, value);
+      expect(await user.isSignedIn()).toBe(false);
     },
   );
 
@@ -209,20 +209,20 @@ describe.each(Object.entries(PLACES))("in the store %s", (_name, open) => {
     "[INC-59] express-session, connect-redis: a save, or a touch, after the end must not make the session again",
     async ({ store, clock }) => {
       const application = await start({ store, clock });
-      const visitor = application.visitor();
-      await visitor.signIn();
-      const old = new Map(visitor.cookies);
+      const user = application.user();
+      await user.signIn();
+      const old = new Map(user.cookies);
       clock.advance(HOUR);
-      // A refresh is under way, in another process, when the visitor signs out here.
+      // A refresh is under way, in another process, when the user signs out here.
       const hold = application.provider.hold("token");
-      const probe = visitor.at(application.another()).get("/idpauth/session");
+      const probe = user.at(application.another()).get("/idpauth/session");
       await hold.arrived;
-      await visitor.get(OUT);
+      await user.get(OUT);
       hold.release();
       expect((await probe).json()).toEqual(SIGNED_OUT);
       expect(await store.get(storeKeyOf(old.get("idpauth") ?? ""))).toBeUndefined();
-      for (const [name, value] of old) visitor.cookies.set(name, value);
-      expect(await visitor.isSignedIn()).toBe(false);
+      for (const [name, value] of old) user.cookies.set(name, value);
+      expect(await user.isSignedIn()).toBe(false);
     },
   );
 });
@@ -383,33 +383,33 @@ describe("in the host's own session", () => {
 
 it("[INC-44] CVE-2024-52553 Jenkins oic-auth, CVE-2023-24426 Jenkins Azure AD: the session from before a sign-in stayed good beside the new one", async () => {
   const application = await start();
-  const visitor = application.visitor();
-  await visitor.signIn(LOGIN, ADA);
-  const old = visitor.at(application.auth);
+  const user = application.user();
+  await user.signIn(LOGIN, ADA);
+  const old = user.at(application.auth);
   const oldRequest = old.request("/");
-  await visitor.signIn(LOGIN, GRACE);
+  await user.signIn(LOGIN, GRACE);
   expect(await old.isSignedIn()).toBe(false);
   expect(await application.auth.getCredentials(oldRequest)).toBeNull();
-  expect((await visitor.get("/idpauth/session")).json().user.email).toBe("grace@example.com");
+  expect((await user.get("/idpauth/session")).json().user.email).toBe("grace@example.com");
 });
 
 it("[INC-45] mod_auth_openidc, August 2026: the new identity was written into whatever session the browser came with", async () => {
   const application = await start();
-  const attacker = application.visitor();
+  const attacker = application.user();
   await attacker.signIn(LOGIN, GRACE);
   const planted = attacker.cookies.get("idpauth") ?? "";
-  const other = application.visitor();
+  const other = application.user();
   await other.get(LOGIN);
   for (const [name, value] of [
     ["the attacker's session", planted],
     ["a login that the attacker began", other.cookies.get("idpauth") ?? ""],
     ["a value that nobody gave out", newCookieValue()],
   ] as const) {
-    const victim = application.visitor();
+    const victim = application.user();
     victim.cookies.set("idpauth", value);
     await victim.signIn(LOGIN, ADA);
     expect([name, victim.cookies.get("idpauth") === value]).toEqual([name, false]);
-    const holder = application.visitor();
+    const holder = application.user();
     holder.cookies.set("idpauth", value);
     expect([name, (await holder.get("/idpauth/session")).json()]).toEqual([name, SIGNED_OUT]);
   }
@@ -428,9 +428,9 @@ describe("a cookie that somebody saved", () => {
   describe("[INC-47] CVE-2025-46344 nextjs-auth0: its session had no end of its own, and was good for ever", () => {
     it.each(ENDS)("%s", async (_name, options, milliseconds) => {
       const application = await start(options);
-      const visitor = application.visitor();
-      await visitor.signIn();
-      const thief = visitor.at(application.auth);
+      const user = application.user();
+      await user.signIn();
+      const thief = user.at(application.auth);
       application.clock.advance(milliseconds);
       // Whatever the browser made of Max-Age: the thief's does not forget it.
       expect(thief.cookies.get("idpauth")).toMatch(/^[\w-]{43}$/);
@@ -443,26 +443,26 @@ describe("a cookie that somebody saved", () => {
   describe("[INC-48] nextjs-auth0 2081: an expired session was answered with 500", () => {
     it.each(ENDS)("%s", async (_name, options, milliseconds) => {
       const application = await start(options);
-      const visitor = application.visitor();
-      await visitor.signIn();
+      const user = application.user();
+      await user.signIn();
       application.clock.advance(milliseconds);
-      const probe = await visitor.get("/idpauth/session");
+      const probe = await user.get("/idpauth/session");
       expect([probe.status, probe.json()]).toEqual([200, SIGNED_OUT]);
-      expect(await application.auth.guard(visitor.request("/reports"))).toMatchObject({ kind: "unauthenticated", reply: { status: 401 } });
-      expect((await visitor.get("/idpauth/")).status).toBe(200);
-      expect((await visitor.get(OUT)).json()).toEqual({ status: "logged_out" });
-      await visitor.signIn();
-      expect(await visitor.isSignedIn()).toBe(true);
+      expect(await application.auth.guard(user.request("/reports"))).toMatchObject({ kind: "unauthenticated", reply: { status: 401 } });
+      expect((await user.get("/idpauth/")).status).toBe(200);
+      expect((await user.get(OUT)).json()).toEqual({ status: "logged_out" });
+      await user.signIn();
+      expect(await user.isSignedIn()).toBe(true);
     });
   });
 
   it("[INC-55] CVE-2025-4643 Payload: a logout only made the browser forget", async () => {
     const application = await start();
-    const visitor = application.visitor();
-    await visitor.signIn();
-    const thief = visitor.at(application.auth);
+    const user = application.user();
+    await user.signIn();
+    const thief = user.at(application.auth);
     expect(await thief.isSignedIn()).toBe(true);
-    await visitor.get(OUT);
+    await user.get(OUT);
     expect(await thief.isSignedIn()).toBe(false);
     application.clock.advance(HOUR);
     expect(await thief.isSignedIn()).toBe(false);
@@ -566,7 +566,7 @@ describe("200 people at once", () => {
   }));
 
   let application: Application;
-  let visitors: readonly Visitor[];
+  let users: readonly TestUser[];
   /** Whom each access token that the provider handed out is for. */
   const owners = new Map<string, unknown>();
   // One of them for all tests: each begins an hour later, when everybody's ID token has expired.
@@ -579,8 +579,8 @@ describe("200 people at once", () => {
       return answer;
     };
     outOfOrder(application);
-    visitors = PEOPLE.map(() => application.visitor());
-    await Promise.all(visitors.map((visitor, index) => visitor.signIn(LOGIN, PEOPLE[index])));
+    users = PEOPLE.map(() => application.user());
+    await Promise.all(users.map((user, index) => user.signIn(LOGIN, PEOPLE[index])));
   });
   afterAll(() => application.stop());
 
@@ -598,16 +598,16 @@ describe("200 people at once", () => {
   async function expectOwn(): Promise<void> {
     const { auth } = application;
     const told = await Promise.all(
-      visitors.map(async (visitor) => {
-        const request = visitor.request("/");
-        const [user, credentials, token, session] = await Promise.all([
+      users.map(async (user) => {
+        const request = user.request("/");
+        const [payload, credentials, token, session] = await Promise.all([
           auth.getUser(request),
           auth.getCredentials(request),
           auth.getAccessToken(request),
           auth.readSessionRecord(request),
         ]);
         return [
-          user?.email,
+          payload?.email,
           token === credentials?.token,
           (session?.["id_info"] as { sub?: string } | undefined)?.sub,
           owners.get(credentials?.token ?? ""),
@@ -627,8 +627,8 @@ describe("200 people at once", () => {
   it("[INC-50] CVE-2025-67490 nextjs-auth0: requests at the same moment were given each other's tokens", async () => {
     application.clock.advance(HOUR);
     const before = refreshes(application).length;
-    const asked = visitors.flatMap((visitor) => [visitor, visitor]);
-    const answers = await Promise.all(asked.map((visitor) => visitor.get("/idpauth/session")));
+    const asked = users.flatMap((user) => [user, user]);
+    const answers = await Promise.all(asked.map((user) => user.get("/idpauth/session")));
     expect(answers.map((answer) => (answer.json() as { user: { email: string } | null }).user?.email)).toEqual(
       PEOPLE.flatMap(({ email }) => [email, email]),
     );
@@ -639,7 +639,7 @@ describe("200 people at once", () => {
   it("[INC-51] CVE-2026-40155 GHSA-xq8m-7c5p-c2r6 nextjs-auth0: and again, when the first try had failed", async () => {
     const { provider, clock } = application;
     const statuses = async () =>
-      new Set((await Promise.all(visitors.map((visitor) => visitor.get("/idpauth/session")))).map(({ status }) => status));
+      new Set((await Promise.all(users.map((user) => user.get("/idpauth/session")))).map(({ status }) => status));
     clock.advance(HOUR);
     // The first try fails before the provider has done anything, the second after, with tokens that cannot be verified yet.
     const mend = provider.fault("token", { kind: "status", status: 503 });
@@ -651,7 +651,7 @@ describe("200 people at once", () => {
     expect(await statuses()).toEqual(new Set([503]));
     publish();
     clock.advance(60_000);
-    const answers = await Promise.all(visitors.map((visitor) => visitor.get("/idpauth/session")));
+    const answers = await Promise.all(users.map((user) => user.get("/idpauth/session")));
     expect(answers.map((answer) => (answer.json() as { user: { email: string } | null }).user?.email)).toEqual(
       PEOPLE.map(({ email }) => email),
     );
@@ -665,44 +665,44 @@ it("[INC-53] CVE-2025-26620 Duende AccessTokenManagement: requests for tokens we
   const { provider, clock } = application;
   // Two sessions of one person, and two people with one name.
   const twin = { ...ADA, sub: "ada-the-second" };
-  const visitors = [application.visitor(), application.visitor(), application.visitor()];
-  for (const [index, person] of [ADA, ADA, twin].entries()) await visitors[index]!.signIn(LOGIN, person);
-  const before = await Promise.all(visitors.map((visitor) => application.auth.getCredentials(visitor.request("/"))));
+  const users = [application.user(), application.user(), application.user()];
+  for (const [index, person] of [ADA, ADA, twin].entries()) await users[index]!.signIn(LOGIN, person);
+  const before = await Promise.all(users.map((user) => application.auth.getCredentials(user.request("/"))));
   clock.advance(HOUR);
   const hold = provider.hold("token", { count: 3 });
-  const probes = visitors.flatMap((visitor) => [visitor.isSignedIn(), visitor.isSignedIn()]);
+  const probes = users.flatMap((user) => [user.isSignedIn(), user.isSignedIn()]);
   await hold.arrived;
   hold.release();
   expect(await Promise.all(probes)).toEqual(Array<boolean>(6).fill(true));
   const spent = refreshes(application).map(({ params }) => params.get("refresh_token"));
   expect([...spent].sort()).toEqual(before.map((credentials) => credentials?.refresh_token).sort());
-  const after = await Promise.all(visitors.map((visitor) => application.auth.getCredentials(visitor.request("/"))));
+  const after = await Promise.all(users.map((user) => application.auth.getCredentials(user.request("/"))));
   expect(new Set(after.flatMap((credentials) => [credentials?.token, credentials?.refresh_token])).size).toBe(6);
-  const subs = await Promise.all(visitors.map((visitor) => application.auth.readSessionRecord(visitor.request("/"))));
+  const subs = await Promise.all(users.map((user) => application.auth.readSessionRecord(user.request("/"))));
   expect(subs.map((session) => (session?.["id_info"] as { sub: string }).sub)).toEqual([ADA.sub, ADA.sub, twin.sub]);
 });
 
 it("[INC-56] CVE-2022-3916 Keycloak: a refresh token outlived its session's id and served somebody else", async () => {
   const application = await start();
   const { provider, clock } = application;
-  const visitor = application.visitor();
-  await visitor.signIn(LOGIN, ADA);
+  const user = application.user();
+  await user.signIn(LOGIN, ADA);
   clock.advance(HOUR);
   // The provider mixes people up: the answer to Ada's refresh token is about Grace.
   provider.mutateIdToken = ({ claims, grant, header }) => ({
     header,
     claims: grant === "refresh_token" ? { ...claims, ...GRACE } : claims,
   });
-  expect((await visitor.get("/idpauth/session")).json()).toEqual(SIGNED_OUT);
-  const session = JSON.stringify(await application.auth.readSessionRecord(visitor.request("/")));
+  expect((await user.get("/idpauth/session")).json()).toEqual(SIGNED_OUT);
+  const session = JSON.stringify(await application.auth.readSessionRecord(user.request("/")));
   expect(session).not.toContain("grace");
   // Nor is an id ever used again: everyone who signs in gets one that nobody had.
   provider.mutateIdToken = undefined;
   const ids = new Set<string>();
   for (let round = 0; round < 20; round += 1) {
-    await visitor.signIn(LOGIN, round % 2 === 0 ? GRACE : ADA);
-    ids.add(visitor.cookies.get("idpauth") ?? "");
-    await visitor.get(OUT);
+    await user.signIn(LOGIN, round % 2 === 0 ? GRACE : ADA);
+    ids.add(user.cookies.get("idpauth") ?? "");
+    await user.get(OUT);
   }
   expect(ids.size).toBe(20);
 });
@@ -710,21 +710,21 @@ it("[INC-56] CVE-2022-3916 Keycloak: a refresh token outlived its session's id a
 it("[INC-57] GHSA-f24x-5g9q-753f oauth2-proxy: a sign-in began without the old session being cleared, and the two were mixed", async () => {
   const application = await start({ sessionIdleTimeout: 7_200 });
   const { auth, clock, provider } = application;
-  const visitor = application.visitor();
-  await visitor.signIn(LOGIN, { ...ADA, picture: "https://pictures.example.com/ada.png", hd: "ada.example" });
-  const before = (await auth.getCredentials(visitor.request("/")))!;
+  const user = application.user();
+  await user.signIn(LOGIN, { ...ADA, picture: "https://pictures.example.com/ada.png", hd: "ada.example" });
+  const before = (await auth.getCredentials(user.request("/")))!;
   clock.advance(600_000);
-  const callback = await visitor.approve(LOGIN, GRACE);
+  const callback = await user.approve(LOGIN, GRACE);
   // Until the callback it is Ada alone.
-  expect((await visitor.get("/idpauth/session")).json().user.email).toBe("ada@example.com");
-  await visitor.get(callback);
-  const session = (await auth.readSessionRecord(visitor.request("/")))!;
+  expect((await user.get("/idpauth/session")).json().user.email).toBe("ada@example.com");
+  await user.get(callback);
+  const session = (await auth.readSessionRecord(user.request("/")))!;
   expect(session["id_info"]).toMatchObject(GRACE);
   expect(session).toMatchObject({ idp_login_at: clock.now() / 1000, idp_last_active: clock.now() / 1000 });
   expect(JSON.stringify(session)).not.toMatch(/ada[@.-]|Ada/);
   for (const token of [before.token, before.refresh_token ?? ""]) expect(JSON.stringify(session)).not.toContain(token);
   clock.advance(HOUR);
-  expect((await visitor.get("/idpauth/session")).json().user).toEqual({ email: GRACE.email, name: GRACE.name, picture: null });
+  expect((await user.get("/idpauth/session")).json().user).toEqual({ email: GRACE.email, name: GRACE.name, picture: null });
   expect(provider.requestsTo("token", { grant_type: "refresh_token" }).map(({ params }) => params.get("refresh_token"))).not.toContain(
     before.refresh_token,
   );
@@ -733,22 +733,22 @@ it("[INC-57] GHSA-f24x-5g9q-753f oauth2-proxy: a sign-in began without the old s
 it("[INC-58] GHSA-xg6x-h9c9-2m83 better-auth: a session was remembered as good before the sign-in was finished, and after it had ended", async () => {
   const application = await start();
   const { auth } = application;
-  const visitor = application.visitor();
-  const ask = async () => [(await auth.getCredentials(visitor.request("/"))) !== null, (await auth.getUser(visitor.request("/"))) !== null];
+  const user = application.user();
+  const ask = async () => [(await auth.getCredentials(user.request("/"))) !== null, (await auth.getUser(user.request("/"))) !== null];
   expect(await ask()).toEqual([false, false]);
-  const callback = await visitor.approve();
+  const callback = await user.approve();
   expect(await ask()).toEqual([false, false]);
   const hold = application.provider.hold("token", { before: false });
-  const finishing = visitor.get(callback);
+  const finishing = user.get(callback);
   await hold.arrived;
   expect(await ask()).toEqual([false, false]);
   hold.release();
   await finishing;
   expect(await ask()).toEqual([true, true]);
-  const signedIn = visitor.at(auth);
-  await visitor.get(OUT);
+  const signedIn = user.at(auth);
+  await user.get(OUT);
   expect(await auth.getCredentials(signedIn.request("/"))).toBeNull();
   expect(await ask()).toEqual([false, false]);
-  await visitor.signIn();
+  await user.signIn();
   expect(await ask()).toEqual([true, true]);
 });

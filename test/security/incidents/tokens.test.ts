@@ -168,16 +168,16 @@ describe("a forged ID token", () => {
       it.each(Object.entries(forged))("%s, at the callback and at a refresh", async (_name, forge) => {
         failures = [];
         const { provider, clock } = application;
-        const signedIn = application.visitor();
+        const signedIn = application.user();
         await signedIn.signIn();
         const asked = provider.requests.length;
         provider.mutateIdToken = (draft) => forge(draft, application);
 
-        const visitor = application.visitor();
+        const user = application.user();
         // Encrypted tokens are a wrong set-up: 503, and the session stays for the day when they are not.
-        const isEncrypted = (await visitor.signIn()).status === 503;
+        const isEncrypted = (await user.signIn()).status === 503;
         expect(isEncrypted).toBe(reason === "encrypted");
-        expect(await visitor.isSignedIn()).toBe(false);
+        expect(await user.isSignedIn()).toBe(false);
         clock.advance(HOUR);
         expect((await signedIn.get("/idpauth/session")).json()).toEqual({ authenticated: false, user: null });
         expect(failures.map((failure) => failure.reason)).toEqual([`id_token_${reason}`, `id_token_${reason}`]);
@@ -201,18 +201,18 @@ describe("a forged ID token", () => {
       (draft: IdTokenDraft) => draft.sign({ ...draft.header, filler: "A".repeat(3_700_000) }, draft.claims),
       (draft: IdTokenDraft) => `${draft.sign(draft.header, draft.claims)}${".".repeat(5_000_000)}`,
     ]) {
-      const visitor = application.visitor();
-      const callback = await visitor.approve();
+      const user = application.user();
+      const callback = await user.approve();
       const before = provider.requests.length;
       const hold = provider.hold("token", { before: false });
       provider.mutateIdToken = grown;
-      const answer = visitor.get(callback);
+      const answer = user.get(callback);
       await hold.arrived;
       hold.release();
       expect((await answer).status).toBe(503);
       provider.mutateIdToken = undefined;
-      expect(await visitor.isSignedIn()).toBe(false);
-      expect((await visitor.get(callback)).status).toBe(400);
+      expect(await user.isSignedIn()).toBe(false);
+      expect((await user.get(callback)).status).toBe(400);
       expect(provider.requests.slice(before).map(({ endpoint }) => endpoint)).toEqual(["token"]);
       clock.advance(60_000);
     }
@@ -222,12 +222,12 @@ describe("a forged ID token", () => {
   it("[INC-35] CVE-2025-61920 Authlib: an answer with a token of 5 MB is left at its first megabyte", async () => {
     const { provider, clock } = application;
     failures = [];
-    const visitor = application.visitor();
-    await visitor.signIn();
+    const user = application.user();
+    await user.signIn();
     clock.advance(HOUR);
     provider.mutateIdToken = (draft) => `${draft.sign(draft.header, draft.claims)}${"A".repeat(5_000_000)}`;
     // No verdict about the person: the provider could not be understood.
-    expect((await visitor.get("/idpauth/session")).status).toBe(503);
+    expect((await user.get("/idpauth/session")).status).toBe(503);
     provider.mutateIdToken = undefined;
     clock.advance(60_000);
     expect(failures).toHaveLength(1);
@@ -363,12 +363,12 @@ describe("[INC-39] CVE-2026-73421 GHSA-8fpg-xm3f-6cx3 next-auth: an error stood 
   it.each(Object.entries(BROKEN))("%s", async (_name, breakIt) => {
     const application = await startApplication();
     try {
-      const visitor = application.visitor();
-      await visitor.signIn();
+      const user = application.user();
+      await user.signIn();
       application.clock.advance(HOUR);
       await breakIt(application);
-      for (const who of [visitor, application.visitor()]) await expectNobody(application, () => who.request("/reports"));
-      const other = application.visitor();
+      for (const who of [user, application.user()]) await expectNobody(application, () => who.request("/reports"));
+      const other = application.user();
       expect((await other.get("/idpauth/login/").then(() => other.get("/idpauth/session"))).json()).toEqual({
         authenticated: false,
         user: null,
@@ -383,7 +383,7 @@ describe("[INC-39] CVE-2026-73421 GHSA-8fpg-xm3f-6cx3 next-auth: an error stood 
     const application = await startApplication();
     try {
       const broken = application.another({ clientSecret: "", secretKey: "" });
-      const request = application.visitor().request("/reports");
+      const request = application.user().request("/reports");
       for (const ask of [
         () => broken.getCredentials(request),
         () => broken.getUser(request),
@@ -400,10 +400,7 @@ describe("[INC-39] CVE-2026-73421 GHSA-8fpg-xm3f-6cx3 next-auth: an error stood 
   });
 
   /** Every accessor says null, or rejects; the guard blocks. Asked twice: what the first did must not let the second in. */
-  async function expectNobody(
-    { auth }: Application,
-    request: () => ReturnType<ReturnType<Application["visitor"]>["request"]>,
-  ): Promise<void> {
+  async function expectNobody({ auth }: Application, request: () => ReturnType<ReturnType<Application["user"]>["request"]>): Promise<void> {
     for (let again = 0; again < 2; again += 1) {
       const blocked = await auth.guard(request());
       expect(blocked).toMatchObject({ kind: expect.stringMatching(/^(?:unauthenticated|unavailable)$/) as string });

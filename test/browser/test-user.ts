@@ -15,7 +15,7 @@ interface AxeResult {
 }
 
 /** A person with a browser profile of their own. What the browser complains about and whom it asks is written down. */
-export class Visitor {
+export class TestUser {
   readonly context: BrowserContext;
   readonly origin: string;
   /** Everything in the console, uncaught errors, and what a Content-Security-Policy refused. */
@@ -42,11 +42,11 @@ export class Visitor {
     });
   }
 
-  static async arrive(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<Visitor> {
+  static async arrive(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<TestUser> {
     const context = await browser.newContext(options);
     // Nothing here takes longer; a test that waits for what never comes should say so soon.
     context.setDefaultTimeout(10_000);
-    return new Visitor(context, origin);
+    return new TestUser(context, origin);
   }
 
   tab(): Promise<Page> {
@@ -89,11 +89,11 @@ export function heading(tab: Page): Promise<string> {
 }
 
 /** Loads the landing page until it says this; real processes live in real seconds. */
-export async function indexSays(visitor: Visitor, tab: Page, expected: string): Promise<void> {
+export async function indexSays(user: TestUser, tab: Page, expected: string): Promise<void> {
   await expect
     .poll(
       async () => {
-        await tab.goto(visitor.url("/idpauth/"));
+        await tab.goto(user.url("/idpauth/"));
         return heading(tab);
       },
       { timeout: 8_000, interval: 200 },
