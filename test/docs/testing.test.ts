@@ -52,7 +52,7 @@ describe("docs/how-to/testing.md", () => {
       "Quick start (1)",
       "Users (1)",
       "Users (2)",
-      "People (1)",
+      "The signed-in user (1)",
       "Faults (1)",
       "Faults (2)",
       "Time (1)",
