@@ -12,18 +12,18 @@ export function settingsPage(settings) {
   return page([
     GENERATED,
     "# Settings",
-    "Every setting has a name in the environment and a name in code. What is given in code wins over the environment:",
+    "Every setting has a name in the environment and a name in code. A value in code overrides the value in the environment:",
     '```ts\nidpAuth({ sessionMaxAge: 8 * 60 * 60, scope: ["openid", "email"] });\n```',
     [
       "In the environment:",
       "",
-      "- Empty, `None` and `null` (any letter case) mean unset. A secret is taken to the letter; only a blank one counts as missing.",
+      "- Empty, `None` and `null` (any letter case) mean unset. A secret is never changed or interpreted: `None` is a valid secret. Only a blank secret counts as missing.",
       "- Booleans are `true`/`false`, `1`/`0`, `yes`/`no`, `on`/`off`, in any letter case.",
-      "- White space around a value does not count, except in a secret.",
+      "- idpauth ignores white space at the start and the end of a value, except in a secret.",
       "",
-      "In code, values have their own types; `undefined` leaves the decision to the environment, and `null` unsets a setting that can be unset.",
+      "In code, each value has the type that its section names. If it is `undefined`, the value in the environment applies. `null` unsets a setting that can be unset.",
     ].join("\n"),
-    "A value that is not allowed is error [E006](errors.md#e006); all mistakes are reported at once. `npx idpauth check` reports them without starting the application.",
+    "A value that is not allowed causes error [E006](errors.md#e006). idpauth reports all mistakes at once. `npx idpauth check` reports them without starting the application.",
     "## Overview",
     table(
       ["Setting", "Option in code", "Type", "Default"],
@@ -57,9 +57,9 @@ export function errorsPage({ errors, checks, groups, reasons, logCodes }) {
   return page([
     GENERATED,
     "# Errors, checks and reason codes",
-    "Codes are stable: they are never renamed, and never used again for something else.",
+    "Codes are stable: a code is never renamed, and never gets another meaning.",
     "## Startup checks",
-    "An error (`E…`) keeps the application from starting; one exception lists every finding. A warning (`W…`) goes to the log. Those of the group `live` are found by `idpauth check --live` only: [check-live.md](check-live.md).",
+    "An error (`E…`) keeps the application from starting; one exception lists every finding. A warning (`W…`) goes to the log. Only `idpauth check --live` reports the codes of the group `live`: [check-live.md](check-live.md).",
     ...groups.flatMap((group) => {
       const rows = Object.entries(checks).filter(([, row]) => row.group === group);
       return [
@@ -68,17 +68,17 @@ export function errorsPage({ errors, checks, groups, reasons, logCodes }) {
       ];
     }),
     "## Errors",
-    "The `code` of a problem+json answer, of an exception, and of a log line.",
+    "Each of these is the `code` of a problem+json response, of an exception, and of a log line.",
     ...Object.entries(errors).flatMap(([code, row]) => entry(`### ${code}`, `${row.title} (status ${row.status})`, row.cause, row.remedy)),
     "## Log lines",
-    "Further codes of log lines. Any other line has the code of an error above, or of a startup check. The default log on stderr is rate-limited; the option `log` gets every line. See [operations.md](../how-to/operations.md).",
+    "These codes appear only in log lines. Every other log line has the code of an error or of a startup check above. The default log on stderr is rate-limited; the option `log` gets every line. See [operations.md](../how-to/operations.md).",
     table(
       ["Code", "Level", "Meaning", "Remedy"],
       Object.entries(logCodes).map(([code, row]) => [`\`${code}\``, row.level, row.meaning, row.remedy]),
     ),
     "## Reason codes",
-    "Why a session does not count as authenticated: in `explainIdpAuthentication`, events, the log, the guard's 401 and the probe's `?details=true`.",
-    "When several apply, the first in this order is given.",
+    "A reason code says why a user is not signed in. It appears in `explainIdpAuthentication`, in events, in the log, in the guard's 401, and in the probe with `?details=true`.",
+    "If several reasons apply, idpauth reports the first in this order.",
     ...Object.entries(reasons).flatMap(([code, row]) => entry(`### ${code}`, undefined, row.meaning, row.remedy)),
   ]);
 }

@@ -1,13 +1,13 @@
 import { subscribe } from "node:diagnostics_channel";
 import { Counter, Histogram, register } from "prom-client";
 
-/** Counts and times everything that every idpauth in this process tells. Call it once, at start. */
+/** Counts and times the events of every idpauth component in this process. Call it once, at startup. */
 export function observeIdpauth(registers = [register]) {
   const labelNames = ["event", "during", "kind", "reason", "side", "endpoint"];
   const events = new Counter({ name: "idpauth_events_total", help: "Events of idpauth", labelNames, registers });
   const seconds = new Histogram({
     name: "idpauth_provider_seconds",
-    help: "How long the identity provider took, or the world until an outage was known",
+    help: "Time that the provider took for a login, refresh or logout, or until an outage was known",
     labelNames: ["event"],
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers,

@@ -39,27 +39,28 @@ export const APPLICATION_SETTINGS = {
       "Whether the forwarded headers determine scheme and Host header, for frameworks without such a setting. Set it only behind a proxy that " +
       "sets these headers itself.",
   },
-  /** An absolute http(s) URL or a path; null: the index. */
+  /** An absolute http(s) URL or a path; null: the landing page. */
   authFinalRedirectUrl: {
     env: "IDP_AUTH_FINAL_REDIRECT_URL",
     kind: kind.redirectTarget,
     default: null,
-    defaultText: "unset: the index",
-    meaning: "The page after a login that has no page to return to, or whose page was rejected. Other origins are allowed here.",
+    defaultText: "unset: the landing page",
+    meaning: "The page after a login that names no page to return to, or whose page is rejected. It may be on another origin.",
   },
-  /** An absolute http(s) URL or a path; null: the index. */
+  /** An absolute http(s) URL or a path; null: the landing page. */
   authLogoutRedirectUrl: {
     env: "IDP_AUTH_LOGOUT_REDIRECT_URL",
     kind: kind.redirectTarget,
     default: null,
-    defaultText: "unset: the index",
-    meaning: "The page after a logout with `response=redirect`. Other origins are allowed here.",
+    defaultText: "unset: the landing page",
+    meaning: "The page after a logout with `response=redirect`. It may be on another origin.",
   },
   debug: {
     env: "IDP_DEBUG",
     kind: kind.boolean,
     default: false,
-    meaning: "Debug mode: it opens the debug endpoint and relaxes checks that are meant for production. DEBUG and NODE_ENV have no effect.",
+    meaning:
+      "Turns on debug mode: the debug endpoint works, and checks that are meant for production are less strict. DEBUG and NODE_ENV have no effect.",
   },
 } as const satisfies Record<string, kind.SettingRow>;
 

@@ -65,7 +65,7 @@ export const PROVIDER_SETTINGS = {
     default: {},
     defaultText: "unset: only the discovery document",
     meaning:
-      "Endpoints that replace those of the discovery document or add to them, under the names used there, such as " +
+      "Endpoints that the discovery document lacks, or that replace its endpoints. Use the names of the discovery document, for example " +
       '`{"userinfo_endpoint": "https://login.example.com/userinfo"}`.',
   },
   refreshWithoutIdToken: {

@@ -51,8 +51,8 @@ export const SESSION_SETTINGS = {
     unit: "seconds",
     defaultText: "14 days, or IDP_SESSION_MAX_AGE plus one day if that is longer",
     meaning:
-      "How long the stored record and the cookie of a bundled session exist. An access renews them, at most once a day. Use a longer time than " +
-      "the session limits, so that the index can show which limit ended the session.",
+      "How long the stored record and the cookie exist, for the sessions of idpauth. The probe renews both, at most once a day. Set a longer time than " +
+      "the session limits. Then the landing page can show which limit ended a session.",
   },
   tokenRevokeOnLogout: {
     env: "IDP_TOKEN_REVOKE_ON_LOGOUT",
@@ -84,9 +84,9 @@ export const SESSION_SETTINGS = {
     kind: kind.cookieName,
     default: null,
     defaultText:
-      "unset: `__Host-idpauth` over https, `idpauth` over http; with another path than `/idpauth/` that path is added, as in `idpauth.partners.idpauth`",
+      "unset: `__Host-idpauth` over https, `idpauth` over http; if IDP_MOUNT_PATH is not `/idpauth/`, the path is added to the name, as in `idpauth.partners.idpauth`",
     meaning:
-      "The name of the session cookie (bundled sessions only). The prefixes `__Host-` and `__Secure-` need an https BASE_URL. With an https BASE_URL, a " +
-      "name without `__Host-` is warning W013.",
+      "The name of the session cookie, for the sessions of idpauth only. The prefixes `__Host-` and `__Secure-` need an https BASE_URL. If BASE_URL is https " +
+      "and the name does not start with `__Host-`, idpauth logs warning W013.",
   },
 } as const satisfies Record<string, kind.SettingRow>;

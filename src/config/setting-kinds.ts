@@ -226,7 +226,11 @@ export const audiences = list({
 });
 
 /** Reserved names are checked in setting-rules.ts, where all three names are known. */
-export const keyName = string("text", "a name without white space around it or control characters", when(/^(?!\s)\P{Cc}+(?<!\s)$/u));
+export const keyName = string(
+  "text",
+  "a name without control characters, and without white space at its start or end",
+  when(/^(?!\s)\P{Cc}+(?<!\s)$/u),
+);
 
 /** Returns the path with a slash at both ends. `/` is refused, since idpauth would handle every unknown path of the application. */
 export const mountPath: SettingKind<string> = string(

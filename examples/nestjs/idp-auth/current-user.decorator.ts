@@ -15,5 +15,5 @@ class UserOfRequest implements PipeTransform<Request, Promise<UserPayload | null
 
 const HttpRequest = createParamDecorator((_: unknown, context: ExecutionContext) => context.switchToHttp().getRequest<Request>());
 
-/** `@CurrentUser() user: UserPayload | null`: email, name and picture of the visitor; null when signed out. */
+/** `@CurrentUser() user: UserPayload | null`: email, name and picture of the user; null if the user is signed out. */
 export const CurrentUser = (): ParameterDecorator => HttpRequest(UserOfRequest);

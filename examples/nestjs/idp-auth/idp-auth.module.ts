@@ -5,7 +5,7 @@ import type { IdpAuthOptions } from "idpauth";
 import { idpAuth, type ExpressIdpAuth } from "idpauth/express";
 import { IdpOutageFilter } from "./idp-outage.filter.js";
 
-/** `@Inject(IDP_AUTH) private readonly auth!: ExpressIdpAuth` gives the accessors to whoever needs them. */
+/** `@Inject(IDP_AUTH) private readonly auth!: ExpressIdpAuth` injects the component, which has the accessors. */
 export const IDP_AUTH = Symbol("idpauth");
 
 @Module({})
@@ -26,12 +26,12 @@ export class IdpAuthModule implements NestModule, OnApplicationShutdown {
     };
   }
 
-  /** Nest calls it after what main.ts gave to `app.use()`, such as a session middleware, and before it adds the controllers. */
+  /** Nest calls this after `main.ts` has added its middleware with `app.use()`, and before Nest adds the controllers. */
   configure(): void {
     this.auth.mount(this.host.httpAdapter.getInstance<Express>()); // startup checks, then /idpauth/*
   }
 
-  /** After the server is closed: a refresh continues after its user has left. */
+  /** Nest calls this after the server has closed. Waits for refreshes that still run, because a refresh outlives its request. */
   onApplicationShutdown(): Promise<void> {
     return this.auth.idle();
   }

@@ -4,7 +4,7 @@ import { ProviderUnavailableError, SessionMissingError, StoreUnavailableError } 
 
 type Outage = ProviderUnavailableError | SessionMissingError | StoreUnavailableError;
 
-/** An accessor met an outage. The user is still signed in, and the same request may succeed a moment later. */
+/** Responds with 503 if an accessor throws because of an outage. The user is still signed in, and a later request may succeed. */
 @Catch(ProviderUnavailableError, SessionMissingError, StoreUnavailableError)
 export class IdpOutageFilter implements ExceptionFilter {
   catch(error: Outage, host: ArgumentsHost): void {

@@ -3,7 +3,7 @@ import type { RequestHandler } from "express";
 import type { ExpressIdpAuth } from "idpauth/express";
 import { IDP_AUTH } from "./idp-auth.module.js";
 
-/** Lets only visitors through who are signed in within policy. */
+/** Lets a request pass only if its user is signed in within the session limits. */
 @Injectable()
 export class IdpRequiredGuard implements CanActivate {
   @Inject(IDP_AUTH) protected readonly auth!: ExpressIdpAuth;
