@@ -40,8 +40,10 @@ export async function startHono(
   const auths = setup.mounts.map((options) => idpAuth(options));
   const area = new Hono();
   for (const auth of auths) {
-    if (asMiddleware) area.use(auth.middleware);
-    else auth.mount(area);
+    if (asMiddleware) {
+      auth.start();
+      area.use(auth.middleware);
+    } else auth.mount(area);
   }
   for (const route of setup.routes) {
     const guarding = auths[route.guard?.mount ?? -1];
