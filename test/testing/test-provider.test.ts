@@ -481,6 +481,15 @@ describe("answers that are changed on the way", () => {
   });
 });
 
+describe("idle connections", () => {
+  it("stay open until the client closes them, so no response announces a timeout", async () => {
+    const { issuer } = await start();
+    const { headers } = await fetch(`${issuer}/jwks`);
+    expect(headers.get("connection")).toBe("keep-alive");
+    expect(headers.get("keep-alive")).toBeNull();
+  });
+});
+
 describe("faults", () => {
   let other: Server | undefined;
   afterEach(() => {

@@ -58,7 +58,8 @@ export class RunningProvider implements TestProvider, ProviderState {
     this.people = parts.people;
     this.keys = parts.keys;
     this.clock = parts.clock;
-    this.#server = createServer((message, response) => {
+    // Never closes an idle connection: on a busy machine it could close one that the application is about to use again.
+    this.#server = createServer({ keepAliveTimeout: 0 }, (message, response) => {
       response.setHeader("Server", SERVER_HEADER);
       this.#serve(message, response).catch((error: unknown) => {
         // A client may leave early. Any other error is a mistake in a hook of the test, so it is a violation.
