@@ -4,7 +4,7 @@ import { signIn, userOf, type ConformanceModule } from "./relying-party.js";
 export default {
   module: "fapi2-security-profile-final-client-test-ensure-authorization-response-with-invalid-missing-state-fails",
   plans: ["fapi2-security-profile-final-client-test-plan"],
-  demands: "refuse an authorization answer without state",
+  demands: "refuse an authorization response without state",
   async run(stage) {
     const application = await stage.start();
     application.provider.authorizationResponse = (params) => {

@@ -4,7 +4,7 @@ import { signIn, userOf, type ConformanceModule } from "./relying-party.js";
 export default {
   module: "fapi2-security-profile-final-client-test-ensure-authorization-response-with-invalid-state-fails",
   plans: ["fapi2-security-profile-final-client-test-plan"],
-  demands: "refuse an authorization answer with another state",
+  demands: "refuse an authorization response with another state",
   async run(stage) {
     const application = await stage.start();
     application.provider.authorizationResponse = (params) => {

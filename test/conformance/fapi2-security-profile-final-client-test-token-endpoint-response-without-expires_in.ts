@@ -3,10 +3,10 @@ import { expectSignedIn, type ConformanceModule } from "./relying-party.js";
 export default {
   module: "fapi2-security-profile-final-client-test-token-endpoint-response-without-expires_in",
   plans: ["fapi2-security-profile-final-client-test-plan"],
-  demands: "accept a token answer without expires_in",
+  demands: "accept a token response without expires_in",
   async run(stage) {
     const application = await stage.start();
-    application.provider.tokenResponse = ({ expires_in: _left, ...answer }) => answer;
+    application.provider.tokenResponse = ({ expires_in: _left, ...response }) => response;
     await expectSignedIn(application);
     return "signed in";
   },

@@ -8,7 +8,7 @@ export default {
     const application = await stage.start();
     const types = ["bEaReR", "BEARER", "bearer"];
     for (const token_type of types) {
-      application.provider.tokenResponse = (answer) => ({ ...answer, token_type });
+      application.provider.tokenResponse = (response) => ({ ...response, token_type });
       await expectSignedIn(application);
     }
     return `signed in with ${types.join(", ")}`;

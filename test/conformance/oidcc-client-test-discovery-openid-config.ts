@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { expectSignedIn, type ConformanceModule } from "./relying-party.js";
 
-/** Where nobody would look who had not read the document. */
+/** A path that only the document names. */
 const ADDRESSES = {
   authorization_endpoint: "/elsewhere/a1",
   token_endpoint: "/elsewhere/t2",

@@ -11,10 +11,10 @@ export default {
     expect(application.provider.requestsTo("jwks")).toHaveLength(1);
     const browser = application.browser();
     const login = await browser.get("/idpauth/login/");
-    const answer = await browser.get(login.location ?? "");
+    const response = await browser.get(login.location ?? "");
     // Between the approval and the token request.
     await application.provider.rotateKeys({ keepOld: false });
-    expect((await browser.get(answer.location ?? "")).status).toBe(302);
+    expect((await browser.get(response.location ?? "")).status).toBe(302);
     expect(await userOf(browser)).toMatchObject({ email: "ada@example.com" });
     expect(application.provider.requestsTo("jwks")).toHaveLength(2);
     return "signed in; the keys were fetched once more";

@@ -27,7 +27,7 @@ export interface ConformanceModule {
 const PROBE = "/idpauth/session";
 const HOUR = 3_600_000;
 
-/** A sign-in through a browser, up to the answer to the callback. */
+/** A sign-in through a browser, up to the response to the callback. */
 export interface Attempt {
   readonly browser: CookieBrowser;
   readonly callback: BrowserResponse;
@@ -43,8 +43,8 @@ export class Stage {
   readonly #closing: (() => Promise<void>)[] = [];
 
   /**
-   * By default a provider as the suite's is: the ID token says which account it is, userinfo who that is, and nobody sends
-   * `iss` in authorization answers.
+   * By default a provider as the suite's is: the ID token says which account it is, userinfo who that is, and no
+   * authorization response contains `iss`.
    */
   async start({ provider, ...options }: StageOptions = {}): Promise<ExpressApplication> {
     const application = await startExpressApplication({
@@ -70,9 +70,9 @@ export class Stage {
         return;
       }
       const { method, headers } = incoming;
-      const onwards = httpRequest(`${new URL(provider.issuer).origin}${path}${search}`, { method, headers, agent: false }, (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.headers);
-        answer.pipe(response);
+      const onwards = httpRequest(`${new URL(provider.issuer).origin}${path}${search}`, { method, headers, agent: false }, (reply) => {
+        response.writeHead(reply.statusCode ?? 502, reply.headers);
+        reply.pipe(response);
       });
       incoming.pipe(onwards);
     });
@@ -117,8 +117,8 @@ export class Stage {
 export async function signIn(application: ExpressApplication, browser = application.browser()): Promise<Attempt> {
   const login = await browser.get("/idpauth/login/");
   expect(login.status).toBe(302);
-  const answer = await browser.get(login.location ?? "");
-  return { browser, callback: await browser.get(answer.location ?? "") };
+  const response = await browser.get(login.location ?? "");
+  return { browser, callback: await browser.get(response.location ?? "") };
 }
 
 /** The user of the probe; null when signed out. */
@@ -138,7 +138,7 @@ export async function expectSignedIn(application: ExpressApplication): Promise<A
   return attempt;
 }
 
-/** Signs in, and expects a page that says no, nobody signed in, and no use of the access token. Gives what was seen. */
+/** Signs in, and expects an error page, no session, and no use of the access token. Gives what was seen. */
 export async function expectRefused(application: ExpressApplication, reason: string): Promise<string> {
   const { browser, callback } = await signIn(application);
   expect([callback.status, callback.headers["content-type"]]).toEqual([400, "text/html; charset=utf-8"]);

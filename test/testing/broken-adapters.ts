@@ -32,11 +32,11 @@ function patched(patch: (auth: ExpressIdpAuth, options: IdpAuthOptions) => Parti
   };
 }
 
-/** The guard replaced, with the application's own answers too. */
+/** Replaces the guard, also the one with the application's own responses. */
 function guarded(wrap: (guard: RequestHandler, auth: ExpressIdpAuth) => RequestHandler): Pick<ExpressChanges, "idpAuth"> {
   return patched((auth) => ({
     idpRequired: wrap(auth.idpRequired, auth),
-    idpRequiredWith: (answers) => wrap(auth.idpRequiredWith(answers), auth),
+    idpRequiredWith: (responses) => wrap(auth.idpRequiredWith(responses), auth),
   }));
 }
 
@@ -157,7 +157,7 @@ export const brokenApplications: readonly BrokenApplication[] = [
     }),
   },
   {
-    name: "answers and runs the protected handler all the same",
+    name: "responds and runs the protected handler all the same",
     breaks: ["guard", "the protected handler never runs if"],
     ...guarded((guard) => (request, response, next) => {
       response.once("finish", () => {
@@ -223,7 +223,7 @@ export const brokenApplications: readonly BrokenApplication[] = [
     ),
   },
   {
-    name: "answers an outage with 500",
+    name: "responds to an outage with 500",
     breaks: ["guard", "during a provider outage the guard"],
     ...before((_request, response) => {
       const end = response.end.bind(response);
@@ -246,12 +246,12 @@ export const brokenApplications: readonly BrokenApplication[] = [
     ),
   },
   {
-    name: "does not know answers of the application's own",
+    name: "ignores the application's own responses",
     breaks: ["guard", "an application's own responses go to"],
     ...patched((auth) => ({ idpRequiredWith: () => auth.idpRequired })),
   },
   {
-    name: "swallows what the application's own answers throw",
+    name: "swallows what the application's own responses throw",
     breaks: ["guard", "an application's own response that throws"],
     ...guarded(
       (guard) => (request, response, next) =>
@@ -259,12 +259,12 @@ export const brokenApplications: readonly BrokenApplication[] = [
     ),
   },
   {
-    name: "puts its headers on everybody's answers",
+    name: "puts its headers on every response",
     breaks: ["guard", "a route without a guard is"],
     ...before((_request, response) => void response.setHeader("Referrer-Policy", "no-referrer")),
   },
   {
-    name: "lets the framework answer HEAD by itself",
+    name: "lets the framework respond to HEAD by itself",
     breaks: ["bad input", "unexpected methods get 405 at every"],
     ...before((request) => {
       if (request.method === "HEAD") request.method = "GET";
@@ -326,7 +326,7 @@ export const brokenApplications: readonly BrokenApplication[] = [
     })),
   },
   {
-    name: "renews when it is only asked whether somebody is signed in",
+    name: "refreshes when the application only checks whether the user is signed in",
     breaks: ["accessors", "checkIdpAuthentication and explainIdpAuthentication do not refresh,"],
     ...patched((auth) => ({ checkIdpAuthentication: async (request) => (await auth.getCredentials(request)) !== null })),
   },
@@ -378,7 +378,7 @@ export const brokenApplications: readonly BrokenApplication[] = [
     })),
   },
   {
-    name: "hands its own answers to the application's error handler",
+    name: "hands its own responses to the application's error handler",
     breaks: ["errors", "a response of idpauth, also a"],
     first: (request, _response, next) => {
       if (request.path.startsWith("/idpauth/nothing")) next(Object.assign(new Error("not found"), { status: 404 }));
@@ -404,7 +404,7 @@ export const brokenApplications: readonly BrokenApplication[] = [
     first: express.json(),
   },
   {
-    name: "keeps answers back until they are whole",
+    name: "holds responses back until they are complete",
     breaks: ["bodies", "a body streams: the response to"],
     ...before((_request, response) => {
       const end = response.end.bind(response);
@@ -427,7 +427,7 @@ export const brokenApplications: readonly BrokenApplication[] = [
     }),
   },
   {
-    name: "answers for an endpoint after the body has come",
+    name: "responds for an endpoint after the body has come",
     breaks: ["bodies", "a big body to an endpoint"],
     first(request, response, next) {
       if (request.path.startsWith("/idpauth")) void wholeBody(request, response, next);
@@ -462,7 +462,7 @@ export const brokenApplications: readonly BrokenApplication[] = [
     }),
   },
   {
-    name: "answers outside of its path, too",
+    name: "responds outside of its path, too",
     breaks: ["sub-path", "addresses outside the path belong to"],
     ...retargeted((target) => (target.startsWith("/idpauth/") ? `/area${target}` : target)),
   },
@@ -549,7 +549,7 @@ export const brokenApplications: readonly BrokenApplication[] = [
     }),
   },
   {
-    name: "makes up a Host for those that are none",
+    name: "replaces an invalid Host",
     breaks: ["bad input", "an invalid Host gets 400 at"],
     ...before((request) => {
       if (!URL.canParse(`http://${request.headers.host ?? ""}`)) withHost(request, "localhost");
@@ -562,7 +562,7 @@ export const brokenApplications: readonly BrokenApplication[] = [
   },
 ];
 
-/** Whichever way the Host is read. */
+/** Sets the Host header in each place where an adapter can read it. */
 function withHost(request: Request, host: string): void {
   const others = request.rawHeaders.flatMap((name, index, all) =>
     index % 2 === 0 && name.toLowerCase() !== "host" ? [name, all[index + 1] ?? ""] : [],
@@ -572,7 +572,7 @@ function withHost(request: Request, host: string): void {
   Object.defineProperty(request, "headersDistinct", { value: { host: [host] } });
 }
 
-/** What is stored for a user who has left is undone at once, as by a framework that rolls back what was cut off. */
+/** Undoes at once what is stored for a user who has left, like a framework that rolls back aborted requests. */
 function undoing(): Pick<BrokenApplication, "first" | "setup"> {
   let hasLeft = false;
   let before: Stored | undefined;

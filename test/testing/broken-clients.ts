@@ -24,9 +24,9 @@ class Server {
     this.store = new Shared(clock);
   }
 
-  async ask<Answer>(question: (store: Shared) => Promise<Answer>): Promise<Answer> {
+  async ask<Result>(question: (store: Shared) => Promise<Result>): Promise<Result> {
     await moment();
-    if (this.isAway) throw new Error("The server does not answer.");
+    if (this.isAway) throw new Error("The server does not respond.");
     return question(this.store);
   }
 }
@@ -81,7 +81,7 @@ function underTest(open: new (server: Server) => SessionStore, timeLimit = 2_000
   };
 }
 
-/** The one that keeps all its promises. */
+/** The one that meets every requirement. */
 export const soundClient = (): StoreUnderTest => underTest(Client);
 
 function broken(
@@ -98,7 +98,7 @@ function broken(
 /** Lets one call at a time through: what a process can do against itself, and against no other. */
 class TakingTurns extends Client {
   #last: Promise<unknown> = Promise.resolve();
-  protected inTurn<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+  protected inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     const turn = this.#last.then(work);
     this.#last = turn.catch(() => undefined);
     return turn;
@@ -302,7 +302,7 @@ export const brokenClients: readonly BrokenStore[] = [
       [7],
       class extends Client {
         readonly #queue: (() => Promise<unknown>)[] = [];
-        #queued<Answer>(name: string, work: () => Promise<Answer>): Promise<Answer> {
+        #queued<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
           if (this.server.isAway && name === method) this.#queue.push(work);
           return work();
         }

@@ -236,7 +236,7 @@ export const brokenStores: readonly BrokenStore[] = [
     },
   ),
   broken(
-    "touch answers, then writes the entry back as it was",
+    "touch returns, then writes the entry back as it was",
     ["delete", "against a simultaneous replace and touch:"],
     [3, 5, 6],
     class extends MapStore {
@@ -734,7 +734,7 @@ export const brokenStores: readonly BrokenStore[] = [
     },
   ),
   broken(
-    "lists everybody's keys",
+    "lists every subject's keys",
     ["listBySubject", "returns all keys of the subject"],
     ["everywhere", "separation"],
     class extends MapStore {
@@ -897,7 +897,7 @@ export const brokenStores: readonly BrokenStore[] = [
     },
   ),
   broken(
-    "never answers a touch without a stamp",
+    "never completes a touch without a stamp",
     ["touch", "leaves lastActive unchanged for null, present"],
     ["expiry", "idle", "everywhere"],
     class extends MapStore {

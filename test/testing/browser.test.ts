@@ -20,7 +20,7 @@ function createApp(): express.Express {
   return app;
 }
 
-it("a browser at an application is nobody, until it follows the guard to the provider and back", async () => {
+it("a browser is signed out until it follows the guard to the provider and back", async () => {
   const user = await browser(createApp());
   expect([user.cookie, (await user.get("/reports")).status]).toEqual(["", 401]);
   const page = await user.follow("/reports?month=10");

@@ -68,7 +68,7 @@ describe("checkStore: a store that", () => {
 });
 
 describe("checkStore: what it says of", () => {
-  it("a store that keeps all its promises, with all powers: everything is given", async () => {
+  it("a store that meets every requirement, with all features: every guarantee is given", async () => {
     const seen: StoreResult[] = [];
     const report = await checkStore({ name: "sound", create: soundClient, report: (result) => seen.push(result) });
     expect(report.results.filter(({ passed }) => !passed)).toEqual([]);
@@ -183,7 +183,7 @@ describe("checkStore: its surroundings", () => {
 });
 
 describe("formatStoreReport", () => {
-  it("has a line for each requirement under its method, and a verdict for each promise", async () => {
+  it("has a line for each requirement under its method, and a result for each guarantee", async () => {
     const report = await checkStore({ name: "memory", create: memory });
     const text = formatStoreReport(report);
     for (const { method, title, passed, notChecked } of report.results) {

@@ -15,7 +15,7 @@ describe("what is kept, and sent where", () => {
     ["a subdomain, without Domain", HERE, "a=1; Path=/", "http://www.app.example/", undefined],
     ["a subdomain, with Domain", HERE, "a=1; Path=/; Domain=app.example", "http://www.app.example/", "a=1"],
     ["a name that only ends alike", HERE, "a=1; Path=/; Domain=app.example", "http://evilapp.example/", undefined],
-    ["a Domain that is somebody else's", HERE, "a=1; Path=/; Domain=other.example", "http://other.example/", undefined],
+    ["a Domain of another site", HERE, "a=1; Path=/; Domain=other.example", "http://other.example/", undefined],
     ["a Domain that is the end of an address", "http://127.0.0.1/", "a=1; Domain=0.0.1", "http://127.0.0.1/", undefined],
     ["below the path", HERE, "a=1; Path=/idpauth", "http://app.example/idpauth/session", "a=1"],
     ["a path that only begins alike", HERE, "a=1; Path=/idpauth", "http://app.example/idpauthx", undefined],
@@ -124,8 +124,8 @@ describe("the browser", () => {
 
   it("never follows a redirect by itself, and gives Location byte for byte", async () => {
     const { origin } = await serve((_request, response) => response.writeHead(302, { Location: "/a%2Fb?c=%C3%A9#d" }).end());
-    const answer = await new CookieBrowser({ origin }).get("/");
-    expect([answer.status, answer.location]).toEqual([302, "/a%2Fb?c=%C3%A9#d"]);
+    const response = await new CookieBrowser({ origin }).get("/");
+    expect([response.status, response.location]).toEqual([302, "/a%2Fb?c=%C3%A9#d"]);
   });
 
   it("sends a path as it is written", async () => {
@@ -231,7 +231,7 @@ describe("the browser", () => {
     }
   });
 
-  it("can be left by its user", async () => {
+  it("lets its user abort a request", async () => {
     const { origin } = await serve(() => undefined);
     const leave = new AbortController();
     const waiting = new CookieBrowser({ origin }).get("/", { signal: leave.signal });
@@ -245,8 +245,8 @@ describe("a raw request", () => {
     const { port } = await serve((request, response) =>
       response.setHeader("X-Cookies", String(request.rawHeaders.filter((name) => name === "Cookie").length)).end(request.url),
     );
-    const answer = await rawRequest(port, "GET //idpauth//debug;x HTTP/1.1\r\nHost: a\r\nCookie: a=1\r\nCookie: a=2\r\n\r\n");
-    expect([answer.status, answer.body, answer.header("x-cookies")]).toEqual([200, "//idpauth//debug;x", "2"]);
+    const response = await rawRequest(port, "GET //idpauth//debug;x HTTP/1.1\r\nHost: a\r\nCookie: a=1\r\nCookie: a=2\r\n\r\n");
+    expect([response.status, response.body, response.header("x-cookies")]).toEqual([200, "//idpauth//debug;x", "2"]);
   });
 
   it("puts a chunked body together, and expects none after HEAD", async () => {
@@ -259,7 +259,7 @@ describe("a raw request", () => {
     expect([head.status, head.body]).toEqual([200, ""]);
   });
 
-  it("shows the server's own refusals, and an end without an answer", async () => {
+  it("shows the server's own refusals, and an end without a response", async () => {
     const { port } = await serve((request) => request.socket.destroy());
     expect((await rawRequest(port, "NONSENSE\r\n\r\n")).status).toBe(400);
     expect((await rawRequest(port, `GET / HTTP/1.1\r\nHost: a\r\nX: ${"x".repeat(20_000)}\r\n\r\n`)).status).toBe(431);

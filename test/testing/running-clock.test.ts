@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { RunningClock } from "../../src/testing/index.js";
 
-// The system's own time is vitest's here, so that nobody has to wait for it.
+// The system's own time is vitest's here, so that no test waits for it.
 beforeEach(() => {
   vi.useFakeTimers({ now: Date.UTC(2030, 0, 1) });
 });

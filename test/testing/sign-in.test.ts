@@ -17,12 +17,12 @@ import { startEmbeddedProvider } from "../../demo/embedded-provider.js";
 import { memoryState } from "../../demo/state.js";
 import { IdpAuthModule } from "../../examples/nestjs/idp-auth/idp-auth.module.js";
 import { IdpRequiredGuard } from "../../examples/nestjs/idp-auth/idp-required.guard.js";
-import * as expressHost from "../../src/adapters/express/express.js";
-import * as fastifyHost from "../../src/adapters/fastify/fastify.js";
-import * as fetchHost from "../../src/adapters/fetch/fetch.js";
-import * as honoHost from "../../src/adapters/hono/hono.js";
-import * as koaHost from "../../src/adapters/koa/koa.js";
-import * as nodeHost from "../../src/adapters/node/node.js";
+import * as expressAdapter from "../../src/adapters/express/express.js";
+import * as fastifyAdapter from "../../src/adapters/fastify/fastify.js";
+import * as fetchAdapter from "../../src/adapters/fetch/fetch.js";
+import * as honoAdapter from "../../src/adapters/hono/hono.js";
+import * as koaAdapter from "../../src/adapters/koa/koa.js";
+import * as nodeAdapter from "../../src/adapters/node/node.js";
 import type { IdpAuthOptions } from "../../src/index.js";
 import {
   browser,
@@ -56,7 +56,7 @@ function options(own: IdpAuthOptions = {}): IdpAuthOptions {
 /** The application of each test, by Express: a guarded page that says who is there, and a form. */
 function expressApp(own: IdpAuthOptions = {}, first: express.RequestHandler[] = []): express.Express {
   const app = express();
-  const auth = expressHost.idpAuth(options(own));
+  const auth = expressAdapter.idpAuth(options(own));
   for (const handler of first) app.use(handler);
   auth.mount(app);
   app.get("/reports", auth.idpRequired, async (req, res) => res.json(await auth.getUser(req)));
@@ -67,7 +67,7 @@ function expressApp(own: IdpAuthOptions = {}, first: express.RequestHandler[] = 
 }
 
 function fetchApp(own: IdpAuthOptions = {}): (request: Request) => Promise<Response | undefined> {
-  const auth = fetchHost.idpAuth(options(own));
+  const auth = fetchAdapter.idpAuth(options(own));
   const reports = auth.idpRequired(async (request) =>
     request.method === "POST" ? Response.json({ body: await request.json() }) : Response.json(await auth.getUser(request)),
   );
@@ -106,7 +106,7 @@ const APPLICATIONS: readonly [string, () => TestedApplication | Promise<TestedAp
     "an application of Koa",
     () => {
       const app = new Koa();
-      const auth = koaHost.idpAuth(options());
+      const auth = koaAdapter.idpAuth(options());
       const router = new Router();
       router.get("/reports", auth.idpRequired, async (ctx) => {
         ctx.body = await auth.getUser(ctx);
@@ -118,7 +118,7 @@ const APPLICATIONS: readonly [string, () => TestedApplication | Promise<TestedAp
     "an application of Fastify",
     async () => {
       const app = fastify();
-      const auth = fastifyHost.idpAuth(options());
+      const auth = fastifyAdapter.idpAuth(options());
       await app.register(auth.plugin);
       app.get("/reports", { preHandler: auth.idpRequired }, (request) => auth.getUser(request));
       return app;
@@ -127,7 +127,7 @@ const APPLICATIONS: readonly [string, () => TestedApplication | Promise<TestedAp
   [
     "an application of Hono",
     () => {
-      const auth = honoHost.idpAuth(options());
+      const auth = honoAdapter.idpAuth(options());
       return new Hono().route("/", auth.routes).get("/reports", auth.idpRequired, async (c) => c.json(await auth.getUser(c)));
     },
   ],
@@ -135,7 +135,7 @@ const APPLICATIONS: readonly [string, () => TestedApplication | Promise<TestedAp
   [
     "a listener of node:http",
     () => {
-      const auth = nodeHost.idpAuth(options());
+      const auth = nodeAdapter.idpAuth(options());
       const reports = auth.idpRequired(async (request, response) => {
         response.end(JSON.stringify(await auth.getUser(request)));
       });
@@ -161,7 +161,7 @@ describe.each(APPLICATIONS)("%s", (_name, create) => {
     expect(flow.filter((endpoint) => endpoint === "authorize" || endpoint === "token")).toEqual(["authorize", "token"]);
     expect(user.cookie).toMatch(/^idpauth=\S+$/);
 
-    // Another client with this cookie is that user; without it, nobody.
+    // The cookie alone signs the user in, in any client.
     expect((await fetch(`${user.origin}/reports`, { headers: { cookie: user.cookie } })).status).toBe(200);
     expect((await fetch(`${user.origin}/reports`)).status).toBe(401);
   });
@@ -203,7 +203,7 @@ describe("a user", () => {
     expect((await (await signIn(app, GRACE, { mountPath: "/account" })).get("/reports")).status).toBe(200);
   });
 
-  it("follows a host that takes the slash off the path, as Next.js does", async () => {
+  it("follows a framework that removes the slash from the path, as Next.js does", async () => {
     const slashless: express.RequestHandler = (req, res, next) => {
       if (req.path === "/idpauth/login/") res.redirect(308, "/idpauth/login");
       else next();
@@ -212,8 +212,8 @@ describe("a user", () => {
     expect(user.returnedTo?.pathname).toBe("/reports");
   });
 
-  it("is one of the host's own session as well", async () => {
-    const app = expressApp({ session: "host" }, [session({ secret: "the host's own", resave: false, saveUninitialized: false })]);
+  it("can be signed in with the framework's own session", async () => {
+    const app = expressApp({ session: "host" }, [session({ secret: "the framework's own", resave: false, saveUninitialized: false })]);
     const user = await signIn(app, GRACE);
     expect((await user.get("/reports")).json().email).toBe(GRACE.email);
     expect(user.cookie).toContain("connect.sid=");
@@ -238,7 +238,7 @@ describe("an application with BASE_URL", () => {
 });
 
 describe("the server that is opened", () => {
-  it("is one for each application, whoever comes, and closes with the last user", async () => {
+  it("is one for each application, and closes with the last user", async () => {
     const app = expressApp();
     const [first, second] = await Promise.all([signIn(app, GRACE), signIn(app)]);
     expect(second.origin).toBe(first.origin);
@@ -289,7 +289,7 @@ describe("what went wrong, and what to check", () => {
     );
     expect(error).toBeInstanceOf(SignInError);
     const { message } = error as SignInError;
-    // Nothing that somebody could sign in with.
+    // No secret that could sign in a user.
     for (const { value } of provider.issued) expect(message).not.toContain(value);
     for (const { query } of provider.requestsTo("authorize")) expect(message).not.toContain(query.get("state"));
     expect(message).not.toContain(provider.clientSecret);
@@ -300,28 +300,28 @@ describe("what went wrong, and what to check", () => {
     const error = await failureOf(express());
     expect(error).toMatchObject({ step: "login", status: 404, code: undefined });
     expect(error.message).toMatch(
-      /^signIn stopped at the login: http:\/\/127\.0\.0\.1:\d+\/idpauth\/login\/ answered 404\. Is idpauth mounted/,
+      /^signIn stopped at the login: http:\/\/127\.0\.0\.1:\d+\/idpauth\/login\/ responded with 404\. Mount idpauth before/,
     );
   });
 
-  it("a page that answers in its place", async () => {
+  it("a page that responds in its place", async () => {
     const error = await failureOf(((_request, response) => response.end("hello")) satisfies RequestListener);
     expect(error).toMatchObject({ step: "login", status: 200 });
-    expect(error.message).toContain("answer before idpauth");
+    expect(error.message).toContain("responds before idpauth");
   });
 
-  it("nobody there", async () => {
+  it("no server at the address", async () => {
     const server = await listening(createServer());
     const port = portOf(server);
     server.close();
-    expect((await failureOf(`http://127.0.0.1:${port}`)).message).toContain("Does it run?");
+    expect((await failureOf(`http://127.0.0.1:${port}`)).message).toContain("Check that it runs.");
   });
 
   it("a provider that is away", async () => {
     await provider.pause();
     const error = await failureOf(expressApp());
     expect(error).toMatchObject({ step: "login", status: 503, code: "provider_unavailable" });
-    expect(error.message).toContain("Does the provider run");
+    expect(error.message).toContain("Check that the provider runs");
     await provider.resume();
   });
 
@@ -337,14 +337,14 @@ describe("what went wrong, and what to check", () => {
     expect(error.message).toContain("provider.clearFaults()");
   });
 
-  const FAULT_STANDS = "A fault stands at its authorization endpoint";
+  const FAULT_STANDS = "A fault, barrier or hook affects its authorization endpoint";
 
   it.each<Fault>([
     { kind: "hang" },
     { kind: "delay", ms: 60_000 },
     { kind: "drip", body: "<p>" },
     { kind: "delay", ms: 60_000, before: false },
-  ])("an authorization endpoint that does not answer: $kind", async (fault) => {
+  ])("an authorization endpoint that does not respond: $kind", async (fault) => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
       let isOver = false;
@@ -363,7 +363,7 @@ describe("what went wrong, and what to check", () => {
       vi.advanceTimersByTime(1);
       const error = await failure;
       expect(error).toMatchObject({ step: "provider", status: undefined });
-      expect(error.message).toContain("/authorize did not answer within 4 seconds. " + FAULT_STANDS);
+      expect(error.message).toContain("/authorize did not respond within 4 seconds. " + FAULT_STANDS);
     } finally {
       vi.useRealTimers();
     }
@@ -389,24 +389,24 @@ describe("what went wrong, and what to check", () => {
     }
   });
 
-  it.each([2 * 1024 * 1024, Infinity])("an authorization endpoint that answers with %s bytes", async (bytes) => {
+  it.each([2 * 1024 * 1024, Infinity])("an authorization endpoint that responds with %s bytes", async (bytes) => {
     provider.fault("authorize", { kind: "oversized", bytes });
     const error = await failureOf(expressApp());
     expect(error.step).toBe("provider");
-    expect(error.message).toContain("/authorize answered with more than 1 MiB. " + FAULT_STANDS);
+    expect(error.message).toContain("/authorize responded with more than 1 MiB. " + FAULT_STANDS);
   });
 
   it.each<[Fault, string]>([
     [{ kind: "reset" }, "/authorize ended the connection. "],
     [{ kind: "truncated" }, "/authorize ended the connection. "],
-    [{ kind: "garbage" }, "/authorize answered 200. "],
-    [{ kind: "oversized", bytes: 1000 }, "/authorize answered 200. "],
-    [{ kind: "status", status: 400 }, "/authorize answered 400. "],
-    [{ kind: "status", status: 429 }, "/authorize answered 429. "],
-    [{ kind: "status", status: 400, body: { error: "invalid_scope" } }, "/authorize answered 400, invalid_scope. "],
+    [{ kind: "garbage" }, "/authorize responded with 200. "],
+    [{ kind: "oversized", bytes: 1000 }, "/authorize responded with 200. "],
+    [{ kind: "status", status: 400 }, "/authorize responded with 400. "],
+    [{ kind: "status", status: 429 }, "/authorize responded with 429. "],
+    [{ kind: "status", status: 400, body: { error: "invalid_scope" } }, "/authorize responded with 400, invalid_scope. "],
     // The application has a code of that name, too, and a hint for it.
-    [{ kind: "redirect" }, "/redirected answered 404, not_found. "],
-    [{ kind: "status", status: 503, body: { code: "provider_unavailable" } }, "/authorize answered 503, provider_unavailable. "],
+    [{ kind: "redirect" }, "/redirected responded with 404, not_found. "],
+    [{ kind: "status", status: 503, body: { code: "provider_unavailable" } }, "/authorize responded with 503, provider_unavailable. "],
   ])("a fault at the authorization endpoint is told as one: %o", async (fault, message) => {
     // Of a redirect there is nothing to cut.
     provider.fault("authorize", fault.kind === "truncated" ? { ...fault, body: "<p>hello</p>" } : fault);
@@ -421,7 +421,7 @@ describe("what went wrong, and what to check", () => {
     };
     const error = await failureOf(expressApp());
     expect(error).toMatchObject({ step: "provider", status: 500, code: "server_error" });
-    expect(error.message).toContain("What a hook threw is in `provider.violations`.");
+    expect(error.message).toContain("Errors of hooks are in `provider.violations`.");
     expect(provider.violations).toHaveLength(1);
     provider.violations.length = 0;
   });
@@ -437,7 +437,7 @@ describe("what went wrong, and what to check", () => {
     }
     const error = await failureOf(app);
     expect(error).toMatchObject({ step: "callback", status: 503, code: "provider_unavailable" });
-    expect(error.message).toContain("After an earlier failure it is asked again only after a while: move the clock on.");
+    expect(error.message).toContain("After a failure, idpauth waits before it tries the provider again: advance the clock.");
     provider.mutateIdToken = undefined;
     expect((await failureOf(app)).code).toBe("provider_unavailable");
     provider.clock.advance(30_000);
@@ -455,7 +455,7 @@ describe("what went wrong, and what to check", () => {
   it("another client than the provider's", async () => {
     const error = await failureOf(expressApp({ clientId: "somebody-else" }));
     expect(error).toMatchObject({ step: "provider", status: 400, code: "invalid_request" });
-    expect(error.message).toContain("give it `provider.env`; or a fault or hook stands there.");
+    expect(error.message).toContain("Give the application `provider.env`, or remove a fault or hook.");
   });
 
   it("an ID token that is refused", async () => {
@@ -482,7 +482,7 @@ describe("what went wrong, and what to check", () => {
       }),
     );
     expect(error).toMatchObject({ step: "callback", status: 400, code: "login_link_invalid" });
-    expect(error.message).toContain("The cookie of the login did not come back");
+    expect(error.message).toContain("The browser did not return the login's cookie");
   });
 
   it("a session that ends at once", async () => {
@@ -527,15 +527,15 @@ describe("what went wrong, and what to check", () => {
     ]);
     const error = await failureOf(app);
     expect(error).toMatchObject({ step, status: 302 });
-    expect(error.message).toContain("redirects to what is no address");
+    expect(error.message).toContain("an invalid redirect target");
     // It would repeat the address before it, with state and code.
     expect(error.cause).toBeUndefined();
   });
 
-  it.each(["<p>hello</p>", "null"])("a probe that answers %s", async (answer) => {
+  it.each(["<p>hello</p>", "null"])("a probe that responds with %s", async (body) => {
     const app = expressApp({}, [
       (request, response, next) => {
-        if (request.path === "/idpauth/session") response.send(answer);
+        if (request.path === "/idpauth/session") response.send(body);
         else next();
       },
     ]);
@@ -552,15 +552,15 @@ describe("what went wrong, and what to check", () => {
   it("a BASE_URL whose scheme is another than the user's", async () => {
     const error = await failureOf(expressApp({ baseUrl: "https://app.example" }), undefined, { origin: "http://app.example" });
     expect(error).toMatchObject({ step: "callback" });
-    expect(error.message).toContain("leads to https://app.example, but the user is at http://app.example");
+    expect(error.message).toContain("has the origin https://app.example, but the user is at http://app.example");
   });
 
   describe("with another provider", () => {
-    it("on the Internet: nobody is sent there", async () => {
+    it("on the Internet: no request goes there", async () => {
       provider.discoveryDocument = (document) => ({ ...document, authorization_endpoint: "https://login.example/authorize" });
       const error = await failureOf(expressApp());
       expect(error).toMatchObject({ step: "provider", status: undefined });
-      expect(error.message).toContain("sends people to https://login.example.");
+      expect(error.message).toContain("sends users to https://login.example.");
       expect(error.message).toContain("provider.env");
     });
 
@@ -581,22 +581,22 @@ describe("what went wrong, and what to check", () => {
       server.on("request", expressApp({ issuer, clientId, clientSecret }));
       const error = await failureOf(server);
       expect(error).toMatchObject({ step: "provider", status: 200 });
-      expect(error.message).toContain("It wants to show a page");
+      expect(error.message).toContain("It shows a page");
     });
 
-    it("that asks nothing: whoever it signs in, but nobody can be named", async () => {
+    it("that asks nothing: it signs in its own user, and a test cannot name another", async () => {
       // A gateway before the provider, which hides what that is.
       const gateway = await listening(
         createServer((request, response) => {
-          void fetch(`${provider.issuer}${request.url!}`, { redirect: "manual" }).then((answer) => {
-            response.writeHead(answer.status, { Location: answer.headers.get("location") ?? "" }).end();
+          void fetch(`${provider.issuer}${request.url!}`, { redirect: "manual" }).then((reply) => {
+            response.writeHead(reply.status, { Location: reply.headers.get("location") ?? "" }).end();
           });
         }),
       );
       provider.discoveryDocument = (document) => ({ ...document, authorization_endpoint: `http://127.0.0.1:${portOf(gateway)}/authorize` });
       expect((await (await signIn(expressApp())).get("/reports")).status).toBe(200);
       const error = await failureOf(expressApp(), GRACE);
-      expect(error.message).toContain("only a test provider can be told who signs in");
+      expect(error.message).toContain("only a test provider accepts a person");
     });
   });
 });
@@ -640,7 +640,7 @@ describe("what cannot be reached at all is said at once", () => {
   });
 });
 
-it("an application stays open for whoever comes while the last one lets go", async () => {
+it("an application stays open for a browser that opens while the last one closes", async () => {
   const app = async () => new Response("here");
   const first = await browser(app);
   const [second] = await Promise.all([browser(app), first.close()]);

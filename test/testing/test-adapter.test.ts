@@ -116,7 +116,7 @@ describe("the reports", () => {
     results: [result("trip", "there and back"), result("trip", "only here"), result("guard", "it guards", { passed: false, error })],
   };
 
-  it("checkAdapter gives a result for each requirement that is owed, and tells each as it comes", async () => {
+  it("checkAdapter gives a result for each requirement in scope, and reports each one at once", async () => {
     const told: AdapterResult[] = [];
     const report = await checkAdapter({
       name: "Nothing",
@@ -155,7 +155,7 @@ describe("the reports", () => {
     expect(formatAdapterReport(one)).toContain(`  not checked  a | b (${ADAPTER_FEATURES["raw targets"]})\n`);
   });
 
-  it("as a table of cases and hosts", () => {
+  it("as a table of requirements and frameworks", () => {
     expect(formatAdapterTable([one, two])).toBe(
       [
         "| Requirement | One | Two, its own sessions |",

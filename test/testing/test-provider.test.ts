@@ -77,8 +77,8 @@ function credentials(): { client_id: string; client_secret: string } {
   return { client_id: provider.clientId, client_secret: provider.clientSecret };
 }
 
-async function errorIn(answer: Response): Promise<string | undefined> {
-  return ((await answer.json()) as { error?: string }).error;
+async function errorIn(response: Response): Promise<string | undefined> {
+  return ((await response.json()) as { error?: string }).error;
 }
 
 describe("a sign-in by the certified client", () => {
@@ -130,7 +130,7 @@ describe("a sign-in by the certified client", () => {
     expect(provider.issuer).toMatch(new RegExp(`:\\d+${issuerPath}$`));
   });
 
-  it("puts nobody's claims but the subject into the ID token when it is told so", async () => {
+  it("puts only the subject into the ID token if told so", async () => {
     await start({ claimsInIdToken: false });
     const config = await discover();
     const tokens = await (await signIn(config)).exchange();
@@ -184,7 +184,7 @@ describe("what the provider refuses", () => {
     expect(await errorIn(known)).toBe("invalid_grant");
   });
 
-  it("an authorization request without S256, by an error answer that carries state and iss", async () => {
+  it("an authorization request without S256, by an error response that carries state and iss", async () => {
     await start();
     const url = new URL(`${provider.issuer}/authorize`);
     const parameters = {
@@ -335,17 +335,17 @@ describe("what a client is set up with", () => {
   });
 });
 
-it("each answer says whose it is, whatever befalls it", async () => {
+it("each response names the test provider, under every fault", async () => {
   await start();
   const from = async (path: string) => (await fetch(`${provider.issuer}${path}`, { redirect: "manual" })).headers.get("server");
-  const answers = [await from("/jwks"), await from("/unknown"), await from("/token"), await from("/authorize")];
+  const responses = [await from("/jwks"), await from("/unknown"), await from("/token"), await from("/authorize")];
   for (const kind of ["status", "garbage", "oversized", "redirect", "wrong-type", "drip", "truncated"] as const) {
     provider.fault("jwks", { kind, times: 1 });
-    answers.push(await from("/jwks"));
+    responses.push(await from("/jwks"));
   }
   provider.clearFaults();
-  expect(new Set(answers)).toEqual(new Set(["idpauth-test-provider"]));
-  expect(answers).toHaveLength(11);
+  expect(new Set(responses)).toEqual(new Set(["idpauth-test-provider"]));
+  expect(responses).toHaveLength(11);
 });
 
 it("stops where its scope ends", async () => {
@@ -358,14 +358,14 @@ describe("signing keys", () => {
   /** A fresh ID token, and whether it verifies with what is published now. */
   async function verified(): Promise<boolean> {
     const { callback, checks } = await signIn(await discover());
-    const answer = await post("token", {
+    const response = await post("token", {
       ...credentials(),
       grant_type: "authorization_code",
       code: callback.searchParams.get("code")!,
       redirect_uri: REDIRECT_URI,
       code_verifier: checks.pkceCodeVerifier,
     });
-    const { id_token } = (await answer.json()) as { id_token: string };
+    const { id_token } = (await response.json()) as { id_token: string };
     return verifies(id_token);
   }
 
@@ -445,13 +445,13 @@ describe("signing keys", () => {
   });
 });
 
-describe("answers that are changed on the way", () => {
-  it("token answer, authorization answer, discovery document and userinfo", async () => {
+describe("responses that a test changes", () => {
+  it("token response, authorization response, discovery document and userinfo", async () => {
     await start({ announceIss: false });
     const config = await discover();
-    provider.tokenResponse = (answer, { params }) => {
-      delete answer["refresh_token"];
-      answer["asked_for"] = params.get("grant_type");
+    provider.tokenResponse = (response, { params }) => {
+      delete response["refresh_token"];
+      response["asked_for"] = params.get("grant_type");
     };
     const tokens = await (await signIn(config)).exchange();
     expect(tokens.refresh_token).toBeUndefined();
@@ -461,7 +461,7 @@ describe("answers that are changed on the way", () => {
     expect((await signIn(config)).callback.searchParams.get("iss")).toBe("https://evil.example");
     provider.authorizationResponse = undefined;
 
-    provider.tokenResponse = ({ id_token: _left, ...answer }) => answer;
+    provider.tokenResponse = ({ id_token: _left, ...response }) => response;
     await expect((await signIn(config)).exchange()).rejects.toMatchObject({ cause: { message: expect.stringContaining("id_token") } });
 
     provider.discoveryDocument = (document) => ({ ...document, issuer: "https://evil.example" });
@@ -471,7 +471,7 @@ describe("answers that are changed on the way", () => {
     await expect(client.fetchUserInfo(config, tokens.access_token, "ada-1815")).rejects.toThrow();
   });
 
-  it("answers may be any JSON, not only objects", async () => {
+  it("responses may be any JSON, not only objects", async () => {
     await start();
     const config = await discover();
     for (const value of [null, [], 7, "text"]) {
@@ -504,8 +504,8 @@ describe("faults", () => {
     await start();
     provider.fault("jwks", { kind: "status", status: 503, headers: { "Retry-After": "7" }, body: { error: "busy" }, times: 2 });
     for (let round = 0; round < 2; round += 1) {
-      const answer = await jwks();
-      expect([answer.status, answer.headers.get("retry-after"), await answer.json()]).toEqual([503, "7", { error: "busy" }]);
+      const response = await jwks();
+      expect([response.status, response.headers.get("retry-after"), await response.json()]).toEqual([503, "7", { error: "busy" }]);
     }
     expect((await jwks()).status).toBe(200);
   });
@@ -550,27 +550,27 @@ describe("faults", () => {
   ])("%s: no JSON can be read", async (_name, fault) => {
     await start();
     provider.fault("jwks", fault);
-    await expect(jwks().then((answer) => answer.json())).rejects.toThrow();
+    await expect(jwks().then((response) => response.json())).rejects.toThrow();
   });
 
   it("truncated: the status and a part of the body did come", async () => {
     await start();
     provider.fault("jwks", { kind: "truncated", bytes: 5 });
-    const answer = await jwks();
-    expect(answer.status).toBe(200);
-    const first = await answer.body!.getReader().read();
+    const response = await jwks();
+    expect(response.status).toBe(200);
+    const first = await response.body!.getReader().read();
     expect(Buffer.from(first.value).toString()).toBe('{"key');
   });
 
-  it("wrong-type: the real answer under another media type", async () => {
+  it("wrong-type: the real response under another media type", async () => {
     await start();
     provider.fault("jwks", { kind: "wrong-type" });
-    const answer = await jwks();
-    expect(answer.headers.get("content-type")).toBe("text/html");
-    expect(await answer.json()).toEqual(provider.jwks.document());
+    const response = await jwks();
+    expect(response.headers.get("content-type")).toBe("text/html");
+    expect(await response.json()).toEqual(provider.jwks.document());
   });
 
-  it("oversized: well-formed, the real answer within when the work was done", async () => {
+  it("oversized: well-formed, the real response within when the work was done", async () => {
     await start();
     provider.fault("jwks", { kind: "oversized", bytes: 3_000_000, before: false });
     const text = await (await jwks()).text();
@@ -587,7 +587,7 @@ describe("faults", () => {
     await reader.cancel();
   });
 
-  it("redirect: the status and target that were said, and nobody is sent along", async () => {
+  it("redirect: the status and target that were said, and no request follows it", async () => {
     await start();
     let visits = 0;
     other = createServer((_request, response) => {
@@ -597,17 +597,17 @@ describe("faults", () => {
     await once(other, "listening");
     const location = `http://127.0.0.1:${(other.address() as AddressInfo).port}/`;
     provider.fault("token", { kind: "redirect", status: 307, location });
-    const answer = await post("token", credentials());
-    expect([answer.status, answer.headers.get("location"), visits]).toEqual([307, location, 0]);
+    const response = await post("token", credentials());
+    expect([response.status, response.headers.get("location"), visits]).toEqual([307, location, 0]);
   });
 
   it("hang: never answered; clearing the faults cuts it off", async () => {
     await start();
     provider.fault("jwks", { kind: "hang" });
-    const answer = jwks();
-    const failed = expect(answer).rejects.toThrow();
+    const response = jwks();
+    const failed = expect(response).rejects.toThrow();
     await vi.waitUntil(() => provider.requestsTo("jwks").length === 1);
-    expect(await Promise.race([answer.catch(() => "cut off"), turns(20).then(() => "waiting")])).toBe("waiting");
+    expect(await Promise.race([response.catch(() => "cut off"), turns(20).then(() => "waiting")])).toBe("waiting");
     provider.clearFaults();
     await failed;
   });
@@ -623,7 +623,7 @@ describe("faults", () => {
     clock.advance(1);
     expect((await delayed).status).toBe(200);
 
-    // After the work: what was revoked stays revoked, however long the answer takes.
+    // After the work: what was revoked stays revoked, however long the response takes.
     provider.fault("revoke", { kind: "delay", ms: 60_000, before: false, times: 1 });
     const tokens = await (await signIn(await discover())).exchange();
     const revoking = post("revoke", { ...credentials(), token: tokens.access_token });
@@ -686,10 +686,10 @@ describe("barriers", () => {
   it("are released when the provider stops", async () => {
     await start();
     const hold = provider.hold("jwks");
-    const answer = expect(fetch(`${provider.issuer}/jwks`)).rejects.toThrow();
+    const response = expect(fetch(`${provider.issuer}/jwks`)).rejects.toThrow();
     await hold.arrived;
     await provider.stop();
-    await answer;
+    await response;
   });
 });
 
@@ -710,8 +710,8 @@ describe("violations", () => {
     ],
   ])("%s: is recorded, refused, and fails the stop", async (_name, offend, message) => {
     await start();
-    const answer = (await offend()) as Response;
-    expect(answer.status).toBeGreaterThanOrEqual(400);
+    const response = (await offend()) as Response;
+    expect(response.status).toBeGreaterThanOrEqual(400);
     expect(provider.violations.join("\n")).toMatch(message);
     await expect(provider.stop()).rejects.toThrow(message);
     provider.violations.length = 0;
@@ -856,7 +856,7 @@ describe("a slip that JavaScript lets through", () => {
     expect({ ...provider.settings }).toEqual(before);
   });
 
-  it("a setting that nobody reads", async () => {
+  it("a setting that has no effect", async () => {
     await start();
     expect(() => Object.assign(provider.settings, { idTokenSecond: 3 })).toThrow('has no option "idTokenSecond"; there are clientId');
     provider.settings.idTokenSeconds = 3;

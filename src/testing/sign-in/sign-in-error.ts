@@ -24,16 +24,16 @@ export class SignInError extends Error {
 /** What to check, in addition to the table of errors. */
 const HINTS: Partial<Record<string, string>> = {
   provider_unavailable:
-    "Does the provider run (a fault, `pause` or `stop` may have ended that), and has the application got its `provider.env`, " +
-    "with the client's secret? After an earlier failure it is asked again only after a while: move the clock on. " +
-    "The application's log has the reason.",
-  store_unavailable: "Does the store of the sessions run?",
-  login_link_invalid: "The cookie of the login did not come back, or the sessions are not kept between two requests.",
+    "Check that the provider runs, without a fault, `pause` or `stop`, and that the application has its `provider.env`, " +
+    "with the client's secret. After a failure, idpauth waits before it tries the provider again: advance the clock. " +
+    "The application's log contains the reason.",
+  store_unavailable: "Check that the session store runs.",
+  login_link_invalid: "The browser did not return the login's cookie, or the application does not keep sessions between two requests.",
   sign_in_refused:
-    "The application does not accept what the provider says. Do both use one clock (`clock: provider.clock`)? " +
-    "Does a hook such as `mutateIdToken` still stand? The application's log has the reason.",
-  session_missing: "The session middleware has to run before idpauth.",
-  not_found: "Is idpauth mounted at the path in option `mountPath`?",
+    "The application refuses the provider's response. Check that both use one clock (`clock: provider.clock`) " +
+    "and that no hook such as `mutateIdToken` is set. The application's log contains the reason.",
+  session_missing: "Run the session middleware before idpauth.",
+  not_found: "Check that idpauth is mounted at the path in the option `mountPath`.",
 };
 
 /**
@@ -45,7 +45,7 @@ export function deadEnd(step: SignInStep, response: BrowserResponse, latest: unk
   const { status } = response;
   const failure = status === 500 ? latest : undefined;
   const code = codeIn(response);
-  const where = `${placeOf(response.url)} answered ${status}`;
+  const where = `${placeOf(response.url)} responded with ${status}`;
   if (code !== undefined) return new SignInError(step, `${where}, ${explained(code)}`, { status, code, cause: failure });
   if (failure instanceof ConfigurationError) {
     const codes = failure.findings.filter(({ severity }) => severity === "error").map((finding) => finding.code);
@@ -53,10 +53,10 @@ export function deadEnd(step: SignInStep, response: BrowserResponse, latest: unk
   }
   const hint =
     status === 404
-      ? "Is idpauth mounted, before whatever answers 404? If it is, and not at `/idpauth/`, set the option `mountPath`."
+      ? "Mount idpauth before the handler that responds with 404. If idpauth is not at `/idpauth/`, set the option `mountPath`."
       : status >= 500
-        ? "The application itself failed; see its log."
-        : "A redirect was expected. Does something in the application answer before idpauth?";
+        ? "The application failed. See its log."
+        : "A redirect was expected. Check whether another part of the application responds before idpauth.";
   return new SignInError(step, `${where}. ${hint}`, { status, cause: failure });
 }
 

@@ -23,7 +23,7 @@ const PROVIDER_MILLISECONDS = 4_000;
 /** The size limit of each of the provider's responses, which are redirects or errors. */
 const PROVIDER_BYTES = 1024 * 1024;
 const FAULT_STANDS =
-  "A fault stands at its authorization endpoint, or a barrier or hook: `provider.clearFaults()`. What a hook threw is in `provider.violations`.";
+  "A fault, barrier or hook affects its authorization endpoint. Call `provider.clearFaults()`. Errors of hooks are in `provider.violations`.";
 
 /**
  * Signs a user in with the real flow over HTTP: the application's login, the provider, the application's callback. Returns the
@@ -84,7 +84,7 @@ class Trip {
 
   /** The user agrees. @returns the callback URL */
   async provider(authorizationUrl: URL, person: PersonClaims | undefined): Promise<URL> {
-    // The provider may be told to hang, and a runner's own limit would not say where. A socket is waited for, so no test's clock counts.
+    // A fault can make the provider hang, and the test runner's own limit would not name the step. Sockets use the system's time.
     const limit = new AbortController();
     const timer = setTimeout(() => {
       limit.abort();
@@ -105,15 +105,18 @@ class Trip {
       if (target.protocol !== "http:" || !isLoopback(target.hostname)) {
         throw new SignInError(
           "provider",
-          `the application sends people to ${target.origin}. Give it a provider that runs here: idpAuth({ env: provider.env }) with ` +
-            "startTestProvider(). Without a provider, signedInAs makes a session.",
+          `the application sends users to ${target.origin}. Give it a provider that runs here: idpAuth({ env: provider.env }) with ` +
+            "startTestProvider(). To create a session without a provider, use signedInAs.",
         );
       }
       const response = await this.#askProvider(target, { headers: { ...CLICK, ...headers }, signal, maxBytes: PROVIDER_BYTES });
       const isOurs = response.headers["server"] === SERVER_HEADER;
       if (response.location === undefined || !isRedirect(response)) throw noWayOn(response, isOurs);
       if (round === 0 && person !== undefined && !isOurs) {
-        throw new SignInError("provider", `only a test provider can be told who signs in; ${target.origin} is none. Leave the person out.`);
+        throw new SignInError(
+          "provider",
+          `only a test provider accepts a person, and ${target.origin} is no test provider. Omit the argument \`person\`.`,
+        );
       }
       headers = {};
       target = leadingTo("provider", response, target);
@@ -127,8 +130,8 @@ class Trip {
     if (callback.origin !== this.browser.origin) {
       throw new SignInError(
         "callback",
-        `the way back leads to ${callback.origin}, but the user is at ${this.browser.origin}. Behind a proxy, set BASE_URL, or let the ` +
-          "application trust it; else set the option `origin` to the former.",
+        `the callback URL has the origin ${callback.origin}, but the user is at ${this.browser.origin}. Behind a proxy, set BASE_URL or ` +
+          "make the application trust the proxy. Otherwise set the option `origin` to the origin of the callback.",
       );
     }
     const returnedTo = await this.#redirectOf("callback", callback);
@@ -149,9 +152,9 @@ class Trip {
     const code = errorCode(reason);
     const hint =
       this.browser.cookie === ""
-        ? "The browser has kept no cookie: one that is Secure needs https, which the option `origin` plays (https://app.example)."
-        : `The application says: ${code ?? "signed out"}. Do it and the provider use one clock (\`clock: provider.clock\`)?`;
-    throw new SignInError("session", `the callback has passed, and nobody is signed in. ${hint}`, { status: 200, code });
+        ? "The browser stored no cookie. A Secure cookie needs https: set the option `origin`, for example to https://app.example."
+        : `The application reports: ${code ?? "signed out"}. Check that the application uses the provider's clock (\`clock: provider.clock\`).`;
+    throw new SignInError("session", `the callback succeeded, but the user is not signed in. ${hint}`, { status: 200, code });
   }
 
   async #redirectOf(step: SignInStep, target: URL): Promise<URL> {
@@ -165,13 +168,13 @@ class Trip {
       return await this.browser.get(target, options);
     } catch (cause) {
       const found = options.signal.aborted
-        ? `did not answer within ${PROVIDER_MILLISECONDS / 1000} seconds`
+        ? `did not respond within ${PROVIDER_MILLISECONDS / 1000} seconds`
         : cause instanceof BodyTooLargeError
-          ? `answered with more than ${PROVIDER_BYTES / 1024 / 1024} MiB`
+          ? `responded with more than ${PROVIDER_BYTES / 1024 / 1024} MiB`
           : (cause as NodeJS.ErrnoException).code === "ECONNRESET"
             ? "ended the connection"
             : undefined;
-      if (found === undefined) throw nobodyAt("provider", target, cause);
+      if (found === undefined) throw unreachable("provider", target, cause);
       throw new SignInError("provider", `${placeOf(target)} ${found}. ${FAULT_STANDS}`, { cause });
     }
   }
@@ -180,19 +183,19 @@ class Trip {
     try {
       return await this.browser.get(target, options);
     } catch (cause) {
-      throw nobodyAt(step, target, cause);
+      throw unreachable(step, target, cause);
     }
   }
 }
 
-function nobodyAt(step: SignInStep, target: URL, cause: unknown): SignInError {
-  return new SignInError(step, `nothing answers at ${placeOf(target)}. Does it run?`, { cause });
+function unreachable(step: SignInStep, target: URL, cause: unknown): SignInError {
+  return new SignInError(step, `no server responds at ${placeOf(target)}. Check that it runs.`, { cause });
 }
 
 /** Returns the redirect's target. The URL parser's own error would contain state and code. */
 function leadingTo(step: SignInStep, { location = "", status }: BrowserResponse, from: URL): URL {
   if (!URL.canParse(location, from.href)) {
-    throw new SignInError(step, `${placeOf(from)} answered ${status}, and redirects to what is no address.`, { status });
+    throw new SignInError(step, `${placeOf(from)} responded with ${status} and an invalid redirect target.`, { status });
   }
   return new URL(location, from);
 }
@@ -204,7 +207,7 @@ function probed(response: BrowserResponse): { authenticated?: unknown; reason?: 
     const { status, url } = response;
     throw new SignInError(
       "session",
-      `${placeOf(url)} answered ${status}, and not with JSON. Does something in the application answer before idpauth?`,
+      `${placeOf(url)} responded with ${status}, but not with JSON. Check whether another part of the application responds before idpauth.`,
       { status },
     );
   }
@@ -219,11 +222,11 @@ function noWayOn(response: BrowserResponse, isTestProvider: boolean): SignInErro
   const { status, url } = response;
   const code = codeIn(response);
   const hint = !isTestProvider
-    ? "It wants to show a page, and nobody is there to read it. Use startTestProvider(), which asks nothing, or signedInAs."
+    ? "It shows a page, which signIn cannot use. Use startTestProvider(), which shows no page, or signedInAs."
     : status === 400 && code === "invalid_request"
-      ? "The application is not the client that this provider knows: give it `provider.env`; or a fault or hook stands there."
+      ? "The provider does not know the application's client. Give the application `provider.env`, or remove a fault or hook."
       : FAULT_STANDS;
-  const where = `${placeOf(url)} answered ${status}${code === undefined ? "" : `, ${code}`}.`;
+  const where = `${placeOf(url)} responded with ${status}${code === undefined ? "" : `, ${code}`}.`;
   return new SignInError("provider", `${where} ${hint}`, { status, code });
 }
 

@@ -5,7 +5,7 @@ import { dataFor, entryOf, inserted, insertedAs, LONG, newKey, sameBytes, sameDa
 
 const MEGABYTE = 1024 * 1024;
 
-/** What lies in the store, and under which key. */
+/** Requirements on the stored keys and data. */
 export const contentRequirements: readonly StoreRequirement[] = [
   {
     method: "data",

@@ -105,7 +105,7 @@ export const deleteRequirements: readonly StoreRequirement[] = [
             return true;
           },
         ]);
-        assert.equal(deleted, isReplaced === true ? "second" : "first", `replace was answered with ${String(isReplaced)}`);
+        assert.equal(deleted, isReplaced === true ? "second" : "first", `replace returned ${String(isReplaced)}`);
       }
     },
   },

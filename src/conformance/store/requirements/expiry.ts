@@ -5,7 +5,7 @@ import { entryOf, inserted, isAbsent, LONG, newKey, sameData, until } from "./sa
 
 const method = "expiry";
 
-/** Seconds; in milliseconds more than a timer of 32 bits can wait. */
+/** Seconds. In milliseconds, longer than a 32-bit timer can wait. */
 const VERY_LONG = 400 * 86_400;
 
 export const expiryRequirements: readonly StoreRequirement[] = [
@@ -23,7 +23,7 @@ export const expiryRequirements: readonly StoreRequirement[] = [
         await until(under, expiresAt - 1);
         const last = await under.store.get(key);
         const listed = await under.store.listBySubject(subject);
-        // Real time may have passed the last second before the answers came; then they say nothing.
+        // Real time may have passed the last second before the results arrive. Such results prove nothing.
         if (under.now() >= expiresAt) continue;
         assert.notEqual(last, undefined, "gone before its end");
         assert.deepEqual(listed, [key], "listed until its end");
@@ -54,9 +54,9 @@ export const expiryRequirements: readonly StoreRequirement[] = [
       assert.equal(
         await under.store.replace(first.key, entryOf(under, "late", { subject }), first.version),
         false,
-        "a late replace was answered with true",
+        "a late replace returned true",
       );
-      assert.equal(await under.store.touch(second.key, under.now(), under.now() + LONG), false, "a late touch was answered with true");
+      assert.equal(await under.store.touch(second.key, under.now(), under.now() + LONG), false, "a late touch returned true");
       assert.equal(await under.store.delete(third.key), undefined, "delete gave what had expired");
       assert.deepEqual(await under.store.listBySubject(subject), [], "listed beyond its end");
       for (const { key } of [first, second, third]) assert.equal(await under.store.get(key), undefined, "get gave what had expired");
@@ -86,7 +86,7 @@ export const expiryRequirements: readonly StoreRequirement[] = [
         await until(under, expiresAt);
         const found = [await under.store.get(touched.key), await under.store.get(replaced.key)];
         const listed = await under.store.listBySubject(subject);
-        // As above: real time may have passed the end.
+        // Real time may have passed the end, as above.
         if (under.now() >= prolonged) continue;
         sameData(found[0], touched.entry.data);
         sameData(found[1], entryOf(under, "second").data);

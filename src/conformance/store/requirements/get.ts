@@ -4,7 +4,7 @@ import { entryOf, inserted, LONG, newKey, sameBytes, sameData, versionOf } from 
 
 const method = "get";
 
-/** Epoch seconds beyond 32 bits with a sign, and without. */
+/** Epoch seconds beyond the signed and the unsigned 32-bit range. */
 const FAR_TIMES = [2_200_000_000, 4_400_000_000];
 
 export const getRequirements: readonly StoreRequirement[] = [
@@ -111,10 +111,10 @@ export const getRequirements: readonly StoreRequirement[] = [
     async check(under) {
       const one = async (index: number): Promise<void> => {
         const subject = newKey();
-        const { key, entry, version } = await inserted(under, `visitor ${index}`, { subject });
+        const { key, entry, version } = await inserted(under, `user ${index}`, { subject });
         sameData(await under.store.get(key), entry.data);
         assert.deepEqual(await under.store.listBySubject(subject), [key]);
-        const second = entryOf(under, `visitor ${index}, again`, { subject });
+        const second = entryOf(under, `user ${index}, again`, { subject });
         assert.equal(await under.store.replace(key, second, version), true, "replace");
         assert.equal(await under.store.touch(key, under.now(), second.expiresAt), true, "touch");
         sameData(await under.store.get(key), second.data);

@@ -30,8 +30,8 @@ export const listRequirements: readonly StoreRequirement[] = [
     async check(under) {
       const subject = newKey();
       const keys = Array.from({ length: 150 }, newKey);
-      const answers = await Promise.all(keys.map((key) => under.store.insert(key, entryOf(under, "one of many", { subject }))));
-      assert.ok(answers.every(Boolean));
+      const results = await Promise.all(keys.map((key) => under.store.insert(key, entryOf(under, "one of many", { subject }))));
+      assert.ok(results.every(Boolean));
       const listed = await under.store.listBySubject(subject);
       assert.equal(listed.length, keys.length, "the number of keys");
       assert.deepEqual(listed.sort(), keys.sort());
@@ -98,7 +98,7 @@ export const listRequirements: readonly StoreRequirement[] = [
       }
       for (const [subject, key] of keys) assert.deepEqual(await under.store.listBySubject(subject), [key]);
       for (const pattern of [`${base.slice(0, 10)}%`, `${base.slice(0, 10)}*`, "*", "%", ""]) {
-        assert.deepEqual(await under.store.listBySubject(pattern), [], "keys of a subject that nobody has");
+        assert.deepEqual(await under.store.listBySubject(pattern), [], "keys of a subject that no session has");
       }
     },
   },

@@ -6,16 +6,16 @@ import { dataFor, entryOf, fieldsOf, inserted, LONG, newKey, sameBytes, sameData
 const method = "outage";
 const needs = "outage";
 
-/** Milliseconds that a store may need to find its server again. */
+/** Milliseconds that a store may need to reconnect to its server. */
 const RETURN_LIMIT = 30_000;
-/** Milliseconds between two looks at whether it has. */
+/** Milliseconds between two checks for the reconnection. */
 const LOOK_INTERVAL = 20;
-/** How many calls are answered before what was refused counts as refused for good. */
+/** The number of later calls after which a refused write can no longer take effect. */
 const LATER_CALLS = 20;
 
-const SECRET = "sealed bytes that nobody may read";
+const SECRET = "secret bytes of an encrypted record";
 
-/** What holds while the store's server is away, and after. */
+/** Requirements during and after an outage of the store's server. */
 export const outageRequirements: readonly StoreRequirement[] = [
   {
     method,
@@ -62,7 +62,7 @@ export const outageRequirements: readonly StoreRequirement[] = [
     async check(under) {
       const there = await prepared(under);
       await duringOutage(under, there);
-      // What was held back may still be on its way: other calls go first, so that it had its chance.
+      // A delayed write may still arrive, so other calls run first.
       for (let call = 0; call < LATER_CALLS; call += 1) {
         await whenBack(() => nothingIsDone(under, there));
         await whenBack(async () => {
@@ -89,16 +89,16 @@ export const outageRequirements: readonly StoreRequirement[] = [
   },
 ];
 
-/** What is there before the outage: one entry for each method that could spoil it. */
+/** The entries before the outage: one for each method that could change it. */
 interface Prepared {
   readonly kept: Inserted;
   readonly replaced: Inserted;
   readonly touched: Inserted;
   readonly deleted: Inserted;
-  /** Of all four. */
+  /** The subject of all four entries. */
   readonly subject: string;
   readonly summary: Uint8Array;
-  /** Not there. */
+  /** A key without an entry. */
   readonly fresh: string;
 }
 
@@ -119,12 +119,12 @@ async function prepared(under: StoreUnderTest): Promise<Prepared> {
 
 interface Outcome {
   readonly method: StoreMethod;
-  /** What it did instead of rejecting with an Error in time. */
+  /** What the method did instead of rejecting with an Error in time; undefined if it rejected. */
   readonly mistake: string | undefined;
   readonly error: unknown;
 }
 
-/** Asks every method while the server is away, twice: a store that finds out, and one that knows. */
+/** Calls every method twice during the outage: before and after the store has noticed it. */
 async function duringOutage(under: StoreUnderTest, there: Prepared): Promise<Outcome[]> {
   const { store } = under;
   const entry = entryOf(under, "", { data: dataFor(store, SECRET), subject: there.subject, summary: new TextEncoder().encode(SECRET) });
@@ -145,7 +145,7 @@ async function duringOutage(under: StoreUnderTest, there: Prepared): Promise<Out
   return outcomes;
 }
 
-/** What the work comes to is its own affair; the server comes back in any case. */
+/** Runs the work during an outage. The outage ends even if the work fails. */
 async function away({ outage }: StoreUnderTest, work: () => Promise<unknown>): Promise<void> {
   assert.ok(outage !== undefined, "there is no outage");
   try {
@@ -158,24 +158,24 @@ async function away({ outage }: StoreUnderTest, work: () => Promise<unknown>): P
 
 async function outcomeOf(asked: StoreMethod, question: () => Promise<unknown>): Promise<Outcome> {
   try {
-    return { method: asked, mistake: `answered ${shown(await question())}`, error: undefined };
+    return { method: asked, mistake: `returned ${shown(await question())}`, error: undefined };
   } catch (error) {
     return { method: asked, mistake: mistakeIn(error), error };
   }
 }
 
 function mistakeIn(error: unknown): string | undefined {
-  // Not the store's: its answer was late, or of the wrong kind.
+  // An AssertionError comes from the check: the result was late or of the wrong type.
   if (error instanceof assert.AssertionError) return `failed: ${error.message}`;
   return error instanceof Error ? undefined : "rejected with what is no Error";
 }
 
-function shown(answer: unknown): string {
-  if (typeof answer === "boolean" || answer === undefined) return String(answer);
-  return Array.isArray(answer) ? `with ${answer.length} keys` : "with an entry";
+function shown(result: unknown): string {
+  if (typeof result === "boolean" || result === undefined) return String(result);
+  return Array.isArray(result) ? `${result.length} keys` : "an entry";
 }
 
-/** Does the work again while the store rejects: finding its server may take it a moment, and several connections. */
+/** Repeats the work while the store rejects. Reconnecting may take time and several attempts. */
 async function whenBack(work: () => Promise<void>): Promise<void> {
   const started = performance.now();
   for (;;) {
@@ -192,7 +192,7 @@ async function whenBack(work: () => Promise<void>): Promise<void> {
 async function nothingIsDone({ store }: StoreUnderTest, there: Prepared): Promise<void> {
   assert.equal(await store.get(there.fresh), undefined, "an insert that was refused has been done");
   const replaced = await store.get(there.replaced.key);
-  // An entry that the server has lost is another requirement's affair.
+  // Another requirement checks for entries that the server has lost.
   if ((await store.get(there.kept.key)) === undefined) return;
   assert.equal(replaced?.version, there.replaced.version, "a replace that was refused has been done");
   const touched = await store.get(there.touched.key);
@@ -201,7 +201,7 @@ async function nothingIsDone({ store }: StoreUnderTest, there: Prepared): Promis
   assert.notEqual(await store.get(there.deleted.key), undefined, "a delete that was refused has been done");
 }
 
-/** All the text that a log could take from an error. */
+/** Returns all text in an error that a log could contain. */
 function everythingIn(error: unknown): string {
   const seen = new Set<unknown>();
   const walk = (value: unknown): string => {

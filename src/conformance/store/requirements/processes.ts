@@ -19,7 +19,7 @@ import {
 const method = "processes";
 const needs = "another";
 
-/** What holds between two stores over the same data. */
+/** Requirements on two stores over the same data. */
 export const processRequirements: readonly StoreRequirement[] = [
   {
     method,
@@ -109,9 +109,8 @@ export const processRequirements: readonly StoreRequirement[] = [
         await under.store.delete(key);
         const entry = entryOf(under, "late");
         if (first === "get") assert.equal(await other.get(key), undefined, "get gave what the other had deleted");
-        if (first === "replace") assert.equal(await other.replace(key, entry, version), false, "a late replace was answered with true");
-        if (first === "touch")
-          assert.equal(await other.touch(key, under.now(), entry.expiresAt), false, "a late touch was answered with true");
+        if (first === "replace") assert.equal(await other.replace(key, entry, version), false, "a late replace returned true");
+        if (first === "touch") assert.equal(await other.touch(key, under.now(), entry.expiresAt), false, "a late touch returned true");
         if (first === "delete") assert.equal(await other.delete(key), undefined, "delete gave what the other had deleted");
         assert.equal(await other.get(key), undefined, `${first} by the other store brought it back`);
         assert.equal(await under.store.get(key), undefined, `${first} by the other store brought it back`);
@@ -139,7 +138,7 @@ export const processRequirements: readonly StoreRequirement[] = [
           },
         ]);
         assert.equal(await under.store.get(key), undefined, "the entry is there again");
-        assert.equal(deleted, isReplaced === true ? "second" : "first", `replace was answered with ${String(isReplaced)}`);
+        assert.equal(deleted, isReplaced === true ? "second" : "first", `replace returned ${String(isReplaced)}`);
       }
     },
   },
@@ -175,12 +174,12 @@ export const processRequirements: readonly StoreRequirement[] = [
       for (let round = 0; round < ROUNDS; round += 1) {
         const { key, version } = await inserted(under, "first", { lastActive: now - 100 });
         const second = entryOf(under, "second");
-        const answers = await atOnce(round, [
+        const results = await atOnce(round, [
           () => under.store.touch(key, now - 1, now),
           () => other.replace(key, second, version),
           () => under.store.touch(key, now, now),
         ]);
-        assert.equal(answers[1], true, "the replace was refused");
+        assert.equal(results[1], true, "the replace was refused");
         const stored = await other.get(key);
         sameData(stored, second.data);
         assert.notEqual(stored?.version, version, "the version is the old one again");

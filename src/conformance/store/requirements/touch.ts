@@ -146,8 +146,8 @@ export const touchRequirements: readonly StoreRequirement[] = [
         const { key, version } = await inserted(under, "first");
         const second = entryOf(under, "second");
         const touch = () => under.store.touch(key, now, now + LONG + 1);
-        const answers = await atOnce(round, [touch, touch, () => under.store.replace(key, second, version), touch, touch]);
-        assert.equal(answers[2], true, "the replace was refused");
+        const results = await atOnce(round, [touch, touch, () => under.store.replace(key, second, version), touch, touch]);
+        assert.equal(results[2], true, "the replace was refused");
         raced.push({ key, version, second });
       }
       await aMoment();
@@ -168,12 +168,12 @@ export const touchRequirements: readonly StoreRequirement[] = [
       const now = under.now();
       for (let round = 0; round < ROUNDS; round += 1) {
         const { key, version } = await inserted(under, "first", { lastActive: now - 100 });
-        const answers = await atOnce(round, [
+        const results = await atOnce(round, [
           () => under.store.touch(key, now, now),
           () => under.store.replace(key, entryOf(under, "second", { lastActive: now - 100 }), version),
           () => under.store.touch(key, now - 1, now),
         ]);
-        assert.deepEqual([answers[0], answers[2]], [true, true], "touch was answered with false");
+        assert.deepEqual([results[0], results[2]], [true, true], "touch returned false");
         assert.equal((await under.store.get(key))?.lastActive, now, "the stamp was lost");
       }
     },
