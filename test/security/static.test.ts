@@ -38,19 +38,16 @@ describe("the source", () => {
   });
 
   it("[ASVS-11.5.1] [PKCE-1] [ASVS-7.2.1] makes state, nonce, verifier and session identifier of 256 bits from the system's generator", () => {
-    expect(uses(/randomBytes\(32\)\.toString\("base64url"\)/).filter((use) => use.includes("return"))).toEqual([
-      expect.stringMatching(/^endpoints\/login\.ts:/),
-      expect.stringMatching(/^sessions\/seal\.ts:/),
-    ]);
-    expect(
-      uses(/\b(?:state|nonce|verifier): /).filter((use) => use.startsWith("endpoints/login.ts") && use.includes("unguessable()")),
-    ).toHaveLength(3);
+    // One for the login's values, one for the session's identifier.
+    expect([...files.values()].join("\n")).toMatch(/function unguessable\(\): string \{\s+return randomBytes\(32\)/);
+    expect(uses(/return randomBytes\(32\)\.toString\("base64url"\)/)).toHaveLength(2);
+    for (const name of ["state", "nonce", "verifier"]) expect(uses(new RegExp(`\\b${name}: unguessable\\(\\)`)), name).toHaveLength(1);
   });
 
   it("[ASVS-11.5.1] uses Math.random to spread pauses in time, and for nothing else", () => {
-    // Back-off and its Retry-After, and waiting: for another process's lease, for a database, for the next sweep.
-    expect(uses(/Math\.random/).length).toBeGreaterThan(0);
-    for (const use of uses(/Math\.random/)) expect(use).toMatch(/pause|wait\(|estimate|random = Math\.random|\* Math\.min|interval/i);
+    const randoms = uses(/Math\.random/);
+    expect(randoms.length).toBeGreaterThan(0);
+    for (const use of randoms) expect(use).toMatch(/: .*(?:pause|wait\(|estimate|random = Math\.random)/i);
   });
 
   it("[ASVS-11.5.1] makes no identifier of a UUID: one is used in tests' sessions alone, as part of a name", () => {
@@ -60,19 +57,19 @@ describe("the source", () => {
   it("[F14] never turns off the check of certificates", () => {
     expect(uses(/NODE_TLS_REJECT_UNAUTHORIZED|rejectUnauthorized|checkServerIdentity/)).toEqual([]);
     // http, where the settings' own rule lets it be: on loopback, or in debug mode.
-    expect(filesWith(/allowInsecureRequests/)).toEqual(["provider/client-requests.ts"]);
+    expect(filesWith(/allowInsecureRequests/)).toHaveLength(1);
   });
 
   it("[ASVS-15.3.2] has one place that asks the provider, and it follows no redirect", () => {
     expect(uses(/\bfetch\(/).filter((use) => !/^adapters\/|function|customFetch\]/.test(use))).toEqual([
-      expect.stringMatching(/^provider\/transport\.ts: .*redirect: "manual"/),
+      expect.stringContaining('redirect: "manual"'),
     ]);
     expect(filesWith(/from "node:https?"/).filter((path) => !path.startsWith("adapters/"))).toEqual([]);
     expect(uses(/redirect: "follow"/)).toEqual([]);
   });
 
   it("[SM-2] names its cookie by what it is for, with nothing of the technology or the person in it", () => {
-    const names = uses(/__Host-|"idpauth"/).filter((use) => use.startsWith("sessions/cookie.ts"));
+    const names = uses(/__Host-|"idpauth"/).filter((use) => use.startsWith("sessions/"));
     expect(names.length).toBeGreaterThan(0);
     for (const name of names) expect(name).not.toMatch(/express|node|php|java|asp|sub|email/i);
   });
@@ -87,6 +84,8 @@ describe("the source", () => {
 
   it("[ASVS-16.4.1] writes nowhere but to its log, whose default is one place, and the stack of a handler that failed to stderr", () => {
     expect(uses(/\bconsole\./)).toEqual([]);
-    expect(filesWith(/process\.(?:stderr|stdout)\.write/)).toEqual(["adapters/node/error.ts", "events/stderr-log.ts"]);
+    const writes = uses(/process\.(?:stderr|stdout)\.write/);
+    expect(writes).toHaveLength(2);
+    for (const write of writes) expect(write).toMatch(/stderr\.write\(.*(?:\$\{level\}|error\.stack)/);
   });
 });
