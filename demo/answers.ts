@@ -2,7 +2,7 @@ import { isOutage } from "idpauth";
 import { messagePage } from "./pages.js";
 import { UserinfoError } from "./userinfo.js";
 
-/** An answer of the demo's own, whichever host sends it. */
+/** A response of the demo, the same for every framework. */
 export interface DemoAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -10,7 +10,7 @@ export interface DemoAnswer {
   readonly body: string;
 }
 
-/** What a page may load beside the stylesheet. */
+/** What a page may load in addition to the stylesheet. */
 export interface PageNeeds {
   /** Of a person; its origin is allowed. */
   readonly picture?: string | null | undefined;
@@ -48,10 +48,10 @@ export function notFoundAnswer(): DemoAnswer {
   return pageAnswer(404, messagePage("There is nothing here", "This address leads nowhere."));
 }
 
-/** What a host's error handler answers; what is nobody's fault but the demo's goes to the console, too. */
+/** Returns the error handler's response. Also writes the demo's own errors to the console. */
 export function errorAnswer(error: unknown): DemoAnswer {
   if (isOutage(error)) {
-    // Nobody has been signed out: the same request may succeed a moment later.
+    // An outage signs no user out: the same request may succeed a moment later.
     const retryAfter = "retryAfter" in error ? error.retryAfter : 1;
     const answer = jsonAnswer(error.status, { error: error.code });
     return { ...answer, headers: { ...answer.headers, "Retry-After": String(retryAfter) } };
@@ -61,7 +61,7 @@ export function errorAnswer(error: unknown): DemoAnswer {
   return jsonAnswer(500, { error: "internal_error" });
 }
 
-/** The one foreign origin that a page needs. What comes from the provider is nobody's promise. */
+/** Returns the one foreign origin that a page needs. The provider's value is validated. */
 function pictureOrigin(picture: string | null | undefined): string | undefined {
   if (!picture || !URL.canParse(picture)) return undefined;
   const { protocol, origin } = new URL(picture);

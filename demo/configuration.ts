@@ -23,7 +23,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const HOSTS = ["express", "fastify", "hono", "koa", "node", "fetch"] as const;
 
-/** What brings a host's own server-side sessions; the other hosts have none. */
+/** The middleware for each framework's own server-side sessions. The other frameworks have none. */
 const SESSION_MIDDLEWARE: Partial<Record<(typeof HOSTS)[number], string>> = { express: "express-session", fastify: "@fastify/session" };
 
 const SESSIONS =
@@ -118,7 +118,7 @@ export function withoutPassword(url: URL): string {
   return `${url.protocol}//${url.host}${url.pathname}`;
 }
 
-/** Where the provider may send a visitor back to: each address under which the demo may be visited. */
+/** Returns the redirect URIs: one for each address of the demo. */
 export function redirectUris(env: Environment, port: number): string[] {
   const path = mountPath(env);
   const own = [`http://127.0.0.1:${port}`, `http://localhost:${port}`];

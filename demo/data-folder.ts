@@ -20,10 +20,10 @@ const STATE_FILE = "demo.db";
 
 /**
  * A folder below the system's temporary one, for this user alone. Demos that run at the same time have one each: the first is
- * `idpauth-demo-<uid>`, the next `idpauth-demo-<uid>-2`, and a demo that starts takes the first that nobody uses.
+ * `idpauth-demo-<uid>`, the next `idpauth-demo-<uid>-2`, and a demo that starts takes the first unused one.
  *
  * @throws DriverMissingError
- * @throws DemoConfigurationError the folder is somebody else's, or cannot be used
+ * @throws DemoConfigurationError if the folder belongs to another user or cannot be used
  */
 export async function claimDataFolder(): Promise<DataFolder> {
   for (let number = 1; number <= MOST_DEMOS; number += 1) {

@@ -141,7 +141,7 @@ function claims(issuer: string, person: Person) {
 }
 
 /**
- * Every sign-in asks anew who it shall be, in every tab: the provider's own session would answer for the visitor. So its
+ * Every sign-in asks anew who it shall be, in every tab: the provider's own session would choose for the user. So its
  * cookie is dropped on the way in.
  */
 function forgetWhoWasHere(request: IncomingMessage): void {

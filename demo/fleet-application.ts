@@ -1,9 +1,9 @@
-/** One application process of the fleet: the demo, with a front page that shows which process answered. */
+/** One application process of the fleet: the demo, with a front page that shows which process responded. */
 import { createServer } from "node:http";
 import { ConfigurationError, isOutage } from "idpauth";
 import { fileAnswer, pageAnswer } from "./answers.js";
 import { DemoConfigurationError, mountPath } from "./configuration.js";
-import { expressDemo, send } from "./express-host.js";
+import { expressDemo, send } from "./express-application.js";
 import type { FleetNews, FleetProcess, ReadyMessage } from "./fleet-messages.js";
 import { fleetPage, type FleetVisitor } from "./fleet-page.js";
 import { FLEET_SCRIPT } from "./fleet-script.js";
@@ -21,7 +21,7 @@ async function start(): Promise<void> {
   const sessions = await openSessions({ kind: "redis", url: new URL(env["FLEET_REDIS"] ?? "") }, undefined);
   const setup = { configuration: { sessions: { kind: "memory" } as const }, env, store: sessions.store };
   const { listener, idle } = expressDemo(setup, (routes, auth) => {
-    // Says whether this process answers, not whether its store does: no other process would do better then.
+    // Shows whether this process responds, not whether its store does: all processes share the store.
     routes.get("/health", (_request, response) => {
       send(response, fileAnswer("text/plain; charset=utf-8", "ok", "no-store"));
     });
@@ -54,11 +54,11 @@ async function start(): Promise<void> {
   await listen(server, Number(env["PORT"]));
   endOnSignal(async () => {
     await closeServer();
-    // A refresh goes on when its visitor has left: it has spent the token, and has yet to store the next one.
+    // A refresh continues after its user has left: the token is spent, and the next one is not stored yet.
     await idle();
     await sessions.close();
   });
-  // A supervisor that was killed leaves nobody behind.
+  // This process ends when its supervisor is killed.
   process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
   process.send?.({ ready: true } satisfies ReadyMessage);
 }

@@ -1,10 +1,10 @@
 import { STYLE } from "./style.js";
 
 export interface BalancerPlan {
-  /** Where visitors come in; loopback only. */
+  /** The port for browsers; loopback only. */
   readonly port: number;
   readonly applications: readonly { readonly name: string; readonly port: number }[];
-  /** What visitors get while no application process runs: an HTTP answer in a file. */
+  /** The HTTP response, in a file, for browsers while no application process runs. */
   readonly errorFile: string;
 }
 

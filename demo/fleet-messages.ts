@@ -14,7 +14,7 @@ export interface FleetNews {
   readonly processes: readonly FleetProcess[];
 }
 
-/** A process to the supervisor: it answers requests. */
+/** A process to the supervisor: it accepts requests. */
 export interface ReadyMessage {
   readonly ready: true;
 }

@@ -1,4 +1,4 @@
-/** The embedded provider as a process of the fleet. What it issued lies in a file, so that it survives being killed. */
+/** The embedded provider as a process of the fleet. What it issued is stored in a file, so that it survives being killed. */
 import { DemoConfigurationError } from "./configuration.js";
 import { startEmbeddedProvider } from "./embedded-provider.js";
 import type { ProviderReadyMessage } from "./fleet-messages.js";
@@ -21,7 +21,7 @@ async function start(): Promise<void> {
     await provider.close();
     state.close();
   });
-  // A supervisor that was killed leaves nobody behind.
+  // This process ends when its supervisor is killed.
   process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
   const { issuer, clientId, clientSecret } = provider;
   process.send?.({ ready: true, issuer, clientId, clientSecret } satisfies ProviderReadyMessage);

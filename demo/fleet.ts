@@ -1,6 +1,6 @@
 /**
  * The fleet: Redis, the embedded provider, three application processes and a load balancer, each a process of its own, and
- * this one, which starts them again when they end. Everything lies in a temporary folder that goes with it.
+ * this one, which starts them again when they end. Everything is stored in a temporary folder, which is deleted at the end.
  */
 import { fork, spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -125,7 +125,7 @@ async function joinRedis(join: Join, executable: string, folder: string, port: n
     port,
     dir: JSON.stringify(folder),
     requirepass: password,
-    // Every write is in the system's hands before it is answered: a killed Redis loses no session.
+    // The operating system has every write before Redis responds: a killed Redis loses no session.
     appendonly: "yes",
     appendfsync: "everysec",
     save: '""',
@@ -200,7 +200,7 @@ async function saysReady(child: ChildProcess): Promise<ReadyMessage> {
   return message;
 }
 
-/** Settles when somebody listens there; never, when the child has ended, which is told elsewhere. */
+/** Resolves when a server listens there. Never settles if the child has ended; another listener reports that. */
 async function answers(port: number, child: ChildProcess): Promise<void> {
   while (child.exitCode === null && child.signalCode === null) {
     const socket = connect(port, "127.0.0.1");

@@ -14,19 +14,19 @@ import {
   type Environment,
 } from "./configuration.js";
 import { startEmbeddedProvider, type EmbeddedProvider } from "./embedded-provider.js";
-import type { DemoApplication, DemoSetup, Listener } from "./host.js";
+import type { DemoApplication, DemoSetup, Listener } from "./application.js";
 import { openKept } from "./kept.js";
 import { closable, endOnSignal, isTaken, listen } from "./server.js";
 import type { DemoState } from "./state.js";
 
-/** A host's framework is loaded when it is the one that is asked for. */
+/** Loads only the chosen framework. */
 const HOSTS: Record<DemoConfiguration["host"], (setup: DemoSetup) => Promise<DemoApplication>> = {
-  express: async (setup) => (await import("./express-host.js")).expressDemo(setup),
-  fastify: async (setup) => (await import("./fastify-host.js")).fastifyDemo(setup),
-  hono: async (setup) => (await import("./hono-host.js")).honoDemo(setup),
-  koa: async (setup) => (await import("./koa-host.js")).koaDemo(setup),
-  node: async (setup) => (await import("./node-host.js")).nodeDemo(setup),
-  fetch: async (setup) => (await import("./fetch-host.js")).fetchDemo(setup),
+  express: async (setup) => (await import("./express-application.js")).expressDemo(setup),
+  fastify: async (setup) => (await import("./fastify-application.js")).fastifyDemo(setup),
+  hono: async (setup) => (await import("./hono-application.js")).honoDemo(setup),
+  koa: async (setup) => (await import("./koa-application.js")).koaDemo(setup),
+  node: async (setup) => (await import("./node-application.js")).nodeDemo(setup),
+  fetch: async (setup) => (await import("./fetch-application.js")).fetchDemo(setup),
 };
 
 async function start(): Promise<void> {
@@ -56,7 +56,7 @@ async function start(): Promise<void> {
   open(listener);
   endOnSignal(async () => {
     await closeServer();
-    // A refresh goes on when its visitor has left: it has spent the token, and has yet to store the next one.
+    // A refresh continues after its user has left: the token is spent, and the next one is not stored yet.
     await idle();
     await provider?.close();
     await sessions.close();

@@ -1,4 +1,4 @@
-/** Somebody who can sign in at the embedded provider, without a password. */
+/** A user who can sign in at the embedded provider, without a password. */
 export interface Person {
   /** The subject (`sub`) and the name in the addresses of the provider's own pages. */
   readonly id: string;

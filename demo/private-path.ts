@@ -6,7 +6,7 @@ import { DemoConfigurationError } from "./configuration.js";
  * nothing: it may be another user's, or a link.
  *
  * @param make fails with EEXIST when there is something already, whatever it is
- * @throws DemoConfigurationError it is somebody else's, or cannot be made
+ * @throws DemoConfigurationError if it belongs to another user or cannot be made
  */
 export function keepPrivate(path: string, kind: "file" | "folder", make: () => void): void {
   const otherwise = "Set TMPDIR to a folder of your own, or DEMO_SESSIONS=memory.";

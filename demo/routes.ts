@@ -5,21 +5,21 @@ import { homePage, reportsPage, REPORTS } from "./pages.js";
 import { STYLE } from "./style.js";
 import { fetchUserinfo } from "./userinfo.js";
 
-/** The accessors of any host, whatever its requests look like. */
+/** The accessors of any adapter. */
 export interface Accessors<FrameworkRequest> {
   getUser(request: FrameworkRequest): Promise<UserPayload | null>;
   getCredentials(request: FrameworkRequest): Promise<Credentials | null>;
 }
 
-/** One GET route of the demo; a host puts its own guard before those that are guarded. */
+/** One GET route of the demo; each framework adds its own guard to guarded routes. */
 export interface DemoRoute<FrameworkRequest> {
   readonly path: string;
   readonly isGuarded: boolean;
-  /** What it rejects with belongs to the host's error handler. */
+  /** Rejections go to the framework's error handler. */
   answer(request: FrameworkRequest): DemoAnswer | Promise<DemoAnswer>;
 }
 
-/** THE table: what the demo answers, on whichever host. */
+/** The routes of the demo, the same for every framework. */
 export function demoRoutes<FrameworkRequest>(env: Environment, auth: Accessors<FrameworkRequest>): readonly DemoRoute<FrameworkRequest>[] {
   const mounted = mountPath(env);
   return [
@@ -46,7 +46,7 @@ export function demoRoutes<FrameworkRequest>(env: Environment, auth: Accessors<F
       isGuarded: true,
       async answer(request) {
         const credentials = await auth.getCredentials(request);
-        // The guard let the visitor through a moment ago, but a sign-out in another tab may have come between.
+        // The guard accepted the user a moment ago, but another tab may have signed out meanwhile.
         if (credentials === null) return jsonAnswer(401, { error: "login_required" });
         return jsonAnswer(200, await fetchUserinfo(env["IDP_ISSUER"], credentials.token));
       },

@@ -69,7 +69,7 @@ async function openRedis(url: URL): Promise<OpenSessions> {
   const connect = () =>
     createClient({
       url: url.href,
-      // A command that waits out an outage would run long after its visitor was answered.
+      // A command that waits out an outage would run long after the response.
       disableOfflineQueue: true,
       socket: {
         connectTimeout: TIMEOUT,
@@ -159,7 +159,7 @@ async function inTime<Result>(work: Promise<Result>): Promise<Result> {
     return await Promise.race([work, tooLate]);
   } finally {
     giveUp.abort();
-    // Nobody waits for the slower one any more.
+    // The slower one is not needed any more.
     void Promise.allSettled([work, tooLate]);
   }
 }

@@ -39,7 +39,7 @@ export async function loadSqlite(): Promise<typeof Database> {
  *
  * @returns undefined when another process holds it
  * @throws DriverMissingError
- * @throws DemoConfigurationError not such a file, or somebody else's
+ * @throws DemoConfigurationError if it is no such file, or belongs to another user
  */
 export async function openStateFile(file: string): Promise<DemoState | undefined> {
   const Open = await loadSqlite();

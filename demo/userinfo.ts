@@ -2,7 +2,7 @@ const GOOGLE = "https://accounts.google.com";
 /** Milliseconds for each of the two requests. */
 const TIMEOUT = 5000;
 
-/** The provider gave no usable answer. The message is ours, never the provider's words. */
+/** The provider's response was unusable. The message never contains the provider's text. */
 export class UserinfoError extends Error {}
 
 /**

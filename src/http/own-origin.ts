@@ -1,19 +1,19 @@
-/** The address that a visitor reaches us under: BASE_URL, else what the request shows. Pure. */
+/** The application's public address: BASE_URL, or the address that the request shows. Pure. */
 import type { IdpRequest } from "./request-reply.js";
 import { requestOrigin, type Origin } from "./redirects.js";
 
 export interface AddressSettings {
   readonly baseUrl: string | null;
-  /** Forwarded headers count only when this, or the host framework by its own means, says so. */
+  /** Forwarded headers are used only if this setting, or the framework's own setting, allows it. */
   readonly trustProxy: boolean;
 }
 
-/** Our own origin; undefined when neither BASE_URL nor a usable Host tells it. */
+/** Returns the application's origin; undefined without BASE_URL and without a usable Host header. */
 export function ownOrigin(request: IdpRequest, { baseUrl, trustProxy }: AddressSettings): Origin | undefined {
   return baseUrl ?? requestOrigin(seenScheme(request, trustProxy), seenHost(request, trustProxy));
 }
 
-/** Whether the visitor reaches us over https. */
+/** Returns whether the browser uses https. */
 export function isSecure(request: IdpRequest, { baseUrl, trustProxy }: AddressSettings): boolean {
   return baseUrl === null ? seenScheme(request, trustProxy) === "https" : baseUrl.startsWith("https:");
 }
@@ -25,7 +25,7 @@ function seenScheme(request: IdpRequest, trustProxy: boolean): "http" | "https" 
   return forwarded === "https" || forwarded === "http" ? forwarded : request.scheme;
 }
 
-/** Host and port as the visitor used them, whatever BASE_URL says. */
+/** Returns host and port as the browser used them, independent of BASE_URL. */
 export function seenHost(request: IdpRequest, trustProxy: boolean): string | undefined {
   return (trustProxy ? lastOf(request.header("x-forwarded-host")) : undefined) ?? request.host;
 }

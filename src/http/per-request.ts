@@ -11,8 +11,8 @@ const Handed = function (request: object) {
 } as unknown as new (request: object) => object;
 
 /**
- * A private field on somebody else's object. Nobody but this class can see, read or reach it; to everybody else the object is
- * as it was. One class for all, not one for each owner: the engine makes fast code for one field.
+ * Adds a private field to another module's object. Only this class can read the field, and the object is otherwise unchanged.
+ * All owners share one class, because the engine makes fast code for one field.
  */
 class Slot extends Handed {
   #first: Entry | undefined = undefined;

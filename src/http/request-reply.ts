@@ -1,14 +1,14 @@
 import { ERRORS, type ErrorCode } from "../errors.js";
 
-/** A request as the endpoints see it: plain values, whatever the framework. A host builds one per request. */
+/** A request for the endpoints: plain values, the same for every framework. The adapter builds one per request. */
 export interface IdpRequest {
   /** Upper case. */
   readonly method: string;
   /** Path and query exactly as the browser sent them, before any rewriting by the framework. */
   readonly target: string;
-  /** As the host framework judges it, by its own trust-proxy setting. */
+  /** As the framework reports it, according to its own trust-proxy setting. */
   readonly scheme: "http" | "https";
-  /** Host and port as the host framework judges them; undefined when the request has none. */
+  /** Host and port as the framework reports them; undefined if the request has none. */
   readonly host: string | undefined;
   /**
    * @param name lower case
@@ -17,7 +17,7 @@ export interface IdpRequest {
   header(name: string): string | undefined;
 }
 
-/** An answer as the endpoints give it. A host writes it out. */
+/** A response of the endpoints. The adapter sends it. */
 export interface Reply {
   readonly status: number;
   /** Names have each word capitalized: `Content-Type`, `Retry-After`. A name occurs once; `Set-Cookie` is not among them. */
@@ -28,7 +28,7 @@ export interface Reply {
   readonly body?: string;
 }
 
-/** On every answer (decisions, "HTTP in general"). */
+/** On every response (decisions, "HTTP in general"). */
 const COMMON_HEADERS = {
   "Cache-Control": "no-store",
   "X-Content-Type-Options": "nosniff",

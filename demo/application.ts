@@ -7,27 +7,27 @@ export interface DemoSetup {
   readonly configuration: Pick<DemoConfiguration, "sessions">;
   /** The demo's defaults included. */
   readonly env: Environment;
-  /** Undefined: the package's own choice, or the host's sessions. */
+  /** Undefined: the package chooses the store, or the framework keeps the sessions. */
   readonly store: SessionStore | undefined;
 }
 
-/** What is given to a server of node:http; some hosts give a promise, which is nobody's concern. */
+/** A request listener for a node:http server. Some frameworks return a promise, which is ignored. */
 export type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-/** The demo, built the way one host's people build an application. */
+/** The demo as an application of one framework. */
 export interface DemoApplication {
   readonly listener: Listener;
-  /** Resolves once nothing goes on that needs the store or the provider; for after the server is closed. */
+  /** Resolves when no work needs the store or the provider any more. Call it after the server is closed. */
   idle(): Promise<void>;
 }
 
-/** What every host's `idpAuth` is given. */
+/** Returns the options for every adapter's `idpAuth`. */
 export function authOptions({ configuration, env, store }: DemoSetup): IdpAuthOptions {
   return { env, ...(configuration.sessions.kind === "host" && { session: "host" as const }), ...(store && { store }) };
 }
 
 /**
- * The secret that a host's session middleware signs its cookies with: a key of its own, derived, never one secret for two
+ * Returns the secret that a framework's session middleware signs its cookies with. It is derived, so that no secret has two
  * purposes.
  *
  * @param middleware its name

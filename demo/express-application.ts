@@ -2,7 +2,7 @@ import express, { type ErrorRequestHandler, type Express, type Response } from "
 import session from "express-session";
 import { idpAuth, type ExpressIdpAuth } from "idpauth/express";
 import { errorAnswer, notFoundAnswer, type DemoAnswer } from "./answers.js";
-import { authOptions, sessionSecret, type DemoApplication, type DemoSetup } from "./host.js";
+import { authOptions, sessionSecret, type DemoApplication, type DemoSetup } from "./application.js";
 import { demoRoutes } from "./routes.js";
 
 /**

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { idpAuth } from "idpauth/node";
 import { errorAnswer, notFoundAnswer, type DemoAnswer } from "./answers.js";
-import { authOptions, type DemoApplication, type DemoSetup } from "./host.js";
+import { authOptions, type DemoApplication, type DemoSetup } from "./application.js";
 import { demoRoutes } from "./routes.js";
 
 /**

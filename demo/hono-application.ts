@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import { idpAuth } from "idpauth/hono";
 import { errorAnswer, notFoundAnswer } from "./answers.js";
 import { responseOf } from "./fetch-response.js";
-import { authOptions, type DemoApplication, type DemoSetup } from "./host.js";
+import { authOptions, type DemoApplication, type DemoSetup } from "./application.js";
 import { demoRoutes } from "./routes.js";
 
 /**

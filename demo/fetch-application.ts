@@ -2,7 +2,7 @@ import { getRequestListener } from "@hono/node-server";
 import { idpAuth } from "idpauth/fetch";
 import { errorAnswer, notFoundAnswer } from "./answers.js";
 import { responseOf } from "./fetch-response.js";
-import { authOptions, type DemoApplication, type DemoSetup } from "./host.js";
+import { authOptions, type DemoApplication, type DemoSetup } from "./application.js";
 import { demoRoutes } from "./routes.js";
 
 /**

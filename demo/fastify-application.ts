@@ -3,7 +3,7 @@ import session from "@fastify/session";
 import fastify, { type FastifyReply } from "fastify";
 import { idpAuth } from "idpauth/fastify";
 import { errorAnswer, notFoundAnswer, type DemoAnswer } from "./answers.js";
-import { authOptions, sessionSecret, type DemoApplication, type DemoSetup } from "./host.js";
+import { authOptions, sessionSecret, type DemoApplication, type DemoSetup } from "./application.js";
 import { demoRoutes } from "./routes.js";
 
 /**

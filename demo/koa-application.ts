@@ -2,7 +2,7 @@ import Router from "@koa/router";
 import Koa, { type Context } from "koa";
 import { idpAuth } from "idpauth/koa";
 import { errorAnswer, notFoundAnswer, type DemoAnswer } from "./answers.js";
-import { authOptions, type DemoApplication, type DemoSetup } from "./host.js";
+import { authOptions, type DemoApplication, type DemoSetup } from "./application.js";
 import { demoRoutes } from "./routes.js";
 
 /**
