@@ -1,11 +1,11 @@
-/** Errors for a guard that is used in a way it does not work. Each says what to write instead. */
+/** Errors for wrong uses of a guard. Each error says what to write instead. */
 
-const ANSWERS = ["navigation", "unauthenticated", "unavailable"];
+const RESPONSES = ["navigation", "unauthenticated", "unavailable"];
 
 /**
- * The error for `auth.idpRequired()`, on frameworks where `idpRequired` is the guard itself.
+ * Returns the error for `auth.idpRequired()` on frameworks where `idpRequired` is the guard itself.
  *
- * @param example how a route is guarded, with `auth.idpRequired` in it
+ * @param example code that guards a route with `auth.idpRequired`
  */
 export function guardCalledError(example: string): TypeError {
   return new TypeError(
@@ -15,10 +15,10 @@ export function guardCalledError(example: string): TypeError {
 }
 
 /**
- * Checks the handler that `auth.idpRequired(handler)` is given.
+ * Checks the handler that is passed to `auth.idpRequired(handler)`.
  *
- * @param example how a handler is guarded
- * @throws TypeError it is no function
+ * @param example code that guards a handler
+ * @throws TypeError the handler is not a function
  */
 export function assertHandler(handler: unknown, example: string): void {
   if (typeof handler === "function") return;
@@ -26,22 +26,22 @@ export function assertHandler(handler: unknown, example: string): void {
 }
 
 /**
- * Checks the responses that `auth.idpRequiredWith(answers)` is given.
+ * Checks the responses that are passed to `auth.idpRequiredWith(responses)`.
  *
- * @throws TypeError it is no object of functions, or has another key
+ * @throws TypeError the value is not an object of functions, or it has an unknown key
  */
-export function assertGuardResponses(answers: unknown): void {
-  if (typeof answers === "object" && answers !== null) {
-    const wrong = Object.entries(answers).find(
-      ([name, answer]) => !ANSWERS.includes(name) || (answer !== undefined && typeof answer !== "function"),
+export function assertGuardResponses(responses: unknown): void {
+  if (typeof responses === "object" && responses !== null) {
+    const wrong = Object.entries(responses).find(
+      ([name, response]) => !RESPONSES.includes(name) || (response !== undefined && typeof response !== "function"),
     );
     if (wrong === undefined) return;
-    throw answersError(ANSWERS.includes(wrong[0]) ? `${kindOf(wrong[1])} as \`${wrong[0]}\`` : `the key \`${wrong[0]}\``);
+    throw responsesError(RESPONSES.includes(wrong[0]) ? `${kindOf(wrong[1])} as \`${wrong[0]}\`` : `the key \`${wrong[0]}\``);
   }
-  throw answersError(kindOf(answers));
+  throw responsesError(kindOf(responses));
 }
 
-function answersError(got: string): TypeError {
+function responsesError(got: string): TypeError {
   return new TypeError(
     "`auth.idpRequiredWith` takes your own responses: an object with the functions `navigation`, `unauthenticated` and " +
       `\`unavailable\`, each optional. It got ${got}. Without responses of your own use \`auth.idpRequired\`.`,

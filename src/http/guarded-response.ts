@@ -1,9 +1,9 @@
-/** What the response of a protected handler says to caches. Pure. */
+/** The cache headers of a guarded response. Pure. */
 
-/** The Cache-Control of a guarded response whose application sets none: no cache stores it, the browser's own neither. */
+/** The `Cache-Control` of a guarded response if the application sets none. No cache stores the response, including the browser's. */
 export const GUARDED_CACHE_CONTROL = "private, no-store";
 
-/** A value of Vary that names Cookie, once. `*` names everything already. */
+/** Returns a `Vary` value that includes `Cookie` once. `*` already includes everything. */
 export function varyByCookie(vary: string | undefined): string {
   if (vary === undefined || vary.trim() === "") return "Cookie";
   return /(?:^|,)\s*(?:cookie|\*)\s*(?:,|$)/i.test(vary) ? vary : `${vary}, Cookie`;

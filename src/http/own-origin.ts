@@ -18,7 +18,7 @@ export function isSecure(request: IdpRequest, { baseUrl, trustProxy }: AddressSe
   return baseUrl === null ? seenScheme(request, trustProxy) === "https" : baseUrl.startsWith("https:");
 }
 
-// Of forwarded lists the last value counts: the nearest proxy, the one that is trusted, wrote it.
+// The last value of a forwarded list counts, because the nearest proxy, which is trusted, wrote it.
 
 function seenScheme(request: IdpRequest, trustProxy: boolean): "http" | "https" {
   const forwarded = trustProxy ? lastOf(request.header("x-forwarded-proto"))?.toLowerCase() : undefined;

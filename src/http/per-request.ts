@@ -1,12 +1,12 @@
-/** What is remembered of one request: a list, for each mount of the component remembers something of its own. */
+/** The stored values of one request. A linked list, because each mount stores its own value. */
 interface Entry {
   readonly owner: object;
   value: unknown;
   readonly next: Entry | undefined;
 }
 
-/** Gives back what it is handed instead of a new object, so that the private field of the class below lands on that. */
-const Handed = function (request: object) {
+/** A constructor that returns its argument instead of a new object. So the subclass adds its private field to the argument. */
+const GivenObject = function (request: object) {
   return request;
 } as unknown as new (request: object) => object;
 
@@ -14,7 +14,7 @@ const Handed = function (request: object) {
  * Adds a private field to another module's object. Only this class can read the field, and the object is otherwise unchanged.
  * All owners share one class, because the engine makes fast code for one field.
  */
-class Slot extends Handed {
+class Slot extends GivenObject {
   #first: Entry | undefined = undefined;
 
   static firstOf(request: object): Entry | undefined {
@@ -28,11 +28,10 @@ class Slot extends Handed {
 }
 
 /**
- * Remembers one value for each request, for as long as the request lives: what a WeakMap does, without what a WeakMap costs
- * the garbage collector.
+ * Stores one value for each request, as long as the request exists. A WeakMap does the same, but costs more garbage collection.
  */
 export class PerRequest<Value> {
-  /** For requests that are frozen: newer engines refuse them even a private field. */
+  /** For frozen requests, because newer engines refuse to add a private field to them. */
   readonly #frozen = new WeakMap<object, Value>();
 
   get(request: object): Value | undefined {

@@ -1,6 +1,6 @@
 /**
- * The longest origin URL that is kept, as it was sent and as it is spelled in Location, where one character can become nine;
- * beyond it, the silent fallback. Keeps a record of pending logins small, and Location within what proxies and clients take.
+ * The maximum length of an origin URL in characters, as sent and as written in `Location`, where one character can become nine.
+ * A longer URL falls back silently. The limit bounds the record of pending logins and the `Location` header.
  */
 export const MAX_ORIGIN_URL_LENGTH = 2048;
 
@@ -10,16 +10,16 @@ export type Scheme = (typeof SCHEMES)[number];
 export const LOGIN_RESPONSES = ["redirect", "json"] as const;
 export const LOGOUT_RESPONSES = ["json", "redirect"] as const;
 
-/** `scheme://netloc`, as in `https://app.example`; the port is there when the address has one. */
+/** `scheme://netloc`, as in `https://app.example`, with the port if it is not the default. */
 export type Origin = string;
 
 // White space, control characters (C0, DEL, C1) and the backslash, which browsers read as a slash.
 const FORBIDDEN = /[\s\\\u0000-\u001f\u007f-\u009f]/;
 
 /**
- * Accepts a URL only when it stays on our own origin, and gives it in the browser's own spelling. The raw text must begin
- * with the origin, followed by its end, `/`, `?` or `#`, AND the WHATWG parser, which browsers use, must find that same
- * origin without user info; so no two parsers can disagree about where it leads. Nothing is percent-decoded.
+ * Returns the URL as the browser writes it if it stays on the application's own origin; otherwise undefined. The raw text must
+ * begin with the origin, followed by its end, `/`, `?` or `#`. The WHATWG parser, which browsers use, must also find this origin,
+ * without user info. So two parsers cannot disagree about the destination. Nothing is percent-decoded.
  */
 export function sameOriginUrl(raw: string | undefined, own: Origin): string | undefined {
   if (raw === undefined || raw.length > MAX_ORIGIN_URL_LENGTH) return undefined;
@@ -32,8 +32,8 @@ export function sameOriginUrl(raw: string | undefined, own: Origin): string | un
 }
 
 /**
- * Whether an operator's redirect setting is usable: an absolute http(s) URL (other origins too, the operator is trusted),
- * or a path with one leading slash and no backslash.
+ * Returns whether a redirect setting is valid: an absolute http(s) URL, or a path with one leading slash and no backslash.
+ * Other origins are allowed, because the operator is trusted.
  */
 export function isRedirectSetting(value: string): boolean {
   if (FORBIDDEN.test(value)) return false;
@@ -42,8 +42,8 @@ export function isRedirectSetting(value: string): boolean {
 }
 
 /**
- * A usable redirect setting as a Location header can carry it (visible ASCII, RFC 9110 section 5.5). Only what is not ASCII
- * changes in a path: a parser would also resolve its dots, and `/.//x` would come out as another host's `//x`.
+ * Returns a valid redirect setting in visible ASCII, as a `Location` header requires (RFC 9110 section 5.5). In a path only
+ * non-ASCII characters change: a parser would also resolve its dots, and `/.//x` would become `//x` on another origin.
  */
 export function redirectSettingInAscii(value: string): string {
   if (/^[\x21-\x7e]*$/.test(value)) return value;
@@ -52,7 +52,7 @@ export function redirectSettingInAscii(value: string): string {
 }
 
 export function parseUrl(value: string): URL | undefined {
-  // URL.canParse came with Node 19.9; the try keeps one parse instead of two.
+  // With URL.canParse, a valid URL would be parsed twice.
   try {
     return new URL(value);
   } catch {
@@ -60,19 +60,19 @@ export function parseUrl(value: string): URL | undefined {
   }
 }
 
-/** An authority that can stand in an origin: name, IPv4 or bracketed IPv6, and a port. Anything else is a hostile Host header. */
+/** An authority that an origin can contain: name, IPv4 or bracketed IPv6, and a port. Other `Host` values are rejected. */
 const AUTHORITY = /^(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
 /**
- * Our own origin as this request shows it; undefined when its Host cannot be one. Lower case and without the scheme's
- * default port, as browsers write it.
+ * Returns the application's origin by this request; undefined if its `Host` is invalid. The origin is in lower case and without
+ * the scheme's default port, as browsers write it.
  */
 export function requestOrigin(scheme: "http" | "https", host: string | undefined): Origin | undefined {
   if (host === undefined || !isAuthority(host)) return undefined;
   return parseUrl(`${scheme}://${host}`)?.origin;
 }
 
-/** Whether a Host has the form of a host name or address, with or without a port. Only then may it be shown. */
+/** Returns whether a `Host` value is a host name or address, with or without a port. Only such a value may be shown. */
 export function isAuthority(host: string): boolean {
   return host.length <= 255 && AUTHORITY.test(host);
 }

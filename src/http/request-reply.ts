@@ -46,7 +46,7 @@ const JSON_HEADERS = Object.freeze({
 
 const PROBLEM_HEADERS = Object.freeze({ ...JSON_HEADERS, "Content-Type": "application/problem+json; charset=utf-8" });
 
-/** JSON whose text is already at hand; the form that the hot path uses. */
+/** Returns a JSON reply from its text. The probe uses it. */
 export function jsonText(body: string, status = 200, headers?: Readonly<Record<string, string>>): Reply {
   return { status, headers: headers === undefined ? JSON_HEADERS : { ...JSON_HEADERS, ...headers }, body };
 }
@@ -55,19 +55,19 @@ export function json(value: unknown, status = 200, headers?: Readonly<Record<str
   return jsonText(JSON.stringify(value), status, headers);
 }
 
-/** 302 with no body: nothing of the request is ever echoed in it. */
+/** Returns a 302 without a body, so that nothing of the request is repeated in one. */
 export function redirect(location: string): Reply {
   return { status: 302, headers: { ...COMMON_HEADERS, Location: visibleAscii(location), "Content-Length": "0" } };
 }
 
-/** Percent-encodes what no header may hold. An address from a session that the application itself wrote may hold anything. */
+/** Percent-encodes characters that a header must not contain. A stored address may contain any character. */
 function visibleAscii(location: string): string {
   return location.replace(/[^\x21-\x7e]+/g, (text) =>
     Array.from(new TextEncoder().encode(text), (byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join(""),
   );
 }
 
-/** RFC 9457. `detail` and `extra` hold our own words only. */
+/** Returns a problem (RFC 9457). `detail` and `extra` must not contain text from the request or the provider. */
 export function problem(
   code: ErrorCode,
   detail: string,
@@ -78,7 +78,7 @@ export function problem(
   return { status, headers: { ...PROBLEM_HEADERS, ...extra?.headers }, body: JSON.stringify(body) };
 }
 
-/** The page's own needs: its stylesheet, one picture at the most, its own forms. No script at all. */
+/** Returns an HTML page. Its policy allows its stylesheet and at most one picture, and no script or form. */
 export function page(
   status: number,
   html: string,
@@ -110,14 +110,14 @@ export function stylesheet(css: string): Reply {
   return { status: 200, headers: { ...COMMON_HEADERS, "Content-Type": "text/css; charset=utf-8" }, body: css };
 }
 
-/** The path of a request target, without its query. An absolute-form target (RFC 9112 section 3.2.2) gives its path. */
+/** Returns the path of a request target, without its query. The target may have absolute form (RFC 9112 section 3.2.2). */
 export function pathOf(target: string): string {
   const path = originForm(target);
   const end = path.indexOf("?");
   return end < 0 ? path : path.slice(0, end);
 }
 
-/** The raw query of a request target, without the question mark. */
+/** Returns the raw query of a request target, without the question mark. */
 export function queryOf(target: string): string {
   const start = target.indexOf("?");
   return start < 0 ? "" : target.slice(start + 1);
@@ -125,18 +125,18 @@ export function queryOf(target: string): string {
 
 function originForm(target: string): string {
   if (target.startsWith("/")) return target;
-  // Without an authority, or with user info, it is no http URI (RFC 9110 sections 4.2.1 and 4.2.4), and no path of ours.
+  // Without an authority, or with user info, the target is not an http URI (RFC 9110 sections 4.2.1 and 4.2.4).
   const absolute = /^https?:\/\/[^/?#@]+(?![^/?#])(.*)$/i.exec(target);
   return absolute?.[1] === undefined || absolute[1] === "" ? "/" : absolute[1];
 }
 
-/** One parameter of a query: its value, or why there is none to use. */
+/** Returns the first value of a query parameter, and whether the parameter is repeated. */
 export function single(query: URLSearchParams, name: string): { value: string | undefined; repeated: boolean } {
   const values = query.getAll(name);
   return { value: values[0], repeated: values.length > 1 };
 }
 
-/** Which of HTML and JSON an Accept header prefers (RFC 9110 section 12.5.1); undefined: neither. */
+/** Returns which of HTML and JSON an `Accept` header prefers (RFC 9110 section 12.5.1); undefined: neither. */
 export function preferredType(accept: string | undefined): "html" | "json" | undefined {
   if (accept === undefined) return undefined;
   let html = 0;
