@@ -55,7 +55,7 @@ export function nobodyAnswers(): string {
 <body>
 <main>
 <h1>No process is running</h1>
-<p>This is the load balancer. The supervisor starts ended processes again after a few seconds; nobody has been signed out.</p>
+<p>This is the load balancer. The supervisor starts ended processes again after a few seconds; no user has been signed out.</p>
 <p><a href="">Ask again</a></p>
 </main>
 </body>

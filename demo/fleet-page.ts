@@ -59,7 +59,7 @@ function answered({ answering, visitor }: FleetView): Html {
 function visitor({ visitor, mountPath }: FleetView): Html {
   if ("outage" in visitor) {
     const who = visitor.outage === "provider_unavailable" ? "The identity provider is away" : "The session store is away";
-    return html`<span class="name">${who}</span> <span class="mail">Answered with 503. Nobody has been signed out: wait a moment.</span>`;
+    return html`<span class="name">${who}</span> <span class="mail">Response 503. You have not been signed out: wait a moment.</span>`;
   }
   const { user } = visitor;
   if (user === null)

@@ -33,7 +33,7 @@ function onError(error, req, res, next) {
   if (res.headersSent) {
     next(error);
   } else if (isOutage(error)) {
-    // The provider or the store is away, which signs nobody out: the same request may succeed a moment later.
+    // In an outage of the provider or the store the session is kept, so the same request may succeed a moment later.
     res.status(503).set("Retry-After", "1").send(page("Please try again in a moment", ""));
   } else {
     console.error(error);

@@ -32,7 +32,7 @@ app.get("/api/reports", { preHandler: auth.idpRequired }, async (request) => {
 
 app.setErrorHandler((error, request, reply) => {
   reply.type("text/html; charset=utf-8");
-  // The provider or the store is away, which signs nobody out: the same request may succeed a moment later.
+  // In an outage of the provider or the store the session is kept, so the same request may succeed a moment later.
   if (isOutage(error)) return reply.code(503).header("Retry-After", "1").send(page("Please try again in a moment", ""));
   console.error(error);
   return reply.code(500).send(page("Something went wrong", ""));

@@ -35,7 +35,7 @@ async function answer(request) {
     // First /idpauth/*, then the application's own.
     return (await auth.fetch(request)) ?? (await route?.(request)) ?? Response.json({ error: "not_found" }, { status: 404 });
   } catch (error) {
-    // Nobody has been signed out: the same request may succeed a moment later.
+    // The session is kept, so the same request may succeed a moment later.
     if (isOutage(error)) return Response.json({ error: error.code }, { status: 503, headers: { "Retry-After": "1" } });
     console.error(error);
     return Response.json({ error: "internal_error" }, { status: 500 });
@@ -49,7 +49,7 @@ function page(title, body) {
 
 /** @param {import("idpauth").UserPayload | null} user */
 function nameOf(user) {
-  return (user?.name ?? user?.email ?? "visitor").replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+  return (user?.name ?? user?.email ?? "user").replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 const { PORT = 3000 } = process.env;

@@ -37,7 +37,7 @@ app.get("/api/reports", auth.idpRequired, async (c) => {
 
 app.onError((error, c) => {
   if (isOutage(error)) {
-    // Nobody has been signed out: the same request may succeed a moment later.
+    // The session is kept, so the same request may succeed a moment later.
     return c.json({ error: error.code }, 503, { "Retry-After": "1" });
   }
   console.error(error);

@@ -13,7 +13,7 @@ app.use(async (ctx, next) => {
     await next();
   } catch (error) {
     if (!isOutage(error)) throw error; // Koa's own: app.on("error"), and 500
-    // Nobody has been signed out: the same request may succeed a moment later.
+    // The session is kept, so the same request may succeed a moment later.
     ctx.set("Retry-After", "retryAfter" in error ? String(error.retryAfter) : "1");
     ctx.status = 503;
     ctx.body = { error: error.code };
@@ -44,7 +44,7 @@ app.use(router.routes());
 
 /** @param {import("idpauth").UserPayload | null} user */
 function nameOf(user) {
-  return (user?.name ?? user?.email ?? "visitor").replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+  return (user?.name ?? user?.email ?? "user").replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 const { PORT = 3000 } = process.env;

@@ -32,7 +32,7 @@ function application(request, response) {
 
 /** @param {unknown} error @param {IncomingMessage} _request @param {ServerResponse} response */
 function onError(error, _request, response) {
-  // In an outage nobody has been signed out: the same request may succeed a moment later.
+  // An outage keeps the session, so the same request may succeed a moment later.
   if (isOutage(error)) return json(response.setHeader("Retry-After", "1"), 503, { error: error.code });
   console.error(error);
   return json(response, 500, { error: "internal_error" });
@@ -50,7 +50,7 @@ function json(response, status, value) {
 
 /** @param {import("idpauth").UserPayload | null} user */
 function nameOf(user) {
-  return (user?.name ?? user?.email ?? "visitor").replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+  return (user?.name ?? user?.email ?? "user").replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 const listener = auth.listener(application, { onError }); // startup checks, then /idpauth/* and, for all the rest, the application

@@ -62,7 +62,7 @@ export function errorPage(model: ErrorModel): string {
     <div class="emblem">${outage ? PAUSE : NOTICE}</div>
     <h1>${title}</h1>
     ${detail === undefined ? undefined : html`<p>${detail}</p>`} ${model.validOptions && optionList(model.validOptions)}
-    ${outage ? html`<p>Nobody has been signed out.${code === "provider_misconfigured" ? undefined : retryHint(model.retryAfter)}</p>` : undefined}
+    ${outage ? html`<p>You have not been signed out.${code === "provider_misconfigured" ? undefined : retryHint(model.retryAfter)}</p>` : undefined}
     ${isSafeAddress(action.href) ? html`<p class="actions"><a class="button" href="${action.href}">${action.label}</a></p>` : undefined}
     <p class="code">Error ${status} <code>${code}</code></p>
   </section>`;

@@ -96,7 +96,7 @@ describe.skipIf(executablePath === undefined)("how a session ends, in a browser"
     await provider.pause();
     const status = async () => (await tab.goto(user.url("/reports")))?.status();
     await expect.poll(status, { timeout: 8_000 }).toBe(503);
-    expect(await tab.innerText("main")).toContain("Nobody has been signed out");
+    expect(await tab.innerText("main")).toContain("You have not been signed out");
     await expectUsable(tab);
     await tab.goto(user.url("/idpauth/"));
     expect(await heading(tab)).toBe("You are signed in");

@@ -76,7 +76,7 @@ describe.skipIf(isMissing)("the fleet", () => {
     fleet.kill("redis");
     const outage = await browser.navigate("/");
     expect({ status: outage.status, setCookies: outage.setCookies }).toEqual({ status: 503, setCookies: [] });
-    expect(outage.text).toContain("Nobody has been signed out");
+    expect(outage.text).toContain("You have not been signed out");
     await everybodyRuns(browser);
     await ask(browser, 6);
   });

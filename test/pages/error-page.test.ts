@@ -33,10 +33,10 @@ describe("an error page", () => {
   });
 
   it.each(["provider_unavailable", "store_unavailable", "session_missing"] as const)(
-    "for %s says that nobody has been signed out, and offers to try again",
+    "for %s says that the user has not been signed out, and offers to try again",
     (code) => {
       const page = errorPage({ publicPath, code, detail: "Words of the endpoint.", retryAfter: 5 });
-      expect(textOf(page)).toContain("Words of the endpoint. Nobody has been signed out. Try again in 5 seconds. Try again");
+      expect(textOf(page)).toContain("Words of the endpoint. You have not been signed out. Try again in 5 seconds. Try again");
       expect(linksOf(page)).toEqual([""]);
     },
   );

@@ -7,7 +7,7 @@ const { app, auth } = createApp({ env: provider.env, clock: provider.clock });
 const { origin } = await browser(app); // serves it on a free port of this machine
 test.afterAll(() => provider.stop());
 
-test("the provider sends a visitor back signed in; an outage is 503, and later the session is refreshed", async ({ page }) => {
+test("the provider sends a user back signed in; an outage is 503, and later the session is refreshed", async ({ page }) => {
   await page.goto(`${origin}/reports`);
   await expect(page.getByText("ada@example.com")).toBeVisible(); // the provider's own person, who has agreed already
   provider.clock.advance(3_600_000); // milliseconds: the ID token has run out
@@ -17,7 +17,7 @@ test("the provider sends a visitor back signed in; an outage is 503, and later t
   expect((await page.reload())?.status()).toBe(200);
 });
 
-test("a visitor is signed in from the start", async ({ page, context }) => {
+test("a user is signed in from the start", async ({ page, context }) => {
   await context.addCookies([{ ...(await signedInCookie(auth, { email: "grace@example.com" })), url: origin }]);
   expect(await (await page.goto(`${origin}/reports`))?.json()).toEqual({ for: "grace@example.com" });
 });

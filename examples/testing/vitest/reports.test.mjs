@@ -8,18 +8,18 @@ const stranger = await browser(app);
 afterAll(() => provider.stop());
 
 test("the reports are for whoever is signed in", async () => {
-  const visitor = await signIn(app, { email: "grace@example.com" });
-  expect((await visitor.get("/reports")).json()).toEqual({ for: "grace@example.com" });
+  const user = await signIn(app, { email: "grace@example.com" });
+  expect((await user.get("/reports")).json()).toEqual({ for: "grace@example.com" });
   expect((await stranger.get("/reports")).status).toBe(401);
   expect((await stranger.get("/reports", { headers: { cookie: await signedInAs(auth) } })).status).toBe(200);
 });
 
 test("when the ID token has run out, an outage of the provider is 503, and later the session is refreshed", async () => {
-  const visitor = await signIn(app);
+  const user = await signIn(app);
   provider.clock.advance(3_600_000); // milliseconds
   provider.fault("token", { kind: "status", status: 503, times: 1 });
-  expect((await visitor.get("/reports")).status).toBe(503);
+  expect((await user.get("/reports")).status).toBe(503);
   provider.clock.advance(60_000);
-  expect((await visitor.get("/reports")).status).toBe(200);
+  expect((await user.get("/reports")).status).toBe(200);
   expect(provider.requestsTo("token", { grant_type: "refresh_token" })).toHaveLength(2);
 });
