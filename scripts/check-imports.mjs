@@ -55,7 +55,7 @@ export const RULES = {
     builtins: false,
   },
   "src/startup.ts": { folders: [...BASE, "src/auth.ts", "src/config"], packages: [], builtins: true },
-  "src/compose.ts": {
+  "src/component.ts": {
     folders: [
       ...[...BASE, "src/access", "src/auth.ts", "src/config", "src/endpoints", "src/events", "src/sessions"],
       ...["src/startup.ts", "src/stores", "src/stores/memory"],
@@ -64,13 +64,13 @@ export const RULES = {
     builtins: false,
   },
   "src/accessors.ts": {
-    folders: [...BASE, "src/auth.ts", "src/compose.ts", "src/config", "src/endpoints", "src/events", "src/sessions"],
+    folders: [...BASE, "src/auth.ts", "src/component.ts", "src/config", "src/endpoints", "src/events", "src/sessions"],
     packages: [],
     builtins: false,
   },
   "src/create-idp-auth.ts": {
     folders: [
-      ...[...BASE, "src/accessors.ts", "src/auth.ts", "src/compose.ts", "src/endpoints", "src/events"],
+      ...[...BASE, "src/accessors.ts", "src/auth.ts", "src/component.ts", "src/endpoints", "src/events"],
       ...["src/provider", "src/startup.ts"],
     ],
     packages: [],

@@ -11,7 +11,7 @@ import { readJson, root } from "./run.mjs";
  * @type {Readonly<Record<string, readonly string[]>>}
  */
 export const DECIDING_FILES = {
-  "src/record/policy.ts": ["test/record/policy.test.ts", "test/sessions/subject-sessions.test.ts"],
+  "src/record/session-policy.ts": ["test/record/policy.test.ts", "test/sessions/subject-sessions.test.ts"],
   "src/http/redirects.ts": ["test/http/redirects.test.ts"],
   "src/record/record.ts": ["test/record/record.test.ts"],
   "src/record/parse-record.ts": ["test/record/record.test.ts"],
@@ -21,8 +21,8 @@ export const DECIDING_FILES = {
   "src/record/credentials.ts": ["test/record/record.test.ts"],
   "src/record/json.ts": ["test/record/record.test.ts"],
   "src/record/pending-logins.ts": ["test/record/pending-logins.test.ts"],
-  "src/access/refresher.ts": ["test/access/refresh.test.ts", "test/access/refresh-framework-session.test.ts"],
-  "src/access/refresh.ts": ["test/access/refresh.test.ts", "test/access/refresh-framework-session.test.ts"],
+  "src/access/shared-refresh.ts": ["test/access/refresh.test.ts", "test/access/refresh-framework-session.test.ts"],
+  "src/access/refresh-attempt.ts": ["test/access/refresh.test.ts", "test/access/refresh-framework-session.test.ts"],
   "src/access/lease.ts": ["test/access/refresh.test.ts", "test/access/refresh-framework-session.test.ts"],
   "src/record/refresh-changes.ts": ["test/access/refresh.test.ts", "test/access/refresh-framework-session.test.ts"],
   "src/sessions/seal.ts": ["test/sessions/seal.test.ts"],
@@ -120,7 +120,7 @@ place (\`vitest.mutation.config.ts\`). A mutant that no test notices has survive
 
 \`\`\`sh
 npm run mutation                        # every file: most of an hour
-npm run mutation -- src/record/policy.ts  # one of them
+npm run mutation -- src/record/session-policy.ts  # one of them
 npm run mutation -- --survivors         # only what survived last time
 \`\`\`
 

@@ -1,6 +1,6 @@
 // Mutation testing of the files that decide, one after another, each with its own report in reports/mutation/.
 //   npm run mutation                             every file, then docs/evidence/mutation.md: most of an hour
-//   npm run mutation -- src/record/policy.ts       one file
+//   npm run mutation -- src/record/session-policy.ts       one file
 //   npm run mutation -- --survivors [files]      only what survived or timed out last time, for instance after a new test
 //   npm run mutation -- --report                 only docs/evidence/mutation.md, from the reports that there are
 // Everything else stands in stryker.config.json, the tests in vitest.mutation.config.ts.

@@ -48,7 +48,7 @@ export function settingsPage(settings) {
  *   errors: typeof import("../src/errors.js").ERRORS,
  *   checks: Readonly<Record<string, import("../src/config/startup-checks.js").CheckRow>>,
  *   groups: typeof import("../src/config/startup-checks.js").CHECK_GROUPS,
- *   reasons: typeof import("../src/record/end-reasons.js").REASONS,
+ *   reasons: typeof import("../src/record/reason-texts.js").REASONS,
  *   logCodes: typeof import("../src/events/log-lines.js").LOG_CODES,
  * }} tables
  * @returns {string}

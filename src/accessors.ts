@@ -1,8 +1,8 @@
 import type { Accessors } from "./auth.js";
-import type { Component } from "./compose.js";
+import type { Component } from "./component.js";
 import { epochSeconds, type Clock } from "./clock.js";
 import { isValidIdpUrl } from "./config/document-hosts.js";
-import type { Visit } from "./endpoints/visit.js";
+import type { SessionRequest } from "./endpoints/session-request.js";
 import type { EventHub } from "./events/event-hub.js";
 import { frozenCredentials } from "./record/credentials.js";
 import { userPayload } from "./record/identity.js";
@@ -14,7 +14,7 @@ import type { Subject, SubjectSessions } from "./sessions/subject-sessions.js";
 export interface AccessorParts<FrameworkRequest extends object> {
   /** The component; it is started if it is not running yet. */
   readonly ready: () => Component<FrameworkRequest>;
-  readonly visitOf: (raw: FrameworkRequest) => Visit;
+  readonly visitOf: (raw: FrameworkRequest) => SessionRequest;
   readonly idle: () => Promise<void>;
   readonly events: EventHub;
   readonly clock: Clock;

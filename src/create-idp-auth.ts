@@ -1,9 +1,9 @@
 import { createAccessors } from "./accessors.js";
 import type { FrameworkAdapter, IdpAuth, IdpAuthOptions } from "./auth.js";
 import { systemClock } from "./clock.js";
-import { compose, type Component, type ComponentParts } from "./compose.js";
+import { compose, type Component, type ComponentParts } from "./component.js";
 import { blockedByOutage, blockedUser } from "./endpoints/blocked-request.js";
-import type { Visit } from "./endpoints/visit.js";
+import type { SessionRequest } from "./endpoints/session-request.js";
 import { isOutage } from "./errors.js";
 import { EventHub } from "./events/event-hub.js";
 import { identityOf } from "./events/events.js";
@@ -55,8 +55,8 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
     return running as Component<FrameworkRequest>;
   }
 
-  const visits = new PerRequest<Visit>();
-  function visitOf(raw: FrameworkRequest): Visit {
+  const visits = new PerRequest<SessionRequest>();
+  function visitOf(raw: FrameworkRequest): SessionRequest {
     const known = visits.get(raw);
     if (known !== undefined && clock.monotonic() - known.openedAt < SHARED_READ) return known;
     const visit = ready().open(raw, adapter.request(raw));

@@ -17,7 +17,7 @@ export type { ListedSession, Subject } from "./sessions/subject-sessions.js";
 export type { Explanation } from "./access/session-access.js";
 export type { IdpRequest, Reply } from "./http/request-reply.js";
 export type { EventName, Events, Listener, ProviderEndpoint } from "./events/events.js";
-export type { EndReason } from "./record/policy.js";
+export type { EndReason } from "./record/session-policy.js";
 export type { Credentials, ProviderCredentials } from "./record/credentials.js";
 export type { IdInfo, UserPayload } from "./record/identity.js";
 export type { SessionRecord } from "./record/record.js";
@@ -42,7 +42,7 @@ export {
 } from "./errors.js";
 export { respondToBlocked, type GuardResponsesOf } from "./endpoints/guard-responses.js";
 export { assertGuardResponses, assertHandler, guardCalledError } from "./http/guard-usage.js";
-export { GUARDED_CACHE_CONTROL, varyByCookie } from "./http/guarded-response.js";
+export { GUARDED_CACHE_CONTROL, varyByCookie } from "./http/cache-headers.js";
 export { credentialsToDict } from "./record/credentials.js";
 export { hasEpochTimePassed, systemClock } from "./clock.js";
 export { isValidIdpUrl } from "./config/document-hosts.js";

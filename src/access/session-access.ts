@@ -1,12 +1,12 @@
 import { isOutage } from "../errors.js";
 import type { EventHub } from "../events/event-hub.js";
 import { identityOf } from "../events/events.js";
-import { judge, type EndReason, type PolicySettings, type Verdict } from "../record/policy.js";
+import { judge, type EndReason, type PolicySettings, type Verdict } from "../record/session-policy.js";
 import type { UserSession } from "../ports/user-session.js";
 import type { Credentials } from "../record/credentials.js";
 import type { SessionRecord } from "../record/record.js";
 import { epochSeconds, type Clock } from "../clock.js";
-import type { Refresher } from "./refresher.js";
+import type { Refresher } from "./shared-refresh.js";
 
 /** The result of an access: a record of a signed-in user, or the reason why there is none. */
 export type Access =

@@ -5,7 +5,7 @@ import { defaultDocumentHosts } from "./document-hosts.js";
 import { nearestName, nearlySameName } from "./nearest-name.js";
 import type { SettingRow } from "./setting-kinds.js";
 import { deepFreeze } from "../record/json.js";
-import { lifetimeFindings, settingFindings } from "./setting-rules.js";
+import { lifetimeFindings, settingFindings } from "./setting-findings.js";
 import { label, SETTINGS, type SettingName, type SettingOptions, type Settings, type Values } from "./setting-table.js";
 
 export { SETTINGS, type SettingName, type SettingOptions, type Settings };

@@ -1,7 +1,7 @@
 import { check, CHECK_GROUPS, CHECKS, findingsFrom, type CheckCode, type CheckGroup, type CheckRow } from "./check-table.js";
 import type { Finding } from "../errors.js";
 import type { StoreProblem } from "../ports/session-store.js";
-import { isOnThisMachine } from "./setting-rules.js";
+import { isOnThisMachine } from "./setting-findings.js";
 import type { SettingsResult } from "./read-settings.js";
 
 export { check, CHECK_GROUPS, CHECKS, findingsFrom, type CheckCode, type CheckGroup, type CheckRow };

@@ -1,9 +1,9 @@
 import type { IdpAuthError } from "../errors.js";
 import { json, preferredType, redirect, type IdpRequest, type Reply } from "../http/request-reply.js";
-import type { EndReason } from "../record/policy.js";
+import type { EndReason } from "../record/session-policy.js";
 import { MAX_ORIGIN_URL_LENGTH, type Origin } from "../http/redirects.js";
 import { failureReply, retryAfterOf } from "./failure-reply.js";
-import type { Visit } from "./visit.js";
+import type { SessionRequest } from "./session-request.js";
 
 /** The guard blocked a request whose user is not signed in. */
 export interface BlockedUser<Kind extends "navigation" | "unauthenticated"> {
@@ -40,7 +40,7 @@ interface GuardSettings {
 }
 
 /** The block of a signed-out user: a navigation is redirected to the login and back to its page, any other request gets 401. */
-export function blockedUser({ request, origin }: Visit, reason: EndReason, { publicPath, pathPrefix }: GuardSettings): Blocked {
+export function blockedUser({ request, origin }: SessionRequest, reason: EndReason, { publicPath, pathPrefix }: GuardSettings): Blocked {
   const loginPath = `${publicPath}login/`;
   if (!isNavigation(request)) {
     const body = { authenticated: false, user: null, error: "login_required", reason, login_url: loginPath };

@@ -9,10 +9,10 @@ import { signInErrorCode } from "../pages/sign-in-errors.js";
 import type { Release } from "../access/slots.js";
 import { epochSeconds } from "../clock.js";
 import type { EndpointContext } from "./context.js";
-import type { Visit } from "./visit.js";
+import type { SessionRequest } from "./session-request.js";
 import { failureReply, outageReply } from "./failure-reply.js";
 
-export type CallbackEndpoint = (visit: Visit, context: EndpointContext) => Promise<Reply>;
+export type CallbackEndpoint = (visit: SessionRequest, context: EndpointContext) => Promise<Reply>;
 
 /**
  * GET {mountPath}login-callback: completes the sign-in after the provider's redirect. A double click sends the same URL twice at once;
@@ -45,7 +45,7 @@ export function createCallback(): CallbackEndpoint {
   };
 }
 
-async function finishLogin(visit: Visit, context: EndpointContext, query: URLSearchParams, state: string): Promise<Reply> {
+async function finishLogin(visit: SessionRequest, context: EndpointContext, query: URLSearchParams, state: string): Promise<Reply> {
   const { session } = visit;
   const { settings, provider, clock, events, orphanedTokens, tasks, exchangeSlots } = context;
   const now = epochSeconds(clock);
@@ -159,15 +159,15 @@ function readAuthorizationResponse(query: URLSearchParams, login: PendingLogin, 
 }
 
 /** The reply if the state belongs to no pending login of this browser. */
-function linkInvalid(visit: Visit, context: EndpointContext): Reply {
+function linkInvalid(visit: SessionRequest, context: EndpointContext): Reply {
   context.events.refused("callback", "state");
   return linkInvalidPage(visit, context);
 }
 
-function linkInvalidPage({ request }: Visit, { settings: { publicPath } }: EndpointContext): Reply {
+function linkInvalidPage({ request }: SessionRequest, { settings: { publicPath } }: EndpointContext): Reply {
   return failureReply({ code: "login_link_invalid" }, request, publicPath, "html");
 }
 
-function refused({ request }: Visit, { settings: { publicPath } }: EndpointContext): Reply {
+function refused({ request }: SessionRequest, { settings: { publicPath } }: EndpointContext): Reply {
   return failureReply({ code: "sign_in_refused" }, request, publicPath, "html");
 }

@@ -1,14 +1,14 @@
 import { json, type Reply } from "../http/request-reply.js";
-import { judge, remaining } from "../record/policy.js";
+import { judge, remaining } from "../record/session-policy.js";
 import { userPayload } from "../record/identity.js";
 import type { SessionRecord } from "../record/record.js";
 import { SETTINGS, type SettingName, type Settings } from "../config/read-settings.js";
 import { epochSeconds } from "../clock.js";
 import type { EndpointContext } from "./context.js";
-import type { Visit } from "./visit.js";
+import type { SessionRequest } from "./session-request.js";
 
 /** GET {mountPath}debug, in debug mode only: session, policy, settings and findings, without secrets. */
-export async function debug({ session }: Visit, { settings, names, clock, findings }: EndpointContext): Promise<Reply> {
+export async function debug({ session }: SessionRequest, { settings, names, clock, findings }: EndpointContext): Promise<Reply> {
   const record = await session.read();
   const now = epochSeconds(clock);
   return json({

@@ -1,7 +1,7 @@
 import { queryOf, redirect, type IdpRequest, type Reply } from "../http/request-reply.js";
 import { isAuthority, parseUrl } from "../http/redirects.js";
 import type { EndpointContext } from "./context.js";
-import type { Visit } from "./visit.js";
+import type { SessionRequest } from "./session-request.js";
 import { failureReply } from "./failure-reply.js";
 
 /** The query parameter of a login that was redirected to BASE_URL. It is ignored if the Host header is BASE_URL's. */
@@ -19,7 +19,7 @@ const CAUSES =
  *
  * @returns undefined if the Host header is BASE_URL's, or if BASE_URL is not set
  */
-export function loginHop({ request, host }: Visit, query: URLSearchParams, context: EndpointContext): Reply | undefined {
+export function loginHop({ request, host }: SessionRequest, query: URLSearchParams, context: EndpointContext): Reply | undefined {
   const { publicPath, baseUrl } = context.settings;
   if (baseUrl === null || isHostOf(baseUrl, host)) return undefined;
   if (query.getAll(HOP).includes("1")) return loopReply(request, host, baseUrl, context);

@@ -8,13 +8,13 @@ import { LOGIN_RESPONSES, sameOriginUrl, SCHEMES, type Origin, type Scheme } fro
 import { epochSeconds } from "../clock.js";
 import type { Settings } from "../config/read-settings.js";
 import type { EndpointContext } from "./context.js";
-import type { Visit } from "./visit.js";
+import type { SessionRequest } from "./session-request.js";
 import { failureReply, outageReply } from "./failure-reply.js";
 import { loginHop } from "./login-hop.js";
 import { badParameters, choice, type BadParameter } from "./parameters.js";
 
 /** GET {mountPath}login/: redirects the user to the provider, or gives a script the URL to navigate to. */
-export async function login(visit: Visit, context: EndpointContext): Promise<Reply> {
+export async function login(visit: SessionRequest, context: EndpointContext): Promise<Reply> {
   const { request, session, origin } = visit;
   const { settings, provider, clock, events } = context;
   const { publicPath } = settings;

@@ -5,7 +5,7 @@ import type { Credentials } from "../record/credentials.js";
 import type { SessionRecord } from "../record/record.js";
 import { LOGOUT_RESPONSES } from "../http/redirects.js";
 import type { EndpointContext } from "./context.js";
-import type { Visit } from "./visit.js";
+import type { SessionRequest } from "./session-request.js";
 import { failureReply, outageReply } from "./failure-reply.js";
 import { badParameters, choice } from "./parameters.js";
 
@@ -13,7 +13,7 @@ import { badParameters, choice } from "./parameters.js";
 const PATIENCE = 1_000;
 
 /** GET {mountPath}logout/: ends the session, then revokes its token at the provider. */
-export async function logout(visit: Visit, context: EndpointContext): Promise<Reply> {
+export async function logout(visit: SessionRequest, context: EndpointContext): Promise<Reply> {
   const { request, session } = visit;
   const { settings, events } = context;
   const { publicPath } = settings;

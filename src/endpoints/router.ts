@@ -2,16 +2,16 @@ import { pathOf, stylesheet, type IdpRequest, type Reply } from "../http/request
 import { STYLE } from "../pages/style.js";
 import { createCallback } from "./callback.js";
 import type { EndpointContext } from "./context.js";
-import type { Visit } from "./visit.js";
+import type { SessionRequest } from "./session-request.js";
 import { debug } from "./debug.js";
 import { failureReply, outageReply } from "./failure-reply.js";
-import { landing } from "./landing.js";
+import { landing } from "./landing-page.js";
 import { login } from "./login.js";
 import { logout } from "./logout.js";
 import { session } from "./session.js";
 
 interface Route {
-  readonly endpoint: (visit: Visit, context: EndpointContext) => Promise<Reply>;
+  readonly endpoint: (visit: SessionRequest, context: EndpointContext) => Promise<Reply>;
   /** Whether HEAD works too. It does not where GET has an effect. */
   readonly head: boolean;
 }
@@ -24,7 +24,7 @@ export interface Router<FrameworkRequest> {
 /** Finds the endpoint for a request. Paths are compared as sent: they are not decoded, case-folded or normalized. */
 export function createRouter<FrameworkRequest>(
   context: EndpointContext,
-  open: (raw: FrameworkRequest, request: IdpRequest) => Visit,
+  open: (raw: FrameworkRequest, request: IdpRequest) => SessionRequest,
 ): Router<FrameworkRequest> {
   const { mountPath, publicPath } = context.settings;
   const mountWithoutSlash = mountPath.slice(0, -1);

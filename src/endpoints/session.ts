@@ -1,11 +1,11 @@
 import { isOutage } from "../errors.js";
 import { jsonText, queryOf, single, type Reply } from "../http/request-reply.js";
-import { remaining, type EndReason } from "../record/policy.js";
+import { remaining, type EndReason } from "../record/session-policy.js";
 import { userPayload, type UserPayload } from "../record/identity.js";
 import { epochSeconds } from "../clock.js";
 import type { Access } from "../access/session-access.js";
 import type { EndpointContext } from "./context.js";
-import type { Visit } from "./visit.js";
+import type { SessionRequest } from "./session-request.js";
 import { retryAfterOf } from "./failure-reply.js";
 
 /**
@@ -39,7 +39,7 @@ export type DetailedSessionProbe = SessionProbe & SessionDetails;
 const SIGNED_OUT = JSON.stringify({ authenticated: false, user: null } satisfies SessionProbe);
 
 /** GET {mountPath}session: the probe. It runs the whole gate, with refresh and idle stamp, and says whether the user is signed in. */
-export async function session(visit: Visit, context: EndpointContext): Promise<Reply> {
+export async function session(visit: SessionRequest, context: EndpointContext): Promise<Reply> {
   const query = queryOf(visit.request.target);
   const parameters = query === "" ? undefined : new URLSearchParams(query);
   try {
@@ -62,7 +62,11 @@ export async function session(visit: Visit, context: EndpointContext): Promise<R
 }
 
 /** The body that GET would have, since some servers send its length for HEAD. Empty if only a refresh would tell it. */
-async function bodyOfGet(parameters: URLSearchParams | undefined, { session }: Visit, { sessions }: EndpointContext): Promise<string> {
+async function bodyOfGet(
+  parameters: URLSearchParams | undefined,
+  { session }: SessionRequest,
+  { sessions }: EndpointContext,
+): Promise<string> {
   const { authenticated, reason } = await sessions.explain(session);
   if (parameters !== undefined || reason === "id_token_expired") return "";
   const record = authenticated ? await session.read() : undefined;
@@ -89,6 +93,6 @@ function detailsOf(access: Access, slide: boolean, { settings, clock }: Endpoint
   };
 }
 
-function withCookies(reply: Reply, visit: Visit): Reply {
+function withCookies(reply: Reply, visit: SessionRequest): Reply {
   return visit.session.setCookies.length === 0 ? reply : { ...reply, setCookies: visit.session.setCookies };
 }

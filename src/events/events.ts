@@ -1,4 +1,4 @@
-import type { EndReason } from "../record/policy.js";
+import type { EndReason } from "../record/session-policy.js";
 import type { IdInfo } from "../record/identity.js";
 
 interface EventBase {

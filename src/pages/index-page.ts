@@ -1,4 +1,4 @@
-import type { EndReason } from "../record/policy.js";
+import type { EndReason } from "../record/session-policy.js";
 import type { UserPayload } from "../record/identity.js";
 import { SIGN_IN_ERRORS, signInErrorCode } from "./sign-in-errors.js";
 import { counted, spokenDuration } from "./duration.js";

@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.js";
 import { ProviderUnavailableError } from "../errors.js";
 import type { EventHub } from "../events/event-hub.js";
-import type { BackOff } from "./back-off.js";
+import type { BackOff } from "./endpoint-back-off.js";
 import type { ProviderResponse } from "./transport.js";
 
 interface Options {

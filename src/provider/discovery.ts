@@ -7,7 +7,7 @@ import { parseUrl } from "../http/redirects.js";
 import { ENDPOINT_NAMES } from "../config/setting-kinds.js";
 import type { Clock } from "../clock.js";
 import { jsonObject } from "./token-responses.js";
-import type { BackOff } from "./back-off.js";
+import type { BackOff } from "./endpoint-back-off.js";
 import { untilAborted, type ProviderResponse, type Backchannel } from "./transport.js";
 import { SIGNING_ALGORITHMS } from "./id-token.js";
 import type { Misconfigurations } from "./misconfiguration.js";

@@ -8,7 +8,7 @@ import type { EventHub } from "../events/event-hub.js";
 import { isObject } from "../record/json.js";
 import type { Clock } from "../clock.js";
 import { jsonObject } from "./token-responses.js";
-import type { BackOff } from "./back-off.js";
+import type { BackOff } from "./endpoint-back-off.js";
 import { untilAborted, type ProviderResponse, type Backchannel } from "./transport.js";
 import { oneAtATime } from "./one-at-a-time.js";
 

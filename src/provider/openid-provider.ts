@@ -16,7 +16,7 @@ import type { IdInfo } from "../record/identity.js";
 import type { SessionRecord } from "../record/record.js";
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
 import { errorCode, tokensOf, type TokenResponse } from "./token-responses.js";
-import { createBackOff } from "./back-off.js";
+import { createBackOff } from "./endpoint-back-off.js";
 import { BestEffortEndpoint } from "./best-effort-endpoint.js";
 import { createBackchannel, withDeadline } from "./transport.js";
 import { createDiscovery, type Discovery, type ProviderMetadata } from "./discovery.js";

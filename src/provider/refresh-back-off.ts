@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.js";
-import { createBackOff, type BackOff, type Trouble } from "./back-off.js";
+import { createBackOff, type BackOff, type Trouble } from "./endpoint-back-off.js";
 
 /** Milliseconds. If a second session fails within this time, the provider has an outage; the first session's token is not the cause. */
 const SHARED_WITHIN = 10_000;

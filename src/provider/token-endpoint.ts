@@ -3,7 +3,7 @@ import type { EventHub } from "../events/event-hub.js";
 import type { CodeExchange, RefreshRequest } from "../ports/provider.js";
 import type { Clock } from "../clock.js";
 import { meaningOf, TRY_LATER, type Grant, type Meaning } from "./token-responses.js";
-import { createBackOff, retryAfterSeconds, type BackOff } from "./back-off.js";
+import { createBackOff, retryAfterSeconds, type BackOff } from "./endpoint-back-off.js";
 import type { ProviderResponse } from "./transport.js";
 import { authenticationInWords } from "./client-authentication.js";
 import type { ProviderMetadata } from "./discovery.js";

@@ -10,7 +10,7 @@ import type { Misconfigurations } from "./misconfiguration.js";
 import type { ProviderSettings } from "./provider-settings.js";
 import type { TokenEndpoint } from "./token-endpoint.js";
 import type { Backchannel, ProviderResponse } from "./transport.js";
-import { askUserinfo, userinfoOf } from "./userinfo.js";
+import { askUserinfo, userinfoOf } from "./userinfo-response.js";
 
 /** The maximum seconds until the next refresh, after a refresh that userinfo has confirmed. */
 const MAX_CONFIRMED = 3600;

@@ -1,4 +1,4 @@
-import { remaining, type PolicySettings } from "./policy.js";
+import { remaining, type PolicySettings } from "./session-policy.js";
 import { hasSubject, userPayload, type Claims, type UserPayload } from "./identity.js";
 import { deepFreeze } from "./json.js";
 import type { SessionRecord } from "./record.js";

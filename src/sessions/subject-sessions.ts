@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { StoreUnavailableError } from "../errors.js";
-import { isWithinLimits, type PolicySettings } from "../record/policy.js";
+import { isWithinLimits, type PolicySettings } from "../record/session-policy.js";
 import type { SessionStore, Stored } from "../ports/session-store.js";
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
 import { ReportedStore, type StoreFailureListener } from "./reported-store.js";

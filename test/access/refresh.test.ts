@@ -1444,7 +1444,7 @@ describe("idle()", () => {
   it("keeps the process alive until a rotated token that a store refused once is stored", async () => {
     // With the system's clock, whose timers keep no process alive, and a store that holds nothing open.
     const program = `
-      import { createRefresher } from "./build/access/refresher.js";
+      import { createRefresher } from "./build/access/shared-refresh.js";
       import { systemClock } from "./build/clock.js";
       import { UnawaitedTasks } from "./build/access/unawaited-tasks.js";
       import { EventHub } from "./build/events/event-hub.js";

@@ -5,7 +5,7 @@ import { LIVE_CHECKS } from "../../src/cli/live/live-check-table.js";
 import { CHECK_GROUPS, CHECKS as STARTUP_CHECKS } from "../../src/config/startup-checks.js";
 import { ERRORS } from "../../src/errors.js";
 import { LOG_CODES } from "../../src/events/log-lines.js";
-import { REASONS } from "../../src/record/end-reasons.js";
+import { REASONS } from "../../src/record/reason-texts.js";
 import { SETTINGS } from "../../src/config/read-settings.js";
 
 const CHECKS = { ...STARTUP_CHECKS, ...LIVE_CHECKS };

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import { EventHub } from "../../src/events/event-hub.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../../src/errors.js";
 import { createBackchannel } from "../../src/provider/transport.js";
-import { createBackOff } from "../../src/provider/back-off.js";
+import { createBackOff } from "../../src/provider/endpoint-back-off.js";
 import { checkNonce, verifyIdToken } from "../../src/provider/id-token.js";
 import { createJwks } from "../../src/provider/jwks.js";
 import { TestClock } from "../../src/testing/test-clock.js";

@@ -2,7 +2,7 @@ import { ProviderRefusedError, ProviderUnavailableError } from "../../src/errors
 import type { IdInfo } from "../../src/record/identity.js";
 import type { Provider, SignIn, SpentRefresh } from "../../src/ports/provider.js";
 import { epochSeconds, type EpochSeconds } from "../../src/clock.js";
-import { createBackOff, type BackOff } from "../../src/provider/back-off.js";
+import { createBackOff, type BackOff } from "../../src/provider/endpoint-back-off.js";
 import type { Ledger } from "./ledger.js";
 import type { Actor, Fault, Process, Scheduler } from "./scheduler.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ProviderUnavailableError } from "../../src/errors.js";
-import { createBackOff, retryAfterSeconds } from "../../src/provider/back-off.js";
+import { createBackOff, retryAfterSeconds } from "../../src/provider/endpoint-back-off.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 
 function rig(random = () => 1) {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { judge, type PolicySettings } from "../../src/record/policy.js";
+import { judge, type PolicySettings } from "../../src/record/session-policy.js";
 import type { SessionRecord } from "../../src/record/record.js";
 
 // The model: the specification's five steps and the "Time" section of the decisions, written down a second time and in

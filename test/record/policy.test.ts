@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judge, MAX_FUTURE_SECONDS, remaining, type PolicySettings } from "../../src/record/policy.js";
+import { judge, MAX_FUTURE_SECONDS, remaining, type PolicySettings } from "../../src/record/session-policy.js";
 import { deepFreeze } from "../../src/record/json.js";
 import type { SessionRecord } from "../../src/record/record.js";
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { mayFinish, signedIn, withLogin, withoutLogin } from "../../src/record/pending-logins.js";
-import { judge, remaining } from "../../src/record/policy.js";
+import { judge, remaining } from "../../src/record/session-policy.js";
 import { userPayload } from "../../src/record/identity.js";
 import { EMPTY_RECORD } from "../../src/record/own-properties.js";
 import { parseRecord } from "../../src/record/parse-record.js";

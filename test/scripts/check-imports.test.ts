@@ -9,7 +9,7 @@ function check(files: Record<string, string>): string[] {
 
 describe("imports point down only", () => {
   it.each([
-    ["record imports record", "src/record/policy.ts", 'import { a } from "./record.js";'],
+    ["record imports record", "src/record/session-policy.ts", 'import { a } from "./record.js";'],
     ["provider imports oauth4webapi and the clock", "src/provider/openid-provider.ts", 'import "oauth4webapi";\nimport "../clock.js";'],
     ["a store uses Node's own modules", "src/stores/file.ts", 'import { open } from "node:fs/promises";'],
     [
@@ -31,7 +31,7 @@ describe("imports point down only", () => {
     ["the command line loads what its user names", "src/cli/store.ts", "export const load = (file: string) => import(file);"],
     [
       "an import that stands in a comment or a text is none",
-      "src/record/policy.ts",
+      "src/record/session-policy.ts",
       '// import "express";\nconst a = \'import "express"\';',
     ],
   ])("allowed: %s", (_, file, source) => {
@@ -39,27 +39,32 @@ describe("imports point down only", () => {
   });
 
   it.each([
-    ["record imports another folder", "src/record/policy.ts", 'import "../provider/openid-provider.js";', "may not import src/provider"],
+    [
+      "record imports another folder",
+      "src/record/session-policy.ts",
+      'import "../provider/openid-provider.js";',
+      "may not import src/provider",
+    ],
     [
       "record imports only a type of another folder",
-      "src/record/policy.ts",
+      "src/record/session-policy.ts",
       'import type { A } from "../provider/openid-provider.js";',
       "may not import src/provider",
     ],
     [
       "record uses an import type",
-      "src/record/policy.ts",
+      "src/record/session-policy.ts",
       'type A = import("../provider/openid-provider.js").A;',
       "may not import src/provider",
     ],
     [
       "record re-exports from another folder",
-      "src/record/policy.ts",
+      "src/record/session-policy.ts",
       'export * from "../provider/openid-provider.js";',
       "may not import src/provider",
     ],
-    ["record uses Node's own modules", "src/record/policy.ts", 'import { createHash } from "node:crypto";', "built-in"],
-    ["record imports a package", "src/record/policy.ts", 'import "jose";', "may not import this package"],
+    ["record uses Node's own modules", "src/record/session-policy.ts", 'import { createHash } from "node:crypto";', "built-in"],
+    ["record imports a package", "src/record/session-policy.ts", 'import "jose";', "may not import this package"],
     ["pages import endpoints", "src/pages/layout.ts", 'import "../endpoints/login.js";', "may not import src/endpoints"],
     ["a store imports sessions", "src/stores/memory/memory-store.ts", 'import "../../sessions/seal.js";', "may not import src/sessions"],
     ["endpoints import oauth4webapi", "src/endpoints/login.ts", 'import * as client from "oauth4webapi";', "may not import this package"],
@@ -91,9 +96,9 @@ describe("imports point down only", () => {
     ["an adapter imports another's framework", "src/adapters/express/express.ts", 'import "koa";', "may not import this package"],
     ["the demo reaches into the sources", "demo/main.ts", 'import "../src/clock.js";', "may not import src/clock.ts"],
     ["the demo imports an entry that is not public", "demo/main.ts", 'import "idpauth/core";', "may not import this package"],
-    ["the address is computed", "src/record/policy.ts", "await import(`./${name}.js`);", "cannot be checked"],
-    ["the ending is missing", "src/record/policy.ts", 'import "./record";', "ends in .js"],
-    ["the file is missing", "src/record/policy.ts", 'import "./clock.js";', "no such file"],
+    ["the address is computed", "src/record/session-policy.ts", "await import(`./${name}.js`);", "cannot be checked"],
+    ["the ending is missing", "src/record/session-policy.ts", 'import "./record";', "ends in .js"],
+    ["the file is missing", "src/record/session-policy.ts", 'import "./clock.js";', "no such file"],
     ["a built-in module goes without node:", "src/stores/file.ts", 'import "fs";', "write node:"],
     ["a file has no rule", "src/helpers/all.ts", "", "has no rule"],
   ])("refused: %s", (_, file, source, reason) => {
@@ -115,9 +120,9 @@ describe("imports point down only", () => {
 
   it("names the line of each offence", () => {
     const source = '\nimport "./record.js";\n\nimport "jose";\nimport "express";\n';
-    expect(check({ "src/record/policy.ts": source }).map((line) => line.split(" ")[0])).toEqual([
-      "src/record/policy.ts:4:",
-      "src/record/policy.ts:5:",
+    expect(check({ "src/record/session-policy.ts": source }).map((line) => line.split(" ")[0])).toEqual([
+      "src/record/session-policy.ts:4:",
+      "src/record/session-policy.ts:5:",
     ]);
   });
 

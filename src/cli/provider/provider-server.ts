@@ -9,7 +9,7 @@ import type { Grants } from "../../testing/provider/grants.js";
 import type { PersonClaims } from "../../testing/provider/people.js";
 import { ENDPOINTS, receive } from "../../testing/provider/received-requests.js";
 import type { SigningKeys } from "../../testing/provider/signing-keys.js";
-import { respond } from "./respond.js";
+import { respond } from "./request-handler.js";
 
 /** The one address that the provider ever listens on. */
 export const ADDRESS = "127.0.0.1";

@@ -1,5 +1,5 @@
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
-import { isLoopback } from "../loopback.js";
+import { isLoopback } from "../this-machine.js";
 import { CookieJar } from "./cookie-jar.js";
 
 export { CookieJar, type KeptCookie } from "./cookie-jar.js";

@@ -11,7 +11,7 @@ import { debugRequirements } from "./debug.js";
 import { errorRequirements } from "./errors.js";
 import { guardResponseRequirements } from "./guard-responses.js";
 import { guardRequirements } from "./guard.js";
-import { guardedResponseRequirements } from "./guarded-responses.js";
+import { guardedResponseRequirements } from "./cache-headers.js";
 import { httpRequirements } from "./http.js";
 import { indexPageRequirements } from "./index-page.js";
 import { loginRequirements } from "./login.js";

@@ -4,7 +4,7 @@ import type { IdpRequest } from "../http/request-reply.js";
 import type { UserSession } from "../ports/user-session.js";
 
 /** One request with its session. Every request creates one, so it computes its addresses only when they are read. */
-export class Visit {
+export class SessionRequest {
   readonly request: IdpRequest;
   /** The session that the request's cookie names. */
   readonly session: UserSession;

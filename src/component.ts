@@ -1,14 +1,14 @@
 /** The composition root: it creates every part from the settings and the options, and connects the parts. */
 import { UnawaitedTasks } from "./access/unawaited-tasks.js";
 import { createOrphanedTokenRule } from "./access/orphaned-tokens.js";
-import { createRefresher } from "./access/refresher.js";
+import { createRefresher } from "./access/shared-refresh.js";
 import { createSessionAccess, type SessionAccess } from "./access/session-access.js";
 import { Slots } from "./access/slots.js";
 import type { FrameworkAdapter, IdpAuthOptions } from "./auth.js";
 import type { Clock } from "./clock.js";
 import type { Settings } from "./config/read-settings.js";
 import { createRouter, type Router } from "./endpoints/router.js";
-import { Visit } from "./endpoints/visit.js";
+import { SessionRequest } from "./endpoints/session-request.js";
 import { SessionMissingError } from "./errors.js";
 import { driverCode } from "./events/driver-code.js";
 import type { EventHub } from "./events/event-hub.js";
@@ -55,7 +55,7 @@ export interface Component<FrameworkRequest extends object> {
   /** Undefined with the framework's own sessions. */
   readonly subjectSessions: SubjectSessions | undefined;
   /** @throws SessionMissingError */
-  open(raw: FrameworkRequest, request: IdpRequest): Visit;
+  open(raw: FrameworkRequest, request: IdpRequest): SessionRequest;
   idle(): Promise<void>;
   sessionForTests(asked: SessionForTests): Promise<readonly string[]>;
 }
@@ -115,17 +115,17 @@ export function compose<FrameworkRequest extends object>(
   const access = createSessionAccess({ policy: settings, refresher, clock, events });
   const exchangeSlots = new Slots({ ...EXCHANGES, reason: "exchange_queue_full", clock });
 
-  function open(raw: FrameworkRequest, request: IdpRequest): Visit {
+  function open(raw: FrameworkRequest, request: IdpRequest): SessionRequest {
     if (isBundled) {
       const opened = bundled.open(request.header("cookie"), isSecure(request, settings), request);
-      return new Visit(request, opened, clock.monotonic(), settings);
+      return new SessionRequest(request, opened, clock.monotonic(), settings);
     }
     const frameworkSession = adapter.session?.(raw);
     if (frameworkSession === undefined) {
       events.emit("outage", { side: "session", reason: "session_missing" });
       throw new SessionMissingError();
     }
-    return new Visit(request, ofFramework.open(frameworkSession), clock.monotonic(), settings);
+    return new SessionRequest(request, ofFramework.open(frameworkSession), clock.monotonic(), settings);
   }
 
   const context = { settings, names, provider, sessions: access, clock, events, orphanedTokens, exchangeSlots, tasks, findings };

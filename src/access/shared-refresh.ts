@@ -5,7 +5,7 @@ import type { Provider } from "../ports/provider.js";
 import type { UserSession } from "../ports/user-session.js";
 import type { SessionRecord } from "../record/record.js";
 import type { OrphanedTokenRule } from "./orphaned-tokens.js";
-import { refreshOnce } from "./refresh.js";
+import { refreshOnce } from "./refresh-attempt.js";
 import { Slots } from "./slots.js";
 import type { UnawaitedTasks } from "./unawaited-tasks.js";
 

@@ -1,4 +1,4 @@
-import type { EndReason } from "./policy.js";
+import type { EndReason } from "./session-policy.js";
 
 interface ReasonRow {
   /** One sentence for the operator of the application. */

@@ -1,14 +1,14 @@
 import { page, queryOf, type Reply } from "../http/request-reply.js";
-import { judge, type EndReason } from "../record/policy.js";
+import { judge, type EndReason } from "../record/session-policy.js";
 import { userPayload } from "../record/identity.js";
 import { epochSeconds } from "../clock.js";
 import type { Settings } from "../config/read-settings.js";
 import { indexPage, type IndexState } from "../pages/index-page.js";
 import type { EndpointContext } from "./context.js";
-import type { Visit } from "./visit.js";
+import type { SessionRequest } from "./session-request.js";
 
 /** GET {mountPath}: the landing page. It reads the session; it sends nothing to the provider and writes nothing. */
-export async function landing({ request, session }: Visit, { settings, clock }: EndpointContext): Promise<Reply> {
+export async function landing({ request, session }: SessionRequest, { settings, clock }: EndpointContext): Promise<Reply> {
   const record = await session.read();
   const verdict = judge(record, settings, epochSeconds(clock));
   const user = userPayload(record?.id_info);
