@@ -55,7 +55,7 @@ export const ERRORS = {
   login_required: {
     status: 401,
     title: "Sign-in is required",
-    cause: "The request to a guarded route has no session within the session limits.",
+    cause: "The route is guarded, and the user is not signed in, or a session limit has ended the session.",
     remedy: "Send the user to `login_url`.",
   },
   not_found: {

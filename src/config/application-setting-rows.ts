@@ -36,8 +36,8 @@ export const APPLICATION_SETTINGS = {
     kind: kind.boolean,
     default: false,
     meaning:
-      "Whether the forwarded headers determine scheme and Host header, for frameworks without such a setting. Set it only behind a proxy that " +
-      "sets these headers itself.",
+      "Whether idpauth uses `X-Forwarded-Proto` and `X-Forwarded-Host` instead of the request's own scheme and Host header. For frameworks " +
+      "that have no such setting. Turn it on only behind a proxy that sets both headers itself.",
   },
   /** An absolute http(s) URL or a path; null: the landing page. */
   authFinalRedirectUrl: {
@@ -45,7 +45,8 @@ export const APPLICATION_SETTINGS = {
     kind: kind.redirectTarget,
     default: null,
     defaultText: "unset: the landing page",
-    meaning: "The page after a login that names no page to return to, or whose page is rejected. It may be on another origin.",
+    meaning:
+      "Where users go after a login if the login requested no page, or a page on another origin. This setting itself may name another origin.",
   },
   /** An absolute http(s) URL or a path; null: the landing page. */
   authLogoutRedirectUrl: {

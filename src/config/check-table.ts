@@ -33,7 +33,7 @@ export const CHECKS = {
     severity: "error",
     title: "The session middleware is not installed",
     cause: '`session: "host"` uses the framework\'s own sessions, but no session middleware stores them server-side.',
-    remedy: 'Install the framework\'s session middleware before idpauth. To use the bundled sessions, remove `session: "host"`.',
+    remedy: 'Install the framework\'s session middleware before idpauth. To use the sessions of idpauth, remove `session: "host"`.',
   },
   E003: {
     group: "project settings",
@@ -178,7 +178,7 @@ export const CHECKS = {
     severity: "warning",
     title: "The framework's sessions give fewer guarantees",
     cause: "The framework's sessions have no compare-and-swap, so a write by an overlapping request can undo a logout.",
-    remedy: 'If you need that guarantee, use the bundled sessions: remove `session: "host"` and pass a `store`.',
+    remedy: 'If you need that guarantee, use the sessions of idpauth: remove `session: "host"` and pass a `store`.',
   },
   W007: {
     group: "project middlewares",

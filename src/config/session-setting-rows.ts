@@ -64,7 +64,10 @@ export const SESSION_SETTINGS = {
     env: "CREDENTIALS_SESSION_KEY_NAME",
     kind: kind.keyName,
     default: "credentials",
-    meaning: "The session key that stores the credentials. The three key names must differ, and none may be a reserved key.",
+    meaning:
+      "The session key that stores the credentials. CREDENTIALS_SESSION_KEY_NAME, STATE_KEY_NAME and FINAL_REDIRECT_KEY_NAME must differ. " +
+      "None of them may be a reserved name (E007): the record's other keys `id_info`, `debug`, `idp_login_at`, `idp_last_active` and " +
+      "`idp_state`, and the members of session and other objects, such as `cookie`, `id` and `constructor`.",
   },
   stateKeyName: {
     env: "STATE_KEY_NAME",

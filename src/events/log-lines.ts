@@ -18,27 +18,28 @@ export const LOG_CODES = {
   blocked: {
     level: "info",
     text: "The guard blocked a request",
-    meaning: "The guard blocked a request: the user is not signed in within policy.",
-    remedy: "Nothing to do; `details.reason` is one of the reasons below.",
+    meaning: "The guard blocked a request, because the user is not signed in or the session has ended.",
+    remedy: "You need to do nothing. `details.reason` is one of the reason codes below.",
   },
   callback_failed: {
     level: "warn",
     text: "A sign-in could not be completed",
-    meaning: "A sign-in came back from the provider and could not be completed.",
+    meaning: "The user returned from the provider, but the sign-in could not be completed.",
     remedy:
-      "`details.reason` names the check. `state`: the link is used, expired or another browser's. `iss` and `id_token_…`: the response failed verification. `another_user`: the sign-in was started before the present one and came back for another user. Else it is an error code of the provider, or an outage.",
+      "`details.reason` names the check. `state`: the callback link was already used, has expired, or belongs to another browser. `iss` and `id_token_…`: the provider's response failed verification. `another_user`: while this sign-in was in progress, the browser signed in as a different user. Any other reason is an error code of the provider, or names an outage.",
   },
   login_failed: {
     level: "warn",
     text: "A sign-in could not be started",
     meaning: "A sign-in could not be started.",
-    remedy: "`details.reason` is `invalid_parameter` for parameters that are not allowed, else the outage.",
+    remedy:
+      "`invalid_parameter` in `details.reason`: correct the parameters in the link to the login. `host_invalid`: set BASE_URL. Any other reason names an outage.",
   },
   logout_failed: {
     level: "warn",
     text: "A sign-out was not carried out",
-    meaning: "A sign-out was not carried out. The response told the user so, and the session stays.",
-    remedy: "`details.reason` is `invalid_parameter` for parameters that are not allowed, else the outage.",
+    meaning: "A sign-out failed. The session stays, and the response told the user that the sign-out failed.",
+    remedy: "`invalid_parameter` in `details.reason`: correct the parameters in the link to the logout. Any other reason names an outage.",
   },
   origin_rejected: {
     level: "info",

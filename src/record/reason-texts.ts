@@ -14,7 +14,7 @@ export const REASONS = {
   no_credentials: {
     meaning: "There is no session, or no user has signed in with it.",
     remedy:
-      "Sign in. If this reason appears right after a sign-in, check that the browser sends the cookie: the page needs the origin of BASE_URL, and no proxy may drop cookies.",
+      "Sign in. If this reason appears right after a sign-in, the browser probably did not send the cookie. Check that the page has the origin of BASE_URL, and that no proxy removes cookies.",
   },
   max_age: {
     meaning: "More than IDP_SESSION_MAX_AGE seconds have passed since the sign-in, or its time stamp is invalid.",

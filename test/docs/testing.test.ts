@@ -64,9 +64,8 @@ describe("docs/how-to/testing.md", () => {
   it.each(blocks)("$name: runs, and what it expects is so", async ({ code }) => {
     const { app, auth } = createApp({ env: provider.env, clock: provider.clock });
     const user = await kit.signIn(app);
-    const stranger = await kit.browser(app);
     const before = expect.getState().assertionCalls;
-    await execute(code, { provider, app, auth, user, stranger, createApp });
+    await execute(code, { provider, app, auth, user, createApp });
     expect(expect.getState().assertionCalls).toBeGreaterThan(before);
   });
 

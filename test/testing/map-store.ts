@@ -56,7 +56,7 @@ export class MapStore implements SessionStore {
   }
 }
 
-/** Neither of the two ever moves back. */
+/** The later of the stored and the given times, so that neither time moves back. */
 function later(stored: Stored, lastActive: number | undefined, expiresAt: number): Pick<Entry, "lastActive" | "expiresAt"> {
   const stamps = [stored.lastActive, lastActive].filter((stamp) => stamp !== undefined);
   return { expiresAt: Math.max(stored.expiresAt, expiresAt), ...(stamps.length > 0 && { lastActive: Math.max(...stamps) }) };

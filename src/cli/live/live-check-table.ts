@@ -24,7 +24,7 @@ export const LIVE_CHECKS = {
     severity: "error",
     title: "There is no discovery document",
     cause: "The address IDP_ISSUER (option issuer) + `/.well-known/openid-configuration` returns no discovery document.",
-    remedy: "Set IDP_ISSUER to the provider's issuer identifier. Its discovery document has that path.",
+    remedy: "Set IDP_ISSUER to the provider's issuer identifier. With the correct value, this address returns the discovery document.",
   },
   E104: {
     group: "live",
@@ -167,7 +167,7 @@ export const LIVE_CHECKS = {
     severity: "warning",
     title: "The client could not be checked",
     cause: "The token endpoint's response does not show whether the provider accepts the client.",
-    remedy: "Sign in once: a sign-in shows it.",
+    remedy: "Sign in to your application once. If that works, the provider accepts the client.",
   },
   W110: {
     group: "live",
