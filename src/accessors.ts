@@ -1,7 +1,7 @@
-import type { Accessors } from "./auth.js";
+import type { Accessors } from "./public-types.js";
 import type { Component } from "./component.js";
 import { epochSeconds, type Clock } from "./clock.js";
-import { isValidIdpUrl } from "./config/document-hosts.js";
+import { isValidIdpUrl } from "./config/provider-hosts.js";
 import type { SessionRequest } from "./endpoints/session-request.js";
 import type { EventHub } from "./events/event-hub.js";
 import { frozenCredentials } from "./record/credentials.js";

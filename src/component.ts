@@ -4,7 +4,7 @@ import { createOrphanedTokenRule } from "./access/orphaned-tokens.js";
 import { createRefresher } from "./access/shared-refresh.js";
 import { createSessionAccess, type SessionAccess } from "./access/session-access.js";
 import { Slots } from "./access/slots.js";
-import type { FrameworkAdapter, IdpAuthOptions } from "./auth.js";
+import type { FrameworkAdapter, IdpAuthOptions } from "./public-types.js";
 import type { Clock } from "./clock.js";
 import type { Settings } from "./config/read-settings.js";
 import { createRouter, type Router } from "./endpoints/router.js";

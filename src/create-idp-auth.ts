@@ -1,8 +1,8 @@
 import { createAccessors } from "./accessors.js";
-import type { FrameworkAdapter, IdpAuth, IdpAuthOptions } from "./auth.js";
+import type { FrameworkAdapter, IdpAuth, IdpAuthOptions } from "./public-types.js";
 import { systemClock } from "./clock.js";
 import { compose, type Component, type ComponentParts } from "./component.js";
-import { blockedByOutage, blockedUser } from "./endpoints/blocked-request.js";
+import { blockedByOutage, blockedUser } from "./endpoints/guard.js";
 import type { SessionRequest } from "./endpoints/session-request.js";
 import { isOutage } from "./errors.js";
 import { EventHub } from "./events/event-hub.js";

@@ -9,8 +9,8 @@ export type {
   IdpAuth,
   IdpAuthOptions,
   SessionMiddleware,
-} from "./auth.js";
-export { loginUrlBackTo, type Blocked, type BlockedByOutage, type BlockedUser } from "./endpoints/blocked-request.js";
+} from "./public-types.js";
+export { loginUrlBackTo, type Blocked, type BlockedByOutage, type BlockedUser } from "./endpoints/guard.js";
 export { SESSION_FOR_TESTS, type SessionForTests } from "./sessions/session-for-tests.js";
 export type { FrameworkSession } from "./sessions/framework-session.js";
 export type { ListedSession, Subject } from "./sessions/subject-sessions.js";
@@ -40,10 +40,10 @@ export {
   type ErrorCode,
   type Finding,
 } from "./errors.js";
-export { respondToBlocked, type GuardResponsesOf } from "./endpoints/guard-responses.js";
+export { respondToBlocked, type GuardResponsesOf } from "./endpoints/own-guard-responses.js";
 export { assertGuardResponses, assertHandler, guardCalledError } from "./http/guard-usage.js";
 export { GUARDED_CACHE_CONTROL, varyByCookie } from "./http/cache-headers.js";
 export { credentialsToDict } from "./record/credentials.js";
 export { hasEpochTimePassed, systemClock } from "./clock.js";
-export { isValidIdpUrl } from "./config/document-hosts.js";
+export { isValidIdpUrl } from "./config/provider-hosts.js";
 export { memoryStore } from "./stores/memory/memory-store.js";

@@ -1,4 +1,4 @@
-import type { FrameworkAdapter, FrameworkFacts, IdpAuthOptions } from "./auth.js";
+import type { FrameworkAdapter, FrameworkFacts, IdpAuthOptions } from "./public-types.js";
 import { readSettings, type Settings } from "./config/read-settings.js";
 import { runChecks } from "./config/startup-checks.js";
 import { storeMistake } from "./config/store-mistake.js";

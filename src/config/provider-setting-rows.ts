@@ -1,4 +1,4 @@
-import { GOOGLE_ISSUER } from "./document-hosts.js";
+import { GOOGLE_ISSUER } from "./provider-hosts.js";
 import * as kind from "./setting-kinds.js";
 
 /** The settings of the provider: the client's registration, what a login requests, and how requests are sent. */

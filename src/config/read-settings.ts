@@ -1,7 +1,7 @@
 import { check } from "./check-table.js";
 import { kindOf, kindOfText, quoted } from "./describe-value.js";
 import type { Finding } from "../errors.js";
-import { defaultDocumentHosts } from "./document-hosts.js";
+import { defaultDocumentHosts } from "./provider-hosts.js";
 import { nearestName, nearlySameName } from "./nearest-name.js";
 import type { SettingRow } from "./setting-kinds.js";
 import { deepFreeze } from "../record/json.js";

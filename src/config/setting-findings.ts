@@ -2,9 +2,10 @@
 import { check } from "./check-table.js";
 import { quoted } from "./describe-value.js";
 import type { Finding } from "../errors.js";
-import { isGoogleIssuer } from "./document-hosts.js";
+import { isGoogleIssuer } from "./provider-hosts.js";
 import { isLoopback } from "../http/loopback.js";
 import { FIXED_KEYS } from "../record/stored-form.js";
+import { isPlaceholderSecret } from "./placeholder-secrets.js";
 import { parseUrl } from "../http/redirects.js";
 import { label, type SettingName, type Settings, type Values } from "./setting-table.js";
 
@@ -20,13 +21,6 @@ function missing(unset: ReadonlySet<SettingName>): Finding[] {
   if (client.length > 0)
     findings.push(check("E003", `${client.join(" and ")} ${client.length === 1 ? "is" : "are"} missing, empty or blank.`));
   return findings;
-}
-
-/** The values of SECRET_KEY in the documentation. They are public, so they are not secrets. */
-const PLACEHOLDERS: readonly string[] = ["put-at-least-32-random-bytes-here-please", "at-least-32-random-bytes-go-here"];
-
-export function isPlaceholderSecret(secret: string): boolean {
-  return PLACEHOLDERS.includes(secret.trim());
 }
 
 function placeholders({ secretKey, secretKeyFallbacks }: Values): Finding[] {

@@ -1,4 +1,4 @@
-import { isGoogleIssuer } from "../config/document-hosts.js";
+import { isGoogleIssuer } from "../config/provider-hosts.js";
 import { parseUrl } from "../http/redirects.js";
 import type { ProviderSettings } from "./provider-settings.js";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isGoogleIssuer, isValidIdpUrl } from "../../src/config/document-hosts.js";
+import { isGoogleIssuer, isValidIdpUrl } from "../../src/config/provider-hosts.js";
 
 const HOSTS = ["docs.google.com"];
 

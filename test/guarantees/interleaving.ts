@@ -1,7 +1,7 @@
 import { isOutage } from "../../src/errors.js";
 import type { IdpRequest, Reply } from "../../src/http/request-reply.js";
 import { epochSeconds } from "../../src/clock.js";
-import type { FrameworkAdapter, IdpAuth } from "../../src/auth.js";
+import type { FrameworkAdapter, IdpAuth } from "../../src/public-types.js";
 import { createIdpAuthOver } from "../../src/create-idp-auth.js";
 import { Ledger, SECRET_KEY, type Session, type Violation } from "./ledger.js";
 import { ISSUER, ModelProvider, partsOf } from "./model-provider.js";

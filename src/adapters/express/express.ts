@@ -12,7 +12,7 @@ import {
 import { keepPrivate, writeReply } from "../node/node.js";
 import { ExpressRequest } from "./request.js";
 import { frameworkSessionOf } from "./session.js";
-import { sessionMiddlewareOf } from "./middleware.js";
+import { sessionMiddlewareOf } from "./session-middleware.js";
 
 /** Your own responses to blocked requests. Each ends the response or calls `next`; the protected handler does not run by itself. */
 export type GuardResponses = GuardResponsesOf<[request: Request, response: Response], [next: NextFunction]>;

@@ -1,5 +1,5 @@
 import type { Finding } from "../../errors.js";
-import { isGoogleIssuer } from "../../config/document-hosts.js";
+import { isGoogleIssuer } from "../../config/provider-hosts.js";
 import type { Settings } from "../../config/read-settings.js";
 import { loginScopes, offlineParameters } from "../../provider/authorization-parameters.js";
 import { SIGNING_ALGORITHMS } from "../../provider/id-token.js";

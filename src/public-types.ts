@@ -3,7 +3,7 @@ import type { Explanation } from "./access/session-access.js";
 import type { Clock } from "./clock.js";
 import type { SettingOptions } from "./config/read-settings.js";
 import type { FrameworkFacts as CheckedFacts } from "./config/startup-checks.js";
-import type { Blocked } from "./endpoints/blocked-request.js";
+import type { Blocked } from "./endpoints/guard.js";
 import type { Finding } from "./errors.js";
 import type { EventName, Listener } from "./events/events.js";
 import type { IdpRequest, Reply } from "./http/request-reply.js";

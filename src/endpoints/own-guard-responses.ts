@@ -1,4 +1,4 @@
-import type { Blocked, BlockedByOutage, BlockedUser } from "./blocked-request.js";
+import type { Blocked, BlockedByOutage, BlockedUser } from "./guard.js";
 
 /**
  * The application's own responses to blocked requests. Each function is called with the framework's arguments `Before`, the blocked
