@@ -65,9 +65,15 @@ export class ReportedStore {
   }
 }
 
-/** Hides a polluted `Object.prototype` behind the optional fields. */
-const ABSENT = { lastActive: undefined, subject: undefined, summary: undefined };
-
+/** Hides a polluted `Object.prototype` behind the optional fields. Runs for every request: a literal is much cheaper than a spread. */
 function owned(stored: Stored | null | undefined): Stored | undefined {
-  return stored ? ({ ...ABSENT, ...stored } as Stored) : undefined;
+  if (!stored) return undefined;
+  return {
+    data: stored.data,
+    version: stored.version,
+    expiresAt: stored.expiresAt,
+    lastActive: Object.hasOwn(stored, "lastActive") ? stored.lastActive : undefined,
+    subject: Object.hasOwn(stored, "subject") ? stored.subject : undefined,
+    summary: Object.hasOwn(stored, "summary") ? stored.summary : undefined,
+  } as Stored;
 }

@@ -20,13 +20,13 @@ export function keepPrivate(response: AnyResponse): void {
 /** As `keepPrivate`, for frameworks that hold the headers themselves until they write the head. */
 export function keepHeadPrivate(response: AnyResponse): void {
   const either = response as ServerResponse;
-  const writeHead = either.writeHead.bind(either) as WriteHead;
+  const { writeHead } = either as unknown as { writeHead: WriteHead };
   // Node has no event before the head is written; express-session and compression replace this method for the same reason.
   either.writeHead = ((status, ...rest) => {
-    if (either.headersSent) return writeHead(status, ...rest);
+    if (either.headersSent) return writeHead.call(either, status, ...rest);
     const [reason, given] = typeof rest[0] === "string" ? [rest[0], rest[1]] : [undefined, rest[0] ?? rest[1]];
     const headers = privateHead(either, given as OutgoingHttpHeaders | readonly unknown[] | undefined);
-    return reason === undefined ? writeHead(status, headers) : writeHead(status, reason, headers);
+    return reason === undefined ? writeHead.call(either, status, headers) : writeHead.call(either, status, reason, headers);
   }) satisfies WriteHead;
 }
 
