@@ -90,7 +90,7 @@ async function takeFromDemo(browser, { name, env = {}, reach }) {
 async function takeFromList(browser) {
   /** @param {string} file */
   const built = (file) => import(pathToFileURL(path.join(root, "build", file)).href);
-  const files = ["pages/index-page.js", "pages/error-page.js", "pages/style.js", "http/request-reply.js"];
+  const files = ["pages/index-page.js", "pages/error-page.js", "pages/style.js", "http/request-and-replies.js"];
   const [{ indexPage }, { errorPage }, { STYLE }, { page, stylesheet }] = await Promise.all(files.map(built));
   const server = await startPageServer({ indexPage, errorPage, STYLE, page, stylesheet });
   try {

@@ -14,7 +14,7 @@ import { driverCode } from "./events/driver-code.js";
 import type { EventHub } from "./events/event-hub.js";
 import { logLine } from "./events/log-lines.js";
 import { isSecure } from "./http/own-origin.js";
-import type { IdpRequest } from "./http/request-reply.js";
+import type { IdpRequest } from "./http/request-and-replies.js";
 import type { Provider } from "./ports/provider.js";
 import type { KeyNames } from "./record/stored-form.js";
 import { createBundledSessions } from "./sessions/bundled-sessions.js";

@@ -8,7 +8,7 @@ import { isOutage } from "./errors.js";
 import { EventHub } from "./events/event-hub.js";
 import { identityOf } from "./events/events.js";
 import { stderrLog } from "./events/stderr-log.js";
-import { PerRequest } from "./http/per-request.js";
+import { PerRequest } from "./http/request-memory.js";
 import { loadedWhenNeeded } from "./provider/lazy-provider.js";
 import { checkedSettings } from "./startup.js";
 

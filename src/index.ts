@@ -15,7 +15,7 @@ export { SESSION_FOR_TESTS, type SessionForTests } from "./sessions/session-for-
 export type { FrameworkSession } from "./sessions/framework-session.js";
 export type { ListedSession, Subject } from "./sessions/subject-sessions.js";
 export type { Explanation } from "./access/session-access.js";
-export type { IdpRequest, Reply } from "./http/request-reply.js";
+export type { IdpRequest, Reply } from "./http/request-and-replies.js";
 export type { EventName, Events, Listener, ProviderEndpoint } from "./events/events.js";
 export type { EndReason } from "./record/session-policy.js";
 export type { Credentials, ProviderCredentials } from "./record/credentials.js";
@@ -40,7 +40,7 @@ export {
   type ErrorCode,
   type Finding,
 } from "./errors.js";
-export { respondToBlocked, type GuardResponsesOf } from "./endpoints/own-guard-responses.js";
+export { respondToBlocked, type GuardResponsesOf } from "./endpoints/application-guard-responses.js";
 export { assertGuardResponses, assertHandler, guardCalledError } from "./http/guard-usage.js";
 export { GUARDED_CACHE_CONTROL, varyByCookie } from "./http/cache-headers.js";
 export { credentialsToDict } from "./record/credentials.js";

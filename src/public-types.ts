@@ -6,7 +6,7 @@ import type { FrameworkFacts as CheckedFacts } from "./config/startup-checks.js"
 import type { Blocked } from "./endpoints/guard.js";
 import type { Finding } from "./errors.js";
 import type { EventName, Listener } from "./events/events.js";
-import type { IdpRequest, Reply } from "./http/request-reply.js";
+import type { IdpRequest, Reply } from "./http/request-and-replies.js";
 import type { Log } from "./ports/log.js";
 import type { SessionStore } from "./ports/session-store.js";
 import type { Credentials } from "./record/credentials.js";

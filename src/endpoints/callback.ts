@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { ProviderRefusedError } from "../errors.js";
 import { identityOf } from "../events/events.js";
-import { queryOf, redirect, single, type Reply } from "../http/request-reply.js";
+import { queryOf, redirect, single, type Reply } from "../http/request-and-replies.js";
 import { findLogin, isUsedState, mayFinish, signedIn, withoutLogin } from "../record/pending-logins.js";
 import type { ProviderFacts, SignIn } from "../ports/provider.js";
 import type { PendingLogin, SessionRecord } from "../record/record.js";

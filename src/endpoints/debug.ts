@@ -1,4 +1,4 @@
-import { json, type Reply } from "../http/request-reply.js";
+import { json, type Reply } from "../http/request-and-replies.js";
 import { judge, remaining } from "../record/session-policy.js";
 import { userPayload } from "../record/identity.js";
 import type { SessionRecord } from "../record/record.js";

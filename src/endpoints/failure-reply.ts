@@ -1,5 +1,5 @@
 import { ERRORS, isOutage, ProviderUnavailableError, StoreUnavailableError, type ErrorCode, type IdpAuthError } from "../errors.js";
-import { page, preferredType, problem, type IdpRequest, type Reply } from "../http/request-reply.js";
+import { page, preferredType, problem, type IdpRequest, type Reply } from "../http/request-and-replies.js";
 import { errorPage, type Action } from "../pages/error-page.js";
 
 /** One failure, in idpauth's own words: it never repeats text of the request or the provider. */

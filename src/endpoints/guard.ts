@@ -1,5 +1,5 @@
 import type { IdpAuthError } from "../errors.js";
-import { json, preferredType, redirect, type IdpRequest, type Reply } from "../http/request-reply.js";
+import { json, preferredType, redirect, type IdpRequest, type Reply } from "../http/request-and-replies.js";
 import type { EndReason } from "../record/session-policy.js";
 import { MAX_ORIGIN_URL_LENGTH, type Origin } from "../http/redirects.js";
 import { failureReply, retryAfterOf } from "./failure-reply.js";

@@ -1,4 +1,4 @@
-import { page, queryOf, type Reply } from "../http/request-reply.js";
+import { page, queryOf, type Reply } from "../http/request-and-replies.js";
 import { judge, type EndReason } from "../record/session-policy.js";
 import { userPayload } from "../record/identity.js";
 import { epochSeconds } from "../clock.js";

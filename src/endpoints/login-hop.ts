@@ -1,4 +1,4 @@
-import { queryOf, redirect, type IdpRequest, type Reply } from "../http/request-reply.js";
+import { queryOf, redirect, type IdpRequest, type Reply } from "../http/request-and-replies.js";
 import { isAuthority, parseUrl } from "../http/redirects.js";
 import type { EndpointContext } from "./context.js";
 import type { SessionRequest } from "./session-request.js";

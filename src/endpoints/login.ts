@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { isOutage } from "../errors.js";
 import { logLine } from "../events/log-lines.js";
-import { isPrefetch, json, queryOf, redirect, single, type IdpRequest, type Reply } from "../http/request-reply.js";
+import { isPrefetch, json, queryOf, redirect, single, type IdpRequest, type Reply } from "../http/request-and-replies.js";
 import { withLogin } from "../record/pending-logins.js";
 import type { PendingLogin } from "../record/record.js";
 import { LOGIN_RESPONSES, sameOriginUrl, SCHEMES, type Origin, type Scheme } from "../http/redirects.js";

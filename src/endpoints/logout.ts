@@ -1,6 +1,6 @@
 import { isOutage } from "../errors.js";
 import { identityOf } from "../events/events.js";
-import { isPrefetch, json, queryOf, redirect, type Reply } from "../http/request-reply.js";
+import { isPrefetch, json, queryOf, redirect, type Reply } from "../http/request-and-replies.js";
 import type { Credentials } from "../record/credentials.js";
 import type { SessionRecord } from "../record/record.js";
 import { LOGOUT_RESPONSES } from "../http/redirects.js";

@@ -1,4 +1,4 @@
-import { single, type IdpRequest, type Reply } from "../http/request-reply.js";
+import { single, type IdpRequest, type Reply } from "../http/request-and-replies.js";
 import { failureReply } from "./failure-reply.js";
 
 /** A query parameter whose value is none of its options. No response or log line repeats the value. */

@@ -1,4 +1,4 @@
-import { pathOf, stylesheet, type IdpRequest, type Reply } from "../http/request-reply.js";
+import { pathOf, stylesheet, type IdpRequest, type Reply } from "../http/request-and-replies.js";
 import { STYLE } from "../pages/style.js";
 import { createCallback } from "./callback.js";
 import type { EndpointContext } from "./context.js";

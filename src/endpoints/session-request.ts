@@ -1,6 +1,6 @@
 import { ownOrigin, seenHost, type AddressSettings } from "../http/own-origin.js";
 import type { Origin } from "../http/redirects.js";
-import type { IdpRequest } from "../http/request-reply.js";
+import type { IdpRequest } from "../http/request-and-replies.js";
 import type { UserSession } from "../ports/user-session.js";
 
 /** One request with its session. Every request creates one, so it computes its addresses only when they are read. */

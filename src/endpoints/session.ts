@@ -1,5 +1,5 @@
 import { isOutage } from "../errors.js";
-import { jsonText, queryOf, single, type Reply } from "../http/request-reply.js";
+import { jsonText, queryOf, single, type Reply } from "../http/request-and-replies.js";
 import { remaining, type EndReason } from "../record/session-policy.js";
 import { userPayload, type UserPayload } from "../record/identity.js";
 import { epochSeconds } from "../clock.js";

@@ -1,5 +1,5 @@
 /** The application's public address: BASE_URL, or the address that the request shows. Pure. */
-import type { IdpRequest } from "./request-reply.js";
+import type { IdpRequest } from "./request-and-replies.js";
 import { requestOrigin, type Origin } from "./redirects.js";
 
 export interface AddressSettings {

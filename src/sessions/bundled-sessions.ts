@@ -1,6 +1,6 @@
 import { epochSeconds, type EpochSeconds } from "../clock.js";
 import { StoreUnavailableError } from "../errors.js";
-import type { IdpRequest } from "../http/request-reply.js";
+import type { IdpRequest } from "../http/request-and-replies.js";
 import type { Entry, Stored } from "../ports/session-store.js";
 import type { Change, Updated, UserSession } from "../ports/user-session.js";
 import { EMPTY_RECORD, withoutInherited } from "../record/own-properties.js";

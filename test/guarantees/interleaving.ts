@@ -1,5 +1,5 @@
 import { isOutage } from "../../src/errors.js";
-import type { IdpRequest, Reply } from "../../src/http/request-reply.js";
+import type { IdpRequest, Reply } from "../../src/http/request-and-replies.js";
 import { epochSeconds } from "../../src/clock.js";
 import type { FrameworkAdapter, IdpAuth } from "../../src/public-types.js";
 import { createIdpAuthOver } from "../../src/create-idp-auth.js";

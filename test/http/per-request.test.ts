@@ -1,7 +1,7 @@
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
-import { PerRequest } from "../../src/http/per-request.js";
+import { PerRequest } from "../../src/http/request-memory.js";
 
 describe("what is remembered of a request", () => {
   it("is each owner's own, and each request's own", () => {

@@ -13,7 +13,7 @@ import {
   single,
   stylesheet,
   type IdpRequest,
-} from "../../src/http/request-reply.js";
+} from "../../src/http/request-and-replies.js";
 
 describe("which of HTML and JSON an Accept header prefers", () => {
   it.each([

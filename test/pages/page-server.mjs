@@ -9,8 +9,8 @@ import { errorStates, indexStates } from "./states.mjs";
  * @property {typeof import("../../src/pages/index-page.js").indexPage} indexPage
  * @property {typeof import("../../src/pages/error-page.js").errorPage} errorPage
  * @property {typeof import("../../src/pages/style.js").STYLE} STYLE
- * @property {typeof import("../../src/http/request-reply.js").page} page
- * @property {typeof import("../../src/http/request-reply.js").stylesheet} stylesheet
+ * @property {typeof import("../../src/http/request-and-replies.js").page} page
+ * @property {typeof import("../../src/http/request-and-replies.js").stylesheet} stylesheet
  */
 
 const PICTURE = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 96"><rect width="96" height="96" fill="#f2b8a0"/><circle cx="48" cy="38" r="17" fill="#5b3a29"/><path d="M14 96c3-24 17-34 34-34s31 10 34 34z" fill="#31547a"/></svg>`;
@@ -20,7 +20,7 @@ const PICTURE = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 96"><re
  * @returns {Promise<{ url: (state: string) => string, states: string[], requests: string[], close: () => Promise<void> }>}
  */
 export async function startPageServer({ indexPage, errorPage, STYLE, page, stylesheet }) {
-  /** @type {Map<string, () => import("../../src/http/request-reply.js").Reply>} */
+  /** @type {Map<string, () => import("../../src/http/request-and-replies.js").Reply>} */
   const replies = new Map();
   /** @type {string[]} */
   const requests = [];

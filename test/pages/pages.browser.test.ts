@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { page as pageReply, stylesheet } from "../../src/http/request-reply.js";
+import { page as pageReply, stylesheet } from "../../src/http/request-and-replies.js";
 import { errorPage } from "../../src/pages/error-page.js";
 import { indexPage } from "../../src/pages/index-page.js";
 import { STYLE } from "../../src/pages/style.js";

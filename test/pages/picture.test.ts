@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { page } from "../../src/http/request-reply.js";
+import { page } from "../../src/http/request-and-replies.js";
 import { acceptablePicture, MAX_PICTURE_URL_LENGTH } from "../../src/pages/picture.js";
 
 const longest = `https://pictures.example/${"a".repeat(MAX_PICTURE_URL_LENGTH - "https://pictures.example/".length)}`;

@@ -1,5 +1,5 @@
 import { isLoopback } from "../../http/loopback.js";
-import { page, stylesheet, type Reply } from "../../http/request-reply.js";
+import { page, stylesheet, type Reply } from "../../http/request-and-replies.js";
 import { errorReply, type ProviderReply } from "../../testing/provider/replies.js";
 import { approve, readAuthorization, refuse, type Authorization } from "../../testing/provider/authorization-endpoint.js";
 import { work } from "../../testing/provider/endpoints.js";

@@ -1,5 +1,5 @@
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
-import { isLoopback } from "../this-machine.js";
+import { isLoopback } from "../loopback-hostname.js";
 import { CookieJar } from "./cookie-jar.js";
 
 export { CookieJar, type KeptCookie } from "./cookie-jar.js";

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { isLoopback } from "../this-machine.js";
+import { isLoopback } from "../loopback-hostname.js";
 import type { MovableClock } from "../running-clock.js";
 import { PERSON_HEADER } from "./authorization-endpoint.js";
 import { ENDPOINT_PATHS, work } from "./endpoints.js";

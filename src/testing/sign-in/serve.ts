@@ -1,7 +1,7 @@
 import { createServer, Server as HttpServer, type RequestListener } from "node:http";
 import { Server as SocketServer, type AddressInfo } from "node:net";
 import { Server as TlsServer } from "node:tls";
-import { isLoopback } from "../this-machine.js";
+import { isLoopback } from "../loopback-hostname.js";
 import { fetchListener, type FetchFunction } from "./fetch-listener.js";
 
 type AnyFunction = (...parameters: never[]) => unknown;

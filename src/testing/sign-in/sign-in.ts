@@ -1,5 +1,5 @@
 import { BodyTooLargeError, type BrowserResponse, type BrowserRequestOptions } from "../browser/cookie-browser.js";
-import { isLoopback } from "../this-machine.js";
+import { isLoopback } from "../loopback-hostname.js";
 import { PERSON_HEADER } from "../provider/authorization-endpoint.js";
 import { assertClaims, type PersonClaims } from "../provider/people.js";
 import { SERVER_HEADER } from "../provider/running-provider.js";

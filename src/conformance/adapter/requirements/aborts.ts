@@ -4,7 +4,7 @@ import type { EventName } from "../../../index.js";
 import type { AdapterRequirement } from "./requirement.js";
 import type { StartedApplication } from "../application-starter.js";
 import { probe, SIGNED_IN, SIGNED_OUT } from "./assertions.js";
-import { withinLimit } from "./within-limit.js";
+import { withinLimit } from "./time-limit.js";
 
 const area = "aborts";
 const HOUR = 3_600_000;

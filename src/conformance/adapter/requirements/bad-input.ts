@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { rawRequest, type RawResponse } from "../../../testing/browser/raw-request.js";
 import type { ApplicationStarter, StartedApplication } from "../application-starter.js";
 import type { AdapterRequirement } from "./requirement.js";
-import { withinLimit } from "./within-limit.js";
+import { withinLimit } from "./time-limit.js";
 import {
   GUARDED_SPELLINGS,
   HEADERS,

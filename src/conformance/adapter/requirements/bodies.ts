@@ -6,7 +6,7 @@ import type { CookieBrowser } from "../../../testing/browser/cookie-browser.js";
 import { rawRequest, type RawResponse } from "../../../testing/browser/raw-request.js";
 import type { StartedApplication } from "../application-starter.js";
 import type { AdapterRequirement } from "./requirement.js";
-import { withinLimit } from "./within-limit.js";
+import { withinLimit } from "./time-limit.js";
 
 const area = "bodies";
 const HOUR = 3_600_000;

@@ -5,7 +5,7 @@ import type { ApplicationRoute } from "../adapter-under-test.js";
 import type { StartedApplication } from "../application-starter.js";
 import { WatchedStore } from "../watched-store.js";
 import { ACCEPTS_HTML, ACCEPTS_JSON, assertPage, assertProblem, assertRetryAfter, ownCookies } from "./assertions.js";
-import { assertBlockedHeaders, backTo } from "./blocked.js";
+import { assertBlockedHeaders, backTo } from "./signed-out-requests.js";
 import type { AdapterRequirement } from "./requirement.js";
 
 const area = "guard";

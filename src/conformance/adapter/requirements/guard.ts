@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { rawRequest } from "../../../testing/browser/raw-request.js";
 import type { ApplicationRoute } from "../adapter-under-test.js";
 import { ACCEPTS_HTML, ACCEPTS_JSON, assertRedirect, mediaType } from "./assertions.js";
-import { assertBlockedHeaders, backTo } from "./blocked.js";
+import { assertBlockedHeaders, backTo } from "./signed-out-requests.js";
 import type { AdapterRequirement } from "./requirement.js";
 
 const area = "guard";
