@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     include: process.env["MUTATION_TESTS"]?.split(" ") ?? ["test/{access,config,endpoints,http,provider,record,sessions}/**/*.test.ts"],
     // Beyond the longest wait in them, so that a machine with other work fails no test; short for a change that never ends.
-    testTimeout: 20_000,
+    testTimeout: 60_000,
     hookTimeout: 30_000,
   },
 });

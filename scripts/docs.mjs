@@ -18,7 +18,7 @@ const { SETTINGS } = /** @type {typeof import("../src/config/read-settings.js")}
 const { ERRORS } = /** @type {typeof import("../src/errors.js")} */ (await built("errors.js"));
 const { CHECKS, CHECK_GROUPS } = /** @type {typeof import("../src/config/startup-checks.js")} */ (await built("config/startup-checks.js"));
 const { LIVE_CHECKS } = /** @type {typeof import("../src/cli/live/live-check-table.js")} */ (await built("cli/live/live-check-table.js"));
-const { REASONS } = /** @type {typeof import("../src/record/reason-texts.js")} */ (await built("record/end-reasons.js"));
+const { REASONS } = /** @type {typeof import("../src/record/reason-texts.js")} */ (await built("record/reason-texts.js"));
 
 const { LOG_CODES } = /** @type {typeof import("../src/events/log-lines.js")} */ (await built("events/log-lines.js"));
 
