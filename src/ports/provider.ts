@@ -28,6 +28,8 @@ export interface SignIn {
   readonly idInfo: IdInfo;
   /** The names of the claims in `idInfo` that came from the userinfo endpoint. */
   readonly userinfoClaims: readonly string[];
+  /** The userinfo response's claims as parsed. Absent if this sign-in did not call userinfo, or could not use its response. */
+  readonly userinfo?: IdInfo;
   readonly receivedAt: EpochSeconds;
   readonly accessTokenExpiresAt: EpochSeconds | undefined;
 }
@@ -59,6 +61,8 @@ export interface VerifiedRefresh {
   readonly idInfo: IdInfo;
   /** As in {@link SignIn}. */
   readonly userinfoClaims: readonly string[];
+  /** As in {@link SignIn}, for the call of this refresh. */
+  readonly userinfo?: IdInfo;
 }
 
 /** The facts about the provider that a login's callback reads before it exchanges the code. */
