@@ -76,6 +76,15 @@ export const PROVIDER_SETTINGS = {
       "What happens if a refresh response has no ID token, which OpenID Connect Core section 12.2 allows. `userinfo`: the userinfo endpoint must " +
       "confirm the same user. `refuse`: the session ends.",
   },
+  userinfo: {
+    env: "IDP_USERINFO",
+    kind: kind.oneOf("when-needed", "always"),
+    default: "when-needed",
+    meaning:
+      "When the userinfo endpoint is called. `when-needed`: at a sign-in whose ID token has none of email, name and picture, and at a refresh " +
+      "without an ID token. `always`: at every sign-in and every refresh. All claims of userinfo are then added to those of the ID token, which " +
+      "take precedence; if userinfo does not respond, the response is 503.",
+  },
   /** Seconds. */
   clockTolerance: {
     env: "IDP_CLOCK_TOLERANCE",

@@ -94,6 +94,7 @@ async function finishLogin(visit: SessionRequest, context: EndpointContext, quer
       redirectUri: login.redirect_uri,
       nonce: login.nonce,
       verifier: login.verifier,
+      dropped: (tokens, idInfo) => tasks.add(orphanedTokens.revoke(key, tokens, idInfo, now)),
     });
   } catch (error) {
     events.failed("callback", error, about);

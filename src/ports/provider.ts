@@ -20,6 +20,13 @@ export interface CodeExchange {
   readonly redirectUri: string;
   readonly nonce: string;
   readonly verifier: string;
+  /** Gets the tokens of a verified ID token if the sign-in then fails, so that the caller can revoke them. */
+  readonly dropped?: (tokens: DroppedTokens, idInfo: IdInfo) => void;
+}
+
+export interface DroppedTokens {
+  readonly accessToken: string | undefined;
+  readonly refreshToken: string | undefined;
 }
 
 /** Tokens of a finished sign-in whose ID token has been verified. */
@@ -88,13 +95,13 @@ export interface Provider {
    * @throws ProviderUnavailableError while refreshes, or those of this session, back off
    */
   assertReadyToRefresh(session: string): void;
-  /** Exchanges the code and verifies the ID token: signature, claims, nonce. May call userinfo for missing identity. */
+  /** Exchanges the code and verifies the ID token: signature, claims, nonce. Calls userinfo for missing identity, or always (`IDP_USERINFO`). */
   exchange(exchange: CodeExchange): Promise<SignIn>;
   /** Spends the refresh token with one request and verifies nothing. `ProviderRefusedError`: the token will never work again. */
   refresh(request: RefreshRequest): Promise<SpentRefresh>;
   /**
    * Verifies a refreshed ID token against its predecessor (OpenID Connect Core section 12.2). If the response has no ID token, it calls
-   * userinfo instead (`IDP_REFRESH_WITHOUT_ID_TOKEN`).
+   * userinfo instead (`IDP_REFRESH_WITHOUT_ID_TOKEN`). With `IDP_USERINFO=always` it calls userinfo each time.
    *
    * @param previous the record that the refresh started from
    */

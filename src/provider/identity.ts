@@ -7,6 +7,15 @@ const IDENTITY = ["email", "email_verified", "name", "picture"] as const;
 /** The claims about the authentication. Only a sign-in proves them, never a refresh. */
 const AUTHENTICATION = ["auth_time", "acr", "amr"] as const;
 
+/**
+ * The claims that userinfo never supplies: those of the token and the authentication, and references to claims in other documents
+ * (OpenID Connect Core section 5.6.2), which are not supported. `__proto__` is no claim.
+ */
+const NEVER_FROM_USERINFO: ReadonlySet<string> = new Set([
+  ...["iss", "sub", "aud", "azp", "exp", "iat", "nonce", ...AUTHENTICATION, "sid", "tid"],
+  ...["_claim_names", "_claim_sources", "__proto__"],
+]);
+
 /** Whether the ID token lacks the claims about the user, so that userinfo must add them (OpenID Connect Core section 5.4). Pure. */
 export function lacksIdentity({ email, name, picture }: IdInfo): boolean {
   return email === undefined && name === undefined && picture === undefined;
@@ -16,12 +25,30 @@ export function lacksIdentity({ email, name, picture }: IdInfo): boolean {
 export interface Identity {
   readonly idInfo: IdInfo;
   readonly userinfoClaims: readonly string[];
+  /** The userinfo response's claims as parsed. */
+  readonly userinfo?: IdInfo;
 }
 
-/** Adds userinfo's claims to those of an ID token. The ID token's claims take precedence. Pure. */
+/** Adds userinfo's claims about the user to those of an ID token. The ID token's claims take precedence. Pure. */
 export function completedByUserinfo(claims: IdInfo, userinfo: IdInfo): Identity {
-  const { completed, borrowed } = withIdentityOf(claims, userinfo);
+  const { completed, borrowed } = withClaimsOf(claims, userinfo, IDENTITY);
   return { idInfo: completed, userinfoClaims: borrowed };
+}
+
+/** Adds all claims of userinfo that it may supply. The ID token's claims take precedence. Pure. */
+export function withAllOfUserinfo(claims: IdInfo, userinfo: IdInfo): Identity {
+  const names = Object.keys(userinfo).filter((name) => !NEVER_FROM_USERINFO.has(name));
+  const { completed, borrowed } = withClaimsOf(claims, userinfo, names);
+  return { idInfo: completed, userinfoClaims: borrowed };
+}
+
+/**
+ * Returns the claims without those that came from userinfo before, so that userinfo can replace them. Pure.
+ *
+ * @param names the claims that came from userinfo before
+ */
+export function withoutUserinfo(claims: IdInfo, names: readonly string[]): IdInfo {
+  return without(claims, withEmailFlag(names));
 }
 
 /**
@@ -31,7 +58,7 @@ export function completedByUserinfo(claims: IdInfo, userinfo: IdInfo): Identity 
  * @param names the claims that came from userinfo before
  */
 export function refreshedClaims(claims: IdInfo, previous: IdInfo, names: readonly string[]): Identity {
-  const { completed, borrowed } = withIdentityOf(claims, previous);
+  const { completed, borrowed } = withClaimsOf(claims, previous, IDENTITY);
   // A refresh never makes an authentication newer or stronger.
   const proved = AUTHENTICATION.filter((name) => previous[name] !== undefined).map((name) => [name, previous[name]] as const);
   const idInfo = { ...without(completed, AUTHENTICATION), ...Object.fromEntries(proved) };
@@ -45,22 +72,35 @@ export function refreshedClaims(claims: IdInfo, previous: IdInfo, names: readonl
  * @param names the claims that came from userinfo before
  */
 export function confirmedByUserinfo(previous: IdInfo, names: readonly string[], userinfo: IdInfo, exp: EpochSeconds): Identity {
-  const asked = names.includes("email") ? [...new Set([...names, "email_verified"])] : names;
+  const asked = withEmailFlag(names);
   const given = asked.filter((name) => Object.hasOwn(userinfo, name) && userinfo[name] !== undefined);
   const replaced = given.map((name) => [name, userinfo[name]] as const);
   return { idInfo: { ...without(previous, asked), ...Object.fromEntries(replaced), exp }, userinfoClaims: names };
 }
 
-/** Adds the missing identity claims from `other`, and returns their names. */
-function withIdentityOf(claims: IdInfo, other: IdInfo): { readonly completed: IdInfo; readonly borrowed: readonly string[] } {
+function withEmailFlag(names: readonly string[]): readonly string[] {
+  return names.includes("email") ? [...new Set([...names, "email_verified"])] : names;
+}
+
+/** Adds the named claims that `claims` lacks from `other`, and returns the names of those added. */
+function withClaimsOf(
+  claims: IdInfo,
+  other: IdInfo,
+  names: readonly string[],
+): { readonly completed: IdInfo; readonly borrowed: readonly string[] } {
   const isSameEmail = claims.email === other.email && claims.email_verified === undefined;
   const isEmailBorrowed = other.email !== undefined && (claims.email === undefined || isSameEmail);
-  const borrowed = IDENTITY.filter((name) => {
-    const isMissing = name === "email" || name === "email_verified" ? isEmailBorrowed : claims[name] === undefined;
-    return isMissing && other[name] !== undefined;
+  const borrowed = names.filter((name) => {
+    const isMissing = name === "email" || name === "email_verified" ? isEmailBorrowed : !has(claims, name);
+    return isMissing && has(other, name);
   });
   const own = isEmailBorrowed ? without(claims, ["email_verified"]) : claims;
   return { completed: { ...own, ...Object.fromEntries(borrowed.map((name) => [name, other[name]])) }, borrowed };
+}
+
+/** Whether this claim was sent. A claim may have the name of a member of Object.prototype. */
+function has(claims: IdInfo, name: string): boolean {
+  return Object.hasOwn(claims, name) && claims[name] !== undefined;
 }
 
 function without(claims: IdInfo, names: readonly string[]): IdInfo {

@@ -77,7 +77,11 @@ class OpenIdProvider implements Provider {
     this.#tokens = new TokenEndpoint({ settings, requests, clock, random, events, misconfigurations });
     this.#revocation = new BestEffortEndpoint("revocation", { clock, events, backOff: backOff() });
     const endpoint = new BestEffortEndpoint("userinfo", { clock, events, backOff: backOff() });
-    this.#userinfo = new UserinfoEndpoint({ settings, clock, backchannel, misconfigurations, tokens: this.#tokens, endpoint });
+    this.#userinfo = new UserinfoEndpoint({
+      ...{ settings, clock, backchannel, misconfigurations, endpoint },
+      tokens: this.#tokens,
+      signIns: backOff(),
+    });
     this.#discovery = createDiscovery({ settings, backchannel, backOff: backOff(), clock, events, misconfigurations });
     const uri = async () => (await this.#discovery.current()).jwks_uri;
     this.#jwks = createJwks({ uri, issuer: settings.issuer, backchannel, backOff: backOff(), clock, events });
@@ -91,6 +95,7 @@ class OpenIdProvider implements Provider {
   async authorizationUrl({ redirectUri, state, nonce, verifier, selectAccount = false }: AuthorizationRequest): Promise<string> {
     const metadata = await this.#discovery.current();
     this.#assertSupported(metadata);
+    this.#userinfo.assertAvailable(metadata);
     this.#warnOfScopes(metadata);
     const scopes = loginScopes(this.#settings, metadata.scopes_supported);
     const url = new URL(metadata.authorization_endpoint);
@@ -114,6 +119,7 @@ class OpenIdProvider implements Provider {
     this.#tokens.assertReadyToExchange();
     // A code is not spent if its ID token cannot be verified.
     this.#jwks.assertReady();
+    this.#userinfo.assertReadyToSignIn();
   }
 
   assertReadyToRefresh(session: string): void {
@@ -122,11 +128,12 @@ class OpenIdProvider implements Provider {
   }
 
   async exchange(exchange: CodeExchange): Promise<SignIn> {
-    const { code, redirectUri, nonce } = exchange;
+    const { code, redirectUri, nonce, dropped } = exchange;
     if (code === "") throw new ProviderRefusedError("code_missing");
     // It comes from a stored record, which is validated like any other input.
     if (!URL.canParse(redirectUri)) throw new ProviderRefusedError("redirect_uri");
     const metadata = await this.#discovery.current();
+    this.#userinfo.assertAvailable(metadata);
     this.assertReadyToExchange();
     const tokens = tokensOf(await this.#tokens.exchange(metadata, exchange));
     const receivedAt = epochSeconds(this.#clock);
@@ -134,6 +141,10 @@ class OpenIdProvider implements Provider {
       checkNonce(claims, nonce);
     });
     const { accessToken = "", refreshToken, scopes, expiresIn } = tokens;
+    const identity = await this.#userinfo.complete(metadata, claims, accessToken).catch((error: unknown) => {
+      dropped?.({ accessToken, refreshToken }, claims);
+      throw error;
+    });
     return {
       credentials: credentialsToDict({
         token: accessToken,
@@ -143,7 +154,7 @@ class OpenIdProvider implements Provider {
         clientSecret: this.#settings.clientSecret,
         scopes: scopes ?? loginScopes(this.#settings, metadata.scopes_supported),
       }),
-      ...(await this.#userinfo.complete(metadata, claims, accessToken)),
+      ...identity,
       receivedAt,
       accessTokenExpiresAt: expiryOf(receivedAt, expiresIn),
     };
@@ -151,6 +162,7 @@ class OpenIdProvider implements Provider {
 
   async refresh(request: RefreshRequest): Promise<SpentRefresh> {
     const metadata = await this.#discovery.current(request.signal);
+    this.#userinfo.assertAvailable(metadata);
     this.assertReadyToRefresh(request.session);
     const { expiresIn, ...tokens } = tokensOf(await this.#tokens.refresh(metadata, request));
     const receivedAt = epochSeconds(this.#clock);
@@ -160,19 +172,30 @@ class OpenIdProvider implements Provider {
   async verifyRefreshed(spent: SpentRefresh, previous: SessionRecord, request: RefreshRequest): Promise<VerifiedRefresh> {
     const metadata = await this.#discovery.current(request.signal);
     if (spent.idToken === undefined) return this.#userinfo.confirm(metadata, spent, previous, request);
+    const claims = await this.#verifiedRefresh(metadata, spent, previous, request);
+    if (this.#userinfo.isRequired) return this.#userinfo.renew(metadata, claims, spent, previous, request);
+    return refreshedClaims(claims, previous.id_info ?? {}, previous.idp_state.userinfo_claims ?? []);
+  }
+
+  /** Returns the claims of the refreshed ID token. */
+  async #verifiedRefresh(
+    metadata: ProviderMetadata,
+    spent: SpentRefresh,
+    previous: SessionRecord,
+    request: RefreshRequest,
+  ): Promise<IdInfo> {
     const before = previous.id_info ?? {};
     const check = (claims: IdInfo) => {
       checkContinuity(claims, before, this.#settings.clockTolerance);
     };
     const startedAt = this.#clock.monotonic();
-    const claims = await this.#verify(metadata, spent, check, request.signal).catch((error: unknown) => {
+    return this.#verify(metadata, spent, check, request.signal).catch((error: unknown) => {
       if (error instanceof ProviderUnavailableError && error.isMisconfiguration) {
         // The next refresh would get the same response.
         this.#tokens.refreshFailed(request.session, { startedAt, response: undefined, reason: error.reason, isOperators: true });
       }
       throw error;
     });
-    return refreshedClaims(claims, before, previous.idp_state.userinfo_claims ?? []);
   }
 
   async revoke(token: string, hint: "refresh_token" | "access_token"): Promise<boolean> {

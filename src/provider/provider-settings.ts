@@ -13,6 +13,8 @@ export interface ProviderSettings {
   readonly tokenEndpointAuthMethod: "client_secret_post" | "client_secret_basic" | "client_secret_basic_raw";
   /** Replace endpoints of the discovery document or add to them. */
   readonly providerMetadata: Endpoints;
+  /** `always`: userinfo is called at every sign-in and every refresh, and must respond. */
+  readonly userinfo: "when-needed" | "always";
   readonly refreshWithoutIdToken: "userinfo" | "refuse";
   /** Seconds by which the provider's clock and this machine's clock may differ. */
   readonly clockTolerance: number;

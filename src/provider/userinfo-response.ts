@@ -1,4 +1,5 @@
 import type { IdInfo } from "../record/identity.js";
+import { MAX_ID_TOKEN_LENGTH } from "./id-token.js";
 import { jsonObject } from "./token-responses.js";
 import type { ProviderResponse, Backchannel } from "./transport.js";
 
@@ -28,6 +29,8 @@ export function userinfoOf(response: ProviderResponse, sub: unknown): Userinfo {
   if (/^\s*application\/jwt\b/i.test(headers.get("content-type") ?? "")) return { kind: "signed" };
   // RFC 6750 section 3.1: the token is not valid.
   if (status === 401) return { kind: "refused", reason: "userinfo_refused" };
+  // All claims may be stored, as those of an ID token are.
+  if (response.text.length > MAX_ID_TOKEN_LENGTH) return { kind: "outage", reason: "too_large", response };
   const claims = status === 200 ? jsonObject(response) : undefined;
   if (claims === undefined) return { kind: "outage", reason: status === 200 ? "not_json" : `http_${String(status)}`, response };
   return claims["sub"] === sub && typeof sub === "string" ? { kind: "claims", claims } : { kind: "refused", reason: "userinfo_sub" };

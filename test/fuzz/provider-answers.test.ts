@@ -100,6 +100,7 @@ fuzz(
         sessionAutoRefresh: true,
         providerMetadata: {},
         refreshWithoutIdToken: "userinfo",
+        userinfo: "when-needed",
         clockTolerance: 5,
       },
       clock,

@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { completedByUserinfo, confirmedByUserinfo, lacksIdentity, refreshedClaims } from "../../src/provider/identity.js";
+import {
+  completedByUserinfo,
+  confirmedByUserinfo,
+  lacksIdentity,
+  refreshedClaims,
+  withAllOfUserinfo,
+  withoutUserinfo,
+} from "../../src/provider/identity.js";
 
 describe("identity claims of a refreshed ID token", () => {
   it("keep their old values where the new token lacks them; all other claims are replaced", () => {
@@ -78,5 +85,55 @@ describe("a refresh that userinfo has confirmed", () => {
       email_verified: true,
       exp: 1,
     });
+  });
+});
+
+describe("all of userinfo's claims, added to an ID token", () => {
+  it("are those that the ID token lacks", () => {
+    const userinfo = { sub: "s", name: "Other", groups: ["staff"], locale: "en", zoneinfo: null };
+    expect(withAllOfUserinfo({ sub: "s", name: "A", groups: undefined }, userinfo)).toStrictEqual({
+      idInfo: { sub: "s", name: "A", groups: ["staff"], locale: "en", zoneinfo: null },
+      userinfoClaims: ["groups", "locale", "zoneinfo"],
+    });
+  });
+
+  it.each([
+    ...["iss", "sub", "aud", "azp", "exp", "iat", "nonce", "auth_time", "acr", "amr", "sid", "tid"],
+    ...["_claim_names", "_claim_sources", "__proto__"],
+  ])("%s never comes from userinfo", (name) => {
+    const userinfo = JSON.parse(`{"${name}": {"admin": true}, "groups": []}`) as Record<string, unknown>;
+    const { idInfo, userinfoClaims } = withAllOfUserinfo({}, userinfo);
+    expect(Object.getOwnPropertyNames(idInfo)).toEqual(["groups"]);
+    expect(Object.getPrototypeOf(idInfo)).toBe(Object.prototype);
+    expect(userinfoClaims).toEqual(["groups"]);
+  });
+
+  it("may have the names of members of Object.prototype", () => {
+    const { idInfo } = withAllOfUserinfo({}, { constructor: "x", toString: "y" });
+    expect(Object.entries(idInfo)).toEqual([
+      ["constructor", "x"],
+      ["toString", "y"],
+    ]);
+  });
+
+  it.each([
+    ["an address of its own", { email: "a@example.com" }, { email: "a@example.com" }],
+    ["an address with a flag", { email: "a@example.com", email_verified: false }, { email: "a@example.com", email_verified: false }],
+    ["the same address without a flag", { email: "b@example.com" }, { email: "b@example.com", email_verified: true }],
+    ["a flag without an address", { email_verified: false }, { email: "b@example.com", email_verified: true }],
+    ["an address that is a list", { email: ["b@example.com"] }, { email: ["b@example.com"] }],
+    ["neither", {}, { email: "b@example.com", email_verified: true }],
+  ])("email and email_verified come from one document: the ID token has %s", (_name, claims, expected) => {
+    expect(withAllOfUserinfo(claims, { email: "b@example.com", email_verified: true }).idInfo).toStrictEqual(expected);
+  });
+
+  it("do not include a flag without its address", () => {
+    expect(withAllOfUserinfo({}, { email_verified: true })).toStrictEqual({ idInfo: {}, userinfoClaims: [] });
+  });
+
+  it("are removed before a refresh adds the new ones, and the flag goes with its address", () => {
+    const claims = { sub: "s", name: "A", email: "a@example.com", email_verified: true, groups: [] };
+    expect(withoutUserinfo(claims, ["email", "groups"])).toStrictEqual({ sub: "s", name: "A" });
+    expect(withoutUserinfo(claims, ["groups"])).toHaveProperty("email_verified", true);
   });
 });

@@ -63,6 +63,7 @@ function rigAround(idp: TestProvider, clock: TestClock): Rig {
         sessionAutoRefresh: true,
         providerMetadata: {},
         refreshWithoutIdToken: "userinfo",
+        userinfo: "when-needed",
         clockTolerance: 5,
         ...changes,
       },
