@@ -1,8 +1,9 @@
 import { createAccessors } from "./accessors.js";
 import type { FrameworkAdapter, IdpAuth, IdpAuthOptions } from "./public-types.js";
-import { systemClock } from "./clock.js";
+import { epochSeconds, systemClock } from "./clock.js";
 import { compose, type Component, type ComponentParts } from "./component.js";
 import { blockedByOutage, blockedUser } from "./endpoints/guard.js";
+import { wouldLoop } from "./endpoints/silent-login.js";
 import type { SessionRequest } from "./endpoints/session-request.js";
 import { isOutage } from "./errors.js";
 import { EventHub } from "./events/event-hub.js";
@@ -76,7 +77,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
         if (outcome.authenticated) return undefined;
         const { reason, record } = outcome;
         events.emit("blocked", { ...identityOf(record?.id_info), reason });
-        return blockedUser(visit, reason, settings);
+        return blockedUser(visit, reason, settings, wouldLoop(record, settings, epochSeconds(clock)));
       } catch (error) {
         if (!isOutage(error)) throw error;
         return blockedByOutage(error, adapter.request(raw), settings.publicPath);

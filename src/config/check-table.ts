@@ -131,6 +131,15 @@ export const CHECKS = {
       "the response ends, so an old copy undoes a logout and restores spent tokens.",
     remedy: "Set `rolling: false` where you register @fastify/session.",
   },
+  E016: {
+    group: "project settings",
+    severity: "error",
+    title: "A parameter is reserved",
+    cause:
+      "IDP_AUTHORIZATION_PARAMS (option authorizationParams) or IDP_LOGIN_PARAMS (option loginParams) contains a parameter that idpauth " +
+      "itself uses, or that must not reach a browser.",
+    remedy: "Remove the parameter. Scopes belong in SCOPE, and the client belongs in IDP_CLIENT_ID.",
+  },
   W001: {
     group: "project settings",
     severity: "warning",

@@ -1,6 +1,8 @@
 // Describes the value of a setting for error messages: its kind, and the value itself unless it is a secret.
 
 const SHOWN_LENGTH = 40;
+/** How many items of a list are looked at. A list in code may be of any length. */
+const READ_ITEMS = 1000;
 
 /** Returns the kind of a value in words, such as "a negative number". Never contains the value. */
 export function kindOf(value: unknown): string {
@@ -24,9 +26,10 @@ export function kindOf(value: unknown): string {
 }
 
 /** Names the first item of a list that is not text. It does not look into nested lists. */
-function kindOfList(items: readonly unknown[]): string {
-  if (items.length === 0) return "an empty list";
-  const odd = Array.from(items).find((item) => typeof item !== "string" || item.trim() === "");
+function kindOfList(list: readonly unknown[]): string {
+  if (list.length === 0) return "an empty list";
+  const items = list.slice(0, READ_ITEMS);
+  const odd = items.find((item) => typeof item !== "string" || item.trim() === "");
   if (odd === undefined && !items.includes(undefined)) return "a list";
   return `a list that holds ${Array.isArray(odd) ? "a list" : kindOf(odd)}`;
 }
@@ -45,6 +48,7 @@ export function quoted(value: unknown): string {
   if (Array.isArray(value))
     return quoted(
       value
+        .slice(0, READ_ITEMS)
         .filter((item) => typeof item === "string")
         .slice(0, SHOWN_LENGTH)
         .join(" "),

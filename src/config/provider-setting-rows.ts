@@ -1,3 +1,4 @@
+import { authorizationParams, parameterMistake, parameterNames } from "./parameter-kinds.js";
 import { GOOGLE_ISSUER } from "./provider-hosts.js";
 import * as kind from "./setting-kinds.js";
 
@@ -102,6 +103,25 @@ export const PROVIDER_SETTINGS = {
     meaning:
       "The `prompt` of the authorization request (OpenID Connect Core section 3.1.2.1). You can set `none` in code only, since " +
       "`none` in the environment means unset.",
+  },
+  authorizationParams: {
+    env: "IDP_AUTHORIZATION_PARAMS",
+    kind: authorizationParams,
+    default: {},
+    defaultText: "none",
+    meaning:
+      "Further parameters of every authorization request, for example Auth0's `audience`. They replace the defaults of idpauth, and its " +
+      "`prompt` replaces IDP_LOGIN_PROMPT. The parameters that idpauth itself sets are refused (E016).",
+    hidden: true,
+    remedyFor: parameterMistake,
+  },
+  loginParams: {
+    env: "IDP_LOGIN_PARAMS",
+    kind: parameterNames,
+    default: [],
+    meaning:
+      "The parameters that a login passes on from its query to the provider, for example `login_hint ui_locales`. Each value has at most " +
+      "512 characters. A parameter of IDP_AUTHORIZATION_PARAMS wins over the query. The parameters that idpauth itself uses are refused (E016).",
   },
   /** Hostnames without port. */
   documentHosts: {

@@ -143,7 +143,7 @@ function reading(name: SettingName, value: unknown, refusal: () => Finding): Rea
 
 function invalid(name: SettingName, thing: string, value: unknown, where: string, allowed: string): Finding {
   const row = SETTINGS[name];
-  const shown = row.secret ? "" : quoted(value);
+  const shown = row.secret || row.hidden ? "" : quoted(value);
   return check("E006", `${label(name)} is ${thing}${shown && ` (${shown})`} ${where}; allowed: ${allowed}.`, row.remedyFor?.(value));
 }
 

@@ -5,13 +5,17 @@ import type { Finding } from "../errors.js";
 import { isGoogleIssuer } from "./provider-hosts.js";
 import { isLoopback } from "../http/loopback.js";
 import { FIXED_KEYS } from "../record/stored-form.js";
+import { LOGIN_OWN_PARAMETERS, RESERVED_PARAMETERS } from "./parameter-kinds.js";
 import { isPlaceholderSecret } from "./placeholder-secrets.js";
 import { parseUrl } from "../http/redirects.js";
 import { label, type SettingName, type Settings, type Values } from "./setting-table.js";
 
 /** @param unset the settings without a value in the environment or in code */
 export function settingFindings(values: Values, unset: ReadonlySet<SettingName>): Finding[] {
-  return [...missing(unset), ...insecure(values), ...zeroAges(values), ...scopeFindings(values, unset), ...keyNameFindings(values)];
+  return [
+    ...[...missing(unset), ...insecure(values), ...zeroAges(values), ...scopeFindings(values, unset)],
+    ...[...parameterFindings(values), ...keyNameFindings(values)],
+  ];
 }
 
 function missing(unset: ReadonlySet<SettingName>): Finding[] {
@@ -100,6 +104,19 @@ function scopeFindings(values: Values, unset: ReadonlySet<SettingName>): Finding
     findings.push(check("W004"));
   }
   return findings;
+}
+
+function parameterFindings({ authorizationParams = {}, loginParams = [] }: Values): Finding[] {
+  return [
+    ...reserved("authorizationParams", Object.keys(authorizationParams), RESERVED_PARAMETERS),
+    ...reserved("loginParams", loginParams, [...RESERVED_PARAMETERS, ...LOGIN_OWN_PARAMETERS]),
+  ];
+}
+
+function reserved(setting: SettingName, names: readonly string[], taken: readonly string[]): Finding[] {
+  const found = names.filter((name) => taken.includes(name.toLowerCase()));
+  if (found.length === 0) return [];
+  return [check("E016", `${label(setting)} contains ${found.map(quoted).join(", ")}. idpauth itself uses that name.`)];
 }
 
 /** The members of frameworks' session objects. A key of that name would break the session or be lost. */

@@ -26,6 +26,8 @@ export interface SettingRow {
   readonly meaning: string;
   /** Never printed, and read without any change: `null` is a secret like any other. */
   readonly secret?: true;
+  /** Never printed, but read like any other setting. */
+  readonly hidden?: true;
   readonly required?: true;
   /** Returns a remedy for a refused value that another setting accepts; undefined: the remedy of E006. */
   readonly remedyFor?: (value: unknown) => string | undefined;

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { ProviderRefusedError } from "../errors.js";
 import { identityOf } from "../events/events.js";
+import { logLine } from "../events/log-lines.js";
 import { queryOf, redirect, single, type Reply } from "../http/request-and-replies.js";
 import { findLogin, isUsedState, mayFinish, signedIn, withoutLogin } from "../record/pending-logins.js";
 import type { ProviderFacts, SignIn } from "../ports/provider.js";
@@ -10,6 +11,7 @@ import type { Release } from "../access/slots.js";
 import { epochSeconds } from "../clock.js";
 import type { EndpointContext } from "./context.js";
 import type { SessionRequest } from "./session-request.js";
+import { needsUser } from "./silent-login.js";
 import { failureReply, outageReply } from "./failure-reply.js";
 
 export type CallbackEndpoint = (visit: SessionRequest, context: EndpointContext) => Promise<Reply>;
@@ -75,7 +77,8 @@ async function finishLogin(visit: SessionRequest, context: EndpointContext, quer
     const response = readAuthorizationResponse(query, login, await provider.facts());
     if (response.kind === "code") release = await exchangeSlots.take();
 
-    const left = await session.update((fresh) => withoutLogin(fresh, state, stateHash));
+    const silentlyRefused = response.kind === "error" && login.silent === true && needsUser(response.code);
+    const left = await session.update((fresh) => withoutLogin(fresh, state, stateHash, silentlyRefused ? now : undefined));
     // Another request has used the state, or the session is gone: a code must not be exchanged twice.
     if (!left.changed) return isSignedInElsewhere() ? redirect(login.final_redirect) : linkInvalid(visit, context);
 
@@ -84,6 +87,11 @@ async function finishLogin(visit: SessionRequest, context: EndpointContext, quer
     if (response.kind === "invalid") {
       events.refused("callback", response.reason, about);
       return response.reason === "iss" ? refused(visit, context) : linkInvalidPage(visit, context);
+    }
+    if (response.kind === "error" && silentlyRefused) {
+      const line = { ...logLine("silent_login_failed"), details: { reason: response.code } };
+      events.emit("failure", { ...about, during: "callback", kind: "refusal", reason: response.code }, line);
+      return redirect(login.final_redirect);
     }
     if (response.kind === "error") {
       events.refused("callback", response.code, about);

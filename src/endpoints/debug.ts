@@ -23,7 +23,7 @@ export async function debug({ session }: SessionRequest, { settings, names, cloc
 function describe(settings: Settings): Record<string, unknown> {
   const names = Object.keys(SETTINGS) as SettingName[];
   return Object.fromEntries(
-    names.map((name) => [SETTINGS[name].env, "secret" in SETTINGS[name] ? presence(settings[name]) : settings[name]]),
+    names.map((name) => [SETTINGS[name].env, SETTINGS[name].secret || SETTINGS[name].hidden ? presence(settings[name]) : settings[name]]),
   );
 }
 

@@ -12,7 +12,10 @@ export interface BlockedUser<Kind extends "navigation" | "unauthenticated"> {
   /** The default response: for a navigation 302 to `loginUrl`, else 401 as JSON. */
   readonly reply: Reply;
   readonly reason: EndReason;
-  /** The path of the login; for a navigation with the query that leads back to the requested page. */
+  /**
+   * The path of the login; for a navigation with the query that leads back to the requested page. If that login would loop
+   * (`prompt=none`), it is the landing page instead.
+   */
   readonly loginUrl: string;
   /** The path of the login without a query. */
   readonly loginPath: string;
@@ -39,15 +42,21 @@ interface GuardSettings {
   readonly pathPrefix: string;
 }
 
-/** The block of a signed-out user: a navigation is redirected to the login and back to its page, any other request gets 401. */
-export function blockedUser({ request, origin }: SessionRequest, reason: EndReason, { publicPath, pathPrefix }: GuardSettings): Blocked {
+/**
+ * The block of a signed-out user: a navigation is redirected to the login and back to its page, any other request gets 401.
+ *
+ * @param loops the login would fail without a page of the provider, and lead back to the guard
+ */
+export function blockedUser({ request, origin }: SessionRequest, reason: EndReason, settings: GuardSettings, loops = false): Blocked {
+  const { publicPath, pathPrefix } = settings;
   const loginPath = `${publicPath}login/`;
   if (!isNavigation(request)) {
     const body = { authenticated: false, user: null, error: "login_required", reason, login_url: loginPath };
     return { kind: "unauthenticated", reply: json(body, 401), reason, loginUrl: loginPath, loginPath, origin };
   }
   const { target } = request;
-  const loginUrl = loginUrlBackTo(loginPath, `${origin ?? ""}${pathPrefix}${target.startsWith("/") ? target : "/"}`);
+  const page = `${origin ?? ""}${pathPrefix}${target.startsWith("/") ? target : "/"}`;
+  const loginUrl = loops ? `${publicPath}?error=login_required` : loginUrlBackTo(loginPath, page);
   return { kind: "navigation", reply: redirect(loginUrl), reason, loginUrl, loginPath, origin };
 }
 

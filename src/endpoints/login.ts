@@ -11,6 +11,8 @@ import type { EndpointContext } from "./context.js";
 import type { SessionRequest } from "./session-request.js";
 import { failureReply, outageReply } from "./failure-reply.js";
 import { loginHop } from "./login-hop.js";
+import { passedParameters } from "./login-parameters.js";
+import { isSilent } from "./silent-login.js";
 import { badParameters, choice, type BadParameter } from "./parameters.js";
 
 /** GET {mountPath}login/: redirects the user to the provider, or gives a script the URL to navigate to. */
@@ -22,9 +24,10 @@ export async function login(visit: SessionRequest, context: EndpointContext): Pr
 
   const query = new URLSearchParams(queryOf(request.target));
   const wanted = readParameters(query);
-  if (!("scheme" in wanted)) {
+  const { passed, bad } = passedParameters(query, settings.loginParams);
+  if (!("scheme" in wanted) || bad.length > 0) {
     events.refused("login", "invalid_parameter");
-    return badParameters(wanted.bad, request, publicPath);
+    return badParameters([...("scheme" in wanted ? [] : wanted.bad), ...bad], request, publicPath);
   }
   if (origin === undefined) {
     events.refused("login", "host_invalid");
@@ -54,9 +57,11 @@ export async function login(visit: SessionRequest, context: EndpointContext): Pr
       nonce: pending.nonce,
       verifier: pending.verifier,
       selectAccount: query.get("select_account") === "true",
+      parameters: passed,
     });
     const debug = settings.debug ? { scheme: wanted.scheme, origin: destination.decision, final_redirect: destination.url } : undefined;
-    await session.begin((record) => withLogin(record, pending, now, debug));
+    const started = isSilent(url) ? { ...pending, silent: true as const } : pending;
+    await session.begin((record) => withLogin(record, started, now, debug));
     const reply = wanted.response === "json" ? json({ redirect_to: url }) : redirect(url);
     return { ...reply, setCookies: session.setCookies };
   } catch (error) {

@@ -4,6 +4,7 @@ import { failureReply } from "./failure-reply.js";
 /** A query parameter whose value is none of its options. No response or log line repeats the value. */
 export interface BadParameter {
   readonly name: string;
+  /** Empty: any value that `reason` allows. */
   readonly options: readonly string[];
   /** Why, when it is not simply an unknown value. */
   readonly reason?: string;
@@ -27,13 +28,14 @@ export function badParameters(bad: readonly BadParameter[], request: IdpRequest,
   const sentences = bad.map(
     ({ name, options, reason }) => reason ?? `The parameter ${name} takes one of ${options.join(", ")}, and only once`,
   );
+  const listed = bad.filter(({ options }) => options.length > 0);
   return failureReply(
     {
       code: "invalid_parameter",
       detail: `${sentences.join(". ")}.`,
       // The page lists the options itself.
       pageDetail: `${bad.map(({ name, reason }) => reason ?? `The parameter ${name} has no valid value`).join(". ")}.`,
-      validOptions: Object.fromEntries(bad.map(({ name, options }) => [name, options])),
+      ...(listed.length > 0 && { validOptions: Object.fromEntries(listed.map(({ name, options }) => [name, options])) }),
     },
     request,
     publicPath,

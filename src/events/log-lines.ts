@@ -59,6 +59,12 @@ export const LOG_CODES = {
     meaning: "The provider refused a refresh token, or its new ID token failed verification. The session ends.",
     remedy: "This is routine after a user's access was withdrawn. If it happens often, check the lifetime and rotation of refresh tokens.",
   },
+  silent_login_failed: {
+    level: "info",
+    text: "A sign-in with prompt=none was not possible; the provider needs the user",
+    meaning: "A sign-in with `prompt=none` was not possible, because the provider needs the user. The user returned without a new session.",
+    remedy: "You need to do nothing. `details.reason` is the provider's error code.",
+  },
   session_label_failed: {
     level: "error",
     text: "The option `sessionLabel` threw; the session has no label",

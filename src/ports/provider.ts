@@ -12,6 +12,8 @@ export interface AuthorizationRequest {
   readonly verifier: string;
   /** True: the provider lets the user choose an account instead of using its own session. */
   readonly selectAccount?: boolean;
+  /** Further parameters that this login passes on, none of them the protocol's own. `IDP_AUTHORIZATION_PARAMS` wins over them. */
+  readonly parameters?: Readonly<Record<string, string>>;
 }
 
 /** An authorization code, and the values of the login that it belongs to. */

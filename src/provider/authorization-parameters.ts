@@ -1,3 +1,4 @@
+import type { AuthorizationParams } from "../config/parameter-kinds.js";
 import { isGoogleIssuer } from "../config/provider-hosts.js";
 import { parseUrl } from "../http/redirects.js";
 import type { ProviderSettings } from "./provider-settings.js";
@@ -6,6 +7,7 @@ import type { ProviderSettings } from "./provider-settings.js";
 const OFFLINE_ACCESS = "offline_access";
 
 type LoginSettings = Pick<ProviderSettings, "issuer" | "scope" | "scopeIsDefault" | "loginPrompt">;
+type RequestSettings = LoginSettings & Pick<ProviderSettings, "authorizationParams">;
 
 /** Returns SCOPE unchanged if it is set; otherwise the default, with `offline_access` if the provider supports it. Pure. */
 export function loginScopes(settings: LoginSettings, scopesSupported: readonly string[] | undefined): readonly string[] {
@@ -23,6 +25,20 @@ export function offlineParameters(settings: LoginSettings, scopes: readonly stri
   // OpenID Connect Core section 11: without prompt=consent a provider may ignore offline_access.
   const prompt = settings.loginPrompt ?? (google ? "select_account consent" : scopes.includes(OFFLINE_ACCESS) ? "consent" : "");
   return { ...(google && { access_type: "offline" }), ...(prompt !== "" && { prompt }) };
+}
+
+/**
+ * Returns the parameters that the protocol does not own. IDP_AUTHORIZATION_PARAMS replaces the parameters of the login, and these replace
+ * IDP_LOGIN_PROMPT and the defaults. Pure.
+ *
+ * @param ofLogin the parameters that the login passes on from its query
+ */
+export function furtherParameters(
+  settings: RequestSettings,
+  scopes: readonly string[],
+  ofLogin: Readonly<Record<string, string>> = {},
+): AuthorizationParams {
+  return { ...offlineParameters(settings, scopes), ...ofLogin, ...settings.authorizationParams };
 }
 
 /** The hostnames of providers that support `select_account` without announcing it. */

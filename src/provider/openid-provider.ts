@@ -20,12 +20,13 @@ import { createBackOff } from "./endpoint-back-off.js";
 import { BestEffortEndpoint } from "./best-effort-endpoint.js";
 import { createBackchannel, withDeadline } from "./transport.js";
 import { createDiscovery, type Discovery, type ProviderMetadata } from "./discovery.js";
-import { accountPrompt, defaultScopesLackRefresh, loginScopes, offlineParameters } from "./authorization-parameters.js";
+import { accountPrompt, defaultScopesLackRefresh, furtherParameters, loginScopes } from "./authorization-parameters.js";
 import { checkContinuity, checkNonce, verifyIdToken } from "./id-token.js";
 import { refreshedClaims } from "./identity.js";
 import { createJwks, type Jwks } from "./jwks.js";
 import { Misconfigurations } from "./misconfiguration.js";
 import { createClientRequests, type ClientRequests } from "./client-requests.js";
+import type { AuthorizationParams } from "../config/parameter-kinds.js";
 import type { ProviderSettings } from "./provider-settings.js";
 import { TokenEndpoint } from "./token-endpoint.js";
 import { UserinfoEndpoint } from "./userinfo-endpoint.js";
@@ -92,14 +93,17 @@ class OpenIdProvider implements Provider {
     return { issuer: metadata.issuer, sendsIss: metadata.authorization_response_iss_parameter_supported === true };
   }
 
-  async authorizationUrl({ redirectUri, state, nonce, verifier, selectAccount = false }: AuthorizationRequest): Promise<string> {
+  async authorizationUrl(request: AuthorizationRequest): Promise<string> {
+    const { redirectUri, state, nonce, verifier, selectAccount = false, parameters } = request;
     const metadata = await this.#discovery.current();
     this.#assertSupported(metadata);
     this.#userinfo.assertAvailable(metadata);
     this.#warnOfScopes(metadata);
     const scopes = loginScopes(this.#settings, metadata.scopes_supported);
     const url = new URL(metadata.authorization_endpoint);
-    const parameters = {
+    const all: AuthorizationParams = {
+      ...furtherParameters(this.#settings, scopes, parameters),
+      ...(selectAccount && { prompt: accountPrompt(this.#settings, metadata.prompt_values_supported) }),
       client_id: this.#settings.clientId,
       response_type: "code",
       redirect_uri: new URL(redirectUri).href,
@@ -108,10 +112,12 @@ class OpenIdProvider implements Provider {
       nonce,
       code_challenge: await calculatePKCECodeChallenge(verifier),
       code_challenge_method: "S256",
-      ...offlineParameters(this.#settings, scopes),
-      ...(selectAccount && { prompt: accountPrompt(this.#settings, metadata.prompt_values_supported) }),
     };
-    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+    for (const [name, values] of Object.entries(all)) {
+      // The endpoint's own address may contain parameters.
+      url.searchParams.delete(name);
+      for (const value of [values].flat()) url.searchParams.append(name, value);
+    }
     return url.href;
   }
 

@@ -1,3 +1,4 @@
+import type { AuthorizationParams } from "../config/parameter-kinds.js";
 import type { Endpoints } from "../config/setting-kinds.js";
 
 /** The settings of the provider, with names and meanings of the table of settings. */
@@ -19,6 +20,7 @@ export interface ProviderSettings {
   /** Seconds by which the provider's clock and this machine's clock may differ. */
   readonly clockTolerance: number;
   readonly loginPrompt: string | null;
+  readonly authorizationParams: AuthorizationParams;
   readonly trustedAudiences: readonly string[];
   readonly sessionAutoRefresh: boolean;
 }

@@ -62,6 +62,7 @@ function isPrivateState(value: unknown): value is PrivateState {
     value["v"] === RECORD_VERSION &&
     isOptional(value["logins"], (logins) => isListOf(logins, isPendingLogin) && logins.length <= MAX_PENDING_LOGINS) &&
     isOptional(value["used"], (used) => isListOf(used, isString) && used.length <= MAX_USED_STATES) &&
+    isOptional(value["silent_failed_at"], Number.isFinite) &&
     isOptional(value["lease"], isLease) &&
     isOptional(value["refresh_rejected"], (rejected) => rejected === true) &&
     isOptional(value["ended"], isString) &&
@@ -83,7 +84,8 @@ function isPendingLogin(value: unknown): value is PendingLogin {
     isText(value["redirect_uri"]) &&
     isText(value["issuer"]) &&
     Number.isFinite(value["started_at"]) &&
-    isOptional(value["carried"], (carried) => carried === true)
+    isOptional(value["carried"], (carried) => carried === true) &&
+    isOptional(value["silent"], (silent) => silent === true)
   );
 }
 

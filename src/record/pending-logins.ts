@@ -32,8 +32,12 @@ export function findLogin(record: SessionRecord, state: string, now: EpochSecond
   return record.idp_state.logins?.find((login) => login.state === state && isAlive(login, now));
 }
 
-/** Removes a login and remembers its state by hash. Returns the same record if it has no such login. */
-export function withoutLogin(record: SessionRecord, state: string, stateHash: string): SessionRecord {
+/**
+ * Removes a login and remembers its state by hash. Returns the same record if it has no such login.
+ *
+ * @param silentFailedAt now, if the login was silent and the provider needs the user
+ */
+export function withoutLogin(record: SessionRecord, state: string, stateHash: string, silentFailedAt?: EpochSeconds): SessionRecord {
   const before = record.idp_state.logins ?? [];
   const logins = before.filter((login) => login.state !== state);
   if (logins.length === before.length) return record;
@@ -43,6 +47,7 @@ export function withoutLogin(record: SessionRecord, state: string, stateHash: st
     idp_state: {
       ...stateWithLogins(record.idp_state, logins),
       used: [...(record.idp_state.used ?? []), stateHash].slice(-MAX_USED_STATES),
+      ...(silentFailedAt !== undefined && { silent_failed_at: silentFailedAt }),
     },
   });
 }

@@ -17,6 +17,8 @@ export interface PendingLogin {
   readonly started_at: EpochSeconds;
   /** The user signed in after this login was started. The login may finish for the signed-in user only. */
   readonly carried?: true;
+  /** The authorization request had `prompt=none`. */
+  readonly silent?: true;
 }
 
 /** The right to spend the refresh token. One process holds it until it writes the record again. */
@@ -35,6 +37,8 @@ export interface PrivateState {
   readonly logins?: readonly PendingLogin[];
   /** SHA-256 (base64url) of the last {@link MAX_USED_STATES} states that came back, oldest first. */
   readonly used?: readonly string[];
+  /** When the last login with `prompt=none` failed because the provider needs the user. A new sign-in clears it. */
+  readonly silent_failed_at?: EpochSeconds;
   readonly lease?: RefreshLease;
   /** The provider refused the refresh token. A new sign-in clears it. */
   readonly refresh_rejected?: true;

@@ -322,6 +322,13 @@ describe("the discovery document", () => {
       "",
     ],
     ["a prompt without consent", {}, { IDP_LOGIN_PROMPT: "login" }, ["W103"], "IDP_LOGIN_PROMPT (option loginPrompt) lacks `consent`"],
+    [
+      "a prompt without consent among the further parameters",
+      {},
+      { IDP_AUTHORIZATION_PARAMS: "prompt=login", IDP_LOGIN_PROMPT: "consent" },
+      ["W103"],
+      "IDP_AUTHORIZATION_PARAMS (option authorizationParams) lacks `consent`",
+    ],
     ["no offline_access in SCOPE: said without the provider", {}, { SCOPE: "openid" }, ["W004"], "lacks `offline_access`"],
     [
       "no offline_access with the default scopes",

@@ -96,6 +96,7 @@ fuzz(
         httpTimeout: 5,
         tokenEndpointAuthMethod: "client_secret_post",
         loginPrompt: null,
+        authorizationParams: {},
         trustedAudiences: [],
         sessionAutoRefresh: true,
         providerMetadata: {},

@@ -30,6 +30,8 @@ const GOOD: Readonly<Record<string, string>> = {
   IDP_HTTP_TIMEOUT: "2.5",
   IDP_REFRESH_CONCURRENCY: "20",
   IDP_LOGIN_PROMPT: "login consent",
+  IDP_AUTHORIZATION_PARAMS: `audience=https%3A%2F%2Fapi.example&organization=${MARK}`,
+  IDP_LOGIN_PARAMS: "login_hint, ui_locales",
   IDP_MOUNT_PATH: "/idpauth/",
   IDP_PATH_PREFIX: "/portal",
   IDP_DEBUG: "false",

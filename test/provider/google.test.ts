@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { accountPrompt, defaultScopesLackRefresh, loginScopes, offlineParameters } from "../../src/provider/authorization-parameters.js";
+import {
+  accountPrompt,
+  defaultScopesLackRefresh,
+  furtherParameters,
+  loginScopes,
+  offlineParameters,
+} from "../../src/provider/authorization-parameters.js";
 import type { ProviderSettings } from "../../src/provider/provider-settings.js";
 
 const DEFAULT_SCOPE = ["openid", "email", "profile"];
@@ -43,6 +49,22 @@ describe("parameters that make the provider give a refresh token", () => {
     ["another provider without offline_access", settings({}), DEFAULT_SCOPE, {}],
   ])("%s", (_name, given, scopes, expected) => {
     expect(offlineParameters(given, scopes)).toEqual(expected);
+  });
+});
+
+describe("further parameters of a login", () => {
+  it.each([
+    ["Google's defaults", {}, {}, { access_type: "offline", prompt: "select_account consent" }],
+    [
+      "an explicit access_type and prompt replace Google's defaults",
+      { access_type: "online", prompt: "login" },
+      {},
+      { access_type: "online", prompt: "login" },
+    ],
+    ["hd leaves the defaults", { hd: "a" }, {}, { access_type: "offline", prompt: "select_account consent", hd: "a" }],
+    ["those of the login", { hd: "a" }, { hd: "b", prompt: "none" }, { access_type: "offline", prompt: "none", hd: "a" }],
+  ])("%s", (_name, authorizationParams, ofLogin, expected) => {
+    expect(furtherParameters(settings({ ...GOOGLE, authorizationParams }), DEFAULT_SCOPE, ofLogin)).toEqual(expected);
   });
 });
 

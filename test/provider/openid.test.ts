@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ProviderUnavailableError } from "../../src/errors.js";
-import type { SignIn } from "../../src/ports/provider.js";
+import type { AuthorizationRequest, SignIn } from "../../src/ports/provider.js";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
 import { NONCE, REDIRECT_URI, refused, rejection, renewed, SESSION, startRig, unavailable, VERIFIER, type Rig } from "./rig.js";
 
@@ -53,6 +53,64 @@ describe("the authorization request", () => {
     const url = new URL(await provider.authorizationUrl({ redirectUri: REDIRECT_URI, state: "s", nonce: NONCE, verifier: VERIFIER }));
     expect(url.searchParams.get("scope")).toBe("openid email");
     expect(url.searchParams.has("prompt")).toBe(false);
+  });
+
+  const requested = async (settings: Parameters<Rig["settingsWith"]>[0], more: Partial<AuthorizationRequest> = {}) => {
+    const request = { redirectUri: REDIRECT_URI, state: "s", nonce: NONCE, verifier: VERIFIER, ...more };
+    return new URL(await rig.settingsWith(settings).authorizationUrl(request)).searchParams;
+  };
+
+  it("carries IDP_AUTHORIZATION_PARAMS, a list as a repeated parameter, and encodes the values", async () => {
+    const authorizationParams = { audience: "https://api.example/?a=1&b=2", resource: ["urn:a", "urn:b c"], claims_locales: "de fr" };
+    const query = await requested({ authorizationParams });
+    expect(query.getAll("audience")).toEqual(["https://api.example/?a=1&b=2"]);
+    expect(query.getAll("resource")).toEqual(["urn:a", "urn:b c"]);
+    expect(query.getAll("claims_locales")).toEqual(["de fr"]);
+  });
+
+  it("carries the parameters of the login, over which IDP_AUTHORIZATION_PARAMS wins", async () => {
+    const query = await requested(
+      { authorizationParams: { hd: "example.com" } },
+      { parameters: { hd: "evil.example", login_hint: "ada" } },
+    );
+    expect([query.getAll("hd"), query.getAll("login_hint")]).toEqual([["example.com"], ["ada"]]);
+  });
+
+  it("never lets a further parameter replace one of the protocol, and knows no name of Object.prototype", async () => {
+    const parameters = { state: "evil", scope: "evil", redirect_uri: "https://evil.example", ["__proto__"]: "x" };
+    const query = await requested({ authorizationParams: { nonce: ["a", "b"] } }, { parameters });
+    expect([query.getAll("state"), query.getAll("nonce"), query.getAll("redirect_uri")]).toEqual([["s"], [NONCE], [REDIRECT_URI]]);
+    expect(query.getAll("scope")).toEqual(["openid email profile offline_access"]);
+    expect(query.getAll("__proto__")).toEqual(["x"]);
+  });
+
+  it("replaces a parameter in the endpoint's own address, and keeps the others", async () => {
+    rig.idp.discoveryDocument = (document) => ({
+      ...document,
+      authorization_endpoint: `${String(document["authorization_endpoint"])}?hd=a&hd=b&tenant=t`,
+    });
+    const query = await requested({ authorizationParams: { hd: "c" } });
+    expect([query.getAll("hd"), query.getAll("tenant")]).toEqual([["c"], ["t"]]);
+  });
+
+  it.each<[string, Parameters<Rig["settingsWith"]>[0], Partial<AuthorizationRequest>, string]>([
+    ["the default", {}, {}, "consent"],
+    ["IDP_LOGIN_PROMPT over the default", { loginPrompt: "login" }, {}, "login"],
+    ["the login's own over IDP_LOGIN_PROMPT", { loginPrompt: "login" }, { parameters: { prompt: "none" } }, "none"],
+    [
+      "IDP_AUTHORIZATION_PARAMS over both",
+      { loginPrompt: "login", authorizationParams: { prompt: "consent login" } },
+      { parameters: { prompt: "none" } },
+      "consent login",
+    ],
+    [
+      "another account over all",
+      { loginPrompt: "none", authorizationParams: { prompt: "none" } },
+      { parameters: { prompt: "none" }, selectAccount: true },
+      "login",
+    ],
+  ])("has one prompt: %s", async (_name, settings, more, prompt) => {
+    expect((await requested(settings, more)).getAll("prompt")).toEqual([prompt]);
   });
 
   it("a warning, once, when the default scopes will hardly bring a refresh token", async () => {

@@ -59,6 +59,7 @@ function rigAround(idp: TestProvider, clock: TestClock): Rig {
         httpTimeout: 5,
         tokenEndpointAuthMethod: "client_secret_post",
         loginPrompt: null,
+        authorizationParams: {},
         trustedAudiences: [],
         sessionAutoRefresh: true,
         providerMetadata: {},

@@ -59,11 +59,12 @@ const STATE_KEYS = {
   used: ["hash"],
   lease: { nonce: "evil", taken_at: NOW },
   refresh_rejected: true,
+  silent_failed_at: NOW,
   ended: "idle",
   access_token_expires_at: NOW + 3600,
   issuer: "https://idp.example",
 };
-const EVERY_KEY = { ...CLAIMS, ...CREDENTIALS, ...LOGIN, carried: true, taken_at: NOW, ...STATE_KEYS, ...RECORD_KEYS };
+const EVERY_KEY = { ...CLAIMS, ...CREDENTIALS, ...LOGIN, carried: true, silent: true, taken_at: NOW, ...STATE_KEYS, ...RECORD_KEYS };
 
 /** A signed-in record without anything that it can do without. */
 const BARE = {

@@ -43,7 +43,8 @@ function full(): Record<string, unknown> {
     idp_last_active: 1_800_000_100,
     idp_state: {
       v: 1,
-      logins: [{ ...LOGIN }],
+      logins: [{ ...LOGIN, silent: true }],
+      silent_failed_at: 1_800_000_000,
       used: ["hash"],
       lease: { nonce: "holder", taken_at: 1_800_000_000 },
       refresh_rejected: true,
@@ -128,6 +129,8 @@ describe("reading a stored record", () => {
     "idp_state.logins.0.final_redirect": [undefined, null, "", 1],
     "idp_state.logins.0.redirect_uri": [undefined, null, "", 1],
     "idp_state.logins.0.issuer": [undefined, null, "", 1],
+    "idp_state.logins.0.silent": [null, false, "true", 1, {}],
+    "idp_state.silent_failed_at": [null, "1", true, {}, [1]],
     "idp_state.logins.0.started_at": [undefined, null, "", "1800000000", {}],
     "idp_state.used": [null, "hash", {}, [1], [null], Array.from({ length: MAX_USED_STATES + 1 }, () => "hash")],
     "idp_state.lease": [

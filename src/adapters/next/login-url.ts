@@ -14,6 +14,8 @@ export function pageLoginUrl(
 ): string {
   if (blocked.kind === "unauthenticated") return blocked.loginUrl;
   const { loginUrl, loginPath, origin = "" } = blocked;
+  // The landing page, since the login would loop.
+  if (!loginUrl.startsWith(loginPath)) return origin + loginUrl;
   if (returnTo !== undefined) return loginUrlBackTo(origin + loginPath, `${origin}${returnTo.startsWith("/") ? "" : "/"}${returnTo}`);
   return origin + (raw instanceof ComponentRequest && !raw.isPlaced ? loginPath : loginUrl);
 }

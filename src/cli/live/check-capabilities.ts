@@ -1,7 +1,7 @@
 import type { Finding } from "../../errors.js";
 import { isGoogleIssuer } from "../../config/provider-hosts.js";
 import type { Settings } from "../../config/read-settings.js";
-import { loginScopes, offlineParameters } from "../../provider/authorization-parameters.js";
+import { furtherParameters, loginScopes } from "../../provider/authorization-parameters.js";
 import { SIGNING_ALGORITHMS } from "../../provider/id-token.js";
 import { liveCheck } from "./live-check-table.js";
 import type { Document } from "./check-discovery.js";
@@ -77,11 +77,14 @@ export function checkRefresh(
       return uncertain("the provider does not announce the scope `offline_access`");
     }
   }
-  const prompt = offlineParameters(settings, scopes)["prompt"]?.split(" ") ?? [];
-  if (!prompt.includes("consent")) {
+  const { prompt = "" } = furtherParameters(settings, scopes);
+  if (typeof prompt === "string" && !prompt.split(" ").includes("consent")) {
+    const isParameter = settings.authorizationParams["prompt"] !== undefined;
+    const [name, option] = isParameter ? ["IDP_AUTHORIZATION_PARAMS", "authorizationParams"] : ["IDP_LOGIN_PROMPT", "loginPrompt"];
+    const place = isParameter ? "the `prompt` of IDP_AUTHORIZATION_PARAMS" : "IDP_LOGIN_PROMPT";
     return uncertain(
-      "IDP_LOGIN_PROMPT (option loginPrompt) lacks `consent`, and a provider may require it (OpenID Connect Core section 11)",
-      "Add `consent` to IDP_LOGIN_PROMPT, or remove IDP_LOGIN_PROMPT. If your provider gives a refresh token anyway, ignore this warning.",
+      `${name} (option ${option}) lacks \`consent\`, and a provider may require it (OpenID Connect Core section 11)`,
+      `Add \`consent\` to ${place}, or remove ${place}. If your provider gives a refresh token anyway, ignore this warning.`,
     );
   }
   return { fact: "expected", findings: [] };

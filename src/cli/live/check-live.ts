@@ -170,7 +170,7 @@ class LiveCheck implements LiveResult {
     const { redirectUri } = this.facts;
     if (this.findings.some(({ code }) => code === "E113" || code === "E114")) {
       this.notSeen.push("Whether the redirect URI is registered: the provider refuses every plain authorization request (E113, E114).");
-    } else if (redirectUri !== null && !this.#lacks("clientId", "scope", "loginPrompt")) {
+    } else if (redirectUri !== null && !this.#lacks("clientId", "scope", "loginPrompt", "authorizationParams")) {
       this.#progress("whether the provider knows the redirect URI");
       const { isRegistered, findings } = await checkRedirectUri(provider, redirectUri, clock, this.#settings.httpTimeout);
       this.facts.redirectUriRegistered = isRegistered;
