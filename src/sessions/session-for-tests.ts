@@ -18,6 +18,10 @@ export interface SessionForTests {
   readonly tokens?: { readonly token?: string; readonly refresh_token?: string };
   /** Seconds since the epoch. Default: now. */
   readonly loginAt?: number;
+  /** The claim `auth_time`: when the user authenticated at the provider, in seconds since the epoch. Default: no such claim. */
+  readonly authTime?: number;
+  /** The claim `acr`: how the user authenticated. Default: no such claim. */
+  readonly acr?: string;
   /** Whether the browser uses https; the cookie's name and attributes depend on it. Default: the scheme of BASE_URL, else false. */
   readonly secure?: boolean;
 }
@@ -36,7 +40,7 @@ export interface SessionForTestsParts {
 export async function createSessionForTests(asked: SessionForTests, parts: SessionForTestsParts): Promise<readonly string[]> {
   const { sessions, client, scope, baseUrl, stampsActivity, clock } = parts;
   const now = epochSeconds(clock);
-  const { claims, tokens = {}, loginAt = now, secure = baseUrl?.startsWith("https:") === true } = asked;
+  const { claims, tokens = {}, loginAt = now, authTime, acr, secure = baseUrl?.startsWith("https:") === true } = asked;
   const record: SessionRecord = {
     credentials: credentialsToDict({
       token: tokens.token ?? `access-token-for-tests-${randomUUID()}`,
@@ -53,6 +57,8 @@ export async function createSessionForTests(asked: SessionForTests, parts: Sessi
       sub: `test-${randomUUID()}`,
       iat: now,
       exp: now + 3600,
+      ...(authTime !== undefined && { auth_time: authTime }),
+      ...(acr !== undefined && { acr }),
       ...claims,
     },
     idp_login_at: loginAt,

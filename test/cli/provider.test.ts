@@ -1,4 +1,6 @@
 import express from "express";
+import { decodeJwt } from "jose";
+import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -80,6 +82,37 @@ describe("a sign-in at `idpauth provider`", () => {
       expect((await choose(browser, page, "O'Neil")).json().user.name).toBe('O\'Neil & "Söhne"');
     }
     expect(subjects).toEqual([expect.any(String), subjects[0]]);
+  });
+
+  it("gives each person's groups, and the time of the choice to a request with max_age", async () => {
+    const clock = new RunningClock();
+    const argv = ["--port=0", "--person=Ada <ada@example.com> admin, staff", "--person=grace@example.com"];
+    const provider = await startProvider(argv, { folder: emptyFolder(), now: () => clock.now() });
+    const claimsAfter = async (name: string, parameters: Readonly<Record<string, string>>) => {
+      const verifier = "v".repeat(43);
+      const code_challenge = createHash("sha256").update(verifier).digest("base64url");
+      const page = await ask(provider, { code_challenge, ...parameters });
+      clock.advance(60_000);
+      const { url, ...options } = submission(page, name);
+      const callback = new URL((await new CookieBrowser().get(url, options)).location ?? "");
+      const response = await new CookieBrowser().get(`${provider.issuer}/token`, {
+        method: "POST",
+        headers: { "content-type": "application/x-www-form-urlencoded" },
+        body: new URLSearchParams({
+          grant_type: "authorization_code",
+          code: callback.searchParams.get("code") ?? "",
+          redirect_uri: `${callback.origin}${callback.pathname}`,
+          code_verifier: verifier,
+          client_id: provider.env["IDP_CLIENT_ID"] ?? "",
+          client_secret: provider.env["IDP_CLIENT_SECRET"] ?? "",
+        }).toString(),
+      });
+      return decodeJwt<Record<string, unknown>>((response.json() as { id_token: string }).id_token);
+    };
+    const claims = await claimsAfter("Ada", { max_age: "0", acr_values: "gold" });
+    expect(claims).toMatchObject({ groups: ["admin", "staff"], auth_time: claims.iat, acr: "gold" });
+    const plain = await claimsAfter("grace", {});
+    expect([plain["groups"], "auth_time" in plain]).toEqual([[], false]);
   });
 
   it("offers the person of login_hint first", async () => {

@@ -53,6 +53,7 @@ describe("docs/how-to/testing.md", () => {
       "Users (1)",
       "Users (2)",
       "The signed-in user (1)",
+      "The signed-in user (2)",
       "Faults (1)",
       "Faults (2)",
       "Time (1)",

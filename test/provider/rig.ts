@@ -42,6 +42,7 @@ export function renewed({ idp, clock }: Rig, settings: TestProvider["settings"])
   idp.jwks.reset();
   idp.mutateIdToken = idp.tokenResponse = idp.authorizationResponse = idp.discoveryDocument = idp.userinfoResponse = undefined;
   idp.requests.length = 0;
+  idp.signedIn.clear();
   return rigAround(idp, clock);
 }
 

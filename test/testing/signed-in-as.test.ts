@@ -12,7 +12,15 @@ import * as honoAdapter from "../../src/adapters/hono/hono.js";
 import * as koaAdapter from "../../src/adapters/koa/koa.js";
 import * as nextAdapter from "../../src/adapters/next/next.js";
 import * as nodeAdapter from "../../src/adapters/node/node.js";
-import { browser, signedInAs, signedInCookie, signIn, startTestProvider, TestClock } from "../../src/testing/index.js";
+import {
+  browser,
+  signedInAs,
+  signedInCookie,
+  signIn,
+  startTestProvider,
+  TestClock,
+  type SignedInAsOptions,
+} from "../../src/testing/index.js";
 
 // No provider runs, so a request to one would fail.
 const OPTIONS = {
@@ -111,6 +119,16 @@ it("tokens and the time of the sign-in may be given, and the claims end the sess
   expect(await ask(brief)).toEqual({ authenticated: false, reason: "no_refresh_token" });
 });
 
+it("the time and level of the authentication may be given, and are claims", async () => {
+  const auth = fetchAdapter.idpAuth(OPTIONS);
+  const claims = async (options: SignedInAsOptions) => {
+    const request = new Request("http://app.example/", { headers: { cookie: await signedInAs(auth, ADA, options) } });
+    return (await auth.getSession(request))?.claims;
+  };
+  expect(await claims({ authTime: 1_700_000_000, acr: "gold" })).toMatchObject({ auth_time: 1_700_000_000, acr: "gold" });
+  expect(await claims({})).not.toHaveProperty("acr");
+});
+
 it("a cookie for browser drivers is the one that a browser would have, https or not", async () => {
   const auth = fetchAdapter.idpAuth(OPTIONS);
   expect(await signedInCookie(auth, ADA)).toEqual({
@@ -145,7 +163,9 @@ it.each<[string, unknown, RegExp]>([
   ["text", { loginAt: "2020" }, /whole seconds/],
   ["no number", { loginAt: Number.NaN }, /whole seconds/],
   ["parts of seconds", { loginAt: 1_700_000_000.5 }, /whole seconds/],
-  ["an option of another name", { login_at: 1 }, /takes no option "login_at"; there are tokens, loginAt, secure\./],
+  ["an option of another name", { login_at: 1 }, /takes no option "login_at"; there are tokens, loginAt, secure, authTime, acr\./],
+  ["milliseconds of the authentication", { authTime: 1_700_000_000_000 }, /`authTime` is in whole seconds since the epoch/],
+  ["a level that is no text", { acr: 2 }, /`acr` is text/],
   ["a token of another name", { tokens: { accessToken: "x" } }, /`tokens` has no "accessToken"; there are token, refresh_token\./],
 ])("options that would prove nothing are told: %s", async (_name, options, message) => {
   const failure = signedInAs(expressAdapter.idpAuth(OPTIONS), ADA, options as never);

@@ -847,6 +847,10 @@ describe("a slip that JavaScript lets through", () => {
     ["redirectUris", "http://127.0.0.1:1/callback"],
     ["scopesSupported", "openid email"],
     ["clientSecret", undefined],
+    ["userinfoOnly", "groups"],
+    ["stepUp", true],
+    ["acrValues", "gold"],
+    ["promptNoneError", false],
   ];
   it.each(SETTINGS)("the setting %s that is none: %o", async (name, value) => {
     await expect(startTestProvider({ [name]: value })).rejects.toThrow(`The option \`${name}\` is `);

@@ -2,20 +2,21 @@ import { withSubject, type PersonClaims } from "../../testing/provider/people.js
 
 /** The people to choose from by default. */
 export const PEOPLE: readonly PersonClaims[] = [
-  { sub: "ada", email: "ada@example.com", email_verified: true, name: "Ada Lovelace" },
-  { sub: "grace", email: "grace@example.com", email_verified: true, name: "Grace Hopper" },
-  { sub: "alan", email: "alan@example.com", email_verified: false, name: "Alan Turing" },
+  { sub: "ada", email: "ada@example.com", email_verified: true, name: "Ada Lovelace", groups: ["admin", "staff"] },
+  { sub: "grace", email: "grace@example.com", email_verified: true, name: "Grace Hopper", groups: ["staff"] },
+  { sub: "alan", email: "alan@example.com", email_verified: false, name: "Alan Turing", groups: [] },
 ];
 
 /**
- * @param text `Ada Lovelace <ada@example.com>`, or the email address alone
+ * @param text `Ada Lovelace <ada@example.com> admin staff`: name, email address and groups; or the email address alone
  * @returns undefined when it is neither; the same address always gives the same `sub`
  */
 export function readPerson(text: string): PersonClaims | undefined {
-  const [, name = "", inBrackets] = /^([^<>]*)<([^<>]*)>\s*$/.exec(text) ?? [];
+  const [, name = "", inBrackets, groups = ""] = /^([^<>]*)<([^<>]*)>([^<>]*)$/.exec(text) ?? [];
   const email = (inBrackets ?? text).trim();
   if (!/^[^\s@<>]+@[^\s@<>]+$/.test(email)) return undefined;
-  return withSubject({ email, email_verified: true, name: name.trim() || email });
+  const claims = { email, email_verified: true, name: name.trim() || email };
+  return withSubject({ ...claims, groups: groups.split(/[\s,]+/).filter((group) => group !== "") });
 }
 
 /** A claim as text; null when it is none. */

@@ -2,7 +2,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { errorReply } from "../../testing/provider/replies.js";
 import { ENDPOINT_PATHS } from "../../testing/provider/endpoints.js";
-import type { ProviderSettings } from "../../testing/provider/test-provider-settings.js";
+import { defaultSettings, type ProviderSettings } from "../../testing/provider/test-provider-settings.js";
 import type { ProviderHooks, ProviderState } from "../../testing/provider/test-provider-state.js";
 import { send } from "../../testing/provider/faults.js";
 import type { Grants } from "../../testing/provider/grants.js";
@@ -72,22 +72,14 @@ export function serve(server: Server, provider: ServedProvider): void {
 
 function stateOf({ issuer, people, keys, grants, now, ...provider }: ServedProvider): ProviderState {
   const settings: ProviderSettings = {
+    ...defaultSettings(),
     clientId: CLIENT_ID,
     clientSecret: provider.clientSecret,
     redirectUris: provider.redirectUris,
-    tokenEndpointAuthMethods: ["client_secret_post", "client_secret_basic"],
     idTokenSeconds: provider.tokenSeconds,
     accessTokenSeconds: provider.tokenSeconds,
-    issueRefreshToken: true,
-    rotation: true,
-    reuseDetection: true,
-    reuseGraceSeconds: 0,
-    announceIss: true,
-    scopesSupported: ["openid", "email", "profile", "offline_access"],
-    pkce: "required",
-    claimsInIdToken: true,
   };
-  return { issuer, base: issuer, settings, hooks: NO_HOOKS, keys, grants, people, person: people[0] ?? {}, now };
+  return { issuer, base: issuer, settings, hooks: NO_HOOKS, keys, grants, people, signedIn: new Map(), person: people[0] ?? {}, now };
 }
 
 const NO_HOOKS: ProviderHooks = {

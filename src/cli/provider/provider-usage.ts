@@ -8,8 +8,8 @@ Runs an OpenID provider on this machine, to try idpauth and to develop with it. 
 choosing a person, without a password. It listens on 127.0.0.1 only. Ctrl+C ends it.
 
   --port=PORT            the port (default 9400); 0: any free port, and nothing is kept without --data
-  --person="NAME <EMAIL>"
-                         a person to choose; give it once for each person (default: three people)
+  --person="NAME <EMAIL> GROUP..."
+                         a person to choose, and the claim groups; give it once for each person (default: three people)
   --write-env[=FILE]     writes the application's settings to FILE (default .env); never overwrites a file
   --data=FILE            keeps keys and tokens in FILE; by default, in a file of your user account
   --redirect-uri=URI     accepts this redirect URI; give it once for each URI (default: any on this machine)

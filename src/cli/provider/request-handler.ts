@@ -62,7 +62,7 @@ function decide(asked: Authorization, state: ProviderState): ProviderReply {
     return showPage(403, problemPage("This form came from another site", "Go back to the application and sign in again."));
   if (params.has("cancel")) return refuse(asked, { error: "access_denied", description: "the user cancelled" }, state);
   const person = state.people.find((one) => one["sub"] === params.get("person"));
-  if (person !== undefined) return approve(asked, person, state);
+  if (person !== undefined) return approve(asked, person, Math.floor(state.now() / 1000), state);
   // The provider was restarted with other people while the page was open.
   return showPage(200, choiceFor(asked, state));
 }

@@ -112,7 +112,11 @@ function approvalIn(one: Readonly<Record<string, unknown>>): Approval {
   const person = record(one["person"]);
   text(person["sub"]);
   // Nonce and challenge belong to the code, which is not kept.
-  return { person, scope: text(one["scope"]), redirectUri: text(one["redirectUri"]), nonce: undefined, challenge: undefined };
+  return {
+    ...{ person, scope: text(one["scope"]), redirectUri: text(one["redirectUri"]), nonce: undefined, challenge: undefined },
+    // Absent in files of earlier versions.
+    authentication: one["authentication"] === undefined ? {} : record(one["authentication"]),
+  };
 }
 
 function record(value: unknown): Readonly<Record<string, unknown>> {

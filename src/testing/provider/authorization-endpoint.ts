@@ -1,3 +1,4 @@
+import { authenticate, authenticationClaims, authenticationMistake } from "./authentication.js";
 import { hintedPerson, withSubject, type PersonClaims } from "./people.js";
 import type { ProviderSettings } from "./test-provider-settings.js";
 import type { ProviderState } from "./test-provider-state.js";
@@ -7,11 +8,14 @@ import { errorReply, redirectReply, type ProviderReply } from "./replies.js";
 /** The header with which `signInCode` names the user of one authorization request, as JSON claims. */
 export const PERSON_HEADER = "x-test-person";
 
-/** OpenID Connect Core section 3.1.2, with a user who agrees at once. */
+/** OpenID Connect Core section 3.1.2, with a user who signs in and agrees at once. */
 export function authorize(request: ReceivedRequest, state: ProviderState): ProviderReply {
   const asked = readAuthorization(request, state.settings);
   if ("unusable" in asked) return errorReply("invalid_request", asked.unusable);
-  return asked.mistake === undefined ? approve(asked, chosenPerson(request, state), state) : refuse(asked, asked.mistake, state);
+  if (asked.mistake !== undefined) return refuse(asked, asked.mistake, state);
+  const person = withSubject(chosenPerson(request, state));
+  const authTime = authenticate(String(person["sub"]), request.query, state);
+  return typeof authTime === "number" ? approve(asked, person, authTime, state) : refuse(asked, authTime, state);
 }
 
 /** An authorization request whose response goes to the client's redirect URI. */
@@ -37,11 +41,17 @@ export function readAuthorization(request: ReceivedRequest, settings: ProviderSe
   return { request, redirectUri, mistake: mistakeIn(query, settings) };
 }
 
-/** Redirects to the client with a code for this person. */
-export function approve({ request, redirectUri }: Authorization, person: PersonClaims, state: ProviderState): ProviderReply {
+/** Redirects to the client with a code for this person. @param authTime when the person signed in here, in epoch seconds */
+export function approve(
+  { request, redirectUri }: Authorization,
+  person: PersonClaims,
+  authTime: number,
+  state: ProviderState,
+): ProviderReply {
   const { query } = request;
   const approval = {
     person: withSubject(person),
+    authentication: authenticationClaims(query, authTime, state.settings),
     scope: query.get("scope") ?? "",
     redirectUri,
     nonce: query.get("nonce") ?? undefined,
@@ -73,6 +83,8 @@ function mistakeIn(query: URLSearchParams, settings: ProviderSettings): OAuthErr
   const invalid = (description: string) => ({ error: "invalid_request", description });
   if (query.get("response_type") !== "code") return { error: "unsupported_response_type", description: "only code" };
   if (!(query.get("scope") ?? "").split(" ").includes("openid")) return { error: "invalid_scope", description: "openid is missing" };
+  const authentication = authenticationMistake(query);
+  if (authentication !== undefined) return invalid(authentication);
   if (settings.pkce === "ignored") return undefined;
   if (query.get("code_challenge_method") !== "S256") return invalid("code_challenge_method must be S256");
   if (!/^[A-Za-z0-9_-]{43}$/.test(query.get("code_challenge") ?? "")) return invalid("code_challenge is no S256 challenge");

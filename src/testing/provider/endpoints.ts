@@ -62,7 +62,12 @@ function discovery({ issuer, base, settings, hooks }: ProviderState): ProviderRe
     token_endpoint_auth_methods_supported: settings.tokenEndpointAuthMethods,
     revocation_endpoint_auth_methods_supported: settings.tokenEndpointAuthMethods,
     scopes_supported: settings.scopesSupported,
-    claims_supported: ["sub", "iss", "aud", "exp", "iat", "email", "email_verified", "name", "picture"],
+    claims_supported: [
+      ...["sub", "iss", "aud", "exp", "iat", "auth_time", "acr"],
+      ...["email", "email_verified", "name", "picture", "groups"],
+    ],
+    claims_parameter_supported: settings.stepUp === "supported",
+    ...(settings.acrValues === undefined ? {} : { acr_values_supported: settings.acrValues }),
     ...(settings.pkce === "required" ? { code_challenge_methods_supported: ["S256"] } : {}),
     ...(settings.announceIss ? { authorization_response_iss_parameter_supported: true } : {}),
   };

@@ -1,9 +1,12 @@
 import { createHash, randomBytes } from "node:crypto";
+import type { AuthenticationClaims } from "./authentication.js";
 import type { PersonClaims } from "./people.js";
 
 /** A user's approval of an authorization request. */
 export interface Approval {
   readonly person: PersonClaims;
+  /** The claims about the authentication that the request asked for. */
+  readonly authentication: AuthenticationClaims;
   readonly scope: string;
   readonly redirectUri: string;
   readonly nonce: string | undefined;

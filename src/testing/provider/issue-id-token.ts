@@ -11,10 +11,13 @@ export async function idToken(
   nonce: string | undefined,
   { issuer, settings, keys, hooks, now }: ProviderState,
 ): Promise<string> {
-  const { person } = family.approval;
+  const { person, authentication } = family.approval;
+  const inToken = settings.claimsInIdToken ? Object.entries(person).filter(([name]) => !settings.userinfoOnly.includes(name)) : [];
   const issuedAt = Math.floor(now() / 1000);
   const claims: Record<string, unknown> = {
-    ...(settings.claimsInIdToken ? person : { sub: person["sub"] }),
+    ...authentication,
+    ...Object.fromEntries(inToken),
+    sub: person["sub"],
     iss: issuer,
     aud: settings.clientId,
     azp: settings.clientId,

@@ -10,6 +10,7 @@ interface Expected {
 
 const TEXT: Expected = { words: "text", fits: (value) => typeof value === "string" };
 const TEXTS: Expected = { words: "a list of texts", fits: (value) => Array.isArray(value) && value.every(TEXT.fits) };
+const TEXTS_OR_UNDEFINED: Expected = { words: "a list of texts, or undefined", fits: (value) => value === undefined || TEXTS.fits(value) };
 const TRUTH: Expected = { words: "true or false", fits: (value) => typeof value === "boolean" };
 const ANYTHING: Expected = { words: "anything", fits: () => true };
 const FUNCTION: Expected = { words: "a function", fits: (value) => typeof value === "function" };
@@ -49,7 +50,7 @@ const HOLD: Readonly<Record<keyof HoldOptions, Expected>> = { before: TRUTH, tim
 const SETTINGS: Readonly<Record<keyof ProviderSettings, Expected>> = {
   clientId: TEXT,
   clientSecret: TEXT,
-  redirectUris: { words: "a list of texts, or undefined", fits: (value) => value === undefined || TEXTS.fits(value) },
+  redirectUris: TEXTS_OR_UNDEFINED,
   tokenEndpointAuthMethods: TEXTS,
   idTokenSeconds: SECONDS,
   accessTokenSeconds: SECONDS,
@@ -61,6 +62,10 @@ const SETTINGS: Readonly<Record<keyof ProviderSettings, Expected>> = {
   scopesSupported: TEXTS,
   pkce: { words: `"required" or "ignored"`, fits: (value) => value === "required" || value === "ignored" },
   claimsInIdToken: TRUTH,
+  userinfoOnly: TEXTS,
+  stepUp: { words: `"supported" or "ignored"`, fits: (value) => value === "supported" || value === "ignored" },
+  acrValues: TEXTS_OR_UNDEFINED,
+  promptNoneError: { words: "text, or undefined", fits: (value) => value === undefined || TEXT.fits(value) },
 };
 
 /** @throws TypeError */

@@ -34,6 +34,7 @@ export class RunningProvider implements TestProvider, ProviderState {
   readonly grants = new Grants();
   readonly requests: ReceivedRequest[] = [];
   readonly violations: string[] = [];
+  readonly signedIn = new Map<string, number>();
   person: PersonClaims;
   issuer = "";
   base = "";

@@ -38,6 +38,11 @@ export interface TestProvider extends ProviderHooks {
   readonly settings: ProviderSettings;
   /** The user who signs in next. */
   person: PersonClaims;
+  /**
+   * The users who are signed in at the provider: from each `sub` to the time of that sign-in, in epoch seconds. `auth_time` and
+   * `prompt=none` follow it. You can change it: after `clear()`, nobody is signed in.
+   */
+  readonly signedIn: Map<string, number>;
 
   /** Every request, in the order of arrival. You may empty the list. */
   readonly requests: ReceivedRequest[];

@@ -28,6 +28,17 @@ export interface ProviderSettings {
   pkce: "required" | "ignored";
   /** `false`: the ID token contains only `sub`, and userinfo the other claims. Default true. */
   claimsInIdToken: boolean;
+  /** The names of claims that only userinfo contains, such as `groups`; default none. */
+  userinfoOnly: readonly string[];
+  /**
+   * `ignored`: the provider does not support `max_age`, `acr_values`, the claims `auth_time`, `acr` and `acrs`, and `prompt=login`. Default
+   * `supported`: a request for them gets them.
+   */
+  stepUp: "supported" | "ignored";
+  /** The supported values of `acr` and `acrs`; a request for another value gets none. Undefined (default): any value. */
+  acrValues: readonly string[] | undefined;
+  /** The error of every request with `prompt=none`, such as `interaction_required`. Undefined (default): `login_required` if nobody is signed in. */
+  promptNoneError: string | undefined;
 }
 
 /** Returns the settings of a provider that a test has not changed. */
@@ -47,5 +58,9 @@ export function defaultSettings(): ProviderSettings {
     scopesSupported: ["openid", "email", "profile", "offline_access"],
     pkce: "required",
     claimsInIdToken: true,
+    userinfoOnly: [],
+    stepUp: "supported",
+    acrValues: undefined,
+    promptNoneError: undefined,
   };
 }

@@ -51,6 +51,8 @@ export interface ProviderState {
   readonly keys: SigningKeys;
   readonly grants: Grants;
   readonly people: readonly PersonClaims[];
+  /** From the `sub` of each user who is signed in at the provider to the time of that sign-in, in epoch seconds. */
+  readonly signedIn: Map<string, number>;
   /** The user who signs in next, unless the request names one. */
   readonly person: PersonClaims;
   /** Milliseconds since the epoch. */

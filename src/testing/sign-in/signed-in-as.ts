@@ -56,7 +56,7 @@ export async function signedInCookie(
   return { name, value, httpOnly, secure, sameSite: sameSite as SignedInCookie["sameSite"] };
 }
 
-const OPTIONS: Readonly<Record<keyof SignedInAsOptions, true>> = { tokens: true, loginAt: true, secure: true };
+const OPTIONS: Readonly<Record<keyof SignedInAsOptions, true>> = { tokens: true, loginAt: true, secure: true, authTime: true, acr: true };
 const TOKENS: Readonly<Record<keyof NonNullable<SignedInAsOptions["tokens"]>, true>> = { token: true, refresh_token: true };
 /** In the year 5138. More are milliseconds. */
 const LATEST_SECONDS = 1e11;
@@ -64,10 +64,14 @@ const LATEST_SECONDS = 1e11;
 /** JavaScript checks no types: a session that began in the year 50000 never ends, and a test of its end proves nothing. */
 function assertOptions(options: SignedInAsOptions): void {
   assertNames("signedInAs takes no option", options, OPTIONS);
-  const { tokens = {}, loginAt } = options;
+  const { tokens = {}, acr } = options;
   assertNames("The option `tokens` has no", tokens, TOKENS);
-  if (loginAt === undefined || (Number.isInteger(loginAt) && loginAt <= LATEST_SECONDS)) return;
-  throw new TypeError("The option `loginAt` is in whole seconds since the epoch: Math.floor(Date.now() / 1000).");
+  for (const name of ["loginAt", "authTime"] as const) {
+    const seconds = options[name];
+    if (seconds === undefined || (Number.isInteger(seconds) && seconds <= LATEST_SECONDS)) continue;
+    throw new TypeError(`The option \`${name}\` is in whole seconds since the epoch: Math.floor(Date.now() / 1000).`);
+  }
+  if (acr !== undefined && typeof acr !== "string") throw new TypeError("The option `acr` is text.");
 }
 
 function assertNames(what: string, given: object, known: object): void {
