@@ -1,9 +1,12 @@
-import type { OAuthError } from "./authorization-endpoint.js";
+import type { AuthenticationClaims } from "./grants.js";
 import type { ProviderSettings } from "./test-provider-settings.js";
 import type { ProviderState } from "./test-provider-state.js";
 
-/** The claims about the user's authentication that an authorization request asks for: `auth_time`, `acr`, `acrs`. */
-export type AuthenticationClaims = Readonly<Record<string, unknown>>;
+/** An error response of the authorization endpoint (RFC 6749 section 4.1.2.1). */
+export interface OAuthError {
+  readonly error: string;
+  readonly description: string;
+}
 
 /**
  * Signs the user in at the provider if the request needs it (OpenID Connect Core section 3.1.2.1: `prompt`, `max_age`). The user agrees at

@@ -1,4 +1,4 @@
-import { authenticate, authenticationClaims, authenticationMistake } from "./authentication.js";
+import { authenticate, authenticationClaims, authenticationMistake, type OAuthError } from "./authentication.js";
 import { hintedPerson, withSubject, type PersonClaims } from "./people.js";
 import type { ProviderSettings } from "./test-provider-settings.js";
 import type { ProviderState } from "./test-provider-state.js";
@@ -24,11 +24,6 @@ export interface Authorization {
   readonly redirectUri: string;
   /** The client's mistake; then only {@link refuse} is allowed. */
   readonly mistake: OAuthError | undefined;
-}
-
-export interface OAuthError {
-  readonly error: string;
-  readonly description: string;
 }
 
 /** Reads an authorization request. `unusable`: the reason that the response must not be a redirect. */

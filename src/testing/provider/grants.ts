@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { AuthenticationClaims } from "./authentication.js";
 import type { PersonClaims } from "./people.js";
+
+/** The claims about the user's authentication that an authorization request asks for: `auth_time`, `acr`, `acrs`. */
+export type AuthenticationClaims = Readonly<Record<string, unknown>>;
 
 /** A user's approval of an authorization request. */
 export interface Approval {
