@@ -46,39 +46,48 @@ export const RULES = {
     packages: ["oauth4webapi", "jose", "jose/errors", "jose/jwks/local", "jose/jws/compact/verify"],
     builtins: true,
   },
-  "src/access": { folders: [...BASE, "src/events"], packages: [], builtins: true },
+  "src/access": { folders: [...BASE, "src/application", "src/events"], packages: [], builtins: true },
   "src/sessions": { folders: BASE, packages: [], builtins: true },
-  "src/endpoints": { folders: [...BASE, "src/access", "src/config", "src/events", "src/pages"], packages: [], builtins: true },
+  "src/application": { folders: [...BASE, "src/events"], packages: [], builtins: false },
+  "src/endpoints": {
+    folders: [...BASE, "src/access", "src/application", "src/config", "src/events", "src/pages"],
+    packages: [],
+    builtins: true,
+  },
   "src/public-types.ts": {
-    folders: [...BASE, "src/access", "src/config", "src/endpoints", "src/events", "src/sessions"],
+    folders: [...BASE, "src/access", "src/application", "src/config", "src/endpoints", "src/events", "src/sessions"],
     packages: [],
     builtins: false,
   },
-  "src/startup.ts": { folders: [...BASE, "src/public-types.ts", "src/config"], packages: [], builtins: true },
+  "src/startup.ts": { folders: [...BASE, "src/application", "src/public-types.ts", "src/config"], packages: [], builtins: true },
   "src/component.ts": {
     folders: [
-      ...[...BASE, "src/access", "src/public-types.ts", "src/config", "src/endpoints", "src/events", "src/sessions"],
+      ...[...BASE, "src/access", "src/application", "src/public-types.ts", "src/config", "src/endpoints", "src/events", "src/sessions"],
       ...["src/startup.ts", "src/stores", "src/stores/memory"],
     ],
     packages: [],
     builtins: false,
   },
   "src/accessors.ts": {
-    folders: [...BASE, "src/public-types.ts", "src/component.ts", "src/config", "src/endpoints", "src/events", "src/sessions"],
+    folders: [
+      ...[...BASE, "src/application", "src/public-types.ts", "src/component.ts", "src/config", "src/endpoints", "src/events"],
+      ...["src/sessions"],
+    ],
     packages: [],
     builtins: false,
   },
   "src/create-idp-auth.ts": {
     folders: [
-      ...[...BASE, "src/accessors.ts", "src/public-types.ts", "src/component.ts", "src/endpoints", "src/events"],
-      ...["src/provider", "src/startup.ts"],
+      ...[...BASE, "src/accessors.ts", "src/application", "src/public-types.ts", "src/component.ts", "src/endpoints", "src/events"],
+      ...["src/config", "src/provider", "src/startup.ts"],
     ],
     packages: [],
     builtins: false,
   },
   "src/index.ts": {
     folders: [
-      ...[...BASE, "src/access", "src/public-types.ts", "src/config", "src/create-idp-auth.ts", "src/endpoints", "src/events"],
+      ...[...BASE, "src/access", "src/application", "src/public-types.ts", "src/config", "src/create-idp-auth.ts", "src/endpoints"],
+      ...["src/events"],
       ...["src/sessions", "src/stores", "src/stores/memory"],
     ],
     packages: [],

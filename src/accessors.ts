@@ -1,11 +1,17 @@
 import type { Accessors } from "./public-types.js";
 import type { Component } from "./component.js";
+import { clientState } from "./endpoints/session.js";
+import { withData } from "./record/application-data.js";
+import type { JsonObject } from "./record/json.js";
+import { isSameUser } from "./record/identity.js";
+import { deepFreeze } from "./record/json.js";
 import { epochSeconds, type Clock } from "./clock.js";
 import { isValidIdpUrl } from "./config/provider-hosts.js";
 import type { SessionRequest } from "./endpoints/session-request.js";
 import type { EventHub } from "./events/event-hub.js";
 import { frozenCredentials } from "./record/credentials.js";
 import { userPayload } from "./record/identity.js";
+import type { SessionRecord } from "./record/record.js";
 import { specifiedKeys } from "./record/stored-form.js";
 import { sessionView } from "./record/session-view.js";
 import { SESSION_FOR_TESTS } from "./sessions/session-for-tests.js";
@@ -41,8 +47,10 @@ export function createAccessors<FrameworkRequest extends object>(parts: Accessor
     return session.key;
   }
 
-  function emitLogout({ iss, sub }: Subject): void {
+  function announceLogout({ iss, sub }: Subject): void {
+    const { application, tasks } = ready();
     events.emit("logout", { issuer: iss, subject: sub, revoked: null });
+    tasks.add(application.signedOut("logout", undefined, { iss, sub }));
   }
 
   return {
@@ -57,6 +65,27 @@ export function createAccessors<FrameworkRequest extends object>(parts: Accessor
     async getSession(raw) {
       const outcome = await access(raw);
       return outcome.authenticated ? sessionView(outcome.record, ready().settings, epochSeconds(clock)) : null;
+    },
+    async clientState(raw) {
+      const { access: gate, settings, application } = ready();
+      return clientState(await gate.access(visitOf(raw).session, { slide: false }), false, { settings, clock, application });
+    },
+    async getData(raw) {
+      const outcome = await access(raw);
+      return outcome.authenticated ? dataOf(outcome.record) : undefined;
+    },
+    async updateData(raw, change) {
+      const { session } = visitOf(raw);
+      const { application } = ready();
+      const outcome = await access(raw);
+      if (!outcome.authenticated) return undefined;
+      const { id_info: idInfo } = outcome.record;
+      const { record } = await session.update((fresh) => {
+        // Another user may have signed in with this cookie meanwhile.
+        if (fresh.credentials === undefined || !isSameUser(fresh.id_info, idInfo)) return fresh;
+        return withData(fresh, application.checkedData(change(dataOf(fresh))));
+      });
+      return record?.credentials === undefined || !isSameUser(record.id_info, idInfo) ? undefined : dataOf(record);
     },
     async readSessionRecord(raw) {
       const record = await visitOf(raw).session.read();
@@ -76,12 +105,12 @@ export function createAccessors<FrameworkRequest extends object>(parts: Accessor
     },
     async endSession(subject, id) {
       const isEnded = await sessionsOf(subject).end(subject, id);
-      if (isEnded) emitLogout(subject);
+      if (isEnded) announceLogout(subject);
       return isEnded;
     },
     async endAllSessions(subject, { except } = {}) {
       const ended = await sessionsOf(subject).endAll(subject, await keyOf(except));
-      for (let count = 0; count < ended; count += 1) emitLogout(subject);
+      for (let count = 0; count < ended; count += 1) announceLogout(subject);
       return ended;
     },
     async revokeIdpToken(token, hint = "refresh_token") {
@@ -97,4 +126,9 @@ export function createAccessors<FrameworkRequest extends object>(parts: Accessor
     on: (name, listener) => events.on(name, listener),
     [SESSION_FOR_TESTS]: async (asked = {}) => ready().sessionForTests(asked),
   };
+}
+
+/** The application's data as the application may see it: frozen, and no part of the record. */
+function dataOf({ idp_state: { data = {} } }: SessionRecord): JsonObject {
+  return deepFreeze(structuredClone(data));
 }

@@ -1,4 +1,5 @@
 /** The composition root: it creates every part from the settings and the options, and connects the parts. */
+import { createApplication, type Application } from "./application/application.js";
 import { UnawaitedTasks } from "./access/unawaited-tasks.js";
 import { createOrphanedTokenRule } from "./access/orphaned-tokens.js";
 import { createRefresher } from "./access/shared-refresh.js";
@@ -51,6 +52,8 @@ export interface Component<FrameworkRequest extends object> {
   readonly names: KeyNames;
   readonly provider: Provider;
   readonly access: SessionAccess;
+  readonly application: Application;
+  readonly tasks: UnawaitedTasks;
   readonly router: Router<FrameworkRequest>;
   /** Undefined with the framework's own sessions. */
   readonly subjectSessions: SubjectSessions | undefined;
@@ -103,8 +106,11 @@ export function compose<FrameworkRequest extends object>(
     ...(subjectSessions && { hasSignedInSince: (subject, since) => subjectSessions.hasSignedInSince(subject, since) }),
   });
   const tasks = new UnawaitedTasks();
+  const { hookTimeout, dataLimit } = settings;
+  const application = createApplication({ options, hookTimeout, dataLimit, clock, events });
   const refresher = createRefresher({
     provider,
+    application,
     clock,
     events,
     orphanedTokens,
@@ -112,7 +118,8 @@ export function compose<FrameworkRequest extends object>(
     userPatience: settings.httpTimeout * 1000,
     concurrency: settings.refreshConcurrency,
   });
-  const access = createSessionAccess({ policy: settings, refresher, clock, events });
+  const policy = { ...settings, claimsVersion: application.claimsVersion };
+  const access = createSessionAccess({ policy, refresher, application, tasks, clock, events });
   const exchangeSlots = new Slots({ ...EXCHANGES, reason: "exchange_queue_full", clock });
 
   function open(raw: FrameworkRequest, request: IdpRequest): SessionRequest {
@@ -128,12 +135,26 @@ export function compose<FrameworkRequest extends object>(
     return new SessionRequest(request, ofFramework.open(frameworkSession), clock.monotonic(), settings);
   }
 
-  const context = { settings, names, provider, sessions: access, clock, events, orphanedTokens, exchangeSlots, tasks, findings };
+  const context = {
+    settings,
+    names,
+    provider,
+    sessions: access,
+    application,
+    clock,
+    events,
+    orphanedTokens,
+    exchangeSlots,
+    tasks,
+    findings,
+  };
   return {
     settings,
     names,
     provider,
     access,
+    application,
+    tasks,
     router: createRouter(context, open),
     subjectSessions,
     open,

@@ -2,11 +2,17 @@ import { createAccessors } from "./accessors.js";
 import type { FrameworkAdapter, IdpAuth, IdpAuthOptions } from "./public-types.js";
 import { epochSeconds, systemClock } from "./clock.js";
 import { compose, type Component, type ComponentParts } from "./component.js";
-import { blockedByOutage, blockedUser } from "./endpoints/guard.js";
+import { blockedByOutage, blockedByRule, blockedForStepUp, blockedUser, type Blocked } from "./endpoints/guard.js";
+import { meetsStepUp, stepUpOf, type GuardRule } from "./endpoints/guard-rule.js";
 import { wouldLoop } from "./endpoints/silent-login.js";
 import type { SessionRequest } from "./endpoints/session-request.js";
-import { isOutage } from "./errors.js";
+import { check } from "./config/check-table.js";
+import { isGoogleIssuer } from "./config/provider-hosts.js";
+import { isOutage, type Finding } from "./errors.js";
 import { EventHub } from "./events/event-hub.js";
+import { assertGuardOptions } from "./http/guard-usage.js";
+import type { SessionRecord } from "./record/record.js";
+import { sessionView } from "./record/session-view.js";
 import { identityOf } from "./events/events.js";
 import { stderrLog } from "./events/stderr-log.js";
 import { PerRequest } from "./http/request-memory.js";
@@ -20,11 +26,17 @@ import { checkedSettings } from "./startup.js";
 const SHARED_READ = 1_000;
 
 /** Creates the component for one framework. It reads no clock, file or network before its start. */
-export function createIdpAuth<FrameworkRequest extends object>(
-  options: IdpAuthOptions,
-  adapter: FrameworkAdapter<FrameworkRequest>,
-): IdpAuth<FrameworkRequest> {
-  return createIdpAuthOver(options, adapter, loadedWhenNeeded);
+export function createIdpAuth<
+  FrameworkRequest extends object,
+  OwnClaims extends object = object,
+  Data extends object = Record<string, unknown>,
+>(options: IdpAuthOptions<OwnClaims, Data>, adapter: FrameworkAdapter<FrameworkRequest>): IdpAuth<FrameworkRequest, OwnClaims, Data> {
+  // Inside, the application's types do not matter: what its functions return is checked as JSON.
+  return createIdpAuthOver(options as unknown as IdpAuthOptions, adapter, loadedWhenNeeded) as unknown as IdpAuth<
+    FrameworkRequest,
+    OwnClaims,
+    Data
+  >;
 }
 
 /** As `createIdpAuth`, with the given provider: for tests that schedule every step. The package does not export it. */
@@ -36,15 +48,25 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
   const { clock = systemClock, log = stderrLog(clock) } = options;
   const events = new EventHub(log === false ? () => undefined : log, clock);
   const warned = new Set<string>();
+  let usesMaxAge = false;
   let running: Component<FrameworkRequest> | undefined;
+
+  function warn({ code, message, remedy }: Finding): void {
+    if (warned.has(message)) return;
+    warned.add(message);
+    events.log({ level: "warn", code, message: `${message} ${remedy}` });
+  }
+
+  /** Google documents no `max_age`, so a route with `maxAge` might never let a user pass. */
+  function warnOfMaxAge(settings = running?.settings): void {
+    usesMaxAge = true;
+    if (settings !== undefined && isGoogleIssuer(settings.issuer)) warn(check("W016"));
+  }
 
   const start: IdpAuth<FrameworkRequest>["start"] = (facts) => {
     const checked = checkedSettings(options, adapter, facts);
-    for (const { code, message, remedy } of checked.findings) {
-      if (warned.has(message)) continue;
-      warned.add(message);
-      events.log({ level: "warn", code, message: `${message} ${remedy}` });
-    }
+    for (const finding of checked.findings) warn(finding);
+    if (usesMaxAge) warnOfMaxAge(checked.settings);
     // A component that is mounted twice has one set of sessions.
     running ??= compose(checked, { options, adapter, clock, events, createProvider });
     return checked.findings;
@@ -54,6 +76,23 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
     // If the component was never mounted, the checks run now: a mistake must not look like a signed-out user.
     if (running === undefined) start();
     return running as Component<FrameworkRequest>;
+  }
+
+  /** Whether the user who passed the policy may pass the rule of the route, too. Undefined: yes. */
+  async function ruleOf(visit: SessionRequest, record: SessionRecord, rule: GuardRule): Promise<Blocked | undefined> {
+    const { settings } = ready();
+    const now = epochSeconds(clock);
+    if (rule.allow !== undefined) {
+      const session = sessionView(record, settings, now);
+      if (session === null || (await rule.allow(session)) !== true) {
+        events.emit("blocked", { ...identityOf(record.id_info), reason: "forbidden" });
+        return blockedByRule(visit, settings);
+      }
+    }
+    const stepUp = stepUpOf(rule);
+    if (stepUp === undefined || meetsStepUp(record.id_info, stepUp, now, settings.clockTolerance)) return undefined;
+    events.emit("blocked", { ...identityOf(record.id_info), reason: "step_up_required" });
+    return blockedForStepUp(visit, stepUp, settings);
   }
 
   const visits = new PerRequest<SessionRequest>();
@@ -69,19 +108,33 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
     ...createAccessors({ ready, visitOf, idle: async () => running?.idle(), events, clock }),
     start,
     handle: (raw) => ready().router.handle(adapter.request(raw), raw),
-    async guard(raw) {
+    async guard(raw, rule) {
       const { settings, access } = ready();
+      let visit: SessionRequest;
+      let record: SessionRecord;
       try {
-        const visit = visitOf(raw);
+        visit = visitOf(raw);
         const outcome = await access.access(visit.session);
-        if (outcome.authenticated) return undefined;
-        const { reason, record } = outcome;
-        events.emit("blocked", { ...identityOf(record?.id_info), reason });
-        return blockedUser(visit, reason, settings, wouldLoop(record, settings, epochSeconds(clock)));
+        if (!outcome.authenticated) {
+          const { reason } = outcome;
+          events.emit("blocked", { ...identityOf(outcome.record?.id_info), reason });
+          return blockedUser(visit, reason, settings, wouldLoop(outcome.record, settings, epochSeconds(clock)));
+        }
+        record = outcome.record;
       } catch (error) {
         if (!isOutage(error)) throw error;
         return blockedByOutage(error, adapter.request(raw), settings.publicPath);
       }
+      return rule === undefined || isEmpty(rule) ? undefined : ruleOf(visit, record, rule);
+    },
+    declareGuard(guardOptions) {
+      assertGuardOptions(guardOptions);
+      if (guardOptions.maxAge !== undefined) warnOfMaxAge();
     },
   };
+}
+
+/** Whether a guard has no rule, so that a signed-in user may pass. */
+function isEmpty({ allow, maxAge, acr }: GuardRule): boolean {
+  return allow === undefined && maxAge === undefined && acr === undefined;
 }

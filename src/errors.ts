@@ -102,6 +102,45 @@ export const ERRORS = {
       '`session: "host"` is set, but this request has no session of the framework. The session middleware is missing, runs after idpauth, or has lost its store.',
     remedy: "Install the framework's session middleware before idpauth. Check the health of its store.",
   },
+  sign_in_denied: {
+    status: 403,
+    title: "You may not sign in here",
+    cause: "The application's `onSignIn` refused this user with `deny()`. There is no new session, and the tokens are revoked.",
+    remedy: "This is the application's decision. If it is unexpected, check that function.",
+  },
+  claims_rejected: {
+    status: 403,
+    title: "Your account lacks information that this application needs",
+    cause: "The application's claims schema (`claims`) does not accept what the provider says about this user.",
+    remedy:
+      "The log line `claims_refused` names the claims, without values. Have the provider send them (scopes, claim mappings, `userinfo`), or allow other values in the schema.",
+  },
+  step_up_failed: {
+    status: 403,
+    title: "The identity provider did not confirm your identity again",
+    cause:
+      "A route requires a recent or strong authentication (`maxAge`, `acr`). The provider's ID token does not show it: `auth_time` or `acr` is missing, too old or too weak. Or another user signed in.",
+    remedy: "Check that the provider supports `max_age` and `acr_values`, and that both are allowed for this client.",
+  },
+  forbidden: {
+    status: 403,
+    title: "You may not open this page",
+    cause: "The user is signed in, but the route's `allow` did not return true.",
+    remedy: "Give the user the right that `allow` checks. A new sign-in does not help unless the claims have changed.",
+  },
+  insufficient_user_authentication: {
+    status: 401,
+    title: "Sign in again to continue",
+    cause: "The route requires a more recent or stronger authentication than the session has (`maxAge`, `acr`; RFC 9470).",
+    remedy: "Send the user to `login_url`.",
+  },
+  hook_failed: {
+    status: 503,
+    title: "The sign-in cannot be completed right now",
+    cause:
+      "A function of the application (`onSignIn`, `onRefresh` or the claims schema) threw, or took longer than `hookTimeout`. Existing sessions are kept.",
+    remedy: "The log line `hook_threw` names the function, the kind of error and its place. Correct that function.",
+  },
   provider_refused: {
     status: 400,
     title: "The identity provider refused",
@@ -222,6 +261,24 @@ export function asStoreUnavailable(error: unknown): StoreUnavailableError {
   return error instanceof StoreUnavailableError ? error : new StoreUnavailableError(undefined, { cause: error });
 }
 
+/** The functions of an application that take part in a sign-in. */
+export type HookName = "claims" | "onSignIn" | "onRefresh";
+
+/** A function of the application threw, or took too long. Nothing was decided about the user; a later try may succeed. */
+export class HookFailedError extends IdpAuthError {
+  static override readonly className = "HookFailedError";
+  readonly hook: HookName;
+  readonly reason: "threw" | "timeout";
+  readonly retryAfter = 1;
+
+  /** @param options `cause`: what the function threw; it may contain tokens, so it is never logged */
+  constructor(hook: HookName, reason: "threw" | "timeout", options?: { cause?: unknown }) {
+    super("hook_failed", reason === "timeout" ? `\`${hook}\` took longer than hookTimeout.` : `\`${hook}\` threw.`, options);
+    this.hook = hook;
+    this.reason = reason;
+  }
+}
+
 /** `session: "host"` is set, and this request has no session of the framework. */
 export class SessionMissingError extends IdpAuthError {
   static override readonly className = "SessionMissingError";
@@ -230,9 +287,11 @@ export class SessionMissingError extends IdpAuthError {
   }
 }
 
-/** Whether an error is an outage of the provider or the store: the response is 503, and the session is kept. */
-export function isOutage(error: unknown): error is ProviderUnavailableError | StoreUnavailableError | SessionMissingError {
-  return error instanceof ProviderUnavailableError || error instanceof StoreUnavailableError || error instanceof SessionMissingError;
+/** Whether an error is an outage of the provider, the store or the application's own code: the response is 503, and the session is kept. */
+export function isOutage(
+  error: unknown,
+): error is ProviderUnavailableError | StoreUnavailableError | SessionMissingError | HookFailedError {
+  return [ProviderUnavailableError, StoreUnavailableError, SessionMissingError, HookFailedError].some((kind) => error instanceof kind);
 }
 
 /** Returns the cause of an error as a stable word, for the log and events. */

@@ -10,7 +10,28 @@ export type {
   IdpAuthOptions,
   SessionMiddleware,
 } from "./public-types.js";
-export { loginUrlBackTo, type Blocked, type BlockedByOutage, type BlockedUser } from "./endpoints/guard.js";
+export {
+  loginUrlBackTo,
+  type Blocked,
+  type BlockedByOutage,
+  type BlockedByRule,
+  type BlockedForStepUp,
+  type BlockedUser,
+} from "./endpoints/guard.js";
+export type { GuardRule } from "./endpoints/guard-rule.js";
+export { deny, type Denial } from "./application/denial.js";
+export { allOf, anyOf, emailDomain, hasClaim, type Rule, type WithClaims } from "./application/rules.js";
+export type { ClaimsSchema } from "./application/claims-schema.js";
+export type {
+  ApplicationOptions,
+  HookInput,
+  RefreshResult,
+  SignInInput,
+  SignInResult,
+  SignOutInput,
+  SignOutReason,
+} from "./application/hooks.js";
+export type { JsonObject } from "./record/json.js";
 export { SESSION_FOR_TESTS, type SessionForTests } from "./sessions/session-for-tests.js";
 export type { FrameworkSession } from "./sessions/framework-session.js";
 export type { ListedSession, Subject } from "./sessions/subject-sessions.js";
@@ -19,7 +40,7 @@ export type { IdpRequest, Reply } from "./http/request-and-replies.js";
 export type { EventName, Events, Listener, ProviderEndpoint } from "./events/events.js";
 export type { EndReason } from "./record/session-policy.js";
 export type { Credentials, ProviderCredentials } from "./record/credentials.js";
-export type { IdInfo, UserPayload } from "./record/identity.js";
+export type { IdInfo, SessionUser, UserPayload } from "./record/identity.js";
 export type { SessionRecord } from "./record/record.js";
 export type { Log, LogEntry, LogLevel } from "./ports/log.js";
 export type { Entry, SessionStore, Stored, StoreProblem } from "./ports/session-store.js";
@@ -33,6 +54,7 @@ export {
   ERRORS,
   IdpAuthError,
   isOutage,
+  HookFailedError,
   ProviderRefusedError,
   ProviderUnavailableError,
   SessionMissingError,
@@ -41,7 +63,7 @@ export {
   type Finding,
 } from "./errors.js";
 export { respondToBlocked, type GuardResponsesOf } from "./endpoints/application-guard-responses.js";
-export { assertGuardResponses, assertHandler, guardCalledError } from "./http/guard-usage.js";
+export { assertGuardOptions, assertHandler, guardCalledError } from "./http/guard-usage.js";
 export { GUARDED_CACHE_CONTROL, varyByCookie } from "./http/cache-headers.js";
 export { credentialsToDict } from "./record/credentials.js";
 export { hasEpochTimePassed, systemClock } from "./clock.js";

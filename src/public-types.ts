@@ -1,9 +1,12 @@
 /** The public types: the options, the port that an adapter implements, and the component that an adapter builds on. */
 import type { Explanation } from "./access/session-access.js";
+import type { ApplicationOptions } from "./application/hooks.js";
 import type { Clock } from "./clock.js";
 import type { SettingOptions } from "./config/read-settings.js";
 import type { FrameworkFacts as CheckedFacts } from "./config/startup-checks.js";
 import type { Blocked } from "./endpoints/guard.js";
+import type { GuardRule } from "./endpoints/guard-rule.js";
+import type { DetailedSessionProbe } from "./endpoints/session.js";
 import type { Finding } from "./errors.js";
 import type { EventName, Listener } from "./events/events.js";
 import type { IdpRequest, Reply } from "./http/request-and-replies.js";
@@ -16,8 +19,14 @@ import type { FrameworkSession } from "./sessions/framework-session.js";
 import type { SESSION_FOR_TESTS, SessionForTests } from "./sessions/session-for-tests.js";
 import type { ListedSession, Subject } from "./sessions/subject-sessions.js";
 
-/** The settings, each overriding its environment variable, and the connections to the outside world. */
-export interface IdpAuthOptions extends SettingOptions {
+/**
+ * The settings, each overriding its environment variable, the application's own functions, and the connections to the outside world.
+ *
+ * @typeParam OwnClaims the output of the claims schema; inferred from `claims`
+ * @typeParam Data the application's own data; inferred from the result of `onSignIn`
+ */
+export interface IdpAuthOptions<OwnClaims extends object = object, Data extends object = Record<string, unknown>>
+  extends SettingOptions, ApplicationOptions<OwnClaims, Data> {
   /** The environment that gives the settings which are not options. Default `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Where bundled sessions are stored. Default: this process's memory, with a warning outside debug mode. */
@@ -68,10 +77,15 @@ export interface AccessTokenOptions {
 }
 
 /** The functions that the `auth` object of every adapter has. */
-export interface Accessors<FrameworkRequest extends object> {
+export interface Accessors<
+  FrameworkRequest extends object,
+  OwnClaims extends object = object,
+  Data extends object = Record<string, unknown>,
+> {
   /**
    * The user's credentials, refreshed when the ID token has expired; null when signed out. It does not look at the expiry of the
-   * access token in them: for a token that an API still accepts, use `getAccessToken`.
+   * access token in them: for a token that an API still accepts, use `getAccessToken`. The result contains the client secret and
+   * tokens, so it must never reach a browser.
    *
    * @throws ProviderUnavailableError | StoreUnavailableError an outage (503); the user may still be signed in
    */
@@ -79,12 +93,36 @@ export interface Accessors<FrameworkRequest extends object> {
   /** The user's email, name and picture, after the same gate as `getCredentials`; null when signed out. */
   getUser(raw: FrameworkRequest): Promise<UserPayload | null>;
   /**
-   * The session of a signed-in user: user, verified claims and times, read-only. It applies the same gate as `getCredentials`.
+   * The session of a signed-in user: user, verified claims, the application's data and times, read-only. It applies the same gate as
+   * `getCredentials`. It is for the server: what a browser may see is `clientState`.
    *
    * @returns null when signed out
    * @throws ProviderUnavailableError | StoreUnavailableError an outage (503); the user may still be signed in
    */
-  getSession(raw: FrameworkRequest): Promise<Session | null>;
+  getSession(raw: FrameworkRequest): Promise<Session<OwnClaims, Data> | null>;
+  /**
+   * What the browser may see of the session: the body of `GET /idpauth/session?details=true`. It does not count as activity.
+   *
+   * @throws ProviderUnavailableError | StoreUnavailableError an outage (503); the user may still be signed in
+   */
+  clientState(raw: FrameworkRequest): Promise<DetailedSessionProbe>;
+  /**
+   * The application's own data, read-only, after the same gate as `getCredentials`.
+   *
+   * @returns undefined when signed out
+   * @throws ProviderUnavailableError | StoreUnavailableError an outage (503)
+   */
+  getData(raw: FrameworkRequest): Promise<Readonly<Data> | undefined>;
+  /**
+   * Changes the application's own data by compare-and-swap.
+   *
+   * @param change a pure function from the newest data to the next data. It runs again if another write came first. With
+   *   `session: "host"` an overlapping write can be lost
+   * @returns the new data; undefined when signed out, or if the session has ended meanwhile
+   * @throws TypeError the result is not JSON, or larger than `dataLimit`; nothing changes
+   * @throws ProviderUnavailableError | StoreUnavailableError an outage (503)
+   */
+  updateData(raw: FrameworkRequest, change: (data: Readonly<Data>) => Data): Promise<Readonly<Data> | undefined>;
   /**
    * The record's specified keys as stored, under their configured names, for debugging. It applies no gate: an ended session has a
    * record too, so never authorize by it; use `getSession`.
@@ -153,7 +191,11 @@ export interface Accessors<FrameworkRequest extends object> {
 }
 
 /** The `auth` object of an adapter, without what mounts and guards. Reading a property neither throws nor has side effects. */
-export interface AdapterAuth<FrameworkRequest extends object> extends Accessors<FrameworkRequest> {
+export interface AdapterAuth<
+  FrameworkRequest extends object,
+  OwnClaims extends object = object,
+  Data extends object = Record<string, unknown>,
+> extends Accessors<FrameworkRequest, OwnClaims, Data> {
   /**
    * Runs the startup checks. Mounting calls it; without either, the checks run at the first request, which then fails. You can call it
    * again: each warning is logged once.
@@ -165,11 +207,27 @@ export interface AdapterAuth<FrameworkRequest extends object> extends Accessors<
 }
 
 /** The component that an adapter builds on. Applications use the `auth` object of an adapter, such as `idpauth/express`. */
-export interface IdpAuth<FrameworkRequest extends object> extends AdapterAuth<FrameworkRequest> {
+export interface IdpAuth<
+  FrameworkRequest extends object,
+  OwnClaims extends object = object,
+  Data extends object = Record<string, unknown>,
+> extends AdapterAuth<FrameworkRequest, OwnClaims, Data> {
   /** As of `AdapterAuth`. The first successful call also creates the component. */
   start(facts?: FrameworkFacts): readonly Finding[];
   /** Responds to a request for one of the endpoints. @returns undefined if the path is not an endpoint's */
   handle(raw: FrameworkRequest): Promise<Reply> | undefined;
-  /** Runs the gate of a protected handler. @returns undefined if the request may pass; otherwise the handler must not run */
-  guard(raw: FrameworkRequest): Promise<Blocked | undefined>;
+  /**
+   * Runs the gate of a protected handler.
+   *
+   * @param rule what the route requires besides a signed-in user
+   * @returns undefined if the request may pass; otherwise the handler must not run
+   * @throws what the rule's `allow` throws; the handler must not run
+   */
+  guard(raw: FrameworkRequest, rule?: GuardRule<OwnClaims, Data>): Promise<Blocked | undefined>;
+  /**
+   * Checks what was passed to `idpRequiredWith`, and remembers its rule for the startup checks.
+   *
+   * @throws TypeError a value that the options cannot have
+   */
+  declareGuard(options: GuardRule<OwnClaims, Data>): void;
 }

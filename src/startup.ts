@@ -1,3 +1,4 @@
+import type { ApplicationOptions } from "./application/hooks.js";
 import type { FrameworkAdapter, FrameworkFacts, IdpAuthOptions } from "./public-types.js";
 import { readSettings, type Settings } from "./config/read-settings.js";
 import { runChecks } from "./config/startup-checks.js";
@@ -5,7 +6,8 @@ import { storeMistake } from "./config/store-mistake.js";
 import { ConfigurationError, type Finding } from "./errors.js";
 
 /** The options that are no settings. The check for misspelt options knows them. */
-const OTHER_OPTIONS = ["env", "store", "session", "sessionLabel", "log", "clock", "fetch"];
+const HOOKS = ["onSignIn", "onRefresh", "onSignOut", "clientData"] as const;
+const OTHER_OPTIONS = ["env", "store", "session", "sessionLabel", "log", "clock", "fetch", "claims", "claimsVersion", ...HOOKS];
 
 export interface CheckedSettings {
   readonly settings: Settings;
@@ -19,10 +21,13 @@ export interface CheckedSettings {
  * @throws ConfigurationError with every finding at once
  */
 export function checkedSettings(options: IdpAuthOptions, adapter: FrameworkAdapter<never>, facts?: FrameworkFacts): CheckedSettings {
-  const { env = process.env, store, session, sessionLabel, log, clock, fetch, ...settingOptions } = options;
+  const { env = process.env, store, session, sessionLabel, log, clock, fetch, ...others } = options;
+  const { claims, claimsVersion, onSignIn, onRefresh, onSignOut, clientData, ...settingOptions } = others;
   const read = readSettings(settingOptions, env, OTHER_OPTIONS);
   const mistake = store === undefined ? undefined : storeMistake(store);
+  const applicationMistakes = mistakesIn({ claims, claimsVersion, onSignIn, onRefresh, onSignOut, clientData });
   const findings = runChecks(read, {
+    applicationMistakes,
     sessionMiddleware: adapter.session === undefined ? "not-applicable" : "unknown",
     ...(adapter.middlewareRemedy !== undefined && { middlewareRemedy: adapter.middlewareRemedy }),
     ...facts,
@@ -34,4 +39,19 @@ export function checkedSettings(options: IdpAuthOptions, adapter: FrameworkAdapt
   });
   if (read.settings === undefined || findings.some(({ severity }) => severity === "error")) throw new ConfigurationError(findings);
   return { settings: read.settings, findings };
+}
+
+/** What is wrong with the application's own functions. The types prevent it, but not in JavaScript. */
+function mistakesIn({ claims, claimsVersion, ...hooks }: { readonly [Name in keyof Required<ApplicationOptions>]: unknown }): string[] {
+  const mistakes = HOOKS.filter((name) => hooks[name] !== undefined && typeof hooks[name] !== "function").map(
+    (name) => `\`${name}\` is no function.`,
+  );
+  const standard: unknown = (claims as { readonly "~standard"?: unknown } | null | undefined)?.["~standard"];
+  const isSchema = typeof standard === "object" && standard !== null && "validate" in standard && typeof standard.validate === "function";
+  if (claims !== undefined && !isSchema) mistakes.push("`claims` is no Standard Schema.");
+  if (claimsVersion !== undefined && (typeof claimsVersion !== "string" || !/^.{1,100}$/u.test(claimsVersion))) {
+    mistakes.push("`claimsVersion` is no text of 1 to 100 characters.");
+  }
+  if (claimsVersion !== undefined && claims === undefined) mistakes.push("`claimsVersion` is set without `claims`.");
+  return mistakes;
 }

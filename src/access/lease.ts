@@ -30,15 +30,18 @@ const WRITE_AGAIN = 250;
 /** Milliseconds between two looks at another process's lease; doubled from the first to the longest, with jitter. */
 const LOOK_AGAIN = { first: 50, longest: 1_000 };
 
+/** What a refresh has to do: renew the tokens, or only have the application's code accept the claims. */
+export type Need = "tokens" | "review";
+
 export interface LeaseOptions {
   readonly session: UserSession;
-  /** Whether a record still has to be refreshed. */
-  readonly isNeeded: (record: SessionRecord) => boolean;
+  /** What a record still needs; undefined: nothing. */
+  readonly needOf: (record: SessionRecord) => Need | undefined;
   readonly slots: Slots;
   readonly clock: Clock;
   readonly tasks: UnawaitedTasks;
-  /** Throws while the provider is known to be away. */
-  readonly assertReady: () => void;
+  /** Throws while the provider is known to be away, if the need includes the provider. */
+  readonly assertReady: (need: Need) => void;
 }
 
 /** The record with our lease, and the slot that it occupies. Without a lease: the record that needs no refresh, or undefined. */
@@ -52,7 +55,7 @@ export class Lease {
   readonly requestedAt: number;
   /** The same as wall clock time. */
   readonly takenAt: EpochSeconds;
-  readonly #nonce = randomBytes(16).toString("base64url");
+  readonly nonce = randomBytes(16).toString("base64url");
   readonly #session: UserSession;
   readonly #clock: Clock;
 
@@ -64,11 +67,11 @@ export class Lease {
   }
 
   /** @param abandoned the nonce of a lease that may be taken over */
-  request(isNeeded: (record: SessionRecord) => boolean, abandoned: string | undefined): Promise<Updated> {
+  request(needOf: LeaseOptions["needOf"], abandoned: string | undefined): Promise<Updated> {
     return this.#session.update((fresh) => {
       const held = fresh.idp_state.lease?.nonce;
-      if (!isNeeded(fresh) || (held !== undefined && held !== abandoned)) return fresh;
-      return withLease(fresh, { nonce: this.#nonce, taken_at: this.takenAt });
+      if (needOf(fresh) === undefined || (held !== undefined && held !== abandoned)) return fresh;
+      return withLease(fresh, { nonce: this.nonce, taken_at: this.takenAt });
     });
   }
 
@@ -81,7 +84,7 @@ export class Lease {
   async write(change: Change, duration = LAST_WRITE): Promise<Updated> {
     for (;;) {
       try {
-        return await this.#session.update((fresh) => (fresh.idp_state.lease?.nonce === this.#nonce ? change(fresh) : fresh));
+        return await this.#session.update((fresh) => (fresh.idp_state.lease?.nonce === this.nonce ? change(fresh) : fresh));
       } catch (error) {
         if (!(error instanceof StoreUnavailableError) || this.#clock.monotonic() >= this.requestedAt + duration) throw error;
         await wait(this.#clock, WRITE_AGAIN);
@@ -92,17 +95,18 @@ export class Lease {
 
 /** Waits until the record needs no refresh any more, or until this process holds the lease. Only a holder occupies a slot. */
 export async function takeLease(options: LeaseOptions): Promise<Taken> {
-  const { session, isNeeded, slots, clock } = options;
+  const { session, needOf, slots, clock } = options;
   let watched: { nonce: string; since: number } | undefined;
   let interval = LOOK_AGAIN.first;
   let record = await session.read();
   for (;;) {
-    if (record === undefined || !isNeeded(record)) return { record };
+    const need = record && needOf(record);
+    if (record === undefined || need === undefined) return { record };
     const nonce = record.idp_state.lease?.nonce;
     const isAbandoned = nonce === watched?.nonce && clock.monotonic() - (watched?.since ?? Infinity) >= LEASE_DURATION;
     if (nonce === undefined || isAbandoned) {
       const release = await slots.take();
-      const { lease, updated } = await request(options, nonce).catch((error: unknown) => {
+      const { lease, updated } = await request(options, need, nonce).catch((error: unknown) => {
         release();
         throw error;
       });
@@ -119,12 +123,12 @@ export async function takeLease(options: LeaseOptions): Promise<Taken> {
   }
 }
 
-async function request({ session, isNeeded, clock, tasks, assertReady }: LeaseOptions, abandoned: string | undefined) {
+async function request({ session, needOf, clock, tasks, assertReady }: LeaseOptions, need: Need, abandoned: string | undefined) {
   // Checked again: while this refresh waited for its slot, others may have found the provider away.
-  assertReady();
+  assertReady(need);
   const lease = new Lease(session, clock);
   try {
-    return { lease, updated: await lease.request(isNeeded, abandoned) };
+    return { lease, updated: await lease.request(needOf, abandoned) };
   } catch (error) {
     // The store may have written the lease before it failed. The lease is released in the background, best effort.
     if (error instanceof StoreUnavailableError) tasks.add(lease.write(withoutLease));

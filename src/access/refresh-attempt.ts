@@ -1,12 +1,23 @@
+import type { Application } from "../application/application.js";
 import type { Clock } from "../clock.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
 import type { EventHub } from "../events/event-hub.js";
 import { identityOf } from "../events/events.js";
 import type { Provider, SpentRefresh } from "../ports/provider.js";
 import type { Change, Updated, UserSession } from "../ports/user-session.js";
-import type { SessionRecord } from "../record/record.js";
-import { withoutDroppedToken, withoutLease, withoutRefreshToken, withRefreshToken, withTokens } from "../record/refresh-changes.js";
-import { REFRESH_DEADLINE, takeLease, type Lease } from "./lease.js";
+import { withReview } from "../record/application-data.js";
+import type { Credentials } from "../record/credentials.js";
+import type { IdInfo } from "../record/identity.js";
+import type { Rejection, SessionRecord } from "../record/record.js";
+import {
+  withoutDroppedToken,
+  withoutLease,
+  withoutRefreshToken,
+  withRefreshToken,
+  withRejection,
+  withTokens,
+} from "../record/refresh-changes.js";
+import { REFRESH_DEADLINE, takeLease, type Lease, type LeaseOptions, type Need } from "./lease.js";
 import type { OrphanedTokenRule } from "./orphaned-tokens.js";
 import type { Slots } from "./slots.js";
 import type { UnawaitedTasks } from "./unawaited-tasks.js";
@@ -19,6 +30,7 @@ const ROTATED_TOKEN_KEPT = 300_000;
 
 export interface RefreshOptions {
   readonly provider: Provider;
+  readonly application: Application;
   readonly clock: Clock;
   readonly events: EventHub;
   readonly orphanedTokens: OrphanedTokenRule;
@@ -27,7 +39,8 @@ export interface RefreshOptions {
 }
 
 /**
- * Refreshes one session once: takes the lease, spends the refresh token, verifies the response, stores the tokens.
+ * Refreshes one session once: takes the lease, spends the refresh token, verifies the response, stores the tokens, and has the
+ * application's code accept them.
  *
  * @param key the session's key
  * @returns the newest record; undefined if the session is gone
@@ -36,24 +49,26 @@ export async function refreshOnce(
   options: RefreshOptions,
   session: UserSession,
   key: string,
-  isNeeded: (record: SessionRecord) => boolean,
+  needOf: LeaseOptions["needOf"],
 ): Promise<SessionRecord | undefined> {
   const { provider, events } = options;
-  const assertReady = () => {
-    provider.assertReadyToRefresh(key);
+  const assertReady = (need: Need) => {
+    if (need === "tokens") provider.assertReadyToRefresh(key);
   };
   let taken;
   try {
     // First: while the provider is known to be away, an expired session costs no store operation.
-    assertReady();
-    taken = await takeLease({ ...options, session, isNeeded, assertReady });
+    const known = await session.read();
+    const need = known && needOf(known);
+    if (need !== undefined) assertReady(need);
+    taken = await takeLease({ ...options, session, needOf, assertReady });
   } catch (error) {
     events.failed("refresh", error);
     throw error;
   }
   if (taken.lease === undefined) return taken.record;
   try {
-    return await new Refresh(options, session, key, isNeeded, taken.lease).run(taken.record);
+    return await new Refresh(options, session, key, needOf, taken.lease).run(taken.record);
   } finally {
     taken.release();
   }
@@ -64,16 +79,18 @@ class Refresh {
   readonly #options: RefreshOptions;
   readonly #session: UserSession;
   readonly #key: string;
-  readonly #isNeeded: (record: SessionRecord) => boolean;
+  readonly #needOf: LeaseOptions["needOf"];
   readonly #lease: Lease;
   /** A refresh token that still works and must not be used: its response could not be accepted. */
   #dropped: string | undefined;
+  /** The claims of the userinfo endpoint, if it was called. */
+  #userinfo: IdInfo | undefined;
 
-  constructor(options: RefreshOptions, session: UserSession, key: string, isNeeded: (record: SessionRecord) => boolean, lease: Lease) {
+  constructor(options: RefreshOptions, session: UserSession, key: string, needOf: LeaseOptions["needOf"], lease: Lease) {
     this.#options = options;
     this.#session = session;
     this.#key = key;
-    this.#isNeeded = isNeeded;
+    this.#needOf = needOf;
     this.#lease = lease;
   }
 
@@ -87,9 +104,10 @@ class Refresh {
     });
     const about = () => ({ ...identityOf(record.id_info), duration: clock.monotonic() - started });
     try {
-      const refreshed = await this.#spendThenVerify(record, deadline.signal);
-      if (refreshed !== undefined) events.emit("refresh", about());
-      return refreshed;
+      const isReviewOnly = this.#needOf(record) === "review";
+      const refreshed = isReviewOnly ? record : await this.#spendThenVerify(record, deadline.signal);
+      if (refreshed !== undefined && !isReviewOnly) events.emit("refresh", about());
+      return this.#isHeldBy(refreshed) ? await this.#review(refreshed) : refreshed;
     } catch (error) {
       events.failed("refresh", error, about());
       if (error instanceof ProviderRefusedError) return await this.#refused(this.#dropped);
@@ -102,7 +120,7 @@ class Refresh {
   }
 
   async #spendThenVerify(record: SessionRecord, signal: AbortSignal): Promise<SessionRecord | undefined> {
-    const { provider, clock, orphanedTokens } = this.#options;
+    const { provider, application, clock, orphanedTokens } = this.#options;
     // A process that was suspended may have lost its lease: the deadline's timer runs only after this.
     if (clock.monotonic() >= this.#lease.requestedAt + REFRESH_DEADLINE) throw new ProviderUnavailableError("timeout");
     const oldToken = record.credentials?.refresh_token ?? "";
@@ -118,7 +136,36 @@ class Refresh {
       if (error instanceof ProviderRefusedError && orphanedTokens.revokes) this.#dropped = refreshToken ?? oldToken;
       throw error;
     });
-    return (await this.#keep(spent, record, (fresh) => withTokens(fresh, spent, verified))).record;
+    this.#userinfo = verified.userinfo;
+    const isReviewed = application.reviewsRefreshes;
+    return (await this.#keep(spent, record, (fresh) => withTokens(fresh, spent, verified, isReviewed))).record;
+  }
+
+  /** Whether the record still has this attempt's lease: the application's code has not accepted it yet. */
+  #isHeldBy(record: SessionRecord | undefined): record is SessionRecord & { readonly credentials: Credentials } {
+    return record?.credentials !== undefined && record.idp_state.lease?.nonce === this.#lease.nonce;
+  }
+
+  /**
+   * Has the application's code accept the claims of a stored record. Code that outlives the lease runs again in another process; then
+   * the write of this one does nothing.
+   */
+  async #review(record: SessionRecord & { readonly credentials: Credentials }): Promise<SessionRecord | undefined> {
+    const { id_info: idInfo = {}, credentials, idp_state: state } = record;
+    const user = { idInfo, credentials, userinfo: this.#userinfo };
+    const decision = await this.#options.application.review(user, state.review_due === true);
+    if (decision.kind !== "accepted") return this.#reject(decision.kind, credentials);
+    return this.#settled((await this.#lease.write((fresh) => withReview(fresh, decision.review))).record);
+  }
+
+  /** Ends the session, because the application's code did not accept it. */
+  async #reject(rejection: Rejection, { token, refresh_token: refreshToken }: Credentials): Promise<SessionRecord | undefined> {
+    const { orphanedTokens, provider, tasks, events } = this.#options;
+    const { revokes } = orphanedTokens;
+    const { record, changed } = await this.#lease.write((fresh) => withRejection(fresh, rejection, revokes));
+    if (changed && revokes) tasks.add(refreshToken === undefined ? provider.revoke(token, "access_token") : this.#revoke(refreshToken));
+    if (changed) events.refused("refresh", rejection);
+    return this.#settled(record);
   }
 
   /** Stores received tokens. If the session is gone, they are orphaned. If another process took over the lease, they are dropped. */
@@ -147,7 +194,7 @@ class Refresh {
 
   /** Returns the record that another process left, unless that still needs a refresh. */
   #settled(record: SessionRecord | undefined): SessionRecord | undefined {
-    if (record !== undefined && this.#isNeeded(record)) throw new ProviderUnavailableError("refresh_pending");
+    if (record !== undefined && this.#needOf(record) !== undefined) throw new ProviderUnavailableError("refresh_pending");
     return record;
   }
 }

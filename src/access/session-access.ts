@@ -1,4 +1,5 @@
-import { isOutage } from "../errors.js";
+import type { Application } from "../application/application.js";
+import { isOutage, ProviderUnavailableError } from "../errors.js";
 import type { EventHub } from "../events/event-hub.js";
 import { identityOf } from "../events/events.js";
 import { judge, type EndReason, type PolicySettings, type Verdict } from "../record/session-policy.js";
@@ -6,7 +7,9 @@ import type { UserSession } from "../ports/user-session.js";
 import type { Credentials } from "../record/credentials.js";
 import type { SessionRecord } from "../record/record.js";
 import { epochSeconds, type Clock } from "../clock.js";
+import type { Need } from "./lease.js";
 import type { Refresher } from "./shared-refresh.js";
+import type { UnawaitedTasks } from "./unawaited-tasks.js";
 
 /** The result of an access: a record of a signed-in user, or the reason why there is none. */
 export type Access =
@@ -15,10 +18,10 @@ export type Access =
 
 export type AuthenticatedRecord = SessionRecord & { readonly credentials: Credentials };
 
-/** The result of a check without side effects. It has one more reason: the ID token has expired and can be refreshed. */
+/** The result of a check without side effects. It has two more reasons: a refresh, or the application's code, would decide. */
 export interface Explanation {
   readonly authenticated: boolean;
-  readonly reason: EndReason | "id_token_expired" | null;
+  readonly reason: EndReason | "id_token_expired" | "review_due" | null;
 }
 
 export interface AccessOptions {
@@ -48,13 +51,20 @@ export interface SessionAccess {
 export interface SessionAccessOptions {
   readonly policy: PolicySettings;
   readonly refresher: Refresher;
+  readonly application: Application;
+  readonly tasks: UnawaitedTasks;
   readonly clock: Clock;
   readonly events: EventHub;
 }
 
-export function createSessionAccess({ policy, refresher, clock, events }: SessionAccessOptions): SessionAccess {
+export function createSessionAccess(options: SessionAccessOptions): SessionAccess {
+  const { policy, refresher, application, tasks, clock, events } = options;
   const now = () => epochSeconds(clock);
-  const isExpired = (record: SessionRecord) => judge(record, policy, now()).kind === "refresh";
+  const needOf = (record: SessionRecord): Need | undefined => {
+    const verdict = judge(record, policy, now());
+    if (verdict.kind !== "refresh") return undefined;
+    return verdict.reason === "review_due" ? "review" : "tokens";
+  };
 
   async function access(session: UserSession, { slide = true, renew = false }: AccessOptions = NO_OPTIONS): Promise<Access> {
     let record: SessionRecord | undefined;
@@ -69,7 +79,7 @@ export function createSessionAccess({ policy, refresher, clock, events }: Sessio
     }
     let verdict = judge(record, policy, now());
     if (verdict.kind === "refresh") {
-      record = await refresher.refresh(session, isExpired);
+      record = await refresher.refresh(session, needOf);
       verdict = afterRefresh(judge(record, policy, now()));
     }
     if (verdict.kind === "ended") {
@@ -91,7 +101,9 @@ export function createSessionAccess({ policy, refresher, clock, events }: Sessio
         const isFirst = verdict.kind === "ended" && verdict.reason === reason && fresh.idp_state.ended !== reason;
         return isFirst ? { ...fresh, idp_state: { ...fresh.idp_state, ended: reason } } : fresh;
       });
-      if (changed) events.emit("ended", { ...identityOf(record.id_info), reason });
+      if (!changed) return;
+      events.emit("ended", { ...identityOf(record.id_info), reason });
+      tasks.add(application.signedOut(reason, record));
     } catch (error) {
       // The verdict stands without the event; the next access emits it.
       if (!isOutage(error)) throw error;
@@ -103,7 +115,7 @@ export function createSessionAccess({ policy, refresher, clock, events }: Sessio
     async explain(session) {
       const verdict = judge(await session.read(), policy, now());
       if (verdict.kind === "valid") return { authenticated: true, reason: null };
-      return { authenticated: false, reason: verdict.kind === "refresh" ? "id_token_expired" : verdict.reason };
+      return { authenticated: false, reason: verdict.reason };
     },
     async accessToken(session, minValidity) {
       const first = await access(session);
@@ -122,7 +134,7 @@ export function createSessionAccess({ policy, refresher, clock, events }: Sessio
       let record: SessionRecord | undefined = first.record;
       if (isTooShort(record)) {
         try {
-          record = await refresher.refresh(session, isTooShort);
+          record = await refresher.refresh(session, (fresh) => (isTooShort(fresh) ? "tokens" : needOf(fresh)));
         } catch (error) {
           // In an outage, a token that has not expired is still returned.
           if (!isOutage(error) || expiresIn(first.record) <= 0) throw error;
@@ -142,5 +154,8 @@ function lifetimeOf(record: SessionRecord): number {
 
 /** After a refresh, the session is valid even if the new ID token expired during the refresh (step 4 of the policy). */
 function afterRefresh(verdict: Verdict): Verdict {
-  return verdict.kind === "refresh" ? { kind: "valid" } : verdict;
+  if (verdict.kind !== "refresh") return verdict;
+  // Another process runs another version of the claims schema. Nobody passes whom our own schema has not accepted.
+  if (verdict.reason === "review_due") throw new ProviderUnavailableError("refresh_pending");
+  return { kind: "valid" };
 }

@@ -1,3 +1,4 @@
+import type { Application } from "../application/application.js";
 import type { Clock } from "../clock.js";
 import { ProviderUnavailableError } from "../errors.js";
 import type { EventHub } from "../events/event-hub.js";
@@ -5,12 +6,14 @@ import type { Provider } from "../ports/provider.js";
 import type { UserSession } from "../ports/user-session.js";
 import type { SessionRecord } from "../record/record.js";
 import type { OrphanedTokenRule } from "./orphaned-tokens.js";
+import type { LeaseOptions } from "./lease.js";
 import { refreshOnce } from "./refresh-attempt.js";
 import { Slots } from "./slots.js";
 import type { UnawaitedTasks } from "./unawaited-tasks.js";
 
 export interface RefresherOptions {
   readonly provider: Provider;
+  readonly application: Application;
   readonly clock: Clock;
   readonly events: EventHub;
   readonly orphanedTokens: OrphanedTokenRule;
@@ -26,12 +29,11 @@ export interface Refresher {
    * Refreshes the session once for all requests that call this at the same time. Returns the newest record, also when another process
    * refreshed it or the provider refused. Undefined: the session is gone.
    *
-   * @param isNeeded whether a record still has to be refreshed; called with the newest record, so that a late request never spends a
-   *   token again
+   * @param needOf what a record still needs; called with the newest record, so that a late request never spends a token again
    * @throws ProviderUnavailableError an outage, too many refreshes at once, or `userPatience` is over; the session stays
    * @throws StoreUnavailableError
    */
-  refresh(session: UserSession, isNeeded: (record: SessionRecord) => boolean): Promise<SessionRecord | undefined>;
+  refresh(session: UserSession, needOf: LeaseOptions["needOf"]): Promise<SessionRecord | undefined>;
   /** Resolves once no refresh and no unawaited task is running. Keeps the process alive until then. Never rejects. */
   idle(): Promise<void>;
 }
@@ -52,7 +54,7 @@ export function createRefresher(options: RefresherOptions): Refresher {
   }
 
   return {
-    async refresh(session, isNeeded) {
+    async refresh(session, needOf) {
       const { key } = session;
       if (key === undefined) return undefined;
       const joined = running.get(key);
@@ -61,7 +63,7 @@ export function createRefresher(options: RefresherOptions): Refresher {
         // The refresh updated the other request's session object; this request's own copy has to follow.
         return session.reload();
       }
-      const refresh = refreshOnce({ ...options, slots }, session, key, isNeeded).finally(() => running.delete(key));
+      const refresh = refreshOnce({ ...options, slots }, session, key, needOf).finally(() => running.delete(key));
       running.set(key, refresh);
       // Every request may have left when it fails. The failure has been reported already.
       refresh.catch(() => undefined);

@@ -56,6 +56,23 @@ export const APPLICATION_SETTINGS = {
     defaultText: "unset: the landing page",
     meaning: "The page after a logout with `response=redirect`. It may be on another origin.",
   },
+  /** Seconds. */
+  hookTimeout: {
+    env: "IDP_HOOK_TIMEOUT",
+    kind: kind.hookSeconds,
+    unit: "seconds",
+    default: 5,
+    meaning:
+      "How long `onSignIn`, `onRefresh` and the claims schema may take, each. After this time, the response has status 503, and nothing has changed.",
+  },
+  /** Bytes. */
+  dataLimit: {
+    env: "IDP_DATA_LIMIT",
+    kind: kind.dataBytes,
+    default: 4096,
+    meaning:
+      "How many bytes the application's own data in a session may have, as JSON. The result of `clientData` has the same limit. Every request reads the data, so keep it small.",
+  },
   debug: {
     env: "IDP_DEBUG",
     kind: kind.boolean,

@@ -140,6 +140,14 @@ export const CHECKS = {
       "itself uses, or that must not reach a browser.",
     remedy: "Remove the parameter. Scopes belong in SCOPE, and the client belongs in IDP_CLIENT_ID.",
   },
+  E017: {
+    group: "project settings",
+    severity: "error",
+    title: "One of the application's functions cannot be used",
+    cause:
+      "`onSignIn`, `onRefresh`, `onSignOut` or `clientData` is no function, `claims` is no Standard Schema, or `claimsVersion` is no text.",
+    remedy: "Pass functions, a schema such as `z.object({ … })` of zod, and a text. docs/how-to/users-and-claims.md shows each.",
+  },
   W001: {
     group: "project settings",
     severity: "warning",
@@ -250,6 +258,15 @@ export const CHECKS = {
     title: "A variable is probably misspelt",
     cause: "The environment has a variable `IDP_…` that is not a setting, but differs from one by only one or two letters.",
     remedy: "Correct the name. If another program reads the variable, rename it. docs/reference/settings.md lists the settings.",
+  },
+  W016: {
+    group: "defaults",
+    severity: "warning",
+    title: "The provider documents no max_age",
+    cause:
+      "A route uses `maxAge` of `auth.idpRequiredWith`, and the issuer is Google, which documents neither the parameter `max_age` nor the claim `auth_time`.",
+    remedy:
+      "Try the route with a test account. If its sign-in ends with `step_up_failed`, remove `maxAge` from the route, or use another provider.",
   },
 } as const satisfies Record<string, CheckRow>;
 

@@ -119,6 +119,15 @@ export const toleranceSeconds = number(
   (value) => Number.isInteger(value) && value >= 0 && value <= 300,
 );
 
+export const hookSeconds = number("number", "seconds from 1 to 10", /^\d+(?:\.\d+)?$/, (value) => value >= 1 && value <= 10);
+
+export const dataBytes = number(
+  "integer",
+  "a whole number of bytes from 2 to 65536",
+  /^\d+$/,
+  (value) => Number.isInteger(value) && value >= 2 && value <= 65_536,
+);
+
 export const count = number(
   "integer",
   "a whole number from 1 to 10000",

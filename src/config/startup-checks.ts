@@ -20,6 +20,8 @@ export interface FrameworkFacts {
   readonly storeMistake?: StoreProblem;
   /** Problems that the store reports about its configuration. */
   readonly storeProblems?: readonly StoreProblem[];
+  /** What is wrong with the application's own functions; one sentence each. */
+  readonly applicationMistakes?: readonly string[];
   /** Whether the option `session` is given. */
   readonly sessionGiven: boolean;
   /** The framework's name for messages: `Express`. */
@@ -32,7 +34,11 @@ export interface FrameworkFacts {
 
 /** Returns the findings of all startup checks, in the order of a report. Pure. */
 export function runChecks(result: SettingsResult, facts: FrameworkFacts): readonly Finding[] {
-  return inReportOrder([...result.findings, ...sessionFindings(result, facts)]);
+  return inReportOrder([
+    ...result.findings,
+    ...sessionFindings(result, facts),
+    ...(facts.applicationMistakes ?? []).map((mistake) => check("E017", mistake)),
+  ]);
 }
 
 /** Sorts findings: errors first, then by group. Findings of one group keep their order. */

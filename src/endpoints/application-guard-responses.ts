@@ -1,4 +1,4 @@
-import type { Blocked, BlockedByOutage, BlockedUser } from "./guard.js";
+import type { Blocked, BlockedByOutage, BlockedByRule, BlockedForStepUp, BlockedUser } from "./guard.js";
 
 /**
  * The application's own responses to blocked requests. Each function is called with the framework's arguments `Before`, the blocked
@@ -11,6 +11,10 @@ export interface GuardResponsesOf<Before extends readonly unknown[], After exten
   readonly unauthenticated?: (...args: [...Before, blocked: BlockedUser<"unauthenticated">, ...After]) => Result;
   /** Responds while the provider or the store is unavailable. Default: 503 with Retry-After. */
   readonly unavailable?: (...args: [...Before, blocked: BlockedByOutage, ...After]) => Result;
+  /** Responds to a user whom the route's `allow` does not let pass. Default: 403. */
+  readonly forbidden?: (...args: [...Before, blocked: BlockedByRule, ...After]) => Result;
+  /** Responds to a user who must authenticate again (`maxAge`, `acr`). Default: 302 to the login for a page, else 401 as JSON. */
+  readonly stepUp?: (...args: [...Before, blocked: BlockedForStepUp, ...After]) => Result;
 }
 
 /**

@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
-import { ProviderRefusedError } from "../errors.js";
+import { HookFailedError, ProviderRefusedError, type ErrorCode } from "../errors.js";
 import { identityOf } from "../events/events.js";
 import { logLine } from "../events/log-lines.js";
 import { queryOf, redirect, single, type Reply } from "../http/request-and-replies.js";
-import { findLogin, isUsedState, mayFinish, signedIn, withoutLogin } from "../record/pending-logins.js";
+import { dataOfSameUser, findLogin, isUsedState, mayFinish, signedIn, withoutLogin } from "../record/pending-logins.js";
 import type { ProviderFacts, SignIn } from "../ports/provider.js";
 import type { PendingLogin, SessionRecord } from "../record/record.js";
+import { isSameUser } from "../record/identity.js";
+import { judge } from "../record/session-policy.js";
 import { signInErrorCode } from "../pages/sign-in-errors.js";
 import type { Release } from "../access/slots.js";
 import { epochSeconds } from "../clock.js";
@@ -13,6 +15,7 @@ import type { EndpointContext } from "./context.js";
 import type { SessionRequest } from "./session-request.js";
 import { needsUser } from "./silent-login.js";
 import { failureReply, outageReply } from "./failure-reply.js";
+import { meetsStepUp } from "./guard-rule.js";
 
 export type CallbackEndpoint = (visit: SessionRequest, context: EndpointContext) => Promise<Reply>;
 
@@ -48,7 +51,7 @@ export function createCallback(): CallbackEndpoint {
 }
 
 async function finishLogin(visit: SessionRequest, context: EndpointContext, query: URLSearchParams, state: string): Promise<Reply> {
-  const { session } = visit;
+  const { request, session } = visit;
   const { settings, provider, clock, events, orphanedTokens, tasks, exchangeSlots } = context;
   const now = epochSeconds(clock);
   const stateHash = createHash("sha256").update(state).digest("base64url");
@@ -122,15 +125,39 @@ async function finishLogin(visit: SessionRequest, context: EndpointContext, quer
     return refused(visit, context);
   }
 
+  const stepUp = login.step_up;
+  if (stepUp !== undefined) {
+    const isOtherUser = judge(recordLeft, settings, now).kind !== "ended" && !isSameUser(recordLeft.id_info, signIn.idInfo);
+    if (isOtherUser || !meetsStepUp(signIn.idInfo, stepUp, epochSeconds(clock), settings.clockTolerance)) {
+      // The same user's tokens are only dropped: some providers end the whole grant with one token, and the present session uses it.
+      if (isOtherUser) revokeOrphaned();
+      return denied(visit, context, "step_up_failed", about);
+    }
+  }
+
+  const { application } = context;
+  const user = { idInfo: signIn.idInfo, userinfo: signIn.userinfo, credentials: signIn.credentials };
+  const decision = await application.signIn(user, dataOfSameUser(recordLeft, signIn.idInfo), request).catch((error: unknown) => {
+    revokeOrphaned();
+    events.failed("callback", error, about);
+    throw error;
+  });
+  if (decision.kind !== "accepted") {
+    revokeOrphaned();
+    return denied(visit, context, decision.kind === "denied" ? "sign_in_denied" : "claims_rejected", about, decision.message);
+  }
+
   const stampActivity = settings.sessionIdleTimeout !== null;
   const signedInAt = epochSeconds(clock);
   const stored = await session
     .regenerate(
-      (fresh) => signedIn(fresh, signIn, login, signedInAt, stampActivity),
+      (fresh) => signedIn(fresh, signIn, login, signedInAt, stampActivity, decision.review),
       // At once: another tab's callback may find the old key gone before this one is done.
       () => orphanedTokens.sessionReplaced(key),
     )
     .catch((error: unknown) => {
+      // The application's change of its data failed, so nothing was stored. After another failure the outcome is unknown.
+      if (error instanceof HookFailedError) revokeOrphaned();
       events.failed("callback", error, about);
       throw error;
     });
@@ -175,6 +202,18 @@ function linkInvalid(visit: SessionRequest, context: EndpointContext): Reply {
 
 function linkInvalidPage({ request }: SessionRequest, { settings: { publicPath } }: EndpointContext): Reply {
   return failureReply({ code: "login_link_invalid" }, request, publicPath, "html");
+}
+
+/** The reply 403: the present session stays, and there is no new one. */
+function denied(
+  { request }: SessionRequest,
+  { events, settings: { publicPath } }: EndpointContext,
+  code: ErrorCode,
+  about: { readonly issuer: string },
+  detail?: string,
+): Reply {
+  events.refused("callback", code, about);
+  return failureReply({ code, ...(detail !== undefined && { detail }) }, request, publicPath, "html");
 }
 
 function refused({ request }: SessionRequest, { settings: { publicPath } }: EndpointContext): Reply {

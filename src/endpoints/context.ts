@@ -1,3 +1,4 @@
+import type { Application } from "../application/application.js";
 import type { UnawaitedTasks } from "../access/unawaited-tasks.js";
 import type { EventHub } from "../events/event-hub.js";
 import type { Finding } from "../errors.js";
@@ -15,6 +16,7 @@ export interface EndpointContext {
   readonly names: KeyNames;
   readonly provider: Provider;
   readonly sessions: SessionAccess;
+  readonly application: Application;
   readonly clock: Clock;
   readonly events: EventHub;
   readonly orphanedTokens: OrphanedTokenRule;

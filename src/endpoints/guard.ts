@@ -1,5 +1,6 @@
-import type { IdpAuthError } from "../errors.js";
+import { ERRORS, type IdpAuthError } from "../errors.js";
 import { json, preferredType, redirect, type IdpRequest, type Reply } from "../http/request-and-replies.js";
+import type { StepUp } from "../record/record.js";
 import type { EndReason } from "../record/session-policy.js";
 import { MAX_ORIGIN_URL_LENGTH, type Origin } from "../http/redirects.js";
 import { failureReply, retryAfterOf } from "./failure-reply.js";
@@ -33,8 +34,27 @@ export interface BlockedByOutage {
   readonly retryAfter: number;
 }
 
+/** The user is signed in, but the route's `allow` did not return true. */
+export interface BlockedByRule {
+  readonly kind: "forbidden";
+  /** The default response: 403, as a page or as a problem document. */
+  readonly reply: Reply;
+}
+
+/** The user is signed in, but the route requires a more recent or stronger authentication. */
+export interface BlockedForStepUp {
+  readonly kind: "stepUp";
+  /** The default response: for a navigation 302 to `loginUrl`, else 401 (RFC 9470) as JSON. */
+  readonly reply: Reply;
+  readonly isNavigation: boolean;
+  /** The URL of the login that requests the authentication; for a navigation it leads back to the requested page. */
+  readonly loginUrl: string;
+  /** The application's own origin; undefined when neither BASE_URL nor a usable `Host` header gives it. */
+  readonly origin: Origin | undefined;
+}
+
 /** Why the guard blocked a request, and the response it proposes. */
-export type Blocked = BlockedUser<"navigation"> | BlockedUser<"unauthenticated"> | BlockedByOutage;
+export type Blocked = BlockedUser<"navigation"> | BlockedUser<"unauthenticated"> | BlockedByOutage | BlockedByRule | BlockedForStepUp;
 
 interface GuardSettings {
   readonly publicPath: string;
@@ -54,10 +74,43 @@ export function blockedUser({ request, origin }: SessionRequest, reason: EndReas
     const body = { authenticated: false, user: null, error: "login_required", reason, login_url: loginPath };
     return { kind: "unauthenticated", reply: json(body, 401), reason, loginUrl: loginPath, loginPath, origin };
   }
-  const { target } = request;
-  const page = `${origin ?? ""}${pathPrefix}${target.startsWith("/") ? target : "/"}`;
-  const loginUrl = loops ? `${publicPath}?error=login_required` : loginUrlBackTo(loginPath, page);
+  const loginUrl = loops ? `${publicPath}?error=login_required` : loginUrlBackTo(loginPath, pageOf(request, origin, pathPrefix));
   return { kind: "navigation", reply: redirect(loginUrl), reason, loginUrl, loginPath, origin };
+}
+
+/** The address of the requested page, as the browser sees it. */
+function pageOf({ target }: IdpRequest, origin: Origin | undefined, pathPrefix: string): string {
+  return `${origin ?? ""}${pathPrefix}${target.startsWith("/") ? target : "/"}`;
+}
+
+/** The block of a signed-in user whom the route's rule does not let pass. */
+export function blockedByRule({ request }: SessionRequest, { publicPath }: GuardSettings): BlockedByRule {
+  return { kind: "forbidden", reply: failureReply({ code: "forbidden" }, request, publicPath, "json") };
+}
+
+/** The block of a signed-in user who must authenticate again: a login, or the challenge of RFC 9470 section 3. */
+export function blockedForStepUp(
+  { request, origin }: SessionRequest,
+  { max_age: maxAge, acr }: StepUp,
+  { publicPath, pathPrefix }: GuardSettings,
+): BlockedForStepUp {
+  const parameters = {
+    ...(maxAge !== undefined && { max_age: String(maxAge) }),
+    ...(acr !== undefined && { acr_values: acr.join(" ") }),
+  };
+  const loginPath = `${publicPath}login/`;
+  if (isNavigation(request)) {
+    const loginUrl = loginUrlBackTo(loginPath, pageOf(request, origin, pathPrefix), parameters);
+    return { kind: "stepUp", reply: redirect(loginUrl), isNavigation: true, loginUrl, origin };
+  }
+  const error = "insufficient_user_authentication";
+  const loginUrl = `${loginPath}?${new URLSearchParams(parameters).toString()}`;
+  const challenge = [["error", error], ["error_description", ERRORS[error].title], ...Object.entries(parameters)];
+  const headers = {
+    "WWW-Authenticate": `Bearer ${challenge.map(([name = "", value = ""]) => `${name}="${value.replace(/["\\]/g, "\\$&")}"`).join(", ")}`,
+  };
+  const body = { authenticated: true, error, ...parameters, login_url: loginUrl };
+  return { kind: "stepUp", reply: json(body, 401, headers), isNavigation: false, loginUrl, origin };
 }
 
 /** The block during an outage: 503, as a page or as a problem document. */
@@ -72,10 +125,11 @@ export function blockedByOutage(error: IdpAuthError, request: IdpRequest, public
  *
  * @param login path or URL of the login, without a query
  * @param page absolute URL on the application's own origin; a login refuses any other and leads to the configured page
+ * @param parameters further parameters of the login
  */
-export function loginUrlBackTo(login: string, page: string): string {
+export function loginUrlBackTo(login: string, page: string, parameters: Readonly<Record<string, string>> = {}): string {
   // One character over the limit is enough for the login to refuse the page. Encoding triples a URL, and servers refuse long ones.
-  const query = new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: page.slice(0, MAX_ORIGIN_URL_LENGTH + 1) });
+  const query = new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: page.slice(0, MAX_ORIGIN_URL_LENGTH + 1), ...parameters });
   return `${login}?${query.toString()}`;
 }
 

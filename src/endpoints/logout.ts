@@ -29,6 +29,7 @@ export async function logout(visit: SessionRequest, context: EndpointContext): P
     if (record?.credentials !== undefined) {
       const revocation = signedOut(record, record.credentials, context);
       context.tasks.add(revocation);
+      context.tasks.add(context.application.signedOut("logout", record));
       await settledWithin(PATIENCE, revocation, context);
     }
   } catch (error) {

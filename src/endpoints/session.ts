@@ -2,6 +2,7 @@ import { isOutage } from "../errors.js";
 import { jsonText, queryOf, single, type Reply } from "../http/request-and-replies.js";
 import { remaining, type EndReason } from "../record/session-policy.js";
 import { userPayload, type UserPayload } from "../record/identity.js";
+import { sessionView } from "../record/session-view.js";
 import { epochSeconds } from "../clock.js";
 import type { Access } from "../access/session-access.js";
 import type { EndpointContext } from "./context.js";
@@ -31,10 +32,26 @@ export interface SessionDetails {
    * `?slide=false`.
    */
   readonly idle_expires_in: number | null;
+  /** The result of the application's `clientData`. Absent when signed out, or without that option. */
+  readonly data?: Readonly<Record<string, unknown>>;
 }
 
 /** The body of `GET /idpauth/session?details=true` with status 200. */
 export type DetailedSessionProbe = SessionProbe & SessionDetails;
+
+/** What the browser may see of a session: the probe with details. The record has passed the policy gate. */
+export function clientState(
+  access: Access,
+  slide: boolean,
+  context: Pick<EndpointContext, "settings" | "clock" | "application">,
+): DetailedSessionProbe {
+  const { settings, clock, application } = context;
+  const details = detailsOf(access, slide, context);
+  if (!access.authenticated) return { authenticated: false, user: null, ...details };
+  const view = sessionView(access.record, settings, epochSeconds(clock));
+  const data = view === null ? null : application.clientData(view);
+  return { authenticated: true, user: userPayload(access.record.id_info), ...details, ...(data !== null && { data }) };
+}
 
 const SIGNED_OUT = JSON.stringify({ authenticated: false, user: null } satisfies SessionProbe);
 
@@ -46,14 +63,10 @@ export async function session(visit: SessionRequest, context: EndpointContext): 
     if (visit.request.method === "HEAD") return jsonText(await bodyOfGet(parameters, visit, context));
     const slide = !isExactly(parameters, "slide", "false");
     const access = await context.sessions.access(visit.session, { slide, renew: true });
-    const details = isExactly(parameters, "details", "true") ? detailsOf(access, slide, context) : undefined;
-    if (access.authenticated) {
-      const body = JSON.stringify({ authenticated: true, user: userPayload(access.record.id_info), ...details } satisfies SessionProbe);
-      return withCookies(jsonText(body), visit);
-    }
-    return jsonText(
-      details === undefined ? SIGNED_OUT : JSON.stringify({ authenticated: false, user: null, ...details } satisfies SessionProbe),
-    );
+    if (isExactly(parameters, "details", "true")) return withCookies(jsonText(JSON.stringify(clientState(access, slide, context))), visit);
+    if (!access.authenticated) return jsonText(SIGNED_OUT);
+    const body = JSON.stringify({ authenticated: true, user: userPayload(access.record.id_info) } satisfies SessionProbe);
+    return withCookies(jsonText(body), visit);
   } catch (error) {
     if (!isOutage(error)) throw error;
     // A client that reads only the body must not see a signed-in user. The status says that nothing was decided.
@@ -79,7 +92,7 @@ function isExactly(parameters: URLSearchParams | undefined, name: string, value:
   return given.value === value && !given.repeated;
 }
 
-function detailsOf(access: Access, slide: boolean, { settings, clock }: EndpointContext): SessionDetails {
+function detailsOf(access: Access, slide: boolean, { settings, clock }: Pick<EndpointContext, "settings" | "clock">): SessionDetails {
   const now = epochSeconds(clock);
   // The record was read before this access moved the idle stamp.
   const hasSlid = access.authenticated && slide && settings.sessionIdleTimeout !== null;

@@ -22,7 +22,10 @@ export interface Events {
     readonly revoked: boolean | null;
   };
   /** The guard blocked a request. */
-  readonly blocked: EventBase & { readonly reason: EndReason };
+  readonly blocked: EventBase & {
+    /** `forbidden`: the route's `allow` did not return true. `step_up_required`: its `maxAge` or `acr` is not met. */
+    readonly reason: EndReason | "forbidden" | "step_up_required";
+  };
   /** idpauth found that a session has ended by policy; sent once per session and reason. */
   readonly ended: EventBase & { readonly reason: EndReason };
   /** A login, callback, refresh, logout or session check failed, by an outage or a refusal. */

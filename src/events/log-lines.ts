@@ -28,6 +28,20 @@ export const LOG_CODES = {
     remedy:
       "`details.reason` names the check. `state`: the callback link was already used, has expired, or belongs to another browser. `iss` and `id_token_…`: the provider's response failed verification. `another_user`: while this sign-in was in progress, the browser signed in as a different user. Any other reason is an error code of the provider, or names an outage.",
   },
+  claims_refused: {
+    level: "warn",
+    text: "The claims schema does not accept a user",
+    meaning:
+      "The application's claims schema (`claims`) does not accept a user's claims. `details.paths` names the claims, without values.",
+    remedy: "Have the provider send the claims as the schema wants them, or change the schema.",
+  },
+  hook_threw: {
+    level: "error",
+    text: "A function of the application threw or took too long",
+    meaning:
+      "`onSignIn`, `onRefresh`, `onSignOut`, `clientData` or the claims schema threw or took longer than `hookTimeout`. `details` names the function, the kind of error and its place in the code. The error's message is left out, because it may contain a token.",
+    remedy: "Correct that function.",
+  },
   login_failed: {
     level: "warn",
     text: "A sign-in could not be started",

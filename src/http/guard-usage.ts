@@ -1,6 +1,6 @@
 /** Errors for wrong uses of a guard. Each error says what to write instead. */
 
-const RESPONSES = ["navigation", "unauthenticated", "unavailable"];
+const FUNCTIONS = ["navigation", "unauthenticated", "unavailable", "forbidden", "stepUp", "allow"];
 
 /**
  * Returns the error for `auth.idpRequired()` on frameworks where `idpRequired` is the guard itself.
@@ -26,25 +26,45 @@ export function assertHandler(handler: unknown, example: string): void {
 }
 
 /**
- * Checks the responses that are passed to `auth.idpRequiredWith(responses)`.
+ * Checks what is passed to `auth.idpRequiredWith(options)`: the rule of the route, and the application's own responses.
  *
- * @throws TypeError the value is not an object of functions, or it has an unknown key
+ * @throws TypeError a value that the options cannot have, or an unknown key
  */
-export function assertGuardResponses(responses: unknown): void {
-  if (typeof responses === "object" && responses !== null) {
-    const wrong = Object.entries(responses).find(
-      ([name, response]) => !RESPONSES.includes(name) || (response !== undefined && typeof response !== "function"),
-    );
-    if (wrong === undefined) return;
-    throw responsesError(RESPONSES.includes(wrong[0]) ? `${kindOf(wrong[1])} as \`${wrong[0]}\`` : `the key \`${wrong[0]}\``);
+export function assertGuardOptions(options: unknown): void {
+  if (typeof options !== "object" || options === null) throw optionsError(kindOf(options));
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined) continue;
+    if (name === "maxAge") assertMaxAge(value);
+    else if (name === "acr") assertAcr(value);
+    else if (!FUNCTIONS.includes(name)) throw optionsError(`the key \`${name}\``);
+    else if (typeof value !== "function") throw optionsError(`${kindOf(value)} as \`${name}\``);
   }
-  throw responsesError(kindOf(responses));
 }
 
-function responsesError(got: string): TypeError {
+/** The least `maxAge` in seconds. A shorter one would be over before the user comes back from the provider. */
+const LEAST_MAX_AGE = 30;
+
+function assertMaxAge(value: unknown): void {
+  if (Number.isSafeInteger(value) && (value as number) >= LEAST_MAX_AGE) return;
+  throw new TypeError(`\`maxAge\` of \`auth.idpRequiredWith\` is a whole number of seconds, at least ${String(LEAST_MAX_AGE)}.`);
+}
+
+/** One value of `acr_values`, which are separated by spaces. */
+const ACR = /^[\x21-\x7e]{1,200}$/;
+const MAX_ACRS = 10;
+
+function assertAcr(value: unknown): void {
+  const list: unknown = typeof value === "string" ? [value] : value;
+  if (Array.isArray(list) && list.length > 0 && list.length <= MAX_ACRS && list.every((acr) => typeof acr === "string" && ACR.test(acr)))
+    return;
+  throw new TypeError(`\`acr\` of \`auth.idpRequiredWith\` is a text without spaces, or a list of 1 to ${String(MAX_ACRS)} such texts.`);
+}
+
+function optionsError(got: string): TypeError {
   return new TypeError(
-    "`auth.idpRequiredWith` takes your own responses: an object with the functions `navigation`, `unauthenticated` and " +
-      `\`unavailable\`, each optional. It got ${got}. Without responses of your own use \`auth.idpRequired\`.`,
+    "`auth.idpRequiredWith` takes an object: the rule of the route (`allow`, `maxAge`, `acr`) and your own responses (the functions " +
+      "`navigation`, `unauthenticated`, `unavailable`, `forbidden` and `stepUp`), each optional. " +
+      `It got ${got}. Without any of them use \`auth.idpRequired\`.`,
   );
 }
 

@@ -37,6 +37,12 @@ const DETAILS: Partial<Record<ErrorCode, string>> = {
   provider_unavailable: "The service that checks who you are does not respond. This usually takes only a moment.",
   store_unavailable: "The store of the sessions does not respond. This usually takes only a moment.",
   session_missing: "This site could not find out whether you are signed in.",
+  sign_in_denied: "You have signed in at the identity provider, but this application does not admit your account.",
+  claims_rejected:
+    "The identity provider did not say everything about you that this application needs. Its operators can see what is missing.",
+  step_up_failed: "This page requires a recent or a stronger sign-in by the same person. You are still signed in as before.",
+  forbidden: "You are signed in, but your account does not have the right to open this page.",
+  hook_failed: "This application could not decide about your sign-in. This usually takes only a moment.",
   not_found: "The address may be mistyped, or the page has moved.",
   method_not_allowed: "This address can only be visited, not written to.",
   prefetch_refused: "Your browser requested this page before you clicked. Nothing has happened yet.",
@@ -48,6 +54,7 @@ const OUTAGES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "provider_misconfigured",
   "store_unavailable",
   "session_missing",
+  "hook_failed",
 ]);
 
 /** The page that shows an error to a user. */
@@ -70,7 +77,8 @@ export function errorPage(model: ErrorModel): string {
 }
 
 function defaultAction(code: ErrorCode, publicPath: string): Action {
-  if (code === "login_link_invalid" || code === "sign_in_refused") return { label: "Start again", href: `${publicPath}login/` };
+  if (code === "login_link_invalid" || code === "sign_in_refused" || code === "sign_in_denied" || code === "claims_rejected")
+    return { label: "Start again", href: `${publicPath}login/` };
   if (OUTAGES.has(code)) return { label: "Try again", href: "" };
   if (code === "prefetch_refused") return { label: "Continue", href: "" };
   return { label: "Go to the sign-in page", href: publicPath };

@@ -126,6 +126,10 @@ function explanation(reason: Exclude<EndReason, "no_credentials">, setting: Gove
       };
     case "no_refresh_token":
       return { why: "The provider's proof of your identity ran out, and the provider gave no refresh token to renew it with." };
+    case "claims_rejected":
+      return { why: "The identity provider no longer says everything about you that this site needs." };
+    case "denied":
+      return { why: "This site no longer admits your account." };
     case "refresh_rejected":
       return { why: "The provider's proof of your identity ran out, and the provider refused to renew it." };
   }

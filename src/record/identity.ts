@@ -28,6 +28,18 @@ export function userPayload(idInfo: IdInfo | undefined): UserPayload {
   };
 }
 
+/** The user of a session, for the server. A claim that the provider did not send, or sent with another type, is null. */
+export interface SessionUser extends UserPayload {
+  /** The subject (`sub`): identifies the user at this provider, and never changes. */
+  readonly id: string;
+  readonly email_verified: boolean | null;
+}
+
+export function sessionUser(claims: Claims): SessionUser {
+  const { email_verified: isVerified } = claims;
+  return { id: claims.sub, ...userPayload(claims), email_verified: typeof isVerified === "boolean" ? isVerified : null };
+}
+
 function stringOrNull(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }

@@ -1,3 +1,6 @@
+/** A JSON object. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isApplicationData } from "./application-data.js";
 import type { Credentials } from "./credentials.js";
 import { isText } from "./identity.js";
 import { isObject } from "./json.js";
@@ -70,7 +71,12 @@ function isPrivateState(value: unknown): value is PrivateState {
     isOptional(value["tokens_received_at"], Number.isFinite) &&
     isOptional(value["userinfo_claims"], (claims) => isListOf(claims, isString)) &&
     isOptional(value["dropped_token"], isText) &&
-    isOptional(value["issuer"], isString)
+    isOptional(value["issuer"], isString) &&
+    isOptional(value["data"], isApplicationData) &&
+    isOptional(value["claims"], isApplicationData) &&
+    isOptional(value["claims_version"], isString) &&
+    isOptional(value["review_due"], (due) => due === true) &&
+    isOptional(value["rejected"], (rejected) => rejected === "claims_rejected" || rejected === "denied")
   );
 }
 
@@ -85,8 +91,13 @@ function isPendingLogin(value: unknown): value is PendingLogin {
     isText(value["issuer"]) &&
     Number.isFinite(value["started_at"]) &&
     isOptional(value["carried"], (carried) => carried === true) &&
-    isOptional(value["silent"], (silent) => silent === true)
+    isOptional(value["silent"], (silent) => silent === true) &&
+    isOptional(value["step_up"], isStepUp)
   );
+}
+
+function isStepUp(value: unknown): boolean {
+  return isObject(value) && isOptional(value["max_age"], Number.isFinite) && isOptional(value["acr"], (acr) => isListOf(acr, isText));
 }
 
 function isLease(value: unknown): value is RefreshLease {

@@ -1,4 +1,6 @@
 /** The changes that a login and its callback make to the record: pending logins and used states. */
+import type { Review } from "./application-data.js";
+import type { JsonObject } from "./json.js";
 import { isSameUser, type IdInfo } from "./identity.js";
 import {
   MAX_PENDING_LOGINS,
@@ -72,6 +74,7 @@ export function mayFinish(record: SessionRecord, login: PendingLogin, idInfo: Id
  * Other tabs' pending logins stay too, but may now finish for this user only.
  *
  * @param stampActivity whether an idle timeout is configured
+ * @param review what the application's code decided; its change gets the data of the same user's session, else an empty object
  */
 export function signedIn(
   record: SessionRecord,
@@ -79,7 +82,9 @@ export function signedIn(
   login: PendingLogin,
   now: EpochSeconds,
   stampActivity: boolean,
+  { claims, changeData }: Review = {},
 ): SessionRecord {
+  const data = dataOfSameUser(record, signIn.idInfo);
   const { logins: before, used } = record.idp_state;
   const logins = before?.map((other) => ({ ...other, carried: true as const }));
   return withoutUndefined({
@@ -98,8 +103,16 @@ export function signedIn(
       access_token_expires_at: signIn.accessTokenExpiresAt,
       tokens_received_at: signIn.receivedAt,
       userinfo_claims: signIn.userinfoClaims.length === 0 ? undefined : signIn.userinfoClaims,
+      claims: claims?.output,
+      claims_version: claims?.version,
+      data: changeData === undefined ? data : changeData(data ?? {}),
     }),
   });
+}
+
+/** The application's data in a session of this user. Another user's sign-in must not get it. */
+export function dataOfSameUser(record: SessionRecord, idInfo: IdInfo): JsonObject | undefined {
+  return isSameUser(record.id_info, idInfo) ? record.idp_state.data : undefined;
 }
 
 function stateWithLogins(state: PrivateState, logins: readonly PendingLogin[]): PrivateState {

@@ -6,8 +6,8 @@ interface ReasonRow {
   readonly remedy: string;
 }
 
-/** Why a user is not signed in. `id_token_expired` only where a refresh is not allowed. */
-export type ReasonCode = EndReason | "id_token_expired";
+/** Why a user is not signed in. `id_token_expired` and `review_due` only where a refresh is not allowed. */
+export type ReasonCode = EndReason | "id_token_expired" | "review_due";
 
 /** The table of reason codes, in the order in which they are decided. Codes are never renamed. */
 export const REASONS = {
@@ -23,6 +23,19 @@ export const REASONS = {
   idle: {
     meaning: "More than IDP_SESSION_IDLE_TIMEOUT seconds have passed since the last use, or its time stamp is invalid.",
     remedy: "Sign in again; raise IDP_SESSION_IDLE_TIMEOUT if it is too short.",
+  },
+  claims_rejected: {
+    meaning: "The application's claims schema (`claims`) does not accept the claims of the last refresh.",
+    remedy: "Compare the schema with what the provider sends. The log line `claims_rejected` names the claims.",
+  },
+  denied: {
+    meaning: "The application's `onRefresh` ended the session.",
+    remedy: "This is the application's decision. If it is unexpected, check that function.",
+  },
+  review_due: {
+    meaning:
+      "The application's schema or `onRefresh` has not accepted the claims yet. Only `explainIdpAuthentication` returns this reason, because it runs neither.",
+    remedy: "Nothing to do: the next `getCredentials` or probe runs them.",
   },
   id_token_expired: {
     meaning:

@@ -1,4 +1,5 @@
 import type { EpochSeconds } from "../clock.js";
+import type { JsonObject } from "./json.js";
 import type { Credentials } from "./credentials.js";
 import type { IdInfo } from "./identity.js";
 
@@ -19,6 +20,16 @@ export interface PendingLogin {
   readonly carried?: true;
   /** The authorization request had `prompt=none`. */
   readonly silent?: true;
+  /** The login repeats the authentication of a signed-in user. What the provider must show is in it. */
+  readonly step_up?: StepUp;
+}
+
+/** A requirement on the authentication of a user. At least one member is present. */
+export interface StepUp {
+  /** Seconds since the authentication (`auth_time`). */
+  readonly max_age?: number;
+  /** The authentication context classes (`acr`) of which one is required. */
+  readonly acr?: readonly string[];
 }
 
 /** The right to spend the refresh token. One process holds it until it writes the record again. */
@@ -54,7 +65,20 @@ export interface PrivateState {
   readonly dropped_token?: string;
   /** The issuer that signed this user in. */
   readonly issuer?: string;
+  /** The application's own data. */
+  readonly data?: JsonObject;
+  /** The output of the application's claims schema. */
+  readonly claims?: JsonObject;
+  /** The version of the schema that made `claims`. */
+  readonly claims_version?: string;
+  /** New tokens are stored, but the application's code has not accepted them yet. */
+  readonly review_due?: true;
+  /** The application's code ended the session at a refresh. A new sign-in clears it. */
+  readonly rejected?: Rejection;
 }
+
+/** Why the application's code ended a session: its claims schema failed, or `onRefresh` denied. */
+export type Rejection = "claims_rejected" | "denied";
 
 /**
  * The session record. It is never modified: a change is a function from one record to the next. The specification gives the keys

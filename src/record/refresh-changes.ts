@@ -1,6 +1,6 @@
 /** The changes that a refresh makes to the record. */
 import type { SpentRefresh, VerifiedRefresh } from "../ports/provider.js";
-import type { RefreshLease, SessionRecord } from "./record.js";
+import type { RefreshLease, Rejection, SessionRecord } from "./record.js";
 
 export function withLease(record: SessionRecord, lease: RefreshLease): SessionRecord {
   return { ...record, idp_state: { ...record.idp_state, lease } };
@@ -30,14 +30,35 @@ export function withoutRefreshToken(record: SessionRecord, dropped: string | und
   return { ...freed, credentials, idp_state: idpState };
 }
 
+/**
+ * The record after the application's code ended the session.
+ *
+ * @param revokes whether the refresh token is revoked at the provider; the record keeps it until then
+ */
+export function withRejection(record: SessionRecord, rejected: Rejection, revokes: boolean): SessionRecord {
+  const { review_due: _due, ...state } = record.idp_state;
+  const ended = withoutRefreshToken({ ...record, idp_state: state }, revokes ? record.credentials?.refresh_token : undefined);
+  const { refresh_rejected: _rejected, ...rest } = ended.idp_state;
+  return { ...ended, idp_state: { ...rest, rejected } };
+}
+
 export function withoutDroppedToken(record: SessionRecord, token: string): SessionRecord {
   const { dropped_token: dropped, ...state } = record.idp_state;
   return dropped === token ? { ...record, idp_state: state } : record;
 }
 
-/** The record after a successful refresh. `idp_login_at` stays: a refresh never extends the session limits. */
-export function withTokens(record: SessionRecord, spent: SpentRefresh, { idInfo, userinfoClaims }: VerifiedRefresh): SessionRecord {
-  const freed = withoutLease(record);
+/**
+ * The record after a successful refresh. `idp_login_at` stays: a refresh never extends the session limits.
+ *
+ * @param isReviewed whether the application's code must accept the tokens first; the lease stays until then
+ */
+export function withTokens(
+  record: SessionRecord,
+  spent: SpentRefresh,
+  { idInfo, userinfoClaims }: VerifiedRefresh,
+  isReviewed = false,
+): SessionRecord {
+  const freed = isReviewed && record.credentials !== undefined ? record : withoutLease(record);
   if (freed.credentials === undefined || spent.accessToken === undefined) return freed;
   const { access_token_expires_at: _old, userinfo_claims: _claims, refresh_rejected: _rejected, ended: _ended, ...state } = freed.idp_state;
   return {
@@ -54,6 +75,7 @@ export function withTokens(record: SessionRecord, spent: SpentRefresh, { idInfo,
       ...state,
       tokens_received_at: spent.receivedAt,
       ...(userinfoClaims.length > 0 && { userinfo_claims: userinfoClaims }),
+      ...(isReviewed && { review_due: true }),
       ...(spent.accessTokenExpiresAt !== undefined && { access_token_expires_at: spent.accessTokenExpiresAt }),
     },
   };

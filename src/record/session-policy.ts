@@ -2,28 +2,39 @@ import type { SessionRecord } from "./record.js";
 import { hasEpochTimePassed, type EpochSeconds } from "../clock.js";
 
 /** Why a user is not signed in. Events, the log, the index page and the guard's 401 carry this code. */
-export type EndReason = "no_credentials" | "max_age" | "idle" | "auto_refresh_off" | "refresh_rejected" | "no_refresh_token";
+export type EndReason =
+  "no_credentials" | "max_age" | "idle" | "claims_rejected" | "denied" | "auto_refresh_off" | "refresh_rejected" | "no_refresh_token";
 
-/** What the gate decides about a session: valid, valid after a refresh, or ended. */
-export type Verdict = { readonly kind: "valid" } | { readonly kind: "refresh" } | { readonly kind: "ended"; readonly reason: EndReason };
+/**
+ * What the gate decides about a session: valid, valid after a refresh, or ended. A refresh renews the tokens, unless only the
+ * application's code has to accept the claims (`review_due`).
+ */
+export type Verdict =
+  | { readonly kind: "valid" }
+  | { readonly kind: "refresh"; readonly reason: "id_token_expired" | "review_due" }
+  | { readonly kind: "ended"; readonly reason: EndReason };
 
 /** The settings that the gate reads. Ages in seconds; null: no such session limit. */
 export interface PolicySettings {
   readonly sessionAutoRefresh: boolean;
   readonly sessionMaxAge: number | null;
   readonly sessionIdleTimeout: number | null;
+  /** The version of the application's claims schema. Absent: there is no schema. */
+  readonly claimsVersion?: string | undefined;
 }
 
 /** Seconds by which a stamp may lie in the future, because the clocks of processes differ. A later stamp is invalid. */
 export const MAX_FUTURE_SECONDS = 300;
 
 const VALID: Verdict = Object.freeze({ kind: "valid" });
-const REFRESH: Verdict = Object.freeze({ kind: "refresh" });
+const REFRESH: Verdict = Object.freeze({ kind: "refresh", reason: "id_token_expired" });
+const REVIEW: Verdict = Object.freeze({ kind: "refresh", reason: "review_due" });
 
 const ended = (reason: EndReason): Verdict => Object.freeze({ kind: "ended", reason });
 const NO_CREDENTIALS = ended("no_credentials");
 const MAX_AGE = ended("max_age");
 const IDLE = ended("idle");
+const REJECTED = { claims_rejected: ended("claims_rejected"), denied: ended("denied") };
 const AUTO_REFRESH_OFF = ended("auto_refresh_off");
 const REFRESH_REJECTED = ended("refresh_rejected");
 const NO_REFRESH_TOKEN = ended("no_refresh_token");
@@ -34,13 +45,20 @@ export function judge(record: SessionRecord | undefined, settings: PolicySetting
   // 1. and 2. The session limits.
   const limit = limitReached(record, settings, now);
   if (limit !== undefined) return limit;
+  // The application's code has ended it.
+  if (record.idp_state.rejected !== undefined) return REJECTED[record.idp_state.rejected];
   // 3. The ID token has not expired. Without a usable `exp` it counts as expired.
-  if (!hasEpochTimePassed(record.id_info?.exp as number, now)) return VALID;
+  if (!hasEpochTimePassed(record.id_info?.exp as number, now)) return isReviewDue(record, settings) ? REVIEW : VALID;
   // 4. A refresh may extend a session within its limits.
   if (!settings.sessionAutoRefresh) return AUTO_REFRESH_OFF;
   if (record.credentials.refresh_token !== undefined) return REFRESH;
   // 5. There is nothing to refresh with.
   return record.idp_state.refresh_rejected === true ? REFRESH_REJECTED : NO_REFRESH_TOKEN;
+}
+
+/** Whether the application's code has to accept the claims: after a refresh, or because its schema has another version. */
+function isReviewDue({ idp_state: state }: SessionRecord, { claimsVersion }: PolicySettings): boolean {
+  return state.review_due === true || (claimsVersion !== undefined && state.claims_version !== claimsVersion);
 }
 
 type Stamps = Pick<SessionRecord, "idp_login_at" | "idp_last_active">;

@@ -1,13 +1,22 @@
 import { remaining, type PolicySettings } from "./session-policy.js";
-import { hasSubject, userPayload, type Claims, type UserPayload } from "./identity.js";
+import { hasSubject, sessionUser, type Claims, type SessionUser } from "./identity.js";
 import { deepFreeze } from "./json.js";
 import type { SessionRecord } from "./record.js";
 import type { EpochSeconds } from "../clock.js";
 
-/** The session of a signed-in user, as `getSession` returns it. Frozen. Times are epoch seconds, the unit of `exp`. */
-export interface Session {
-  readonly user: UserPayload;
-  readonly claims: Claims;
+/**
+ * The session of a signed-in user, as `getSession` returns it. Frozen. Times are epoch seconds, the unit of `exp`. It is for the server
+ * only: what a browser may see is `clientState`.
+ *
+ * @typeParam OwnClaims the output of the claims schema
+ * @typeParam Data the application's own data
+ */
+export interface Session<OwnClaims extends object = object, Data extends object = Record<string, unknown>> {
+  readonly user: SessionUser;
+  /** The verified claims; where the option `claims` is set, the output of the schema replaces claims of the same name. */
+  readonly claims: Claims & OwnClaims;
+  /** The data that `onSignIn` and `updateData` stored. An empty object before that. */
+  readonly data: Readonly<Data>;
   /** When the user signed in. Null: not known. A refresh does not change it. */
   readonly signedInAt: EpochSeconds | null;
   /** When the user was last active: the time of this request. Null without an idle timeout (`IDP_SESSION_IDLE_TIMEOUT`). */
@@ -33,12 +42,29 @@ export function sessionView(record: SessionRecord, policy: PolicySettings, now: 
   const isRefreshable = policy.sessionAutoRefresh && record.credentials?.refresh_token !== undefined;
   const ends = [left.maxAge, left.idle, isRefreshable ? null : left.idToken].filter((seconds) => seconds !== null);
   return deepFreeze({
-    user: userPayload(claims),
-    // A copy with an ordinary prototype. Claims in a framework's own session must stay unfrozen, so those are cloned. The memory
-    // store's are frozen already.
-    claims: Object.isFrozen(claims) ? Object.freeze({ ...claims }) : structuredClone(claims),
+    ...identityIn(record, claims),
     signedInAt: Number.isFinite(record.idp_login_at) ? (record.idp_login_at as EpochSeconds) : null,
     lastActive: isStamped ? now : null,
     expiresAt: ends.length === 0 ? null : now + Math.min(...ends),
   });
+}
+
+/** The part of a session that its times do not change. Null as for `sessionView`. */
+export function sessionIdentity(record: SessionRecord): Pick<Session, "user" | "claims" | "data"> | null {
+  const claims = record.id_info;
+  return hasSubject(claims) ? deepFreeze(identityIn(record, claims)) : null;
+}
+
+function identityIn(record: SessionRecord, claims: Claims): Pick<Session, "user" | "claims" | "data"> {
+  const { claims: output, data = {} } = record.idp_state;
+  return {
+    user: sessionUser(claims),
+    claims: viewOf({ ...claims, ...output, iss: claims.iss, sub: claims.sub }, Object.isFrozen(claims)),
+    data: viewOf(data, Object.isFrozen(data)),
+  };
+}
+
+/** Returns a value that can be frozen. Values in a framework's own session must stay unfrozen; the memory store's are frozen already. */
+function viewOf<Value extends object>(value: Value, isFrozen: boolean): Value {
+  return isFrozen ? { ...value } : structuredClone(value);
 }

@@ -1468,8 +1468,8 @@ describe("idle()", () => {
         verifyRefreshed: async () => ({ idInfo: {}, userinfoClaims: [] }),
       };
       const none = () => {};
-      const refresher = createRefresher({ provider, clock: systemClock, events: new EventHub(none, systemClock), orphanedTokens: {}, tasks: new UnawaitedTasks(), userPatience: 5000, concurrency: 20 });
-      void refresher.refresh(session, ({ credentials }) => credentials.token === "a");
+      const refresher = createRefresher({ provider, clock: systemClock, events: new EventHub(none, systemClock), orphanedTokens: {}, application: { reviewsRefreshes: false }, tasks: new UnawaitedTasks(), userPatience: 5000, concurrency: 20 });
+      void refresher.refresh(session, ({ credentials }) => credentials.token === "a" ? "tokens" : undefined);
       await refresher.idle();
       console.log(record.credentials.refresh_token, writes);`;
     const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], {

@@ -123,7 +123,7 @@ describe("in debug mode", () => {
     await user.signIn();
     application.clock.advance(3_600_000);
     const [writes, requests] = [store.writes.length, application.provider.requests.length];
-    expect((await user.get(DEBUG)).json().policy.verdict).toEqual({ kind: "refresh" });
+    expect((await user.get(DEBUG)).json().policy.verdict).toEqual({ kind: "refresh", reason: "id_token_expired" });
     await user.get(DEBUG, { method: "HEAD" });
     expect([store.writes.length, application.provider.requests.length]).toEqual([writes, requests]);
   });

@@ -25,10 +25,10 @@ function before(work: (request: Request, response: Response) => void): { readonl
 /** idpauth with parts replaced. */
 function patched(patch: (auth: ExpressIdpAuth, options: IdpAuthOptions) => Partial<ExpressIdpAuth>): Pick<ExpressChanges, "idpAuth"> {
   return {
-    idpAuth(options = {}) {
+    idpAuth: ((options: IdpAuthOptions = {}) => {
       const auth = idpAuth(options);
       return { ...auth, ...patch(auth, options) };
-    },
+    }) as typeof idpAuth,
   };
 }
 
@@ -610,9 +610,9 @@ function undoing(): Pick<BrokenApplication, "first" | "setup"> {
 /** The accessors and the guard of the mount that was made first, for every mount. */
 function oneForAll(): typeof idpAuth {
   let first: ExpressIdpAuth | undefined;
-  return (options) => {
+  return ((options: IdpAuthOptions) => {
     const auth = idpAuth(options);
     first ??= auth;
     return { ...first, mount: auth.mount, routes: auth.routes };
-  };
+  }) as typeof idpAuth;
 }

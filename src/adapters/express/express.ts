@@ -1,12 +1,12 @@
 import type { Application, NextFunction, Request, RequestHandler, Response, Router } from "express";
 import {
-  assertGuardResponses,
   createIdpAuth,
   guardCalledError,
   respondToBlocked,
   type AdapterAuth,
   type Finding,
   type GuardResponsesOf,
+  type GuardRule,
   type IdpAuthOptions,
 } from "../../index.js";
 import { keepPrivate, writeReply } from "../node/node.js";
@@ -18,7 +18,11 @@ import { sessionMiddlewareOf } from "./session-middleware.js";
 export type GuardResponses = GuardResponsesOf<[request: Request, response: Response], [next: NextFunction]>;
 
 /** idpauth for Express 4 and 5. */
-export interface ExpressIdpAuth extends AdapterAuth<Request> {
+export interface ExpressIdpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>> extends AdapterAuth<
+  Request,
+  OwnClaims,
+  Data
+> {
   /**
    * Runs the startup checks and mounts the endpoints. Call it after the session middleware, if there is one, and before the guarded
    * routes. Unlike `start`, it knows whether the session middleware is installed.
@@ -30,8 +34,8 @@ export interface ExpressIdpAuth extends AdapterAuth<Request> {
   readonly routes: RequestHandler;
   /** Middleware that lets only users pass who are signed in within the session limits. */
   readonly idpRequired: RequestHandler;
-  /** As `idpRequired`, with your own responses. */
-  idpRequiredWith(responses: GuardResponses): RequestHandler;
+  /** As `idpRequired`, with a rule for the route and your own responses. */
+  idpRequiredWith(route: GuardResponses & GuardRule<OwnClaims, Data>): RequestHandler;
 }
 
 /**
@@ -42,8 +46,10 @@ export interface ExpressIdpAuth extends AdapterAuth<Request> {
  * auth.mount(app);
  * app.get("/reports", auth.idpRequired, handler);
  */
-export function idpAuth(options: IdpAuthOptions = {}): ExpressIdpAuth {
-  const { handle, guard, ...auth } = createIdpAuth<Request>(options, {
+export function idpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>(
+  options: IdpAuthOptions<OwnClaims, Data> = {},
+): ExpressIdpAuth<OwnClaims, Data> {
+  const { handle, guard, declareGuard, ...auth } = createIdpAuth<Request, OwnClaims, Data>(options, {
     name: "Express",
     request: (raw) => new ExpressRequest(raw),
     session: frameworkSessionOf,
@@ -63,11 +69,12 @@ export function idpAuth(options: IdpAuthOptions = {}): ExpressIdpAuth {
       .catch(next);
   };
 
-  function idpRequiredWith(responses: GuardResponses): RequestHandler {
-    assertGuardResponses(responses);
+  function idpRequiredWith(route: GuardResponses & GuardRule<OwnClaims, Data>): RequestHandler {
+    declareGuard(route);
+    const responses: GuardResponses = route;
     return function idpRequired(request, response, next) {
       if (typeof next !== "function") throw guardCalledError("app.get(path, auth.idpRequired, handler)");
-      guard(request).then((blocked) => {
+      guard(request, route).then((blocked) => {
         if (blocked === undefined) {
           keepPrivate(response);
           next();

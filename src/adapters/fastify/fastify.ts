@@ -9,13 +9,13 @@ import type {
   RawServerBase,
 } from "fastify";
 import {
-  assertGuardResponses,
   createIdpAuth,
   guardCalledError,
   respondToBlocked,
   type AdapterAuth,
   type Blocked,
   type GuardResponsesOf,
+  type GuardRule,
   type IdpAuthOptions,
 } from "../../index.js";
 import { endpoints, notEncapsulated, pathBelow } from "./endpoints.js";
@@ -47,7 +47,11 @@ export type IdpAuthPlugin = <Server extends RawServerBase, Provider extends Fast
 ) => void;
 
 /** idpauth for Fastify 5. */
-export interface FastifyIdpAuth extends AdapterAuth<AnyFastifyRequest> {
+export interface FastifyIdpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>> extends AdapterAuth<
+  AnyFastifyRequest,
+  OwnClaims,
+  Data
+> {
   /**
    * Runs the startup checks and serves the endpoints: `await app.register(auth.plugin)`. Register it after the session plugin, if there
    * is one. In a scope with a prefix, the mount path is still the whole path: `{ mountPath: "/area/idpauth/" }`.
@@ -57,8 +61,8 @@ export interface FastifyIdpAuth extends AdapterAuth<AnyFastifyRequest> {
   readonly plugin: IdpAuthPlugin;
   /** Lets only users pass who are signed in within the session limits: `{ preHandler: auth.idpRequired }`. */
   readonly idpRequired: GuardHook;
-  /** As `idpRequired`, with your own responses. */
-  idpRequiredWith(responses: GuardResponses): GuardHook;
+  /** As `idpRequired`, with a rule for the route and your own responses. */
+  idpRequiredWith(route: GuardResponses & GuardRule<OwnClaims, Data>): GuardHook;
 }
 
 /**
@@ -69,9 +73,11 @@ export interface FastifyIdpAuth extends AdapterAuth<AnyFastifyRequest> {
  * await app.register(auth.plugin);
  * app.get("/reports", { preHandler: auth.idpRequired }, handler);
  */
-export function idpAuth(options: IdpAuthOptions = {}): FastifyIdpAuth {
+export function idpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>(
+  options: IdpAuthOptions<OwnClaims, Data> = {},
+): FastifyIdpAuth<OwnClaims, Data> {
   const sessions = options.session === "host" ? new FastifySessions() : undefined;
-  const { handle, guard, ...auth } = createIdpAuth<AnyFastifyRequest>(options, {
+  const { handle, guard, declareGuard, ...auth } = createIdpAuth<AnyFastifyRequest, OwnClaims, Data>(options, {
     name: "Fastify",
     request: (request) => new FastifyMessage(request),
     session: (request) => sessions?.of(request),
@@ -109,8 +115,9 @@ export function idpAuth(options: IdpAuthOptions = {}): FastifyIdpAuth {
     }
   };
 
-  function idpRequiredWith(responses: GuardResponses): GuardHook {
-    assertGuardResponses(responses);
+  function idpRequiredWith(route: GuardResponses & GuardRule<OwnClaims, Data>): GuardHook {
+    declareGuard(route);
+    const responses: GuardResponses = route;
 
     async function turnAway(request: FastifyRequest, reply: FastifyReply, blocked: Blocked): Promise<void> {
       const sent = await respondToBlocked(blocked, responses, [request, reply], [], (own) => {
@@ -122,7 +129,7 @@ export function idpAuth(options: IdpAuthOptions = {}): FastifyIdpAuth {
     return function idpRequired(request, reply, done) {
       if (typeof done !== "function") throw guardCalledError("app.get(path, { preHandler: auth.idpRequired }, handler)");
       sessions?.meet(request, reply);
-      guard(request).then((blocked) => {
+      guard(request, route).then((blocked) => {
         if (blocked === undefined) {
           keepReplyPrivate(reply);
           done();

@@ -1,11 +1,4 @@
-import {
-  assertGuardResponses,
-  assertHandler,
-  createIdpAuth,
-  type AdapterAuth,
-  type GuardResponsesOf,
-  type IdpAuthOptions,
-} from "../../index.js";
+import { assertHandler, createIdpAuth, type AdapterAuth, type GuardResponsesOf, type GuardRule, type IdpAuthOptions } from "../../index.js";
 import { blockedResponse, toResponse, WebRequest } from "./message.js";
 import { keepPrivate } from "./private-response.js";
 
@@ -22,7 +15,11 @@ export type Guard = <Rest extends readonly unknown[]>(handler: Handler<Rest>) =>
 export type GuardResponses = GuardResponsesOf<[request: Request], [], Response | Promise<Response>>;
 
 /** idpauth for servers that turn a `Request` of the Fetch standard into a `Response`. */
-export interface FetchIdpAuth extends AdapterAuth<Request> {
+export interface FetchIdpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>> extends AdapterAuth<
+  Request,
+  OwnClaims,
+  Data
+> {
   /**
    * Responds to a request for one of the endpoints. It rejects with any error, for the application's own error handling.
    *
@@ -32,13 +29,13 @@ export interface FetchIdpAuth extends AdapterAuth<Request> {
   fetch(request: Request): Promise<Response> | undefined;
   /** Lets only users pass to the handler who are signed in within the session limits. */
   readonly idpRequired: Guard;
-  /** As `idpRequired`, with your own responses. */
-  idpRequiredWith(responses: GuardResponses): Guard;
+  /** As `idpRequired`, with a rule for the route and your own responses. */
+  idpRequiredWith(route: GuardResponses & GuardRule<OwnClaims, Data>): Guard;
   /**
    * The guard for hooks, loaders and middleware. It returns the response for a user who must not pass, and undefined if the user may
    * pass. Pass your own response to `keepPrivate` then, so that no cache stores it: `return keepPrivate(await resolve(event))`.
    */
-  guard(request: Request, responses?: GuardResponses): Promise<Response | undefined>;
+  guard(request: Request, route?: GuardResponses & GuardRule<OwnClaims, Data>): Promise<Response | undefined>;
 }
 
 /**
@@ -50,23 +47,27 @@ export interface FetchIdpAuth extends AdapterAuth<Request> {
  * const reports = auth.idpRequired((request) => Response.json({ … }));
  * const response = (await auth.fetch(request)) ?? (await reports(request));
  */
-export function idpAuth(options: IdpAuthOptions = {}): FetchIdpAuth {
+export function idpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>(
+  options: IdpAuthOptions<OwnClaims, Data> = {},
+): FetchIdpAuth<OwnClaims, Data> {
   const {
     handle,
     guard: decide,
+    declareGuard,
     ...auth
-  } = createIdpAuth<Request>(options, { name: "a fetch-style server", request: (raw) => new WebRequest(raw) });
+  } = createIdpAuth<Request, OwnClaims, Data>(options, { name: "a fetch-style server", request: (raw) => new WebRequest(raw) });
 
-  async function guard(request: Request, responses: GuardResponses = {}): Promise<Response | undefined> {
-    const blocked = await decide(request);
+  async function guard(request: Request, route: GuardResponses & GuardRule<OwnClaims, Data> = {}): Promise<Response | undefined> {
+    const responses: GuardResponses = route;
+    const blocked = await decide(request, route);
     return blocked === undefined ? undefined : blockedResponse(blocked, responses, [request], []);
   }
 
-  function idpRequiredWith(responses: GuardResponses): Guard {
-    assertGuardResponses(responses);
+  function idpRequiredWith(route: GuardResponses & GuardRule<OwnClaims, Data>): Guard {
+    declareGuard(route);
     return (handler) => {
       assertHandler(handler, "const reports = auth.idpRequired((request) => Response.json({ … }))");
-      return async (request, ...rest) => (await guard(request, responses)) ?? keepPrivate(await handler(request, ...rest));
+      return async (request, ...rest) => (await guard(request, route)) ?? keepPrivate(await handler(request, ...rest));
     };
   }
 

@@ -1,12 +1,12 @@
 import { Hono, type Context, type Env, type MiddlewareHandler, type Next, type Schema } from "hono";
 import {
-  assertGuardResponses,
   createIdpAuth,
   guardCalledError,
   respondToBlocked,
   type AdapterAuth,
   type Finding,
   type GuardResponsesOf,
+  type GuardRule,
   type IdpAuthOptions,
 } from "../../index.js";
 import { keepPrivate } from "../fetch/fetch.js";
@@ -17,7 +17,11 @@ import { respond } from "./response.js";
 export type GuardResponses = GuardResponsesOf<[c: Context], [], Response | Promise<Response>>;
 
 /** idpauth for Hono 4. */
-export interface HonoIdpAuth extends AdapterAuth<Context> {
+export interface HonoIdpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>> extends AdapterAuth<
+  Context,
+  OwnClaims,
+  Data
+> {
   /**
    * Runs the startup checks and mounts the endpoints. Hono's router then selects their requests, so other requests cost nothing.
    *
@@ -33,8 +37,8 @@ export interface HonoIdpAuth extends AdapterAuth<Context> {
   readonly middleware: MiddlewareHandler;
   /** Middleware that lets only users pass who are signed in within the session limits. */
   readonly idpRequired: MiddlewareHandler;
-  /** As `idpRequired`, with your own responses. */
-  idpRequiredWith(responses: GuardResponses): MiddlewareHandler;
+  /** As `idpRequired`, with a rule for the route and your own responses. */
+  idpRequiredWith(route: GuardResponses & GuardRule<OwnClaims, Data>): MiddlewareHandler;
 }
 
 /**
@@ -45,8 +49,10 @@ export interface HonoIdpAuth extends AdapterAuth<Context> {
  * auth.mount(app);
  * app.get("/reports", auth.idpRequired, handler);
  */
-export function idpAuth(options: IdpAuthOptions = {}): HonoIdpAuth {
-  const { handle, guard, ...auth } = createIdpAuth<Context>(options, { name: "Hono", request: requestOf });
+export function idpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>(
+  options: IdpAuthOptions<OwnClaims, Data> = {},
+): HonoIdpAuth<OwnClaims, Data> {
+  const { handle, guard, declareGuard, ...auth } = createIdpAuth<Context, OwnClaims, Data>(options, { name: "Hono", request: requestOf });
 
   const middleware: MiddlewareHandler = (c, next) => {
     const handled = handle(c);
@@ -56,11 +62,12 @@ export function idpAuth(options: IdpAuthOptions = {}): HonoIdpAuth {
   const routes = new Hono();
   routes.use(middleware);
 
-  function idpRequiredWith(responses: GuardResponses): MiddlewareHandler {
-    assertGuardResponses(responses);
+  function idpRequiredWith(route: GuardResponses & GuardRule<OwnClaims, Data>): MiddlewareHandler {
+    declareGuard(route);
+    const responses: GuardResponses = route;
 
     async function guarded(c: Context, next: Next): Promise<Response | undefined> {
-      const blocked = await guard(c);
+      const blocked = await guard(c, route);
       if (blocked !== undefined) return respondToBlocked(blocked, responses, [c], [], (reply) => respond(c, reply));
       await next();
       const response = keepPrivate(c.res);

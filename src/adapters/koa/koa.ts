@@ -1,13 +1,13 @@
 import type Koa from "koa";
 import type { DefaultContext, DefaultState, ExtendableContext, Next, ParameterizedContext } from "koa";
 import {
-  assertGuardResponses,
   createIdpAuth,
   guardCalledError,
   respondToBlocked,
   type AdapterAuth,
   type Finding,
   type GuardResponsesOf,
+  type GuardRule,
   type IdpAuthOptions,
 } from "../../index.js";
 import { keepPrivate } from "../node/node.js";
@@ -29,7 +29,11 @@ export type GuardResponses<StateT = DefaultState, ContextT = DefaultContext> = G
 >;
 
 /** idpauth for Koa 3. */
-export interface KoaIdpAuth extends AdapterAuth<AnyContext> {
+export interface KoaIdpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>> extends AdapterAuth<
+  AnyContext,
+  OwnClaims,
+  Data
+> {
   /**
    * Runs the startup checks and mounts the endpoints: `app.use(auth.routes)`. Mount on the application itself, because middleware of a
    * router runs only where a route matches.
@@ -41,9 +45,9 @@ export interface KoaIdpAuth extends AdapterAuth<AnyContext> {
   readonly routes: KoaMiddleware;
   /** Middleware that lets only users pass who are signed in within the session limits. */
   readonly idpRequired: KoaMiddleware;
-  /** As `idpRequired`, with your own responses. */
+  /** As `idpRequired`, with a rule for the route and your own responses. */
   idpRequiredWith<StateT = DefaultState, ContextT = DefaultContext>(
-    responses: GuardResponses<StateT, ContextT>,
+    route: GuardResponses<StateT, ContextT> & GuardRule<OwnClaims, Data>,
   ): (ctx: ParameterizedContext<StateT, ContextT>, next: Next) => Promise<unknown>;
 }
 
@@ -55,8 +59,10 @@ export interface KoaIdpAuth extends AdapterAuth<AnyContext> {
  * auth.mount(app);
  * router.get("/reports", auth.idpRequired, handler);
  */
-export function idpAuth(options: IdpAuthOptions = {}): KoaIdpAuth {
-  const { handle, guard, ...auth } = createIdpAuth<AnyContext>(options, {
+export function idpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>(
+  options: IdpAuthOptions<OwnClaims, Data> = {},
+): KoaIdpAuth<OwnClaims, Data> {
+  const { handle, guard, declareGuard, ...auth } = createIdpAuth<AnyContext, OwnClaims, Data>(options, {
     name: "Koa",
     request: (ctx) => new KoaRequest(ctx),
     middlewareRemedy:
@@ -71,12 +77,13 @@ export function idpAuth(options: IdpAuthOptions = {}): KoaIdpAuth {
     });
   };
 
-  function idpRequiredWith<StateT, ContextT>(responses: GuardResponses<StateT, ContextT>) {
+  function idpRequiredWith<StateT, ContextT>(route: GuardResponses<StateT, ContextT> & GuardRule<OwnClaims, Data>) {
     type Context = ParameterizedContext<StateT, ContextT>;
-    assertGuardResponses(responses);
+    declareGuard(route);
+    const responses: GuardResponses<StateT, ContextT> = route;
 
     async function guarded(ctx: Context, next: Next): Promise<unknown> {
-      const blocked = await guard(ctx);
+      const blocked = await guard(ctx, route);
       if (blocked === undefined) {
         keepPrivate(ctx.res);
         return next();

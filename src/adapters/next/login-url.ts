@@ -1,4 +1,4 @@
-import { loginUrlBackTo, type BlockedUser } from "../../index.js";
+import { loginUrlBackTo, type BlockedForStepUp, type BlockedUser } from "../../index.js";
 import { ComponentRequest, type Incoming } from "./request.js";
 
 /**
@@ -21,6 +21,6 @@ export function pageLoginUrl(
 }
 
 /** @param fallback a URL whose origin is used where the application's own origin is unknown */
-export function absoluteLoginUrl({ loginUrl, origin }: BlockedUser<"navigation">, fallback: string): string {
+export function absoluteLoginUrl({ loginUrl, origin }: BlockedUser<"navigation"> | BlockedForStepUp, fallback: string): string {
   return new URL(loginUrl, origin ?? fallback).href;
 }

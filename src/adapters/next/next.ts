@@ -1,7 +1,7 @@
 import { headers } from "next/headers.js";
 import { NextResponse, type NextRequest } from "next/server.js";
 import {
-  assertGuardResponses,
+  assertGuardOptions,
   assertHandler,
   ERRORS,
   SESSION_FOR_TESTS,
@@ -10,7 +10,9 @@ import {
   type Credentials,
   type Explanation,
   type Finding,
+  type DetailedSessionProbe,
   type GuardResponsesOf,
+  type GuardRule,
   type IdpAuth,
   type Session,
   type Subject,
@@ -49,8 +51,8 @@ const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as 
  * idpauth for the App Router of Next.js 16. Without a request, a function reads the current one from `headers()`. That works in server
  * components, server actions, route handlers and the proxy, and makes a page dynamic.
  */
-export interface NextIdpAuth extends Pick<
-  IdpAuth<Incoming>,
+export interface NextIdpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>> extends Pick<
+  IdpAuth<Incoming, OwnClaims, Data>,
   "endSession" | "revokeIdpToken" | "isValidIdpUrl" | "mountPath" | "idle" | "on" | typeof SESSION_FOR_TESTS
 > {
   /**
@@ -66,8 +68,8 @@ export interface NextIdpAuth extends Pick<
   readonly proxy: (request: NextRequest, event: ProxyEvent) => Promise<Response>;
   /** Lets only users pass to the handler who are signed in within the session limits. */
   readonly idpRequired: RouteGuard;
-  /** As `idpRequired`, with your own responses. */
-  idpRequiredWith(responses: GuardResponses): RouteGuard;
+  /** As `idpRequired`, with a rule for the route and your own responses. */
+  idpRequiredWith(route: GuardResponses & GuardRule<OwnClaims, Data>): RouteGuard;
   /**
    * The user of a server component or server action. A user who is not signed in is redirected to the login.
    *
@@ -79,7 +81,8 @@ export interface NextIdpAuth extends Pick<
 
   /**
    * The user's credentials, refreshed when the ID token has expired; null when signed out. It does not look at the expiry of the
-   * access token in them: for a token that an API still accepts, use `getAccessToken`.
+   * access token in them: for a token that an API still accepts, use `getAccessToken`. The result contains the client secret and
+   * tokens, so it must never reach a browser.
    *
    * @throws ProviderUnavailableError | StoreUnavailableError an outage (503); the user may still be signed in
    */
@@ -87,7 +90,19 @@ export interface NextIdpAuth extends Pick<
   /** The user's email, name and picture, after the same gate as `getCredentials`; null when signed out. */
   getUser(request?: Request): Promise<UserPayload | null>;
   /** The session of a signed-in user: user, verified claims and times, read-only; null when signed out. It applies the same gate. */
-  getSession(request?: Request): Promise<Session | null>;
+  getSession(request?: Request): Promise<Session<OwnClaims, Data> | null>;
+  /** What the browser may see of the session: the body of `GET /idpauth/session?details=true`. It does not count as activity. */
+  clientState(request?: Request): Promise<DetailedSessionProbe>;
+  /** The application's own data, read-only; undefined when signed out. */
+  getData(request?: Request): Promise<Readonly<Data> | undefined>;
+  /**
+   * Changes the application's own data by compare-and-swap.
+   *
+   * @param change a pure function from the newest data to the next data; it may run again
+   * @returns the new data; undefined when signed out, or if the session has ended meanwhile
+   * @throws TypeError the result is not JSON, or larger than `dataLimit`; nothing changes
+   */
+  updateData(change: (data: Readonly<Data>) => Data, request?: Request): Promise<Readonly<Data> | undefined>;
   /** The record's specified keys as stored, for debugging. It applies no gate: never authorize by it; use `getSession`. */
   readSessionRecord(request?: Request): Promise<Readonly<Record<string, unknown>> | null>;
   /** As `getCredentials`, but also looks at the access token's own expiry. */
@@ -117,8 +132,10 @@ export interface NextIdpAuth extends Pick<
  * // a server component
  * const user = await auth.requireUser();
  */
-export function idpAuth(options: NextIdpAuthOptions = {}): NextIdpAuth {
-  const component = processComponent(options, {
+export function idpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>(
+  options: NextIdpAuthOptions<OwnClaims, Data> = {},
+): NextIdpAuth<OwnClaims, Data> {
+  const component = processComponent<OwnClaims, Data>(options, {
     name: "Next.js",
     request: (raw) => (raw instanceof Request ? new RouteRequest(raw) : raw),
   });
@@ -135,7 +152,10 @@ export function idpAuth(options: NextIdpAuthOptions = {}): NextIdpAuth {
     return known;
   }
 
-  async function forRequest<Result>(call: (auth: IdpAuth<Incoming>, raw: Incoming) => Promise<Result>, request?: Request): Promise<Result> {
+  async function forRequest<Result>(
+    call: (auth: IdpAuth<Incoming, OwnClaims, Data>, raw: Incoming) => Promise<Result>,
+    request?: Request,
+  ): Promise<Result> {
     const raw = request ?? (await current());
     return withDigests(() => call(component(), raw));
   }
@@ -156,13 +176,15 @@ export function idpAuth(options: NextIdpAuthOptions = {}): NextIdpAuth {
     return reply === undefined ? new Response(null, { status: 404 }) : toResponse(reply, request.method);
   }
 
-  function idpRequiredWith(responses: GuardResponses): RouteGuard {
-    assertGuardResponses(responses);
+  function idpRequiredWith(route: GuardResponses & GuardRule<OwnClaims, Data>): RouteGuard {
+    assertGuardOptions(route);
+    const responses: GuardResponses = route;
 
     async function turnAway(request: NextRequest, context: unknown, blocked: Blocked): Promise<Response> {
       const response = await blockedResponse(blocked, responses, [request, context], []);
       // The redirect of a proxy must be absolute.
-      if (blocked.kind === "navigation" && responses.navigation === undefined && isProxyEvent(context)) {
+      const isNavigation = blocked.kind === "navigation" || (blocked.kind === "stepUp" && blocked.isNavigation);
+      if (isNavigation && responses[blocked.kind] === undefined && isProxyEvent(context)) {
         response.headers.set("Location", absoluteLoginUrl(blocked, request.url));
       }
       return response;
@@ -173,7 +195,7 @@ export function idpAuth(options: NextIdpAuthOptions = {}): NextIdpAuth {
       return async (request, ...context) => {
         const raw = isProxyEvent(context[0]) ? proxied(request) : request;
         guardedRequests.set(await headers(), raw);
-        const blocked = await component().guard(raw);
+        const blocked = await component().guard(raw, route);
         if (blocked !== undefined) return turnAway(request, context[0], blocked);
         const result = await handler(request, ...context);
         return result instanceof Response ? keepPrivate(result) : result;
@@ -189,6 +211,7 @@ export function idpAuth(options: NextIdpAuthOptions = {}): NextIdpAuth {
     // The user signed in, or a refresh ended, between the two calls.
     if (blocked === undefined) return requireUser(page);
     if (blocked.kind === "unavailable") throw withDigest(blocked.error);
+    if (blocked.kind === "forbidden" || blocked.kind === "stepUp") throw new TypeError("A guard without a rule blocked by a rule.");
     return redirect(pageLoginUrl(blocked, raw, page.returnTo));
   }
 
@@ -214,6 +237,9 @@ export function idpAuth(options: NextIdpAuthOptions = {}): NextIdpAuth {
     getCredentials: (request) => forRequest((auth, raw) => auth.getCredentials(raw), request),
     getUser: (request) => forRequest((auth, raw) => auth.getUser(raw), request),
     getSession: (request) => forRequest((auth, raw) => auth.getSession(raw), request),
+    clientState: (request) => forRequest((auth, raw) => auth.clientState(raw), request),
+    getData: (request) => forRequest((auth, raw) => auth.getData(raw), request),
+    updateData: (change, request) => forRequest((auth, raw) => auth.updateData(raw, change), request),
     readSessionRecord: (request) => forRequest((auth, raw) => auth.readSessionRecord(raw), request),
     getAccessToken: (options, request) => forRequest((auth, raw) => auth.getAccessToken(raw, options), request),
     checkIdpAuthentication: (request) => forRequest((auth, raw) => auth.checkIdpAuthentication(raw), request),

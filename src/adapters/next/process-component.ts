@@ -2,7 +2,10 @@ import { createIdpAuth, type FrameworkAdapter, type IdpAuth, type IdpAuthOptions
 import type { Incoming } from "./request.js";
 
 /** Options of idpauth for Next.js. */
-export interface NextIdpAuthOptions extends Omit<IdpAuthOptions, "store"> {
+export interface NextIdpAuthOptions<OwnClaims extends object = object, Data extends object = Record<string, unknown>> extends Omit<
+  IdpAuthOptions<OwnClaims, Data>,
+  "store"
+> {
   /**
    * Stores the sessions. A function is called once per process, by the first request, so that `next build`, which loads every module
    * too, opens no store.
@@ -24,12 +27,17 @@ interface Known {
 const KEY = Symbol.for("idpauth.next");
 
 /** Returns a function that gives the component of this process for these options. Its first call builds it; `next build` makes none. */
-export function processComponent(options: NextIdpAuthOptions, adapter: FrameworkAdapter<Incoming>): () => Component {
+export function processComponent<OwnClaims extends object, Data extends object>(
+  given: NextIdpAuthOptions<OwnClaims, Data>,
+  adapter: FrameworkAdapter<Incoming>,
+): () => IdpAuth<Incoming, OwnClaims, Data> {
+  // Components of all types are in one list. The types are the caller's own.
+  const options = given as unknown as NextIdpAuthOptions;
   return () => {
     const all = ((globalThis as unknown as Record<symbol, Known[] | undefined>)[KEY] ??= []);
     let known = all.find((each) => each.options === options) ?? all.find((each) => isSame(each.options, options));
     if (known === undefined) all.push((known = { options }));
-    return (known.component ??= create(known.options, adapter));
+    return (known.component ??= create(known.options, adapter)) as unknown as IdpAuth<Incoming, OwnClaims, Data>;
   };
 }
 
@@ -41,11 +49,16 @@ function create({ store, ...options }: NextIdpAuthOptions, adapter: FrameworkAda
 }
 
 /**
- * Whether two bundles evaluated the same call. Plain values must be equal. Each bundle has its own functions and its own store, so for
- * these it counts that both are given; the first ones are used.
+ * Whether two bundles evaluated the same call. Plain values must be equal. Each bundle has its own functions, store and claims schema,
+ * so for these it counts that both are given; the first ones are used.
  */
 function isSame(some: NextIdpAuthOptions, other: NextIdpAuthOptions): boolean {
-  return isEqual({ ...some, store: some.store !== undefined }, { ...other, store: other.store !== undefined });
+  const comparable = (options: NextIdpAuthOptions) => ({
+    ...options,
+    store: options.store !== undefined,
+    claims: options.claims !== undefined,
+  });
+  return isEqual(comparable(some), comparable(other));
 }
 
 function isEqual(some: unknown, other: unknown): boolean {

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
-  assertGuardResponses,
   assertHandler,
   createIdpAuth,
   respondToBlocked,
   type AdapterAuth,
   type GuardResponsesOf,
+  type GuardRule,
   type IdpAuthOptions,
 } from "../../index.js";
 import { respondToError } from "./error.js";
@@ -43,7 +43,11 @@ export interface ListenerOptions<Request = IncomingMessage, Response = ServerRes
 }
 
 /** idpauth for node:http, node:https, and node:http2 by its compatibility API. */
-export interface NodeIdpAuth extends AdapterAuth<AnyRequest> {
+export interface NodeIdpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>> extends AdapterAuth<
+  AnyRequest,
+  OwnClaims,
+  Data
+> {
   /**
    * Runs the startup checks and returns a listener for a server. The listener serves the endpoints and passes every other request to
    * the handler. It catches the errors of the handler, which would otherwise end the process.
@@ -68,9 +72,9 @@ export interface NodeIdpAuth extends AdapterAuth<AnyRequest> {
   >(
     handler: Handler<Request, Response, Rest>,
   ): Guarded<Request, Response, Rest>;
-  /** As `idpRequired`, with your own responses: `auth.idpRequiredWith({ … })(handler)`. */
+  /** As `idpRequired`, with a rule for the route and your own responses: `auth.idpRequiredWith({ … })(handler)`. */
   idpRequiredWith<Request extends AnyRequest = IncomingMessage, Response extends AnyResponse = ServerResponse>(
-    responses: GuardResponses<Request, Response>,
+    route: GuardResponses<Request, Response> & GuardRule<OwnClaims, Data>,
   ): <Rest extends readonly unknown[] = []>(handler: Handler<Request, Response, Rest>) => Guarded<Request, Response, Rest>;
 }
 
@@ -82,12 +86,15 @@ export interface NodeIdpAuth extends AdapterAuth<AnyRequest> {
  * const reports = auth.idpRequired((request, response) => …);
  * createServer(auth.listener((request, response) => …)).listen(3000);
  */
-export function idpAuth(options: IdpAuthOptions = {}): NodeIdpAuth {
+export function idpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>(
+  options: IdpAuthOptions<OwnClaims, Data> = {},
+): NodeIdpAuth<OwnClaims, Data> {
   const {
     handle: replyTo,
     guard,
+    declareGuard,
     ...auth
-  } = createIdpAuth<AnyRequest>(options, {
+  } = createIdpAuth<AnyRequest, OwnClaims, Data>(options, {
     name: "node:http",
     request: (message) => new NodeRequest(message),
     middlewareRemedy: 'Leave out session: "host" and give a `store`: idpauth brings its own server-side sessions.',
@@ -102,12 +109,15 @@ export function idpAuth(options: IdpAuthOptions = {}): NodeIdpAuth {
     });
   }
 
-  function idpRequiredWith<Request extends AnyRequest, Response extends AnyResponse>(responses: GuardResponses<Request, Response>) {
-    assertGuardResponses(responses);
+  function idpRequiredWith<Request extends AnyRequest, Response extends AnyResponse>(
+    route: GuardResponses<Request, Response> & GuardRule<OwnClaims, Data>,
+  ) {
+    declareGuard(route);
+    const responses: GuardResponses<Request, Response> = route;
     return <Rest extends readonly unknown[]>(handler: Handler<Request, Response, Rest>): Guarded<Request, Response, Rest> => {
       assertHandler(handler, "const reports = auth.idpRequired((request, response) => …)");
       return async function idpRequired(request, response, ...rest) {
-        const blocked = await guard(request);
+        const blocked = await guard(request, route);
         if (blocked !== undefined) {
           await respondToBlocked(blocked, responses, [request, response], [], (reply) => {
             writeReply(response, reply);

@@ -1,0 +1,50 @@
+import { jsonCopy } from "../record/application-data.js";
+import type { JsonObject } from "../record/json.js";
+
+/** The part of the Standard Schema interface, version 1, that idpauth uses. */
+export interface ClaimsSchema<Output> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
+  };
+}
+
+type SchemaResult<Output> = { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] };
+
+interface SchemaIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** What a schema decides about claims. `paths`: the claims that it does not accept, safe to log. */
+export type SchemaDecision =
+  { readonly accepted: true; readonly output: JsonObject } | { readonly accepted: false; readonly paths: readonly string[] };
+
+/**
+ * Runs a schema on a copy of the claims.
+ *
+ * @throws TypeError the output is not a JSON object; and everything that the schema throws
+ */
+export async function runSchema(schema: ClaimsSchema<unknown>, claims: object): Promise<SchemaDecision> {
+  const result = await schema["~standard"].validate(structuredClone({ ...claims }));
+  if (result.issues !== undefined) return { accepted: false, paths: pathsOf(result.issues) };
+  return { accepted: true, output: jsonCopy(result.value, "The output of the claims schema") };
+}
+
+const MAX_PATHS = 10;
+const MAX_PATH_LENGTH = 100;
+
+/** The paths of the issues. Provider and user choose names inside claims, so every unusual character is replaced. */
+function pathsOf(issues: readonly SchemaIssue[]): string[] {
+  const paths = issues.map(({ path = [] }) => {
+    const keys = path.map((part) => String(typeof part === "object" ? part.key : part));
+    return (
+      keys
+        .join(".")
+        .slice(0, MAX_PATH_LENGTH)
+        .replace(/[^\w.:/-]/g, "?") || "(all claims)"
+    );
+  });
+  return [...new Set(paths)].slice(0, MAX_PATHS);
+}

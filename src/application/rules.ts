@@ -1,0 +1,50 @@
+/** Ready-made rules for `allow`, and for the application's own code. */
+
+/** What a rule looks at. A session has it, and so has the input of `onSignIn`. */
+export interface WithClaims {
+  readonly claims: Readonly<Record<string, unknown>>;
+}
+
+/** Decides whether a user may pass. Only `true` lets the user pass. */
+export type Rule<Subject> = (subject: Subject) => boolean | Promise<boolean>;
+
+/**
+ * A rule: the claim equals the value, or is a list that contains it.
+ *
+ * @param name the claim, for example `groups`
+ */
+export function hasClaim(name: string, value: string | number | boolean): (subject: WithClaims) => boolean {
+  return ({ claims }) => {
+    const claim = Object.hasOwn(claims, name) ? claims[name] : undefined;
+    return Array.isArray(claim) ? claim.includes(value) : claim === value;
+  };
+}
+
+/**
+ * A rule: the user's email address has this domain, and the provider has verified the address (`email_verified` is true). A subdomain
+ * is another domain.
+ *
+ * @param domain without `@`, in any letter case
+ */
+export function emailDomain(domain: string): (subject: WithClaims) => boolean {
+  if (domain === "" || domain.includes("@")) throw new TypeError("`emailDomain` takes a domain without `@`, such as `example.com`.");
+  const ending = `@${domain.toLowerCase()}`;
+  return ({ claims: { email, email_verified: isVerified } }) =>
+    isVerified === true && typeof email === "string" && email.slice(Math.max(0, email.lastIndexOf("@"))).toLowerCase() === ending;
+}
+
+/** A rule: at least one of the rules returns true. They run in order until one does. */
+export function anyOf<Subject>(...rules: readonly Rule<Subject>[]): (subject: Subject) => Promise<boolean> {
+  return async (subject) => {
+    for (const rule of rules) if ((await rule(subject)) === true) return true;
+    return false;
+  };
+}
+
+/** A rule: all rules return true. They run in order until one does not. Without rules it is false. */
+export function allOf<Subject>(...rules: readonly Rule<Subject>[]): (subject: Subject) => Promise<boolean> {
+  return async (subject) => {
+    for (const rule of rules) if ((await rule(subject)) !== true) return false;
+    return rules.length > 0;
+  };
+}

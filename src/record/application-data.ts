@@ -1,0 +1,77 @@
+/** The application's own JSON in a session: the check of its values, and the changes to the record. */
+import { isTooDeep, MAX_DEPTH, type JsonObject } from "./json.js";
+import type { SessionRecord } from "./record.js";
+
+/**
+ * Returns a copy of a value that JSON can represent exactly: plain objects, arrays, strings, finite numbers, booleans and null.
+ * Members that are undefined are left out, as `JSON.stringify` does.
+ *
+ * @param name what the value is, for the message
+ * @param limit bytes of the JSON text in UTF-8
+ * @throws TypeError the value is no such object, is cyclic, is nested too deeply, has an accessor, or is too large
+ */
+export function jsonCopy(value: unknown, name: string, limit = Infinity): JsonObject {
+  if (!isPlainObject(value)) throw new TypeError(`${name} must be a plain object.`);
+  const copy = copyOf(value, name, []) as JsonObject;
+  if (limit !== Infinity) {
+    const bytes = new TextEncoder().encode(JSON.stringify(copy)).length;
+    if (bytes > limit) throw new TypeError(`${name} has ${String(bytes)} bytes as JSON. The limit is ${String(limit)} bytes.`);
+  }
+  return copy;
+}
+
+/** @param parents the objects that contain the value */
+function copyOf(value: unknown, path: string, parents: readonly unknown[]): unknown {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  if (parents.length === MAX_DEPTH || parents.includes(value)) throw new TypeError(`${path} is nested too deeply, or contains itself.`);
+  const within = [...parents, value];
+  if (Array.isArray(value)) return Array.from(value, (item, index) => copyOf(item, `${path}[${String(index)}]`, within));
+  if (!isPlainObject(value)) throw new TypeError(`${path} must be JSON: an object, a list, a string, a finite number, a boolean or null.`);
+  const copy: Record<string, unknown> = {};
+  for (const [key, { value: member, get, enumerable }] of Object.entries(Object.getOwnPropertyDescriptors(value))) {
+    if (enumerable !== true) continue;
+    if (get !== undefined || key === "__proto__")
+      throw new TypeError(`${path} must not have the member \`${key.slice(0, 100)}\` in this form.`);
+    if (member !== undefined) copy[key] = copyOf(member, `${path}.${key.slice(0, 100)}`, within);
+  }
+  return copy;
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  // The second: an object of another realm, such as a test runner's.
+  return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;
+}
+
+/** Whether a stored value can be the application's data. */
+export function isApplicationData(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !isTooDeep(value);
+}
+
+/** The record with the application's data. */
+export function withData(record: SessionRecord, data: JsonObject): SessionRecord {
+  return { ...record, idp_state: { ...record.idp_state, data } };
+}
+
+/** What the application's code decided about the tokens of a refresh. */
+export interface Review {
+  /** The output of the claims schema, and its version. Undefined: there is no schema. */
+  readonly claims?: { readonly output: JsonObject; readonly version: string } | undefined;
+  /** Returns the new data. Undefined: the data stays. */
+  readonly changeData?: ((data: JsonObject) => JsonObject) | undefined;
+}
+
+/** The record after the application's code accepted it. */
+export function withReview(record: SessionRecord, { claims, changeData }: Review): SessionRecord {
+  const { review_due: _due, lease: _lease, ...state } = record.idp_state;
+  return {
+    ...record,
+    idp_state: {
+      ...state,
+      ...(claims && { claims: claims.output, claims_version: claims.version }),
+      ...(changeData && { data: changeData(state.data ?? {}) }),
+    },
+  };
+}
