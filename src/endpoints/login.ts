@@ -13,6 +13,7 @@ import { failureReply, outageReply } from "./failure-reply.js";
 import { loginHop } from "./login-hop.js";
 import { passedParameters } from "./login-parameters.js";
 import { isSilent } from "./silent-login.js";
+import { stepUpParameters } from "./step-up-parameters.js";
 import { badParameters, choice, type BadParameter } from "./parameters.js";
 
 /** GET {mountPath}login/: redirects the user to the provider, or gives a script the URL to navigate to. */
@@ -25,9 +26,10 @@ export async function login(visit: SessionRequest, context: EndpointContext): Pr
   const query = new URLSearchParams(queryOf(request.target));
   const wanted = readParameters(query);
   const { passed, bad } = passedParameters(query, settings.loginParams);
-  if (!("scheme" in wanted) || bad.length > 0) {
+  const { stepUp, bad: badStepUp } = stepUpParameters(query);
+  if (!("scheme" in wanted) || bad.length > 0 || badStepUp.length > 0) {
     events.refused("login", "invalid_parameter");
-    return badParameters([...("scheme" in wanted ? [] : wanted.bad), ...bad], request, publicPath);
+    return badParameters([...("scheme" in wanted ? [] : wanted.bad), ...bad, ...badStepUp], request, publicPath);
   }
   if (origin === undefined) {
     events.refused("login", "host_invalid");
@@ -48,6 +50,7 @@ export async function login(visit: SessionRequest, context: EndpointContext): Pr
     redirect_uri: `${origin}${publicPath}login-callback`,
     issuer: settings.issuer,
     started_at: now,
+    ...(stepUp && { step_up: stepUp }),
   };
   try {
     // The provider first: during an outage of the provider nothing is stored.
@@ -58,6 +61,7 @@ export async function login(visit: SessionRequest, context: EndpointContext): Pr
       verifier: pending.verifier,
       selectAccount: query.get("select_account") === "true",
       parameters: passed,
+      stepUp,
     });
     const debug = settings.debug ? { scheme: wanted.scheme, origin: destination.decision, final_redirect: destination.url } : undefined;
     const started = isSilent(url) ? { ...pending, silent: true as const } : pending;

@@ -51,11 +51,15 @@ function assertMaxAge(value: unknown): void {
 
 /** One value of `acr_values`, which are separated by spaces. */
 const ACR = /^[\x21-\x7e]{1,200}$/;
-const MAX_ACRS = 10;
+export const MAX_ACRS = 10;
+
+export function isAcr(value: unknown): boolean {
+  return typeof value === "string" && ACR.test(value);
+}
 
 function assertAcr(value: unknown): void {
   const list: unknown = typeof value === "string" ? [value] : value;
-  if (Array.isArray(list) && list.length > 0 && list.length <= MAX_ACRS && list.every((acr) => typeof acr === "string" && ACR.test(acr)))
+  if (Array.isArray(list) && list.length > 0 && list.length <= MAX_ACRS && list.every(isAcr))
     return;
   throw new TypeError(`\`acr\` of \`auth.idpRequiredWith\` is a text without spaces, or a list of 1 to ${String(MAX_ACRS)} such texts.`);
 }

@@ -1,7 +1,7 @@
 import type { EpochSeconds } from "../clock.js";
 import type { Credentials } from "../record/credentials.js";
 import type { IdInfo } from "../record/identity.js";
-import type { SessionRecord } from "../record/record.js";
+import type { SessionRecord, StepUp } from "../record/record.js";
 
 /** The parameters of an authorization request. */
 export interface AuthorizationRequest {
@@ -12,6 +12,8 @@ export interface AuthorizationRequest {
   readonly verifier: string;
   /** True: the provider lets the user choose an account instead of using its own session. */
   readonly selectAccount?: boolean;
+  /** What the user's authentication must show. The provider then has the user authenticate again where necessary. */
+  readonly stepUp?: StepUp | undefined;
   /** Further parameters that this login passes on, none of them the protocol's own. `IDP_AUTHORIZATION_PARAMS` wins over them. */
   readonly parameters?: Readonly<Record<string, string>>;
 }

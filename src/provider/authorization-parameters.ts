@@ -1,6 +1,7 @@
 import type { AuthorizationParams } from "../config/parameter-kinds.js";
 import { isGoogleIssuer } from "../config/provider-hosts.js";
 import { parseUrl } from "../http/redirects.js";
+import type { StepUp } from "../record/record.js";
 import type { ProviderSettings } from "./provider-settings.js";
 
 /** The scope that requests a refresh token (OpenID Connect Core section 11). Google has its own parameter instead. */
@@ -39,6 +40,32 @@ export function furtherParameters(
   ofLogin: Readonly<Record<string, string>> = {},
 ): AuthorizationParams {
   return { ...offlineParameters(settings, scopes), ...ofLogin, ...settings.authorizationParams };
+}
+
+/**
+ * Returns the parameters that have the user authenticate again (OpenID Connect Core section 3.1.2.1). Pure.
+ *
+ * @param prompt the prompt of any other login; a `consent` in it stays, since it can bring the refresh token
+ */
+export function stepUpParameters(
+  { issuer }: Pick<ProviderSettings, "issuer">,
+  { max_age: maxAge, acr }: StepUp,
+  prompt: string | readonly string[] | undefined,
+): Readonly<Record<string, string>> {
+  const asksConsent = [prompt ?? []].flat().some((value) => value.split(" ").includes("consent"));
+  return {
+    // Some providers know `prompt` but not `max_age`. `login` never weakens what `max_age` demands.
+    ...(maxAge !== undefined && { max_age: String(maxAge), prompt: asksConsent ? "login consent" : "login" }),
+    ...(acr !== undefined && { acr_values: acr.join(" ") }),
+    // Entra ID has authentication contexts instead, which it reports in the claim `acrs`.
+    ...(acr !== undefined && isEntra(issuer) && { claims: JSON.stringify({ id_token: { acrs: { essential: true, values: acr } } }) }),
+  };
+}
+
+const ENTRA = /(?:^|\.)login\.microsoftonline\.(?:com|us)$/;
+
+function isEntra(issuer: string): boolean {
+  return ENTRA.test(parseUrl(issuer)?.hostname ?? "");
 }
 
 /** The hostnames of providers that support `select_account` without announcing it. */

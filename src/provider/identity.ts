@@ -5,7 +5,7 @@ import type { EpochSeconds } from "../clock.js";
 const IDENTITY = ["email", "email_verified", "name", "picture"] as const;
 
 /** The claims about the authentication. Only a sign-in proves them, never a refresh. */
-const AUTHENTICATION = ["auth_time", "acr", "amr"] as const;
+const AUTHENTICATION = ["auth_time", "acr", "amr", "acrs"] as const;
 
 /**
  * The claims that userinfo never supplies: those of the token and the authentication, and references to claims in other documents

@@ -20,7 +20,7 @@ import { createBackOff } from "./endpoint-back-off.js";
 import { BestEffortEndpoint } from "./best-effort-endpoint.js";
 import { createBackchannel, withDeadline } from "./transport.js";
 import { createDiscovery, type Discovery, type ProviderMetadata } from "./discovery.js";
-import { accountPrompt, defaultScopesLackRefresh, furtherParameters, loginScopes } from "./authorization-parameters.js";
+import { accountPrompt, defaultScopesLackRefresh, furtherParameters, loginScopes, stepUpParameters } from "./authorization-parameters.js";
 import { checkContinuity, checkNonce, verifyIdToken } from "./id-token.js";
 import { refreshedClaims } from "./identity.js";
 import { createJwks, type Jwks } from "./jwks.js";
@@ -94,15 +94,17 @@ class OpenIdProvider implements Provider {
   }
 
   async authorizationUrl(request: AuthorizationRequest): Promise<string> {
-    const { redirectUri, state, nonce, verifier, selectAccount = false, parameters } = request;
+    const { redirectUri, state, nonce, verifier, selectAccount = false, parameters, stepUp } = request;
     const metadata = await this.#discovery.current();
     this.#assertSupported(metadata);
     this.#userinfo.assertAvailable(metadata);
     this.#warnOfScopes(metadata);
     const scopes = loginScopes(this.#settings, metadata.scopes_supported);
     const url = new URL(metadata.authorization_endpoint);
+    const further = furtherParameters(this.#settings, scopes, parameters);
     const all: AuthorizationParams = {
-      ...furtherParameters(this.#settings, scopes, parameters),
+      ...further,
+      ...(stepUp && stepUpParameters(this.#settings, stepUp, further["prompt"])),
       ...(selectAccount && { prompt: accountPrompt(this.#settings, metadata.prompt_values_supported) }),
       client_id: this.#settings.clientId,
       response_type: "code",

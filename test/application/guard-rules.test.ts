@@ -1,0 +1,187 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { allOf, anyOf, emailDomain, hasClaim, type Blocked, type GuardRule } from "../../src/index.js";
+import { TestClock } from "../../src/testing/test-clock.js";
+import { startApplication, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+
+const PAGE = { headers: { accept: "text/html" } };
+const SCRIPT = { headers: { accept: "application/json" } };
+let application: Application;
+
+async function signedIn(options: ApplicationOptions = {}): Promise<TestUser> {
+  application = await startApplication({ clock: new TestClock(), ...options });
+  const user = application.user();
+  await user.signIn();
+  return user;
+}
+
+afterEach(() => application.stop());
+
+const guard = (user: TestUser, rule: GuardRule, as = PAGE, target = "/transfer?to=7"): Promise<Blocked | undefined> =>
+  application.auth.guard(user.request(target, as), rule);
+
+describe("allow", () => {
+  it("lets only `true` pass; anything else is 403 and no redirect", async () => {
+    const user = await signedIn();
+    expect(await guard(user, { allow: () => true })).toBeUndefined();
+    expect(await guard(user, { allow: () => Promise.resolve(true) })).toBeUndefined();
+    for (const value of [false, 1, "true", {}, undefined, null]) {
+      const blocked = await guard(user, { allow: () => value as boolean });
+      expect([blocked?.kind, blocked?.reply.status]).toEqual(["forbidden", 403]);
+    }
+  });
+
+  it("is 403 as a page or as JSON `forbidden`", async () => {
+    const user = await signedIn();
+    const page = await guard(user, { allow: () => false });
+    expect(page?.reply.headers["Content-Type"]).toMatch(/^text\/html/);
+    const json = await guard(user, { allow: () => false }, SCRIPT);
+    expect(JSON.parse(json?.reply.body ?? "")).toMatchObject({ status: 403, code: "forbidden" });
+  });
+
+  it("that throws rejects with that error", async () => {
+    const user = await signedIn();
+    const error = new Error("no database");
+    await expect(guard(user, { allow: () => Promise.reject(error) })).rejects.toBe(error);
+  });
+
+  it("does not run for a user who is not signed in", async () => {
+    await signedIn();
+    const blocked = await guard(application.user(), { allow: () => expect.fail("it ran") as never });
+    expect(blocked?.kind).toBe("navigation");
+  });
+
+  it("sees user, claims and data", async () => {
+    const user = await signedIn({ onSignIn: () => ({ data: { role: "admin" } }) });
+    const rule: GuardRule = {
+      allow: ({ user: { email }, claims, data }) => email === "ada@example.com" && claims.email === email && data["role"] === "admin",
+    };
+    expect(await guard(user, rule)).toBeUndefined();
+  });
+});
+
+describe("ready-made rules", () => {
+  const subject = (claims: object) => ({ claims: claims as Record<string, unknown> });
+
+  it("hasClaim: equal, or in the list; inherited members do not count", () => {
+    expect(hasClaim("groups", "admin")(subject({ groups: ["staff", "admin"] }))).toBe(true);
+    expect(hasClaim("role", "admin")(subject({ role: "admin" }))).toBe(true);
+    for (const claims of [{}, { groups: "administrators" }, { groups: [["admin"]] }, { groups: { admin: true } }, Object.create({ groups: "admin" })]) {
+      expect(hasClaim("groups", "admin")(subject(claims as object))).toBe(false);
+    }
+  });
+
+  it.each([
+    [{ email: "Ada@EXAMPLE.com", email_verified: true }, true],
+    [{ email: "ada@example.com", email_verified: "true" }, false],
+    [{ email: "ada@example.com" }, false],
+    [{ email: "ada@notexample.com", email_verified: true }, false],
+    [{ email: "ada@example.com.evil.com", email_verified: true }, false],
+    [{ email: "example.com", email_verified: true }, false],
+    [{ email: '"ada@evil.com"@example.com', email_verified: true }, true],
+    [{ email: ["ada@example.com"], email_verified: true }, false],
+  ])("emailDomain: %j is %s", (claims, passes) => {
+    expect(emailDomain("Example.com")(subject(claims))).toBe(passes);
+  });
+
+  it("anyOf and allOf take rules that are async, and count only true", async () => {
+    const yes = () => Promise.resolve(true);
+    const no = () => false;
+    const odd = () => 1 as unknown as boolean;
+    expect(await anyOf(no, yes)({})).toBe(true);
+    expect(await anyOf(no, odd)({})).toBe(false);
+    expect(await allOf(yes, yes)({})).toBe(true);
+    expect(await allOf(yes, odd)({})).toBe(false);
+    expect([await anyOf()({}), await allOf()({})]).toEqual([false, false]);
+  });
+});
+
+describe("step-up", () => {
+  const rule = { maxAge: 60 };
+
+  it("a page leads to the provider with max_age and prompt=login, and back to the page with a new session", async () => {
+    const user = await signedIn();
+    const key = [...user.cookies.values()].join();
+    const blocked = await guard(user, rule);
+    expect(blocked?.kind).toBe("stepUp");
+    const login = await user.get(blocked?.reply.headers["Location"] ?? "");
+    const query = new URL(login.location).searchParams;
+    expect([query.get("max_age"), query.get("prompt")]).toEqual(["60", "login consent"]);
+    const callback = new URL(await application.provider.signInCode(login.location));
+    const back = await user.get(`${callback.pathname}${callback.search}`);
+    expect([back.status, back.location]).toEqual([302, "http://app.example/transfer?to=7"]);
+    expect([...user.cookies.values()].join()).not.toBe(key);
+    expect(await guard(user, rule)).toBeUndefined();
+    application.clock.advance(120_000);
+    expect((await guard(user, rule))?.kind).toBe("stepUp");
+  });
+
+  it("anything else gets the challenge of RFC 9470 and the address of the login", async () => {
+    const user = await signedIn();
+    const { reply } = (await guard(user, { maxAge: 60, acr: ["gold", "silver"] }, SCRIPT)) ?? {};
+    expect(reply?.status).toBe(401);
+    expect(reply?.headers["WWW-Authenticate"]).toBe(
+      'Bearer error="insufficient_user_authentication", error_description="Sign in again to continue", max_age="60", acr_values="gold silver"',
+    );
+    expect(JSON.parse(reply?.body ?? "")).toMatchObject({
+      error: "insufficient_user_authentication",
+      login_url: "/idpauth/login/?max_age=60&acr_values=gold+silver",
+    });
+  });
+
+  it("a refresh never makes the authentication look newer", async () => {
+    const user = await signedIn();
+    const login = await user.get("/idpauth/login/?max_age=60");
+    const callback = new URL(await application.provider.signInCode(login.location));
+    await user.get(`${callback.pathname}${callback.search}`);
+    expect(await guard(user, { maxAge: 3600 })).toBeUndefined();
+    application.clock.advance(3_700_000);
+    expect((await guard(user, { maxAge: 3600 }))?.kind).toBe("stepUp");
+    expect(application.provider.requestsTo("token", { grant_type: "refresh_token" })).toHaveLength(1);
+  });
+
+  it("an acr that the provider does not reach: 403 step_up_failed, no loop, and the session stays", async () => {
+    const user = await signedIn({ provider: { acrValues: ["bronze"] } as never });
+    const blocked = await guard(user, { acr: "gold" });
+    const login = await user.get(blocked?.reply.headers["Location"] ?? "");
+    expect(new URL(login.location).searchParams.get("acr_values")).toBe("gold");
+    const callback = new URL(await application.provider.signInCode(login.location));
+    const back = await user.get(`${callback.pathname}${callback.search}`, SCRIPT);
+    expect([back.status, (back.json() as { code: unknown }).code]).toEqual([403, "step_up_failed"]);
+    expect(await user.isSignedIn()).toBe(true);
+  });
+
+  it("another person's: 403, and the present session stays", async () => {
+    const user = await signedIn();
+    const login = await user.get("/idpauth/login/?max_age=60");
+    const callback = new URL(await application.provider.signInCode(login.location, { sub: "grace", email: "grace@example.com" }));
+    const back = await user.get(`${callback.pathname}${callback.search}`, SCRIPT);
+    expect([back.status, (back.json() as { code: unknown }).code]).toEqual([403, "step_up_failed"]);
+    expect((await application.auth.getUser(user.request("/")))?.email).toBe("ada@example.com");
+  });
+
+  it("keeps the same person's data", async () => {
+    const user = await signedIn({ onSignIn: ({ data }) => (data === undefined ? { data: { n: 1 } } : undefined) });
+    await application.auth.updateData(user.request("/"), () => ({ n: 2 }));
+    const login = await user.get("/idpauth/login/?max_age=60");
+    const callback = new URL(await application.provider.signInCode(login.location));
+    await user.get(`${callback.pathname}${callback.search}`);
+    expect(await application.auth.getData(user.request("/"))).toEqual({ n: 2 });
+  });
+
+  it.each(["max_age=-1", "max_age=1.5", "max_age=", "max_age=1&max_age=2", "acr_values=", "acr_values=a&acr_values=b", "acr_values=%C3%A9"])(
+    "a login with %s is 400",
+    async (query) => {
+      const user = await signedIn();
+      expect((await user.get(`/idpauth/login/?${query}`)).status).toBe(400);
+    },
+  );
+
+  it("warns at start when the issuer is Google, and names maxAge", async () => {
+    await signedIn();
+    const auth = application.another({ issuer: "https://accounts.google.com" });
+    auth.declareGuard({ maxAge: 60 });
+    auth.start();
+    auth.declareGuard({ maxAge: 90 });
+    expect(application.log.filter(({ code }) => code === "W016").map(({ message }) => message.includes("`maxAge`"))).toEqual([true]);
+  });
+});

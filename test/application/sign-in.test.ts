@@ -1,0 +1,397 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { deny, type IdpAuthOptions, type SignInInput } from "../../src/index.js";
+import { TestClock } from "../../src/testing/test-clock.js";
+import { startApplication, type Answer, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+import { watchedStore, type WatchedStore } from "../support/watched-store.js";
+
+const PROBE = "/idpauth/session";
+let application: Application;
+let store: WatchedStore;
+
+async function start(options: ApplicationOptions = {}): Promise<TestUser> {
+  const clock = new TestClock();
+  store = watchedStore(clock);
+  application = await startApplication({ ...options, clock, store });
+  return application.user();
+}
+
+afterEach(() => application.stop());
+
+const isSignedIn = async (user: TestUser): Promise<unknown> => ((await user.get(PROBE)).json() as { authenticated: unknown }).authenticated;
+const sessionOf = (user: TestUser) => application.auth.getSession(user.request("/"));
+const revoked = () => application.provider.requestsTo("revoke").length;
+const codes = () => application.log.map(({ code }) => code);
+const problem = (answer: Answer): unknown => (answer.json() as { code: unknown }).code;
+const asJson = { headers: { accept: "application/json" } };
+
+/** A Standard Schema that runs a function. */
+function schema<Output extends object>(
+  validate: (claims: Record<string, unknown>) => Output | { issues: { message: string; path?: (string | number)[] }[] } | Promise<never>,
+): NonNullable<IdpAuthOptions<Output>["claims"]> {
+  return {
+    "~standard": {
+      version: 1,
+      vendor: "test",
+      validate: async (value) => {
+        const result = await validate(value as Record<string, unknown>);
+        return "issues" in result ? { issues: result.issues } : { value: result as Output };
+      },
+    },
+  };
+}
+
+describe("onSignIn", () => {
+  it("gets the verified claims, the credentials, the request and a signal; its data is in the session", async () => {
+    const seen: SignInInput[] = [];
+    const user = await start({
+      onSignIn(input) {
+        seen.push(input);
+        return { data: { userId: 7, tags: ["a"] } };
+      },
+    });
+    await user.signIn();
+    const [input] = seen;
+    expect(input?.claims).toMatchObject({ sub: expect.any(String) as string, email: "ada@example.com" });
+    expect(input?.credentials.token).toEqual(expect.any(String));
+    expect(input?.request.target).toMatch(/^\/idpauth\/login-callback\?/);
+    expect(input?.data).toBeUndefined();
+    expect(Object.isFrozen(input?.claims)).toBe(true);
+    const session = await sessionOf(user);
+    expect(session?.data).toEqual({ userId: 7, tags: ["a"] });
+    expect(session?.user).toMatchObject({ id: input?.claims.sub, email: "ada@example.com" });
+    expect(await application.auth.getData(user.request("/"))).toEqual({ userId: 7, tags: ["a"] });
+  });
+
+  it("denies: 403 with its message as text, no session, the tokens revoked, and the login used up", async () => {
+    const user = await start({ onSignIn: () => deny("Only <b>staff</b> may sign in.") });
+    const page = await user.signIn();
+    expect(page.status).toBe(403);
+    expect(page.body).toContain("Only &lt;b&gt;staff&lt;/b&gt; may sign in.");
+    expect(await isSignedIn(user)).toBe(false);
+    await application.auth.idle();
+    expect(revoked()).toBe(1);
+    expect(codes()).toContain("callback_failed");
+  });
+
+  it("denies a script with problem+json `sign_in_denied`", async () => {
+    const user = await start({ onSignIn: () => deny() });
+    expect(problem(await user.get(await user.approve(), asJson))).toBe("sign_in_denied");
+  });
+
+  it("a denial leaves the session that was there before", async () => {
+    let isOpen = true;
+    const user = await start({ onSignIn: () => (isOpen ? undefined : deny()) });
+    await user.signIn();
+    isOpen = false;
+    expect((await user.signIn()).status).toBe(403);
+    expect(await isSignedIn(user)).toBe(true);
+  });
+
+  it("throws: 503 with the code `hook_failed`, no session, the tokens revoked, and a log line without the error's message", async () => {
+    const user = await start({
+      onSignIn: ({ credentials }) => {
+        throw new RangeError(`no row for ${credentials.token}`);
+      },
+    });
+    const page = await user.signIn();
+    expect([page.status, page.headers["Retry-After"]]).toEqual([503, "1"]);
+    expect(await isSignedIn(user)).toBe(false);
+    await application.auth.idle();
+    expect(revoked()).toBe(1);
+    const line = application.log.find(({ code }) => code === "hook_threw");
+    expect(line?.message).toBe("`onSignIn` threw RangeError.");
+    expect(line?.details).toMatchObject({ hook: "onSignIn", kind: "RangeError" });
+    expect(JSON.stringify(application.log)).not.toContain("no row");
+  });
+
+  it("takes longer than hookTimeout: 503, and its signal aborts", async () => {
+    let signal: AbortSignal | undefined;
+    const user = await start({
+      hookTimeout: 2,
+      onSignIn: (input) => {
+        signal = input.signal;
+        return new Promise<never>(() => undefined);
+      },
+    });
+    const page = user.signIn();
+    await vi.waitFor(() => {
+      expect(signal).toBeDefined();
+    });
+    application.clock.advance(2_000);
+    expect((await page).status).toBe(503);
+    expect(signal?.aborted).toBe(true);
+  });
+
+  it("runs once for a double click", async () => {
+    let runs = 0;
+    const user = await start({
+      onSignIn() {
+        runs += 1;
+      },
+    });
+    const back = await user.approve();
+    await Promise.all([user.get(back), user.get(back)]);
+    expect(runs).toBe(1);
+    expect(await isSignedIn(user)).toBe(true);
+  });
+
+  it.each([
+    ["a function", () => ({ data: { f: () => 1 } })],
+    ["a cycle", () => ({ data: cyclic() })],
+    ["more than dataLimit", () => ({ data: { text: "x".repeat(5_000) } })],
+    ["a getter", () => ({ data: Object.defineProperty({}, "x", { get: () => 1, enumerable: true }) })],
+    ["a list", () => ({ data: [] as unknown as Record<string, unknown> })],
+    ["not a number", () => ({ data: { n: Number.NaN } })],
+    ["__proto__", () => ({ data: JSON.parse('{"__proto__":{"admin":true}}') as Record<string, unknown> })],
+  ])("data that is %s: 503 and no session", async (_what, onSignIn) => {
+    const user = await start({ onSignIn });
+    expect((await user.signIn()).status).toBe(503);
+    expect(await isSignedIn(user)).toBe(false);
+    expect(codes()).toContain("hook_threw");
+  });
+
+  it("the same person's sign-in sees the old data and keeps it; another person's starts anew", async () => {
+    const seen: unknown[] = [];
+    const user = await start({
+      onSignIn: ({ claims, data }) => {
+        seen.push([claims.email, data]);
+        return data === undefined ? { data: { visits: 1 } } : undefined;
+      },
+    });
+    await user.signIn();
+    await application.auth.updateData(user.request("/"), (data) => ({ ...data, visits: 2 }));
+    await user.signIn();
+    expect(await application.auth.getData(user.request("/"))).toEqual({ visits: 2 });
+    await user.signIn(undefined, { sub: "grace", email: "grace@example.com" });
+    expect(await application.auth.getData(user.request("/"))).toEqual({ visits: 1 });
+    expect(seen).toEqual([
+      ["ada@example.com", undefined],
+      ["ada@example.com", { visits: 2 }],
+      ["grace@example.com", undefined],
+    ]);
+  });
+});
+
+function cyclic(): Record<string, unknown> {
+  const data: Record<string, unknown> = {};
+  data["self"] = data;
+  data["again"] = data;
+  return data;
+}
+
+describe("claims", () => {
+  const groups = schema(({ groups: found }) =>
+    Array.isArray(found) ? { groups: found as string[] } : { issues: [{ message: "groups: secret-value", path: ["groups", 0] }] },
+  );
+
+  it("stores the schema's output and shows it over the verified claims; iss and sub stay the verified ones", async () => {
+    const user = await start({ claims: schema(() => ({ groups: ["a"], sub: "forged", email: "other@example.com" })) });
+    await user.signIn();
+    const session = await sessionOf(user);
+    expect(session?.claims).toMatchObject({ groups: ["a"], email: "other@example.com", name: "Ada Lovelace" });
+    expect(session?.claims.sub).not.toBe("forged");
+    expect(session?.user.id).toBe(session?.claims.sub);
+  });
+
+  it("that it does not accept: 403 `claims_rejected`, no session, tokens revoked; the log names paths without values", async () => {
+    const user = await start({ claims: groups });
+    expect((await user.signIn()).status).toBe(403);
+    expect(await isSignedIn(user)).toBe(false);
+    await application.auth.idle();
+    expect(revoked()).toBe(1);
+    const line = application.log.find(({ code }) => code === "claims_refused");
+    expect(line?.details).toEqual({ paths: "groups.0" });
+    expect(JSON.stringify(application.log)).not.toContain("secret-value");
+    expect(problem(await user.get(await user.approve(), asJson))).toBe("claims_rejected");
+  });
+
+  it("a refresh whose claims it does not accept ends the session, with that reason", async () => {
+    const user = await start({ claims: groups, provider: { person: { sub: "ada", groups: ["a"] } } });
+    await user.signIn();
+    application.provider.person = { sub: "ada" };
+    application.clock.advance(3_601_000);
+    expect(await isSignedIn(user)).toBe(false);
+    const details = (await user.get(`${PROBE}?details=true`)).json() as { reason: unknown };
+    expect(details.reason).toBe("claims_rejected");
+    await application.auth.idle();
+    expect(revoked()).toBe(1);
+  });
+
+  it("a schema that throws at a refresh is an outage: 503, the tokens are kept, and only the schema runs again", async () => {
+    let isBroken = false;
+    const user = await start({
+      claims: schema(() => {
+        if (isBroken) throw new Error("broken");
+        return { ok: true };
+      }),
+    });
+    await user.signIn();
+    isBroken = true;
+    application.clock.advance(3_601_000);
+    expect((await user.get(PROBE)).status).toBe(503);
+    const refreshes = () => application.provider.requestsTo("token", { grant_type: "refresh_token" }).length;
+    expect(refreshes()).toBe(1);
+    isBroken = false;
+    expect(await isSignedIn(user)).toBe(true);
+    expect(refreshes()).toBe(1);
+  });
+
+  it("a session of another claimsVersion runs through the schema once, when next read", async () => {
+    const user = await start();
+    await user.signIn();
+    let runs = 0;
+    const auth = application.another({
+      claimsVersion: "2",
+      claims: schema(({ email }) => {
+        runs += 1;
+        return { mail: email };
+      }),
+    });
+    auth.start();
+    expect((await auth.getSession(user.request("/")))?.claims).toMatchObject({ mail: "ada@example.com" });
+    expect((await auth.getSession(user.request("/")))?.claims).toMatchObject({ mail: "ada@example.com" });
+    expect(runs).toBe(1);
+  });
+});
+
+describe("onRefresh", () => {
+  const hour = () => {
+    application.clock.advance(3_601_000);
+  };
+
+  it("changes the data by a pure function of the freshest data", async () => {
+    const user = await start({
+      onSignIn: () => ({ data: { count: 1 } }),
+      onRefresh: () => (data) => ({ ...data, count: data["count"] === 5 ? 6 : -1 }),
+    });
+    await user.signIn();
+    await application.auth.updateData(user.request("/"), () => ({ count: 5 }));
+    hour();
+    expect(await application.auth.getData(user.request("/"))).toEqual({ count: 6 });
+  });
+
+  it("denies: the session ends with the reason `denied`, and the refresh token is revoked", async () => {
+    const user = await start({ onRefresh: () => deny() });
+    await user.signIn();
+    hour();
+    expect(await isSignedIn(user)).toBe(false);
+    expect(await application.auth.explainIdpAuthentication(user.request("/"))).toEqual({ authenticated: false, reason: "denied" });
+    await application.auth.idle();
+    expect(revoked()).toBe(1);
+  });
+
+  it("throws: 503, the rotated tokens are kept, and only the hook runs again", async () => {
+    let runs = 0;
+    const user = await start({
+      onRefresh() {
+        runs += 1;
+        if (runs === 1) throw new Error("away");
+      },
+    });
+    await user.signIn();
+    hour();
+    expect((await user.get(PROBE)).status).toBe(503);
+    expect(await application.auth.explainIdpAuthentication(user.request("/"))).toEqual({ authenticated: false, reason: "review_due" });
+    expect(await isSignedIn(user)).toBe(true);
+    expect([runs, application.provider.requestsTo("token", { grant_type: "refresh_token" }).length]).toEqual([2, 1]);
+  });
+});
+
+describe("onSignOut", () => {
+  it("runs after a logout with the session as it was, and after the end of a session by policy", async () => {
+    const seen: unknown[] = [];
+    const user = await start({
+      sessionMaxAge: 600,
+      onSignIn: () => ({ data: { userId: 7 } }),
+      onSignOut({ reason, session, subject }) {
+        seen.push([reason, session?.data, subject.sub === session?.user.id]);
+      },
+    });
+    await user.signIn();
+    await user.get("/idpauth/logout/");
+    await user.signIn();
+    application.clock.advance(601_000);
+    await user.get(PROBE);
+    await user.get(PROBE);
+    await application.auth.idle();
+    expect(seen).toEqual([
+      ["logout", { userId: 7 }, true],
+      ["max_age", { userId: 7 }, true],
+    ]);
+  });
+
+  it("that throws disturbs nothing and is logged", async () => {
+    const user = await start({
+      onSignOut() {
+        throw new Error("away");
+      },
+    });
+    await user.signIn();
+    expect((await user.get("/idpauth/logout/")).status).toBe(302);
+    await application.auth.idle();
+    expect(codes()).toContain("hook_threw");
+  });
+});
+
+describe("clientState and clientData", () => {
+  it("are the body of ?details=true, with the application's part in `data`", async () => {
+    const user = await start({ clientData: ({ user: { email } }) => ({ email, roles: ["reader"] }) });
+    expect(await application.auth.clientState(user.request("/"))).toMatchObject({ authenticated: false, user: null });
+    await user.signIn();
+    const state = await application.auth.clientState(user.request("/"));
+    expect(state.data).toEqual({ email: "ada@example.com", roles: ["reader"] });
+    expect((await user.get(`${PROBE}?details=true`)).json()).toEqual(state);
+    expect((await user.get(PROBE)).json()).not.toHaveProperty("data");
+  });
+
+  it("without `data` when clientData throws; the line names it", async () => {
+    const user = await start({
+      clientData() {
+        throw new Error("x");
+      },
+    });
+    await user.signIn();
+    expect(await application.auth.clientState(user.request("/"))).not.toHaveProperty("data");
+    expect(codes()).toContain("hook_threw");
+  });
+});
+
+describe("updateData", () => {
+  it("gives undefined to a user who is not signed in, and after a logout", async () => {
+    const user = await start();
+    expect(await application.auth.updateData(user.request("/"), () => ({ a: 1 }))).toBeUndefined();
+    await user.signIn();
+    const late = user.request("/");
+    await user.get("/idpauth/logout/");
+    expect(await application.auth.updateData(late, () => ({ a: 1 }))).toBeUndefined();
+    expect(await application.auth.getData(user.request("/"))).toBeUndefined();
+  });
+
+  it("loses no update of two at once", async () => {
+    const user = await start();
+    await user.signIn();
+    const add = () => application.auth.updateData(user.request("/"), ({ n = 0, ...rest }) => ({ ...rest, n: (n as number) + 1 }));
+    await Promise.all([add(), add(), add(), add(), add()]);
+    expect(await application.auth.getData(user.request("/"))).toEqual({ n: 5 });
+  });
+
+  it("refuses what is not JSON, or too large, and changes nothing", async () => {
+    const user = await start({ dataLimit: 20 });
+    await user.signIn();
+    await application.auth.updateData(user.request("/"), () => ({ a: 1 }));
+    await expect(application.auth.updateData(user.request("/"), () => ({ a: "x".repeat(20) }))).rejects.toThrow(/The limit is 20 bytes/);
+    await expect(application.auth.updateData(user.request("/"), () => ({ a: new Date() }))).rejects.toThrow(TypeError);
+    expect(await application.auth.getData(user.request("/"))).toEqual({ a: 1 });
+  });
+
+  it("survives a refresh and a process with other options", async () => {
+    const user = await start();
+    await user.signIn();
+    await application.auth.updateData(user.request("/"), () => ({ a: 1 }));
+    application.clock.advance(3_601_000);
+    const other = application.another({ sessionIdleTimeout: 60 });
+    other.start();
+    expect(await other.getData(user.request("/"))).toEqual({ a: 1 });
+    expect(await application.auth.getData(user.request("/"))).toEqual({ a: 1 });
+  });
+});
