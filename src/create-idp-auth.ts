@@ -6,6 +6,7 @@ import { blockedByOutage, blockedByRule, blockedForStepUp, blockedUser, type Blo
 import { meetsStepUp, stepUpOf, type GuardRule } from "./endpoints/guard-rule.js";
 import { wouldLoop } from "./endpoints/silent-login.js";
 import type { SessionRequest } from "./endpoints/session-request.js";
+import { isTrue } from "./application/rules.js";
 import { check } from "./config/check-table.js";
 import { isGoogleIssuer } from "./config/provider-hosts.js";
 import { isOutage, type Finding } from "./errors.js";
@@ -84,7 +85,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
     const now = epochSeconds(clock);
     if (rule.allow !== undefined) {
       const session = sessionView(record, settings, now);
-      if (session === null || (await rule.allow(session)) !== true) {
+      if (session === null || !isTrue(await rule.allow(session))) {
         events.emit("blocked", { ...identityOf(record.id_info), reason: "forbidden" });
         return blockedByRule(visit, settings);
       }

@@ -16,7 +16,7 @@ const MAX_LENGTH = 500;
  * @param message plain text for the page that the user sees, at most 500 characters; only `onSignIn` shows it
  */
 export function deny(message?: string): Denial {
-  return Object.freeze({ [DENIAL]: true as const, message: message === undefined ? undefined : String(message).slice(0, MAX_LENGTH) });
+  return Object.freeze({ [DENIAL]: true as const, message: message === undefined ? undefined : message.slice(0, MAX_LENGTH) });
 }
 
 export function isDenial(value: unknown): value is Denial {

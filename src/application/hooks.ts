@@ -27,11 +27,15 @@ export interface SignInInput<OwnClaims extends object = object> extends HookInpu
   readonly request: IdpRequest;
 }
 
+// A function without a return statement has the type void.
+/* eslint-disable @typescript-eslint/no-invalid-void-type */
+
 /** The result of `onSignIn`: nothing keeps the data, `data` replaces it, `deny()` refuses the user. */
 export type SignInResult<Data extends object> = { readonly data: Data } | Denial | null | undefined | void;
 
 /** The result of `onRefresh`: nothing, a pure change of the data, or `deny()`, which ends the session. */
 export type RefreshResult<Data extends object> = ((data: Data) => Data) | Denial | null | undefined | void;
+/* eslint-enable @typescript-eslint/no-invalid-void-type */
 
 /** Why a session ended: `logout` (by its user, or by `endSession` and `endAllSessions`), or the reason of the policy. */
 export type SignOutReason = EndReason | "logout";

@@ -36,7 +36,7 @@ export function emailDomain(domain: string): (subject: WithClaims) => boolean {
 /** A rule: at least one of the rules returns true. They run in order until one does. */
 export function anyOf<Subject>(...rules: readonly Rule<Subject>[]): (subject: Subject) => Promise<boolean> {
   return async (subject) => {
-    for (const rule of rules) if ((await rule(subject)) === true) return true;
+    for (const rule of rules) if (isTrue(await rule(subject))) return true;
     return false;
   };
 }
@@ -44,7 +44,12 @@ export function anyOf<Subject>(...rules: readonly Rule<Subject>[]): (subject: Su
 /** A rule: all rules return true. They run in order until one does not. Without rules it is false. */
 export function allOf<Subject>(...rules: readonly Rule<Subject>[]): (subject: Subject) => Promise<boolean> {
   return async (subject) => {
-    for (const rule of rules) if ((await rule(subject)) !== true) return false;
+    for (const rule of rules) if (!isTrue(await rule(subject))) return false;
     return rules.length > 0;
   };
+}
+
+/** Whether a rule lets the user pass. In JavaScript a rule can return anything. */
+export function isTrue(value: unknown): boolean {
+  return value === true;
 }

@@ -59,8 +59,7 @@ export function isAcr(value: unknown): boolean {
 
 function assertAcr(value: unknown): void {
   const list: unknown = typeof value === "string" ? [value] : value;
-  if (Array.isArray(list) && list.length > 0 && list.length <= MAX_ACRS && list.every(isAcr))
-    return;
+  if (Array.isArray(list) && list.length > 0 && list.length <= MAX_ACRS && list.every(isAcr)) return;
   throw new TypeError(`\`acr\` of \`auth.idpRequiredWith\` is a text without spaces, or a list of 1 to ${String(MAX_ACRS)} such texts.`);
 }
 

@@ -46,7 +46,7 @@ describe("allow", () => {
 
   it("does not run for a user who is not signed in", async () => {
     await signedIn();
-    const blocked = await guard(application.user(), { allow: () => expect.fail("it ran") as never });
+    const blocked = await guard(application.user(), { allow: () => expect.fail("it ran") });
     expect(blocked?.kind).toBe("navigation");
   });
 
@@ -65,7 +65,13 @@ describe("ready-made rules", () => {
   it("hasClaim: equal, or in the list; inherited members do not count", () => {
     expect(hasClaim("groups", "admin")(subject({ groups: ["staff", "admin"] }))).toBe(true);
     expect(hasClaim("role", "admin")(subject({ role: "admin" }))).toBe(true);
-    for (const claims of [{}, { groups: "administrators" }, { groups: [["admin"]] }, { groups: { admin: true } }, Object.create({ groups: "admin" })]) {
+    for (const claims of [
+      {},
+      { groups: "administrators" },
+      { groups: [["admin"]] },
+      { groups: { admin: true } },
+      Object.create({ groups: "admin" }),
+    ]) {
       expect(hasClaim("groups", "admin")(subject(claims as object))).toBe(false);
     }
   });
@@ -140,7 +146,7 @@ describe("step-up", () => {
   });
 
   it("an acr that the provider does not reach: 403 step_up_failed, no loop, and the session stays", async () => {
-    const user = await signedIn({ provider: { acrValues: ["bronze"] } as never });
+    const user = await signedIn({ provider: { acrValues: ["bronze"] } });
     const blocked = await guard(user, { acr: "gold" });
     const login = await user.get(blocked?.reply.headers["Location"] ?? "");
     expect(new URL(login.location).searchParams.get("acr_values")).toBe("gold");
@@ -168,13 +174,18 @@ describe("step-up", () => {
     expect(await application.auth.getData(user.request("/"))).toEqual({ n: 2 });
   });
 
-  it.each(["max_age=-1", "max_age=1.5", "max_age=", "max_age=1&max_age=2", "acr_values=", "acr_values=a&acr_values=b", "acr_values=%C3%A9"])(
-    "a login with %s is 400",
-    async (query) => {
-      const user = await signedIn();
-      expect((await user.get(`/idpauth/login/?${query}`)).status).toBe(400);
-    },
-  );
+  it.each([
+    "max_age=-1",
+    "max_age=1.5",
+    "max_age=",
+    "max_age=1&max_age=2",
+    "acr_values=",
+    "acr_values=a&acr_values=b",
+    "acr_values=%C3%A9",
+  ])("a login with %s is 400", async (query) => {
+    const user = await signedIn();
+    expect((await user.get(`/idpauth/login/?${query}`)).status).toBe(400);
+  });
 
   it("warns at start when the issuer is Google, and names maxAge", async () => {
     await signedIn();
