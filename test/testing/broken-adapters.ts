@@ -25,9 +25,9 @@ function before(work: (request: Request, response: Response) => void): { readonl
 /** idpauth with parts replaced. */
 function patched(patch: (auth: ExpressIdpAuth, options: IdpAuthOptions) => Partial<ExpressIdpAuth>): Pick<ExpressChanges, "idpAuth"> {
   return {
-    idpAuth: ((options: IdpAuthOptions = {}) => {
+    idpAuth: ((options?: IdpAuthOptions) => {
       const auth = idpAuth(options);
-      return { ...auth, ...patch(auth, options) };
+      return { ...auth, ...patch(auth, options ?? {}) };
     }) as typeof idpAuth,
   };
 }
