@@ -163,7 +163,14 @@ export function compose<FrameworkRequest extends object>(
       if (!isBundled)
         throw new TypeError('With `session: "host"` the framework keeps the sessions; sign in through its routes (`signIn`).');
       const stampsActivity = settings.sessionIdleTimeout !== null;
-      return createSessionForTests(asked, { ...settings, sessions: bundled, client, stampsActivity, clock });
+      return createSessionForTests(asked, {
+        ...settings,
+        sessions: bundled,
+        client,
+        stampsActivity,
+        clock,
+        checkedData: application.checkedData,
+      });
     },
   };
 }

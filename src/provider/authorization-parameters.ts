@@ -51,11 +51,13 @@ export function stepUpParameters(
   { issuer }: Pick<ProviderSettings, "issuer">,
   { max_age: maxAge, acr }: StepUp,
   prompt: string | readonly string[] | undefined,
-): Readonly<Record<string, string>> {
-  const asksConsent = [prompt ?? []].flat().some((value) => value.split(" ").includes("consent"));
+): AuthorizationParams {
+  const prompts = [prompt ?? []].flat().flatMap((value) => value.split(" "));
   return {
+    // A silent login could only fail, and the guard would send the user back to it.
+    ...(prompts.includes("none") && { prompt: [] }),
     // Some providers know `prompt` but not `max_age`. `login` never weakens what `max_age` demands.
-    ...(maxAge !== undefined && { max_age: String(maxAge), prompt: asksConsent ? "login consent" : "login" }),
+    ...(maxAge !== undefined && { max_age: String(maxAge), prompt: prompts.includes("consent") ? "login consent" : "login" }),
     ...(acr !== undefined && { acr_values: acr.join(" ") }),
     // Entra ID has authentication contexts instead, which it reports in the claim `acrs`.
     ...(acr !== undefined && isEntra(issuer) && { claims: JSON.stringify({ id_token: { acrs: { essential: true, values: acr } } }) }),

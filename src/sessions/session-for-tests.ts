@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { credentialsToDict } from "../record/credentials.js";
+import type { JsonObject } from "../record/json.js";
 import { RECORD_VERSION, type ClientIdentity, type SessionRecord } from "../record/record.js";
 import { epochSeconds, type Clock } from "../clock.js";
 import type { BundledSessions } from "./bundled-sessions.js";
@@ -16,6 +17,8 @@ export interface SessionForTests {
   readonly claims?: Readonly<Record<string, unknown>>;
   /** Default: a random access token and no refresh token, so that the session ends with its ID token. */
   readonly tokens?: { readonly token?: string; readonly refresh_token?: string };
+  /** The application's own data: JSON. */
+  readonly data?: Readonly<Record<string, unknown>>;
   /** Seconds since the epoch. Default: now. */
   readonly loginAt?: number;
   /** The claim `auth_time`: when the user authenticated at the provider, in seconds since the epoch. Default: no such claim. */
@@ -34,13 +37,15 @@ export interface SessionForTestsParts {
   readonly baseUrl: string | null;
   readonly stampsActivity: boolean;
   readonly clock: Clock;
+  /** Checks the application's data. @throws TypeError */
+  readonly checkedData: (data: unknown) => JsonObject;
 }
 
 /** Stores a signed-in session. @returns the Set-Cookie values for the browser */
 export async function createSessionForTests(asked: SessionForTests, parts: SessionForTestsParts): Promise<readonly string[]> {
   const { sessions, client, scope, baseUrl, stampsActivity, clock } = parts;
   const now = epochSeconds(clock);
-  const { claims, tokens = {}, loginAt = now, authTime, acr, secure = baseUrl?.startsWith("https:") === true } = asked;
+  const { claims, tokens = {}, loginAt = now, authTime, acr, data, secure = baseUrl?.startsWith("https:") === true } = asked;
   const record: SessionRecord = {
     credentials: credentialsToDict({
       token: tokens.token ?? `access-token-for-tests-${randomUUID()}`,
@@ -63,7 +68,7 @@ export async function createSessionForTests(asked: SessionForTests, parts: Sessi
     },
     idp_login_at: loginAt,
     ...(stampsActivity && { idp_last_active: now }),
-    idp_state: { v: RECORD_VERSION, issuer: client.issuer },
+    idp_state: { v: RECORD_VERSION, issuer: client.issuer, ...(data !== undefined && { data: parts.checkedData(data) }) },
   };
   const session = sessions.open(undefined, secure);
   await session.begin(() => record);

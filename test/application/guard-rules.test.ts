@@ -156,6 +156,16 @@ describe("step-up", () => {
     expect(await user.isSignedIn()).toBe(true);
   });
 
+  it("by acr alone drops prompt=none, since a silent login could only fail", async () => {
+    application = await startApplication({ clock: new TestClock(), loginPrompt: "none" });
+    application.provider.signedIn.set("ada-1815", Math.floor(application.clock.now() / 1000));
+    const user = application.user();
+    await user.signIn();
+    const blocked = await guard(user, { acr: "gold" });
+    const login = await user.get(blocked?.reply.headers["Location"] ?? "");
+    expect(new URL(login.location).searchParams.has("prompt")).toBe(false);
+  });
+
   it("another person's: 403, and the present session stays", async () => {
     const user = await signedIn();
     const login = await user.get("/idpauth/login/?max_age=60");

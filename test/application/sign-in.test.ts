@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { deny, type IdpAuthOptions, type SignInInput } from "../../src/index.js";
+import { signedInAs } from "../../src/testing/sign-in/signed-in-as.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { startApplication, type Answer, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
@@ -393,5 +394,18 @@ describe("updateData", () => {
     other.start();
     expect(await other.getData(user.request("/"))).toEqual({ a: 1 });
     expect(await application.auth.getData(user.request("/"))).toEqual({ a: 1 });
+  });
+});
+
+describe("signedInAs", () => {
+  it("takes the application's data, authTime and acr", async () => {
+    const user = await start();
+    const [name = "", value = ""] = (
+      await signedInAs(application.auth, { email: "ada@example.com" }, { data: { n: 1 }, acr: "gold", authTime: 1_700_000_000 })
+    ).split("=");
+    user.cookies.set(name, value);
+    const session = await sessionOf(user);
+    expect([session?.data, session?.claims["acr"], session?.claims["auth_time"]]).toEqual([{ n: 1 }, "gold", 1_700_000_000]);
+    await expect(signedInAs(application.auth, {}, { data: { f: () => 1 } })).rejects.toThrow(TypeError);
   });
 });

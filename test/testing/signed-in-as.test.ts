@@ -163,7 +163,7 @@ it.each<[string, unknown, RegExp]>([
   ["text", { loginAt: "2020" }, /whole seconds/],
   ["no number", { loginAt: Number.NaN }, /whole seconds/],
   ["parts of seconds", { loginAt: 1_700_000_000.5 }, /whole seconds/],
-  ["an option of another name", { login_at: 1 }, /takes no option "login_at"; there are tokens, loginAt, secure, authTime, acr\./],
+  ["an option of another name", { login_at: 1 }, /takes no option "login_at"; there are tokens, loginAt, secure, authTime, acr, data\./],
   ["milliseconds of the authentication", { authTime: 1_700_000_000_000 }, /`authTime` is in whole seconds since the epoch/],
   ["a level that is no text", { acr: 2 }, /`acr` is text/],
   ["a token of another name", { tokens: { accessToken: "x" } }, /`tokens` has no "accessToken"; there are token, refresh_token\./],

@@ -56,7 +56,14 @@ export async function signedInCookie(
   return { name, value, httpOnly, secure, sameSite: sameSite as SignedInCookie["sameSite"] };
 }
 
-const OPTIONS: Readonly<Record<keyof SignedInAsOptions, true>> = { tokens: true, loginAt: true, secure: true, authTime: true, acr: true };
+const OPTIONS: Readonly<Record<keyof SignedInAsOptions, true>> = {
+  tokens: true,
+  loginAt: true,
+  secure: true,
+  authTime: true,
+  acr: true,
+  data: true,
+};
 const TOKENS: Readonly<Record<keyof NonNullable<SignedInAsOptions["tokens"]>, true>> = { token: true, refresh_token: true };
 /** In the year 5138. More are milliseconds. */
 const LATEST_SECONDS = 1e11;
