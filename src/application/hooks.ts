@@ -48,7 +48,10 @@ export interface SignOutInput<OwnClaims extends object = object, Data extends ob
   readonly session: Pick<Session<OwnClaims, Data>, "user" | "claims" | "data"> | null;
 }
 
-/** The options with which an application takes part in a sign-in. */
+/**
+ * The options with which an application takes part in a sign-in. TypeScript reads functions in the order in which you write them: write
+ * `onSignIn` before the others, so that they get the type of its data.
+ */
 export interface ApplicationOptions<OwnClaims extends object = object, Data extends object = Record<string, unknown>> {
   /**
    * A Standard Schema (zod, valibot, arktype, …) that every sign-in and every refresh runs on the verified claims. Its output is JSON; it
@@ -61,14 +64,14 @@ export interface ApplicationOptions<OwnClaims extends object = object, Data exte
    * Runs after a sign-in was verified and before its session begins. If it throws or takes longer than `hookTimeout`, the user gets 503
    * and there is no new session.
    */
-  onSignIn?(input: SignInInput<OwnClaims>): SignInResult<Data> | Promise<SignInResult<Data>>;
+  onSignIn?(input: SignInInput<NoInfer<OwnClaims>>): SignInResult<Data> | Promise<SignInResult<Data>>;
   /**
    * Runs after tokens were refreshed. If it throws or takes longer than `hookTimeout`, the request gets 503, the tokens are kept, and the
    * next request runs it again.
    */
-  onRefresh?(input: HookInput<OwnClaims>): RefreshResult<Data> | Promise<RefreshResult<Data>>;
+  onRefresh?(input: HookInput<NoInfer<OwnClaims>>): RefreshResult<NoInfer<Data>> | Promise<RefreshResult<NoInfer<Data>>>;
   /** Runs after every end of a session that this process performs or finds. Best effort: no response waits for it. */
-  onSignOut?(input: SignOutInput<OwnClaims, Data>): unknown;
+  onSignOut?(input: SignOutInput<NoInfer<OwnClaims>, NoInfer<Data>>): unknown;
   /** Returns JSON about a session that the browser may see, such as roles: `data` of `clientState` and of `?details=true`. */
-  clientData?(session: Session<OwnClaims, Data>): object | null | undefined;
+  clientData?(session: Session<NoInfer<OwnClaims>, NoInfer<Data>>): object | null | undefined;
 }

@@ -33,16 +33,24 @@ export function emailDomain(domain: string): (subject: WithClaims) => boolean {
     isVerified === true && typeof email === "string" && email.slice(Math.max(0, email.lastIndexOf("@"))).toLowerCase() === ending;
 }
 
-/** A rule: at least one of the rules returns true. They run in order until one does. */
-export function anyOf<Subject>(...rules: readonly Rule<Subject>[]): (subject: Subject) => Promise<boolean> {
+/**
+ * A rule: at least one of the rules returns true. They run in order until one does.
+ *
+ * @typeParam Subject what the rules look at; inferred from the place of use, such as `allow`
+ */
+export function anyOf<Subject = WithClaims>(...rules: readonly Rule<NoInfer<Subject>>[]): (subject: Subject) => Promise<boolean> {
   return async (subject) => {
     for (const rule of rules) if (isTrue(await rule(subject))) return true;
     return false;
   };
 }
 
-/** A rule: all rules return true. They run in order until one does not. Without rules it is false. */
-export function allOf<Subject>(...rules: readonly Rule<Subject>[]): (subject: Subject) => Promise<boolean> {
+/**
+ * A rule: all rules return true. They run in order until one does not. Without rules it is false.
+ *
+ * @typeParam Subject as of `anyOf`
+ */
+export function allOf<Subject = WithClaims>(...rules: readonly Rule<NoInfer<Subject>>[]): (subject: Subject) => Promise<boolean> {
   return async (subject) => {
     for (const rule of rules) if (!isTrue(await rule(subject))) return false;
     return rules.length > 0;

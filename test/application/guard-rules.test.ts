@@ -93,11 +93,12 @@ describe("ready-made rules", () => {
     const yes = () => Promise.resolve(true);
     const no = () => false;
     const odd = () => 1 as unknown as boolean;
-    expect(await anyOf(no, yes)({})).toBe(true);
-    expect(await anyOf(no, odd)({})).toBe(false);
-    expect(await allOf(yes, yes)({})).toBe(true);
-    expect(await allOf(yes, odd)({})).toBe(false);
-    expect([await anyOf()({}), await allOf()({})]).toEqual([false, false]);
+    const nobody = { claims: {} };
+    expect(await anyOf(no, yes)(nobody)).toBe(true);
+    expect(await anyOf(no, odd)(nobody)).toBe(false);
+    expect(await allOf(yes, yes)(nobody)).toBe(true);
+    expect(await allOf(yes, odd)(nobody)).toBe(false);
+    expect([await anyOf()(nobody), await allOf()(nobody)]).toEqual([false, false]);
   });
 });
 

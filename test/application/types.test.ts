@@ -1,0 +1,286 @@
+import type { Request as ExpressRequest } from "express";
+import { describe, expectTypeOf, it } from "vitest";
+import { idpAuth as express } from "../../src/adapters/express/express.js";
+import { idpAuth as fastify } from "../../src/adapters/fastify/fastify.js";
+import { idpAuth as fetchStyle } from "../../src/adapters/fetch/fetch.js";
+import { idpAuth as hono } from "../../src/adapters/hono/hono.js";
+import { idpAuth as koa } from "../../src/adapters/koa/koa.js";
+import { idpAuth as node } from "../../src/adapters/node/node.js";
+import type { idpAuth as next } from "../../src/adapters/next/next.js";
+import {
+  allOf,
+  anyOf,
+  createIdpAuth,
+  deny,
+  emailDomain,
+  hasClaim,
+  memoryStore,
+  type GuardRule,
+  type IdpAuthOptions,
+  type IdpRequest,
+  type JsonObject,
+  type Session,
+  type SignInInput,
+  type WithClaims,
+} from "../../src/index.js";
+
+type Issues = {
+  readonly issues: readonly {
+    readonly message: string;
+    readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+  }[];
+};
+type Valid<Output> = { readonly value: Output; readonly issues?: undefined };
+
+/** The interface as a library such as zod declares it: with the type of the input, and with more than idpauth reads. */
+interface LibrarySchema<Input, Output> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (
+      value: unknown,
+      options?: { readonly libraryOptions?: Record<string, unknown> | undefined },
+    ) => Valid<Output> | Issues | Promise<Valid<Output> | Issues>;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+  };
+  parse(value: unknown): Output;
+}
+
+interface Own {
+  groups: string[];
+  level?: number | undefined;
+}
+
+interface Row {
+  userId: number;
+  role: string;
+}
+
+const schema: LibrarySchema<{ groups?: string[] }, Own> = {
+  "~standard": { version: 1, vendor: "test", validate: (value) => ({ value: value as Own }) },
+  parse: (value) => value as Own,
+};
+const upsert = (_issuer: string, _subject: string): Promise<Row> => Promise.resolve({ userId: 1, role: "admin" });
+
+/** The functions of each adapter whose types depend on the schema and the hook. */
+type Typed<FrameworkRequest, OwnClaims extends object, Data extends object> = {
+  getSession(raw: FrameworkRequest): Promise<Session<OwnClaims, Data> | null>;
+  getData(raw: FrameworkRequest): Promise<Readonly<Data> | undefined>;
+  updateData(raw: FrameworkRequest, change: (data: Readonly<Data>) => Data): Promise<Readonly<Data> | undefined>;
+};
+type TypedOf<Auth extends Record<keyof Typed<never, never, never>, unknown>> = Pick<Auth, keyof Typed<never, never, never>>;
+
+type RequestOf<Auth extends { getUser(raw: never): unknown }> = Parameters<Auth["getUser"]>[0];
+
+/** What `allow` gets. */
+type SubjectOf<Auth extends { idpRequiredWith(route: never): unknown }> = Parameters<
+  NonNullable<Extract<Parameters<Auth["idpRequiredWith"]>[0], GuardRule>["allow"]>
+>[0];
+
+describe("the types of the schema and of the hook reach", () => {
+  it("every other hook", () => {
+    const auth = express({
+      async onSignIn({ claims, data }) {
+        expectTypeOf(claims.groups).toEqualTypeOf<string[]>();
+        expectTypeOf(claims.level).toEqualTypeOf<number | undefined>();
+        expectTypeOf(claims.iss).toEqualTypeOf<string>();
+        expectTypeOf(claims.email).toEqualTypeOf<unknown>();
+        expectTypeOf(data).toEqualTypeOf<JsonObject | undefined>();
+        if (!emailDomain("example.com")({ claims })) return deny("Only staff may sign in.");
+        const { userId, role } = await upsert(claims.iss, claims.sub);
+        return { data: { userId, role } };
+      },
+      onRefresh({ claims }) {
+        expectTypeOf(claims.groups).toEqualTypeOf<string[]>();
+        if (claims.groups.length === 0) return deny();
+        return (data) => {
+          expectTypeOf(data).toEqualTypeOf<Row>();
+          return { ...data, role: claims.groups.includes("admin") ? "admin" : "reader" };
+        };
+      },
+      clientData({ claims, data }) {
+        expectTypeOf(claims.groups).toEqualTypeOf<string[]>();
+        expectTypeOf(data).toEqualTypeOf<Readonly<Row>>();
+        return { role: data.role };
+      },
+      onSignOut({ session }) {
+        expectTypeOf(session?.data.userId).toEqualTypeOf<number | undefined>();
+        expectTypeOf(session?.claims.groups).toEqualTypeOf<string[] | undefined>();
+      },
+      claims: schema,
+    });
+    expectTypeOf(auth).toExtend<Typed<ExpressRequest, Own, Row>>();
+  });
+
+  it("the rule of a guard, and ready-made rules beside it", () => {
+    const auth = express({ claims: schema, onSignIn: () => ({ data: { userId: 1, role: "admin" } }) });
+    auth.idpRequiredWith({
+      allow({ user, claims, data }) {
+        expectTypeOf(user.id).toEqualTypeOf<string>();
+        expectTypeOf(claims.groups).toEqualTypeOf<string[]>();
+        expectTypeOf(data).toEqualTypeOf<Readonly<Row>>();
+        return data.role === "admin";
+      },
+    });
+    auth.idpRequiredWith({ allow: async ({ data }) => Promise.resolve(data.role === "admin"), maxAge: 60, acr: ["gold"] });
+    auth.idpRequiredWith({ allow: hasClaim("groups", "admin") });
+    auth.idpRequiredWith({ allow: anyOf(hasClaim("groups", "admin"), ({ data }) => data.role === "admin") });
+    auth.idpRequiredWith({
+      allow: allOf(
+        ({ claims }) => claims.groups.length > 0,
+        anyOf(emailDomain("example.com"), ({ data }) => data.userId === 1),
+      ),
+    });
+    // @ts-expect-error -- the hook gives no such member
+    auth.idpRequiredWith({ allow: ({ data }) => data.rank === 1 });
+  });
+
+  it("ready-made rules that stand alone take claims", () => {
+    const isStaff = anyOf(hasClaim("groups", "staff"), emailDomain("example.com"));
+    expectTypeOf(isStaff).parameter(0).toEqualTypeOf<WithClaims>();
+    express({ onSignIn: async ({ claims }) => ((await isStaff({ claims })) ? undefined : deny()) });
+  });
+
+  it("updateData, whose change may leave members as they are, and may not drop one", () => {
+    const auth = express({ onSignIn: () => ({ data: { userId: 1, role: "admin" } }) });
+    const change = (raw: ExpressRequest) => auth.updateData(raw, (data) => ({ ...data, role: "reader" }));
+    expectTypeOf(change).returns.resolves.toEqualTypeOf<Readonly<Row> | undefined>();
+    // @ts-expect-error -- `role` is missing
+    const drop = (raw: ExpressRequest) => auth.updateData(raw, ({ userId }) => ({ userId }));
+    expectTypeOf(drop).toBeFunction();
+  });
+});
+
+describe("the type of the data comes from", () => {
+  const dataOf = <Data extends object = Record<string, unknown>>(_options: IdpAuthOptions<object, Data>): Data => ({}) as Data;
+
+  it("a hook with several results: data, nothing and a denial", () => {
+    const data = dataOf({
+      onSignIn({ claims, data: before }) {
+        if (claims.sub === "nobody") return deny();
+        if (before !== undefined) return undefined;
+        if (claims.sub === "root") return { data: { userId: 0, role: "admin" } };
+        return { data: { userId: 1, role: "reader" } };
+      },
+    });
+    expectTypeOf(data).toEqualTypeOf<Row>();
+  });
+
+  it("an async hook that gives data to some users only", () => {
+    const data = dataOf({
+      async onSignIn({ claims }) {
+        return claims.sub === "new" ? { data: await upsert(claims.iss, claims.sub) } : undefined;
+      },
+    });
+    expectTypeOf(data).toEqualTypeOf<Row>();
+  });
+
+  it("a hook that names its result", () => {
+    interface Themed extends Row {
+      theme?: "dark" | "light";
+    }
+    const data = dataOf({ onSignIn: async (): Promise<{ data: Themed }> => ({ data: await upsert("", "") }) });
+    expectTypeOf(data).toEqualTypeOf<Themed>();
+  });
+
+  it("nothing: any JSON, without a hook or with one that only denies", () => {
+    expectTypeOf(dataOf({})).toEqualTypeOf<Record<string, unknown>>();
+    expectTypeOf(dataOf({ onSignIn: () => deny() })).toEqualTypeOf<Record<string, unknown>>();
+    expectTypeOf(dataOf({ onSignIn: () => undefined })).toEqualTypeOf<Record<string, unknown>>();
+    expectTypeOf(dataOf({ onSignIn: async () => Promise.resolve() })).toEqualTypeOf<Record<string, unknown>>();
+    expectTypeOf(dataOf({ onRefresh: () => (data) => ({ ...data, seen: 1 }) })).toEqualTypeOf<Record<string, unknown>>();
+  });
+
+  it("no hook that returns something else", () => {
+    // @ts-expect-error -- data is an object
+    express({ onSignIn: () => ({ data: 7 }) });
+    // @ts-expect-error -- the change returns data
+    express({ onRefresh: () => () => 7 });
+    // @ts-expect-error -- a hook that means to deny must return `deny()`
+    express({ onSignIn: () => false });
+  });
+});
+
+describe("every adapter has these types without a cast:", () => {
+  const options = {
+    claims: schema,
+    onSignIn: async ({ claims }: SignInInput<Own>) => ({ data: await upsert(claims.iss, claims.sub) }),
+  };
+
+  it("Express", () => {
+    const auth = express({
+      claims: schema,
+      onSignIn: async ({ claims }) => ({ data: await upsert(claims.iss, claims.groups.join()) }),
+    });
+    expectTypeOf<TypedOf<typeof auth>>().toEqualTypeOf<Typed<RequestOf<typeof auth>, Own, Row>>();
+    expectTypeOf<SubjectOf<typeof auth>>().toEqualTypeOf<Session<Own, Row>>();
+  });
+
+  it("Fastify", () => {
+    const auth = fastify({
+      claims: schema,
+      onSignIn: async ({ claims }) => ({ data: await upsert(claims.iss, claims.groups.join()) }),
+    });
+    expectTypeOf<TypedOf<typeof auth>>().toEqualTypeOf<Typed<RequestOf<typeof auth>, Own, Row>>();
+    expectTypeOf<SubjectOf<typeof auth>>().toEqualTypeOf<Session<Own, Row>>();
+  });
+
+  it("Hono", () => {
+    const auth = hono({
+      claims: schema,
+      onSignIn: async ({ claims }) => ({ data: await upsert(claims.iss, claims.groups.join()) }),
+    });
+    expectTypeOf<TypedOf<typeof auth>>().toEqualTypeOf<Typed<RequestOf<typeof auth>, Own, Row>>();
+    expectTypeOf<SubjectOf<typeof auth>>().toEqualTypeOf<Session<Own, Row>>();
+  });
+
+  it("Koa", () => {
+    const auth = koa({
+      claims: schema,
+      onSignIn: async ({ claims }) => ({ data: await upsert(claims.iss, claims.groups.join()) }),
+    });
+    expectTypeOf<TypedOf<typeof auth>>().toEqualTypeOf<Typed<RequestOf<typeof auth>, Own, Row>>();
+    expectTypeOf<SubjectOf<typeof auth>>().toEqualTypeOf<Session<Own, Row>>();
+  });
+
+  it("node:http", () => {
+    const auth = node({
+      claims: schema,
+      onSignIn: async ({ claims }) => ({ data: await upsert(claims.iss, claims.groups.join()) }),
+    });
+    expectTypeOf<TypedOf<typeof auth>>().toEqualTypeOf<Typed<RequestOf<typeof auth>, Own, Row>>();
+    expectTypeOf<SubjectOf<typeof auth>>().toEqualTypeOf<Session<Own, Row>>();
+  });
+
+  it("fetch", () => {
+    const auth = fetchStyle({
+      claims: schema,
+      onSignIn: async ({ claims }) => ({ data: await upsert(claims.iss, claims.groups.join()) }),
+    });
+    expectTypeOf<TypedOf<typeof auth>>().toEqualTypeOf<Typed<RequestOf<typeof auth>, Own, Row>>();
+    expectTypeOf<SubjectOf<typeof auth>>().toEqualTypeOf<Session<Own, Row>>();
+    expectTypeOf(auth.guard).parameter(1).toExtend<GuardRule<Own, Row> | undefined>();
+  });
+
+  it("Next.js, whose store may be a function", () => {
+    // Not run: Next.js is not installed here.
+    function application(idpAuth: typeof next) {
+      const auth = idpAuth({
+        store: () => memoryStore(),
+        claims: schema,
+        onSignIn: async ({ claims }) => ({ data: await upsert(claims.iss, claims.groups.join()) }),
+        onRefresh: () => (data) => ({ ...data, role: "reader" }),
+      });
+      expectTypeOf(auth.getSession).returns.resolves.toEqualTypeOf<Session<Own, Row> | null>();
+      expectTypeOf(auth.getData).returns.resolves.toEqualTypeOf<Readonly<Row> | undefined>();
+      expectTypeOf(auth.updateData).parameter(0).toEqualTypeOf<(data: Readonly<Row>) => Row>();
+      expectTypeOf<SubjectOf<typeof auth>>().toEqualTypeOf<Session<Own, Row>>();
+    }
+    expectTypeOf(application).toBeFunction();
+  });
+
+  it("createIdpAuth, for authors of adapters", () => {
+    const auth = createIdpAuth(options, { name: "plain", request: (raw: IdpRequest) => raw });
+    expectTypeOf<TypedOf<typeof auth>>().toEqualTypeOf<Typed<RequestOf<typeof auth>, Own, Row>>();
+  });
+});
