@@ -4,6 +4,8 @@ import { existsSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { readJson, root } from "./run.mjs";
 
+const REFRESH = ["test/access/refresh.test.ts", "test/access/refresh-framework-session.test.ts", "test/application/sign-in.test.ts"];
+
 /**
  * The files that decide, who is signed in, where a redirect leads, which token counts, what a sealed record gives away; with
  * the tests that have to notice when they decide otherwise.
@@ -12,6 +14,9 @@ import { readJson, root } from "./run.mjs";
  */
 export const DECIDING_FILES = {
   "src/record/session-policy.ts": ["test/record/policy.test.ts", "test/sessions/subject-sessions.test.ts"],
+  "src/record/application-data.ts": ["test/record/application-data.test.ts", "test/record/record.test.ts"],
+  "src/application/rules.ts": ["test/application/guard-rules.test.ts"],
+  "src/endpoints/guard-rule.ts": ["test/application/guard-rules.test.ts"],
   "src/http/redirects.ts": ["test/http/redirects.test.ts"],
   "src/record/record.ts": ["test/record/record.test.ts"],
   "src/record/parse-record.ts": ["test/record/record.test.ts"],
@@ -21,10 +26,10 @@ export const DECIDING_FILES = {
   "src/record/credentials.ts": ["test/record/record.test.ts"],
   "src/record/json.ts": ["test/record/record.test.ts"],
   "src/record/pending-logins.ts": ["test/record/pending-logins.test.ts"],
-  "src/access/shared-refresh.ts": ["test/access/refresh.test.ts", "test/access/refresh-framework-session.test.ts"],
-  "src/access/refresh-attempt.ts": ["test/access/refresh.test.ts", "test/access/refresh-framework-session.test.ts"],
-  "src/access/lease.ts": ["test/access/refresh.test.ts", "test/access/refresh-framework-session.test.ts"],
-  "src/record/refresh-changes.ts": ["test/access/refresh.test.ts", "test/access/refresh-framework-session.test.ts"],
+  "src/access/shared-refresh.ts": REFRESH,
+  "src/access/refresh-attempt.ts": REFRESH,
+  "src/access/lease.ts": REFRESH,
+  "src/record/refresh-changes.ts": [...REFRESH, "test/record/application-data.test.ts"],
   "src/sessions/seal.ts": ["test/sessions/seal.test.ts"],
   "src/provider/id-token.ts": ["test/provider/id-token.test.ts"],
 };

@@ -276,3 +276,38 @@ describe("remaining", () => {
     expect(remaining(record, settings, NOW)).toEqual(expected);
   });
 });
+
+describe("the application's code", () => {
+  const with_ = (state: Partial<SessionRecord["idp_state"]>, facts: Facts = {}): SessionRecord => {
+    const record = session(facts);
+    return deepFreeze({ ...record, idp_state: { ...record.idp_state, ...state } });
+  };
+  const verdict = (record: SessionRecord, settings: Partial<PolicySettings> = {}) => judge(record, { ...NO_CAPS, ...settings }, NOW);
+
+  it.each(["claims_rejected", "denied"] as const)("that has ended the session with %s ends it, though its tokens are valid", (rejected) => {
+    expect(verdict(with_({ rejected }))).toEqual({ kind: "ended", reason: rejected });
+  });
+
+  it("session limits come before its decision, and its decision before the refresh", () => {
+    expect(outcome(with_({ rejected: "denied" }, { loginAt: NOW - MAX - 1 }), BOTH_CAPS)).toBe("max_age");
+    expect(outcome(with_({ rejected: "denied" }, { exp: NOW - 1 }))).toBe("denied");
+    expect(outcome(with_({ rejected: "denied" }, { exp: NOW - 1, refreshToken: false, rejected: true }))).toBe("denied");
+  });
+
+  it("has to accept new tokens before the session is valid", () => {
+    expect(verdict(with_({ review_due: true }))).toEqual({ kind: "refresh", reason: "review_due" });
+    expect(verdict(with_({ review_due: true }), { sessionAutoRefresh: false })).toEqual({ kind: "refresh", reason: "review_due" });
+  });
+
+  it("does not hide that the ID token has expired", () => {
+    expect(verdict(with_({ review_due: true }, { exp: NOW }))).toEqual({ kind: "refresh", reason: "id_token_expired" });
+    expect(outcome(with_({ review_due: true }, { exp: NOW }), { sessionAutoRefresh: false })).toBe("auto_refresh_off");
+  });
+
+  it("a schema of another version has to accept the claims; without a schema, a stored version does not count", () => {
+    expect(verdict(with_({}), { claimsVersion: "1" })).toEqual({ kind: "refresh", reason: "review_due" });
+    expect(verdict(with_({ claims_version: "1" }), { claimsVersion: "2" })).toEqual({ kind: "refresh", reason: "review_due" });
+    expect(verdict(with_({ claims_version: "2" }), { claimsVersion: "2" })).toEqual({ kind: "valid" });
+    expect(verdict(with_({ claims_version: "2" }))).toEqual({ kind: "valid" });
+  });
+});

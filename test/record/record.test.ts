@@ -43,7 +43,7 @@ function full(): Record<string, unknown> {
     idp_last_active: 1_800_000_100,
     idp_state: {
       v: 1,
-      logins: [{ ...LOGIN, silent: true }],
+      logins: [{ ...LOGIN, silent: true, step_up: { max_age: 60, acr: ["gold"] } }],
       silent_failed_at: 1_800_000_000,
       used: ["hash"],
       lease: { nonce: "holder", taken_at: 1_800_000_000 },
@@ -51,6 +51,11 @@ function full(): Record<string, unknown> {
       ended: "idle",
       access_token_expires_at: 1_800_003_600,
       issuer: "https://idp.example",
+      data: { userId: 7, tags: ["a", { b: null }] },
+      claims: { groups: ["admin"] },
+      claims_version: "1",
+      review_due: true,
+      rejected: "denied",
     },
   };
 }
@@ -148,6 +153,12 @@ describe("reading a stored record", () => {
     "idp_state.ended": [null, 1, {}, []],
     "idp_state.access_token_expires_at": [null, "1800003600", {}, []],
     "idp_state.issuer": [null, 1, {}, []],
+    "idp_state.data": [null, 1, "x", true, []],
+    "idp_state.claims": [null, 1, "x", true, []],
+    "idp_state.claims_version": [null, 1, {}, []],
+    "idp_state.review_due": [false, null, 1, "true"],
+    "idp_state.rejected": [true, null, 1, "idle", ""],
+    "idp_state.logins.0.step_up": [null, 1, "x", [], { max_age: "60" }, { acr: "gold" }, { acr: [""] }, { acr: [1] }],
   };
   it.each(
     Object.entries(WRONG).flatMap(([path, values]) =>
