@@ -99,13 +99,13 @@ export default {
 export const SITUATIONS = [
   {
     title: "Everything is right",
-    what: "For comparison.",
+    what: "No setting is wrong. Compare the other runs with this one.",
     codes: [],
     prepare: () => ({ env: {} }),
   },
   {
     title: "Another issuer",
-    what: "The provider's discovery document names another issuer than IDP_ISSUER.",
+    what: "The issuer in the provider's discovery document differs from IDP_ISSUER.",
     codes: ["E104"],
     prepare({ provider }) {
       provider.discoveryDocument = (document) => ({ ...document, issuer: "https://login.example/realms/shop" });
@@ -120,25 +120,25 @@ export const SITUATIONS = [
   },
   {
     title: "A wrong client secret",
-    what: "IDP_CLIENT_SECRET is not the one that the provider gave out.",
+    what: "IDP_CLIENT_SECRET differs from the secret that the provider issued.",
     codes: ["E109"],
     prepare: () => ({ env: { IDP_CLIENT_SECRET: "the secret of the other environment" } }),
   },
   {
     title: "A wrong client id",
-    what: "IDP_CLIENT_ID is one that the provider does not know.",
+    what: "The provider does not know the value of IDP_CLIENT_ID.",
     codes: ["E109", "W107"],
     prepare: () => ({ env: { IDP_CLIENT_ID: "shop-staging" } }),
   },
   {
     title: "A redirect URI that is not registered",
-    what: "The application lies under another path than the one that was registered.",
+    what: "The application's path differs from the path in the registered redirect URI.",
     codes: ["W107"],
     prepare: () => ({ env: { IDP_PATH_PREFIX: "/portal" } }),
   },
   {
     title: "A provider that looks at the refresh token first",
-    what: "The token endpoint refuses a made-up refresh token in the same way for each client. So its response says nothing about this client.",
+    what: "The token endpoint refuses a made-up refresh token in the same way for each client. So its response does not show whether it accepts this client.",
     codes: [],
     prepare({ provider }) {
       provider.fault("token", { kind: "status", status: 400, body: { error: "invalid_grant" } });
@@ -147,7 +147,7 @@ export const SITUATIONS = [
   },
   {
     title: "Pushed authorization requests are required",
-    what: "The provider accepts only authorization requests that the application has pushed before (PAR).",
+    what: "Before each sign-in, an application must push the authorization request to the provider (PAR).",
     codes: ["E113"],
     prepare({ provider }) {
       provider.discoveryDocument = (document) => ({ ...document, require_pushed_authorization_requests: true });
@@ -156,7 +156,7 @@ export const SITUATIONS = [
   },
   {
     title: "Signed request objects are required",
-    what: "The provider accepts only authorization requests that the application has signed (JAR).",
+    what: "The provider accepts only signed authorization requests (JAR).",
     codes: ["E114"],
     prepare({ provider }) {
       provider.discoveryDocument = (document) => ({ ...document, require_signed_request_object: true });
@@ -165,7 +165,7 @@ export const SITUATIONS = [
   },
   {
     title: "Encrypted ID tokens are possible",
-    what: "The provider can encrypt ID tokens. Only a sign-in shows whether it does so for this client.",
+    what: "The provider can encrypt ID tokens. Only a sign-in shows whether it encrypts those of this client.",
     codes: [],
     prepare({ provider }) {
       provider.discoveryDocument = (document) => ({ ...document, id_token_encryption_alg_values_supported: ["RSA-OAEP-256"] });
@@ -189,7 +189,7 @@ export const SITUATIONS = [
   },
   {
     title: "A self-signed certificate",
-    what: "The provider's certificate is signed by nobody that this machine knows.",
+    what: "No authority that this machine trusts has signed the provider's certificate.",
     codes: ["E102"],
     async prepare({ atEnd }) {
       const server = createServer(createCertificate({ name: "localhost" }), (_request, response) => response.end());
@@ -211,13 +211,13 @@ export const SITUATIONS = [
   },
   {
     title: "No discovery document",
-    what: "IDP_ISSUER has a path below which there is nothing.",
+    what: "The provider has no discovery document below the path in IDP_ISSUER.",
     codes: ["E103"],
     prepare: ({ provider }) => ({ env: { IDP_ISSUER: `${provider.issuer}/realms/shop` } }),
   },
   {
     title: "A token endpoint that does not exist",
-    what: "The provider was moved, and its discovery document still names the host of before as the token endpoint's.",
+    what: "The provider has moved, and its discovery document still contains the old address of the token endpoint.",
     codes: ["E101"],
     prepare({ provider }) {
       provider.discoveryDocument = (document) => ({ ...document, token_endpoint: "https://old-login.invalid/token" });
@@ -226,7 +226,7 @@ export const SITUATIONS = [
   },
   {
     title: "An authorization endpoint that does not exist",
-    what: "The same of the address that browsers are sent to.",
+    what: "The discovery document contains an old address of the authorization endpoint, to which the application redirects browsers.",
     codes: ["E101"],
     prepare({ provider }) {
       provider.discoveryDocument = (document) => ({ ...document, authorization_endpoint: "https://old-login.invalid/authorize" });
@@ -244,31 +244,31 @@ export const SITUATIONS = [
   },
   {
     title: "A clock that is five minutes behind",
-    what: "This machine's clock is.",
+    what: "The clock of this machine is behind, not the provider's clock.",
     codes: ["E110"],
     prepare: () => ({ env: {}, clock: -300_000 }),
   },
   {
     title: "A cookie that browsers refuse",
-    what: "BASE_URL is http, and IDP_COOKIE_NAME begins with `__Host-`. The startup checks see it; the rest is asked all the same.",
+    what: "BASE_URL is http, and IDP_COOKIE_NAME starts with `__Host-`. The startup checks find the mistake, and the live check still runs.",
     codes: ["E011"],
     prepare: () => ({ env: { BASE_URL: "http://localhost:3000", IDP_COOKIE_NAME: "__Host-shop" } }),
   },
   {
     title: "No BASE_URL",
-    what: "So nobody can say what the redirect URI is.",
+    what: "Without BASE_URL, the check does not know the redirect URI.",
     codes: ["W001"],
     prepare: () => ({ env: { BASE_URL: undefined } }),
   },
   {
     title: "A store that is down",
-    what: "Nothing listens where the Redis server should be.",
+    what: "No Redis server listens at the address in --store.",
     codes: ["E111"],
     prepare: () => ({ env: {}, store: "redis://127.0.0.1:1" }),
   },
   {
     title: "A store that is not atomic",
-    what: "A store of the application's own, whose `replace` reads, compares, and writes a moment later.",
+    what: "The application has its own store. Its `replace` reads the entry, compares the version, and writes a moment later.",
     codes: ["E112"],
     prepare({ folder }) {
       writeFileSync(path.join(folder, "store.mjs"), RACING_STORE);

@@ -12,29 +12,29 @@ const PLANS = [
   {
     plan: "oidcc-client-basic-certification-test-plan",
     title: "Basic relying party",
-    words: "One of the two plans that a certificate would need. `response_type=code`.",
+    words: "A certificate requires this plan and the next one. The plan uses `response_type=code`.",
   },
   {
     plan: "oidcc-client-config-certification-test-plan",
     title: "Config relying party",
-    words: "The other plan that a certificate would need.",
+    words: "A certificate requires this plan and the previous one.",
   },
   {
     plan: "oidcc-client-refreshtoken-test-plan",
     title: "Refresh tokens",
     words:
-      "Not part of any certificate. The modules for `aud` and `azp` have left the suite's plan; OpenID Connect Core 12.2 still demands what they check.",
+      "No certificate requires this plan. The suite has removed the modules for `aud` and `azp` from it, but OpenID Connect Core 12.2 still requires these checks.",
   },
   {
     plan: "oidcc-client-test-plan",
-    title: "The comprehensive plan, as far as it goes beyond the ones above",
+    title: "Comprehensive plan: the modules that the plans above lack",
     words: "Not part of any certificate.",
   },
   {
     plan: "fapi2-security-profile-final-client-test-plan",
     title: "FAPI 2.0 Security Profile, the modules that fit every relying party",
     words:
-      "idpauth is no FAPI client: no pushed requests, no sender-constrained tokens, RS256 where FAPI asks for PS256. These modules hold for any client.",
+      "idpauth is not a FAPI client: it sends no pushed requests, has no sender-constrained tokens, and accepts RS256, where FAPI requires PS256. These modules apply to every client.",
   },
 ];
 
@@ -42,12 +42,12 @@ const PLANS = [
 const LEFT_OUT = [
   [
     "oidcc-client-test-nonce-unless-code-flow",
-    "about the implicit and hybrid flows; idpauth has the code flow alone, and always sends a nonce",
+    "It is about the implicit and hybrid flows. idpauth supports only the code flow, and always sends a nonce.",
   ],
-  ["oidcc-client-test-form-post-error", "about `response_mode=form_post`; the callback takes GET alone, and a POST is 405"],
+  ["oidcc-client-test-form-post-error", "It is about `response_mode=form_post`. The callback accepts only GET, and a POST gets 405."],
   [
     "oidcc-client-rp-initiated-logout-rp-basic",
-    "a whole plan, about logout at the provider; idpauth ends its own session and revokes the token",
+    "The whole plan is about logout at the provider. idpauth ends its own session and revokes the token.",
   ],
 ];
 
@@ -68,7 +68,7 @@ function section({ plan, title, words }) {
 
 Plan \`${plan}\`, ${rows.length} modules. ${words}
 
-| Module | The relying party has to | What was seen | Result |
+| Module | The relying party must | Observed | Result |
 | --- | --- | --- | --- |
 ${rows.join("\n")}
 `;
@@ -76,17 +76,24 @@ ${rows.join("\n")}
 
 const text = `# The OpenID Foundation's conformance modules, replayed
 
-Each row is a module of the [conformance suite](https://openid.net/certification/) for relying parties, replayed by idpauth's own
-test provider against an Express application with idpauth, over real sockets. **This is a replay, by our own provider, and not
-a certificate**: the suite itself was not run, and the OpenID Foundation has not seen it. If the suite allows a relying party
-to skip a check, such as a signature on a channel that TLS protects, this replay requires the check.
+The OpenID Foundation tests relying parties, such as idpauth, with a [conformance suite](https://openid.net/certification/) of modules. Each
+row of this page is one module. idpauth's own test provider replays it over real sockets against an Express application with idpauth.
 
-To repeat it, run \`npm run conformance\`. The modules are in the folder \`test/conformance\`, one file each. Every module also checks
-the following: \`openid\` is among the scopes, state, nonce and an S256 challenge are sent, the redirect URI is the same
-at both endpoints, and no token or secret is in any URL.
+**This is a replay, by our own provider, and not
+a certificate**: the suite itself was not run, and the OpenID Foundation has not seen the results. The suite allows a relying party to skip some
+checks. For example, it may skip the signature of a token that arrives over TLS. This replay requires these checks too.
 
-The suite's provider expects a userinfo request. idpauth sends one if the ID token has no email, name and picture, as here.
-Otherwise an application can send one with the access token that \`getCredentials\` gives.
+To repeat the replay, run \`npm run conformance\`. The folder \`test/conformance\` has one file for each module. Every module also checks these points:
+
+- The scopes contain \`openid\`.
+- The authorization request has a state, a nonce and an S256 challenge.
+- The redirect URI is the same at both endpoints.
+- No URL contains a token or a secret.
+
+The suite's provider expects a userinfo request. idpauth sends one if the ID token has no email, name and picture, as in this replay.
+Otherwise an application can send one with the access token that \`getCredentials\` returns.
+
+A code such as \`id_token_aud\` or \`iss\` in a result is the reason that idpauth logs.
 
 ${PLANS.map(section).join("\n")}
 ## Not replayed

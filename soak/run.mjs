@@ -155,7 +155,7 @@ const report = [
     .sort(([, a], [, b]) => b - a)
     .map(([what, times]) => `${what} ${String(times)}`)
     .join(", ")}.`,
-  `Connections that failed on the way: ${String(failures.length)} (${[...new Set(failures)].join(", ")}). Log lines: ${String(rest.lines.count)}, ${String(Math.round(rest.lines.bytes / 1024))} KiB.`,
+  `Requests to the provider that failed: ${String(failures.length)} (${[...new Set(failures)].join(", ")}). Log lines of the application: ${String(rest.lines.count)}, ${String(Math.round(rest.lines.bytes / 1024))} KiB.`,
 ].join("\n");
 console.log(`\n${report}`);
 
@@ -177,8 +177,12 @@ function page(text) {
 
 # Soak
 
-The last result of \`npm run soak\`: an Express application in its own process, sessions in Redis, and the test provider with
-faults on command. The file \`soak/verdict.mjs\` has the conditions. \`npm run soak -- --minutes=2\` is a shorter run.
+A soak is a long test under load with faults. This page has the last result of \`npm run soak\`. An Express application runs in its own process and
+stores its sessions in Redis. The test provider fails on command. The file \`soak/verdict.mjs\` has the conditions. For a shorter run, use
+\`npm run soak -- --minutes=2\`.
+
+The first parenthesis below counts responses by request and status; \`login 302 4738\` means 4738 logins with status 302. \`forged callback\` and
+\`bad login\` are deliberately invalid requests. A condition that is not met starts with "NOT MET".
 
 The file \`docs/screenshots/soak.svg\` shows memory, event-loop delay and responses over time.
 

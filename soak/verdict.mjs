@@ -34,7 +34,7 @@ export function judge({ samples, planned, rest, before, faults, troubles, endedW
   const leaked = Object.entries(rest.resources).filter(([kind, count]) => count > (before[kind] ?? 0));
   return [
     {
-      name: "users signed in, returned, were refreshed and signed out",
+      name: "users signed in, returned, refreshed and signed out",
       isMet: missing.length === 0 && refreshes > 0,
       detail:
         missing.length === 0
@@ -42,14 +42,14 @@ export function judge({ samples, planned, rest, before, faults, troubles, endedW
           : `never: ${missing.join(", ")}`,
     },
     {
-      name: isWhole ? "every fault of the plan happened" : "at least one fault happened",
+      name: isWhole ? "every planned fault happened" : "at least one fault happened",
       isMet: isWhole ? spared.length === 0 : faults.length > 0,
       detail: `${planned.length - spared.length} of ${planned.length}${isWhole && spared.length > 0 ? `; not: ${spared.join(", ")}` : ""}`,
     },
     {
       name: "memory is flat after warm-up",
       isMet: last - first <= allowed,
-      detail: `heap after collection ${megabytes(first)} in the first quarter, ${megabytes(last)} in the last; resident ${megabytes(steady.at(-1)?.rss ?? 0)} at the end`,
+      detail: `heap after garbage collection ${megabytes(first)} in the first quarter, ${megabytes(last)} in the last; resident memory ${megabytes(steady.at(-1)?.rss ?? 0)} at the end`,
     },
     {
       name: `event-loop delay p99 under ${MOST_DELAY} ms`,
@@ -57,17 +57,17 @@ export function judge({ samples, planned, rest, before, faults, troubles, endedW
       detail: `p99 ${rest.p99.toFixed(1)} ms, longest ${rest.max.toFixed(0)} ms`,
     },
     {
-      name: "no unexpected 5xx, and no request without a response",
+      name: "no unexpected 5xx, and every request got a response",
       isMet: unexpected.length === 0,
       detail:
         unexpected.length === 0
-          ? `${troubles.length} times 503, all with Retry-After, all during a fault or within ${AFTERMATH} s of it`
+          ? `${troubles.length} responses of 503, all with Retry-After, all during a fault or within ${AFTERMATH} s after it`
           : unexpected
               .slice(0, 5)
               .map(({ at, what, status }) => `${status === 0 ? "no response" : status} for ${what} at ${at.toFixed(0)} s`)
               .join("; "),
     },
-    { name: "the provider saw no request that a client must not send", isMet: violations.length === 0, detail: violations[0] ?? "none" },
+    { name: "the provider received no forbidden request", isMet: violations.length === 0, detail: violations[0] ?? "none" },
     { name: "no unhandled rejection, no uncaught exception", isMet: rest.unhandled.length === 0, detail: rest.unhandled[0] ?? "none" },
     {
       name: "no leaked socket or timer",

@@ -81,7 +81,7 @@ export const STEPS = [
     },
   },
   {
-    title: "When the ID token has expired, the next request refreshes with one token request; the identity stays.",
+    title: "When the ID token has expired, the next request refreshes with one token request; the user stays the same.",
     async run({ browser, provider }) {
       await expiry(browser);
       const before = await provider.tokenRequests();
@@ -93,7 +93,7 @@ export const STEPS = [
     },
   },
   {
-    title: `${HERD} requests at once after the expiry lead to one token request, and all ${HERD} are good.`,
+    title: `${HERD} concurrent requests after the expiry cause one token request, and all ${HERD} succeed.`,
     async run({ browser, provider }) {
       await expiry(browser);
       const before = await provider.tokenRequests();
@@ -104,7 +104,7 @@ export const STEPS = [
     },
   },
   {
-    title: "While the provider refuses connections, the response is 503 with Retry-After; afterwards the same session is good again.",
+    title: "While the provider refuses connections, the response is 503 with Retry-After; afterwards the same session works again.",
     async run({ browser, provider }) {
       await expiry(browser);
       await provider.pause();
@@ -135,7 +135,7 @@ export const STEPS = [
     },
   },
   {
-    title: "Signing out revokes: the session is over, and the provider refuses its refresh token.",
+    title: "A sign-out ends the session, and the provider then refuses its refresh token.",
     async run({ browser, provider, env }) {
       // The newest one: the step before has refreshed this session last.
       const refreshToken = await provider.refreshToken();

@@ -4,7 +4,7 @@ import { userOf, type ConformanceModule } from "./relying-party.js";
 export default {
   module: "fapi2-security-profile-final-client-test-discovery-issuer-mismatch",
   plans: ["fapi2-security-profile-final-client-test-plan"],
-  demands: "refuse a configuration document of another issuer",
+  demands: "refuse a discovery document of another issuer",
   async run(stage) {
     const application = await stage.start();
     application.provider.discoveryDocument = (document) => ({ ...document, issuer: "https://op.evil.example" });

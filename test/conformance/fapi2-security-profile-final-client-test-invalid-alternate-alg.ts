@@ -3,7 +3,7 @@ import { expectRefused, type ConformanceModule } from "./relying-party.js";
 export default {
   module: "fapi2-security-profile-final-client-test-invalid-alternate-alg",
   plans: ["fapi2-security-profile-final-client-test-plan"],
-  demands: "refuse an ID token signed with an algorithm that is not expected",
+  demands: "refuse an ID token with an unexpected signature algorithm",
   async run(stage) {
     const application = await stage.start();
     // The expected one is PS256; the token is signed with RS256 by the right key.

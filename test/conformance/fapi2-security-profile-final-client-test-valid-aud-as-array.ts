@@ -3,7 +3,7 @@ import { expectSignedIn, withClaims, type ConformanceModule } from "./relying-pa
 export default {
   module: "fapi2-security-profile-final-client-test-valid-aud-as-array",
   plans: ["fapi2-security-profile-final-client-test-plan"],
-  demands: "accept an ID token whose aud is a list of the client alone",
+  demands: "accept an ID token whose aud is a list with only the client",
   async run(stage) {
     await expectSignedIn(withClaims(await stage.start(), { aud: ["test-client"] }));
     return "signed in";

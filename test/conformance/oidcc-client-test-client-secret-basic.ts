@@ -14,6 +14,6 @@ export default {
     const [request] = application.provider.requestsTo("token");
     expect(request?.headers.authorization).toMatch(/^Basic /);
     expect(request?.params.has("client_secret")).toBe(false);
-    return "signed in; the secret was in the Basic header alone";
+    return "signed in; the secret was only in the Basic header";
   },
 } satisfies ConformanceModule;

@@ -4,7 +4,7 @@ import { expectSignedIn, type ConformanceModule } from "./relying-party.js";
 export default {
   module: "oidcc-client-test-discovery-jwks-uri-keys",
   plans: ["oidcc-client-config-certification-test-plan"],
-  demands: "take the keys from the jwks_uri of the configuration document",
+  demands: "read the keys from the jwks_uri of the discovery document",
   async run(stage) {
     const application = await stage.start();
     const elsewhere = await stage.start();
@@ -15,6 +15,6 @@ export default {
     await expectSignedIn(application);
     expect(application.provider.requestsTo("jwks")).toEqual([]);
     expect(elsewhere.provider.requestsTo("jwks")).toHaveLength(1);
-    return "signed in, by the keys at the announced address; no other was asked";
+    return "signed in; idpauth fetched the keys only from the announced address";
   },
 } satisfies ConformanceModule;

@@ -12,7 +12,7 @@ const ADDRESSES = {
 export default {
   module: "oidcc-client-test-discovery-openid-config",
   plans: ["oidcc-client-config-certification-test-plan"],
-  demands: "fetch the configuration document and use what it says",
+  demands: "fetch the discovery document and use the addresses in it",
   async run(stage) {
     const application = await stage.start();
     const { provider } = application;
@@ -32,6 +32,6 @@ export default {
     expect(provider.requestsTo("discovery")).toHaveLength(1);
     expect([...moved.paths].sort()).toEqual(Object.values(ADDRESSES).sort());
     expect(provider.requests).toHaveLength(1 + moved.paths.length);
-    return "the document was fetched before anything else, once; each endpoint was asked at the address that it gives, and nowhere else";
+    return "idpauth fetched the document first, and once; it used only the endpoint addresses in the document";
   },
 } satisfies ConformanceModule;

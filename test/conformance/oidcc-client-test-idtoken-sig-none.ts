@@ -3,7 +3,7 @@ import { expectRefused, withHeader, type ConformanceModule } from "./relying-par
 export default {
   module: "oidcc-client-test-idtoken-sig-none",
   plans: ["oidcc-client-basic-certification-test-plan", "oidcc-client-config-certification-test-plan"],
-  demands: "accept or refuse an unsigned ID token; idpauth has to refuse it",
+  demands: "accept or refuse an unsigned ID token; this replay requires idpauth to refuse it",
   async run(stage) {
     return expectRefused(withHeader(await stage.start(), { alg: "none", kid: undefined }), "id_token_alg");
   },

@@ -15,6 +15,6 @@ export default {
     await expectSignedIn(application);
     expect(alg).toBe("RS256");
     expect(application.provider.requestsTo("jwks")).toHaveLength(1);
-    return "signed in; the keys were fetched once and the signature was right";
+    return "signed in; idpauth fetched the keys once and verified the signature";
   },
 } satisfies ConformanceModule;

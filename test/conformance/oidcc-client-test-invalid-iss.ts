@@ -3,7 +3,7 @@ import { expectRefused, withClaims, type ConformanceModule } from "./relying-par
 export default {
   module: "oidcc-client-test-invalid-iss",
   plans: ["oidcc-client-basic-certification-test-plan"],
-  demands: "refuse an ID token whose iss is not the issuer's",
+  demands: "refuse an ID token whose iss is not the issuer",
   async run(stage) {
     return expectRefused(withClaims(await stage.start(), { iss: "https://op.evil.example/" }), "id_token_iss");
   },

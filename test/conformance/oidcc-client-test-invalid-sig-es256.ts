@@ -4,7 +4,7 @@ import { expectRefused, expectSignedIn, type ConformanceModule } from "./relying
 export default {
   module: "oidcc-client-test-invalid-sig-es256",
   plans: ["oidcc-client-test-plan"],
-  demands: "refuse an ID token whose ES256 signature is wrong",
+  demands: "refuse an ID token with a wrong ES256 signature",
   async run(stage) {
     const application = await stage.start();
     const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -19,6 +19,6 @@ export default {
     const seen = await expectRefused(application, "id_token_signature");
     signedBy(privateKey);
     await expectSignedIn(application);
-    return `${seen}; the same by the right key is accepted`;
+    return `${seen}; a token signed with the right key is accepted`;
   },
 } satisfies ConformanceModule;

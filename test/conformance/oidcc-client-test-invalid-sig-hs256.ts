@@ -3,7 +3,7 @@ import { expectRefused, type ConformanceModule } from "./relying-party.js";
 export default {
   module: "oidcc-client-test-invalid-sig-hs256",
   plans: ["oidcc-client-test-plan"],
-  demands: "refuse an ID token whose HS256 signature is wrong; idpauth takes no symmetric signature at all",
+  demands: "refuse an ID token with a wrong HS256 signature; idpauth accepts no symmetric signature",
   async run(stage) {
     const application = await stage.start();
     const { provider } = application;

@@ -3,7 +3,7 @@ import { expectRefused, type ConformanceModule } from "./relying-party.js";
 export default {
   module: "oidcc-client-test-invalid-sig-rs256",
   plans: ["oidcc-client-basic-certification-test-plan"],
-  demands: "refuse an ID token whose RS256 signature is wrong, although the channel is trusted",
+  demands: "refuse an ID token with a wrong RS256 signature, although it comes directly from the token endpoint",
   async run(stage) {
     const application = await stage.start();
     application.provider.mutateIdToken = ({ sign, header, claims }) => {

@@ -4,7 +4,7 @@ import { expectSignedIn, untilExpired, userOf, type ConformanceModule } from "./
 export default {
   module: "oidcc-client-test-refresh-token",
   plans: ["oidcc-client-refreshtoken-test-plan"],
-  demands: "refresh, verify the fresh ID token, and use the new access token",
+  demands: "refresh, verify the new ID token, and use the new access token",
   async run(stage) {
     const application = await stage.start({
       routes: (app, auth) => {
@@ -23,6 +23,6 @@ export default {
     expect(after).not.toBe(before);
     const userinfo = await fetch(`${provider.issuer}/userinfo`, { headers: { authorization: `Bearer ${after}` } });
     expect([userinfo.status, await userinfo.json()]).toMatchObject([200, { sub: "ada-1815" }]);
-    return "one refresh; the application has the new access token, and the provider honours it";
+    return "one refresh; the application has the new access token, and the provider accepts it";
   },
 } satisfies ConformanceModule;

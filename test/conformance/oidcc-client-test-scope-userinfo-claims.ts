@@ -4,7 +4,7 @@ import { expectSignedIn, userOf, type ConformanceModule } from "./relying-party.
 export default {
   module: "oidcc-client-test-scope-userinfo-claims",
   plans: ["oidcc-client-basic-certification-test-plan"],
-  demands: "ask for claims by scopes, and take them from userinfo",
+  demands: "request claims by scopes, and read them from userinfo",
   async run(stage) {
     const application = await stage.start({ scope: ["openid", "email", "profile"] });
     const { browser } = await expectSignedIn(application);
@@ -14,6 +14,6 @@ export default {
       name: "Ada Lovelace",
       picture: "https://pictures.example.com/ada.png",
     });
-    return "scope openid email profile; email, name and picture are those of userinfo";
+    return "scope openid email profile; email, name and picture come from userinfo";
   },
 } satisfies ConformanceModule;

@@ -4,7 +4,7 @@ import { expectSignedIn, userOf, type ConformanceModule } from "./relying-party.
 export default {
   module: "oidcc-client-test-signing-key-rotation-just-before-signing",
   plans: ["oidcc-client-config-certification-test-plan"],
-  demands: "fetch the keys again when an ID token is signed by one that is not known",
+  demands: "fetch the keys again if an unknown key has signed an ID token",
   async run(stage) {
     const application = await stage.start();
     await expectSignedIn(application);

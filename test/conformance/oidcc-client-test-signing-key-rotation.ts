@@ -4,7 +4,7 @@ import { expectSignedIn, type ConformanceModule } from "./relying-party.js";
 export default {
   module: "oidcc-client-test-signing-key-rotation",
   plans: ["oidcc-client-config-certification-test-plan"],
-  demands: "verify the ID token of a second sign-in with the key of then",
+  demands: "after a key rotation, verify the ID token of a second sign-in with the new key",
   async run(stage) {
     const application = await stage.start();
     await expectSignedIn(application);

@@ -167,7 +167,7 @@ export async function expectRefreshRefused(
   expect(log.filter(({ code }) => code === "refresh_rejected").map(({ message }) => message)).toEqual([
     `A refresh was refused (${reason}).`,
   ]);
-  return `the session ends, ${reason}; one token request in three probes, no use of the fresh access token`;
+  return `the session ends, ${reason}; three probes cause one token request, and the new access token is not used`;
 }
 
 /** Time passes until the ID token has expired. */

@@ -40,7 +40,7 @@ describe("the verdict on a soak", () => {
   it.each<[string, Run, string]>([
     ["no user came back", calm({ responses: { byWhat: { ...calm().responses.byWhat, "callback 302": 0 } } }), "users signed in"],
     ["no user was refreshed", calm({ refreshes: 0 }), "users signed in"],
-    ["a fault of the plan never happened", calm({ planned: ["hang", "reset", "away"] }), "every fault of the plan happened"],
+    ["a fault of the plan never happened", calm({ planned: ["hang", "reset", "away"] }), "every planned fault happened"],
     ["a short run had no fault", calm({ samples: calm().samples.slice(0, 12), faults: [], troubles: [] }), "at least one fault happened"],
     ["the heap grows", calm({ samples: samples((index) => (20 + index / 10) * MEBIBYTE) }), "memory is flat"],
     ["the event loop is blocked", calm({ rest: { ...calm().rest, p99: 50 } }), "event-loop delay"],
