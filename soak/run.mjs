@@ -181,8 +181,9 @@ A soak is a long test under load with faults. This page has the last result of \
 stores its sessions in Redis. The test provider fails on command. The file \`soak/verdict.mjs\` has the conditions. For a shorter run, use
 \`npm run soak -- --minutes=2\`.
 
-The first parenthesis below counts responses by request and status; \`login 302 4738\` means 4738 logins with status 302. \`forged callback\` and
-\`bad login\` are deliberately invalid requests. A condition that is not met starts with "NOT MET".
+Each line of the list below names a condition, with its result in parentheses. A condition that is not met starts with "NOT MET". Responses are
+counted by request and status: \`login 302 4738\` means 4738 logins with status 302. The requests \`forged callback\` and \`bad login\` are
+deliberately invalid.
 
 The file \`docs/screenshots/soak.svg\` shows memory, event-loop delay and responses over time.
 

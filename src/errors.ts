@@ -26,14 +26,14 @@ export const ERRORS = {
   host_invalid: {
     status: 400,
     title: "The Host header is not usable",
-    cause: "The request's Host header is missing or not a hostname, so the login has no address to return to.",
-    remedy: "Set BASE_URL. The Host header is not used then.",
+    cause: "The request's Host header is missing or not a hostname. So idpauth cannot tell to which address the login returns.",
+    remedy: "Set BASE_URL. idpauth then ignores the Host header.",
   },
   login_loop: {
     status: 500,
     title: "The sign-in page redirects to itself",
     cause:
-      "A login is redirected to BASE_URL, but arrives with another Host header. A development proxy or the framework rewrites the header. The response and the log contain the Host header and BASE_URL.",
+      "idpauth redirects a login to BASE_URL, but the login arrives there with another Host header. A development proxy or the framework rewrites the header. The response and the log contain the Host header and BASE_URL.",
     remedy:
       "Have the proxy pass the Host header on unchanged, or set BASE_URL to the origin that browsers use. Vite: remove `changeOrigin` from the proxy. Astro: add the domain to `security.allowedDomains`. If a trusted proxy sends `X-Forwarded-Host`, set IDP_TRUST_PROXY.",
   },
@@ -50,7 +50,7 @@ export const ERRORS = {
     cause:
       "The provider refused the code, or its ID token or issuer failed a check. Or another user signed in while this sign-in was in progress.",
     remedy:
-      "Start the sign-in again. If the error returns every time, find the failed check in the log. Then compare client, issuer and clock with the provider's.",
+      "Start the sign-in again. If the error returns every time, find the failed check in the log. Then compare client, issuer and clock with the provider.",
   },
   login_required: {
     status: 401,
@@ -61,7 +61,7 @@ export const ERRORS = {
   not_found: {
     status: 404,
     title: "There is nothing here",
-    cause: "The path is under the mount path, but no endpoint has it. Or it is the debug endpoint, and debug mode is off.",
+    cause: "There is no endpoint at this path below the mount path. Or it is the debug endpoint, and debug mode is off.",
     remedy: "Check the path. docs/reference/endpoints.md lists the endpoints.",
   },
   method_not_allowed: {
@@ -74,12 +74,12 @@ export const ERRORS = {
     status: 503,
     title: "Not available to prefetching",
     cause: "A browser or framework prefetched the login or logout link, without a click by the user.",
-    remedy: "No action is needed: the user's click works. To save the request, exclude the two links from prefetching.",
+    remedy: "No action is needed: the user's click works. To avoid such requests, exclude the two links from prefetching.",
   },
   provider_unavailable: {
     status: 503,
     title: "The identity provider cannot be reached right now",
-    cause: "A network failure, a timeout or an unusable response of the provider. The session is kept.",
+    cause: "A request to the provider failed: there was a network failure, a timeout or an unusable response. The session is kept.",
     remedy: "Try again after the seconds in Retry-After. All users stay signed in.",
   },
   provider_misconfigured: {

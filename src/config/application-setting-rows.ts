@@ -11,7 +11,7 @@ export const APPLICATION_SETTINGS = {
     defaultText: "unset: each request's scheme and Host header, with warning W001",
     meaning:
       "The application's origin, as browsers use it. The cookie and the callback belong to this origin. The value `/` in the environment means " +
-      "unset, since Vite's tools set it.",
+      "unset, because Vite's tools set this value.",
     remedyFor: withoutPath,
   },
   /** Always starts and ends with a slash after reading. */
@@ -36,7 +36,7 @@ export const APPLICATION_SETTINGS = {
     kind: kind.boolean,
     default: false,
     meaning:
-      "Whether idpauth uses `X-Forwarded-Proto` and `X-Forwarded-Host` instead of the request's own scheme and Host header. For frameworks " +
+      "Whether idpauth uses `X-Forwarded-Proto` and `X-Forwarded-Host` instead of the request's own scheme and Host header. Use it with frameworks " +
       "that have no such setting. Turn it on only behind a proxy that sets both headers itself.",
   },
   /** An absolute http(s) URL or a path; null: the landing page. */
@@ -45,8 +45,7 @@ export const APPLICATION_SETTINGS = {
     kind: kind.redirectTarget,
     default: null,
     defaultText: "unset: the landing page",
-    meaning:
-      "Where users go after a login if the login requested no page, or a page on another origin. This setting itself may name another origin.",
+    meaning: "The page after a login that requests no page, or a page on another origin. This setting itself may name another origin.",
   },
   /** An absolute http(s) URL or a path; null: the landing page. */
   authLogoutRedirectUrl: {
@@ -77,8 +76,7 @@ export const APPLICATION_SETTINGS = {
     env: "IDP_DEBUG",
     kind: kind.boolean,
     default: false,
-    meaning:
-      "Turns on debug mode: the debug endpoint works, and checks that are meant for production are less strict. DEBUG and NODE_ENV have no effect.",
+    meaning: "Turns on debug mode: the debug endpoint works, and some startup checks are less strict. DEBUG and NODE_ENV have no effect.",
   },
 } as const satisfies Record<string, kind.SettingRow>;
 

@@ -32,7 +32,8 @@ export const CHECKS = {
     group: "project middlewares",
     severity: "error",
     title: "The session middleware is not installed",
-    cause: '`session: "host"` uses the framework\'s own sessions, but no session middleware stores them server-side.',
+    cause:
+      '`session: "host"` uses the framework\'s own sessions, but the framework has no session middleware that stores sessions on the server.',
     remedy: 'Install the framework\'s session middleware before idpauth. To use the sessions of idpauth, remove `session: "host"`.',
   },
   E003: {
@@ -40,13 +41,13 @@ export const CHECKS = {
     severity: "error",
     title: "The client's registration is missing",
     cause: "IDP_CLIENT_ID (option clientId) or IDP_CLIENT_SECRET (option clientSecret) is missing, empty or blank.",
-    remedy: "Register the application at the provider, and set both to the values that the provider issues.",
+    remedy: "Register the application at the provider. Set both settings to the values that the provider issues.",
   },
   E004: {
     group: "defaults",
     severity: "warning",
     title: "No scopes are set",
-    cause: "SCOPE (option scope) is not set or empty. The default `openid email profile` is used.",
+    cause: "SCOPE (option scope) is unset or empty. idpauth uses the default `openid email profile`.",
     remedy: "Set SCOPE to the scopes that the application needs, for example `openid email profile`.",
   },
   E005: {
@@ -67,7 +68,8 @@ export const CHECKS = {
     group: "project settings",
     severity: "error",
     title: "Session key names clash",
-    cause: "CREDENTIALS_SESSION_KEY_NAME, STATE_KEY_NAME and FINAL_REDIRECT_KEY_NAME are not three different names, or one is reserved.",
+    cause:
+      "CREDENTIALS_SESSION_KEY_NAME, STATE_KEY_NAME and FINAL_REDIRECT_KEY_NAME are not three different names, or one of them is a reserved name.",
     remedy: "Give each of the three a different name that no other session data uses.",
   },
   E008: {
@@ -88,7 +90,7 @@ export const CHECKS = {
     group: "project settings",
     severity: "error",
     title: "An option is unknown",
-    cause: "The code gives an option that does not exist.",
+    cause: "The code passes an option that does not exist.",
     remedy: "Correct the option's spelling, or remove the option. docs/reference/settings.md lists the options.",
   },
   E011: {
@@ -104,7 +106,8 @@ export const CHECKS = {
     group: "project middlewares",
     severity: "error",
     title: "The session store cannot keep its guarantees",
-    cause: "The store's configuration breaks a guarantee. For example, its client runs queued commands after an outage.",
+    cause:
+      "With this configuration, the store cannot keep a guarantee of idpauth. For example, its client runs queued commands after an outage.",
     remedy: "Change the store's configuration as the finding says. docs/how-to/scaling.md describes the configuration of each store.",
   },
   E013: {
@@ -128,7 +131,7 @@ export const CHECKS = {
     title: "The session middleware saves unchanged sessions",
     cause:
       'With `session: "host"`, @fastify/session runs with `rolling: true`, its default. It saves each request\'s copy of the session when ' +
-      "the response ends, so an old copy undoes a logout and restores spent tokens.",
+      "the response ends, so an old copy can undo a logout and restore spent tokens.",
     remedy: "Set `rolling: false` where you register @fastify/session.",
   },
   E016: {
@@ -194,22 +197,23 @@ export const CHECKS = {
     group: "project middlewares",
     severity: "warning",
     title: "The framework's sessions give fewer guarantees",
-    cause: "The framework's sessions have no compare-and-swap, so a write by an overlapping request can undo a logout.",
+    cause: "The framework's sessions cannot refuse a write of an outdated copy. So an overlapping request can undo a logout.",
     remedy: 'If you need that guarantee, use the sessions of idpauth: remove `session: "host"` and pass a `store`.',
   },
   W007: {
     group: "project middlewares",
     severity: "warning",
     title: "The framework's sessions are not used",
-    cause: "The framework has a session middleware, but idpauth uses separate sessions, since neither `store` nor `session` is given.",
-    remedy: 'To use the framework\'s sessions, set `session: "host"`. To use separate sessions, pass a `store`.',
+    cause: "The framework has a session middleware, but idpauth uses its own sessions, because neither `store` nor `session` is given.",
+    remedy: 'To use the framework\'s sessions, set `session: "host"`. To use the sessions of idpauth, pass a `store`.',
   },
   W008: {
     group: "project middlewares",
     severity: "warning",
     title: "The session middleware cannot be detected",
     cause: "The framework does not show whether its session middleware is installed.",
-    remedy: "Make sure that the middleware is installed before idpauth. Without it, the first request gets status 503 `session_missing`.",
+    remedy:
+      "Make sure that the middleware is installed before idpauth. If it is not installed, the first request gets status 503 `session_missing`.",
   },
   W009: {
     group: "project settings",
@@ -240,7 +244,7 @@ export const CHECKS = {
     title: "Session records expire before the session limits",
     cause:
       "IDP_SESSION_TTL (option sessionTtl) is not longer than IDP_SESSION_MAX_AGE or IDP_SESSION_IDLE_TIMEOUT. " +
-      "The record expires first: the session ends early, and no reason can be shown.",
+      "The record expires first. So the session ends early, and the landing page cannot show why.",
     remedy: "Set IDP_SESSION_TTL to more than the longest session limit, for example to one day more.",
   },
   W013: {
@@ -255,8 +259,8 @@ export const CHECKS = {
   W014: {
     group: "project settings",
     severity: "warning",
-    title: "A variable is probably misspelt",
-    cause: "The environment has a variable `IDP_…` that is not a setting, but differs from one by only one or two letters.",
+    title: "A variable's name is probably misspelt",
+    cause: "The environment has a variable `IDP_…` that is not a setting, but its name differs from a setting by one or two letters.",
     remedy: "Correct the name. If another program reads the variable, rename it. docs/reference/settings.md lists the settings.",
   },
   W016: {

@@ -22,8 +22,8 @@ export const PROVIDER_SETTINGS = {
     kind: kind.issuer,
     default: GOOGLE_ISSUER,
     meaning:
-      "The issuer identifier of the OpenID provider, exactly as in its discovery document. It must be https, except on this machine; " +
-      "in debug mode, http is only a warning.",
+      "The issuer identifier of the OpenID provider, exactly as in its discovery document. It must be https, except on this machine. " +
+      "In debug mode, http causes only a warning.",
   },
   scope: {
     env: "SCOPE",
@@ -31,8 +31,8 @@ export const PROVIDER_SETTINGS = {
     default: ["openid", "email", "profile"],
     defaultText: "`openid email profile`, with warning E004",
     meaning:
-      "The scopes that a login requests. They must include `openid`. A value that you set is sent unchanged. The default is extended by " +
-      "`offline_access` if the provider supports it.",
+      "The scopes that a login requests. They must include `openid`. idpauth sends a value that you set unchanged. It extends the default by " +
+      "`offline_access` if the provider supports that scope.",
   },
   /** Seconds. */
   httpTimeout: {
@@ -40,14 +40,14 @@ export const PROVIDER_SETTINGS = {
     kind: kind.timeoutSeconds,
     unit: "seconds",
     default: 5,
-    meaning: "How long a user's request waits for the provider. After this time, the response has status 503.",
+    meaning: "The time for which a user's request waits for the provider. After this time, the response has status 503.",
   },
   refreshConcurrency: {
     env: "IDP_REFRESH_CONCURRENCY",
     kind: kind.count,
     default: 20,
     meaning:
-      "How many refreshes one process runs at a time. Fifty times as many can wait in a queue. If the queue is full, a request gets status " +
+      "The number of refreshes that one process runs at a time. Fifty times as many can wait in a queue. If the queue is full, a request gets status " +
       "503 with Retry-After, and its user stays signed in.",
   },
   tokenEndpointAuthMethod: {
@@ -55,7 +55,7 @@ export const PROVIDER_SETTINGS = {
     kind: kind.oneOf("client_secret_post", "client_secret_basic", "client_secret_basic_raw"),
     default: "client_secret_post",
     meaning:
-      "How the client authenticates at the token and revocation endpoints (RFC 6749 section 2.3.1). `client_secret_post` sends client ID and " +
+      "The method by which the client authenticates at the token and revocation endpoints (RFC 6749 section 2.3.1). `client_secret_post` sends client ID and " +
       "secret in the request body. `client_secret_basic` sends them in the Authorization header, encoded as " +
       "application/x-www-form-urlencoded (letters, digits and `*-._` stay unchanged). `client_secret_basic_raw` sends them in the header without " +
       "encoding, for providers that do not decode them.",
@@ -92,7 +92,8 @@ export const PROVIDER_SETTINGS = {
     kind: kind.toleranceSeconds,
     unit: "seconds",
     default: 5,
-    meaning: "How far the provider's clock and this machine's clock may differ when the times of an ID token are checked.",
+    meaning:
+      "The difference between the provider's clock and this machine's clock that idpauth tolerates when it checks the times of an ID token.",
   },
   /** null: the value that makes this provider give a refresh token. */
   loginPrompt: {
@@ -101,7 +102,7 @@ export const PROVIDER_SETTINGS = {
     default: null,
     defaultText: "unset: `select_account consent` at Google; elsewhere `consent` if the login requests `offline_access`",
     meaning:
-      "The `prompt` of the authorization request (OpenID Connect Core section 3.1.2.1). You can set `none` in code only, since " +
+      "The `prompt` of the authorization request (OpenID Connect Core section 3.1.2.1). You can set `none` only in code, because " +
       "`none` in the environment means unset.",
   },
   authorizationParams: {
@@ -128,7 +129,7 @@ export const PROVIDER_SETTINGS = {
     env: "IDP_DOCUMENT_HOSTS",
     kind: kind.hosts,
     defaultText: "`docs.google.com` for Google, else the issuer's hostname",
-    meaning: "The hostnames that `isValidIdpUrl` accepts.",
+    meaning: "The hostnames that the function `isValidIdpUrl` accepts in a URL.",
   },
   trustedAudiences: {
     env: "IDP_TRUSTED_AUDIENCES",

@@ -23,7 +23,7 @@ export const SESSION_SETTINGS = {
     kind: kind.boolean,
     default: true,
     meaning:
-      "Whether an expired ID token is refreshed silently. If this is off, a session ends when its ID token expires, often after an hour.",
+      "Whether idpauth refreshes an expired ID token without asking the user. If this is off, a session ends when its ID token expires, often after an hour.",
   },
   /** Seconds from the sign-in; null: no limit. */
   sessionMaxAge: {
@@ -51,7 +51,7 @@ export const SESSION_SETTINGS = {
     unit: "seconds",
     defaultText: "14 days, or IDP_SESSION_MAX_AGE plus one day if that is longer",
     meaning:
-      "How long the stored record and the cookie exist, for the sessions of idpauth. The probe renews both, at most once a day. Set a longer time than " +
+      "The lifetime of the stored record and of the cookie, for the sessions of idpauth. The probe renews both, at most once a day. Set a longer time than " +
       "the session limits. Then the landing page can show which limit ended a session.",
   },
   tokenRevokeOnLogout: {
@@ -66,8 +66,8 @@ export const SESSION_SETTINGS = {
     default: "credentials",
     meaning:
       "The session key that stores the credentials. CREDENTIALS_SESSION_KEY_NAME, STATE_KEY_NAME and FINAL_REDIRECT_KEY_NAME must differ. " +
-      "None of them may be a reserved name (E007): the record's other keys `id_info`, `debug`, `idp_login_at`, `idp_last_active` and " +
-      "`idp_state`, and the members of session and other objects, such as `cookie`, `id` and `constructor`.",
+      "None of them may be a reserved name (E007). Reserved are the record's other keys: `id_info`, `debug`, `idp_login_at`, `idp_last_active` and " +
+      "`idp_state`. Members of session objects and of other objects are reserved too, such as `cookie`, `id` and `constructor`.",
   },
   stateKeyName: {
     env: "STATE_KEY_NAME",

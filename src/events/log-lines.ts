@@ -58,7 +58,7 @@ export const LOG_CODES = {
   origin_rejected: {
     level: "info",
     text: "The page to return to is not on this application's own origin",
-    meaning: "The page to return to is not on this application's own origin. The sign-in leads to the configured page instead.",
+    meaning: "A login requests to return to a page on another origin. The sign-in leads to the configured page instead.",
     remedy: "If users of your own pages are affected, compare BASE_URL with the address that they use.",
   },
   refresh_failed: {
@@ -71,7 +71,8 @@ export const LOG_CODES = {
     level: "warn",
     text: "A refresh was refused",
     meaning: "The provider refused a refresh token, or its new ID token failed verification. The session ends.",
-    remedy: "This is routine after a user's access was withdrawn. If it happens often, check the lifetime and rotation of refresh tokens.",
+    remedy:
+      "This is normal after the provider has withdrawn a user's access. If it happens often, check the lifetime and rotation of refresh tokens.",
   },
   silent_login_failed: {
     level: "info",
@@ -82,19 +83,20 @@ export const LOG_CODES = {
   session_label_failed: {
     level: "error",
     text: "The option `sessionLabel` threw; the session has no label",
-    meaning: "The option `sessionLabel` threw; the session has no label.",
+    meaning: "The function in the option `sessionLabel` threw. The session has no label.",
     remedy: "Correct that function.",
   },
   session_unreadable: {
     level: "warn",
     text: "A stored session could not be decrypted or read and counts as no session",
-    meaning: "A stored session could not be decrypted or read and counts as no session: another key, another format, or tampered with.",
+    meaning:
+      "A stored session could not be decrypted or read, so idpauth ignores it. It has another key or another format, or it was tampered with.",
     remedy: "Give every process the same SECRET_KEY, and list earlier keys in SECRET_KEY_FALLBACKS.",
   },
   listener_failed: {
     level: "error",
     text: "A listener of an event threw",
-    meaning: "A listener of an event threw; the request was not disturbed.",
+    meaning: "A listener of an event threw. The request continues.",
     remedy: "Correct that function.",
   },
 } as const satisfies Record<string, LineRow>;

@@ -34,7 +34,7 @@ describe.skipIf(!installed)("docs/how-to/fetch-frameworks.md, Astro", () => {
     recipe = await startRecipe({
       framework: FRAMEWORK,
       section: "Astro",
-      authFile: "src/public-types.ts",
+      authFile: "src/auth.ts",
       build: ["astro", "build"],
       serve: ["dist/server/entry.mjs"],
     });

@@ -29,7 +29,7 @@ const RECIPES: readonly (RecipeOptions & { readonly page: string })[] = [
   {
     framework: "astro",
     section: "Astro",
-    authFile: "src/public-types.ts",
+    authFile: "src/auth.ts",
     build: ["astro", "build"],
     serve: ["dist/server/entry.mjs"],
     page: "/members",

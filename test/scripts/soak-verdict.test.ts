@@ -48,7 +48,7 @@ describe("the verdict on a soak", () => {
     ["a request without a response", trouble({ status: 0 }), "no unexpected 5xx"],
     ["a 503 without Retry-After", trouble({ isTold: false }), "no unexpected 5xx"],
     ["a 503 long after a fault", trouble({ at: 500 }), "no unexpected 5xx"],
-    ["the provider saw a forbidden request", calm({ violations: ["a secret in a URL"] }), "the provider saw no request"],
+    ["the provider saw a forbidden request", calm({ violations: ["a secret in a URL"] }), "the provider received no forbidden request"],
     ["an unhandled rejection", calm({ rest: { ...calm().rest, unhandled: ["TypeError"] } }), "no unhandled rejection"],
     ["a socket that stays", calm({ rest: { ...calm().rest, resources: { TCPServerWrap: 1, TCPSocketWrap: 1 } } }), "no leaked socket"],
     ["a process that has to be killed", calm({ endedWithin: undefined }), "the process ends by itself"],
