@@ -17,7 +17,7 @@ export type ExitCode = 0 | 1 | 2;
 // What the check cannot see.
 
 const OPTIONS_IN_CODE =
-  "Options given in code (E010). They override the environment, so a finding about a setting that the code gives does not apply.";
+  "Options in code (E010). They override the environment. If your code sets an option, ignore a finding about that setting.";
 const MIDDLEWARE = "The session middleware (E002, W007, W008).";
 const SESSIONS = "Where sessions are stored: the options `store` and `session` (E009, W005, W006).";
 const PROVIDER = "The identity provider, for example whether it accepts the client. --live checks it.";

@@ -29,13 +29,13 @@ export interface Action {
 }
 
 const DETAILS: Partial<Record<ErrorCode, string>> = {
-  invalid_parameter: "A part of the address has no value that is valid here.",
-  login_link_invalid: "It was already used, took too long, or belongs to another browser. Nothing has changed; you can start again.",
+  invalid_parameter: "A part of the address has an invalid value.",
+  login_link_invalid: "The link was already used, has expired, or belongs to another browser. Nothing has changed. You can start again.",
   sign_in_refused: "The identity provider's response could not be accepted, so you are not signed in.",
   provider_misconfigured:
-    "The people who run this site can see the cause in its log. Trying again does not help until they have corrected it.",
-  provider_unavailable: "The service that checks who you are does not respond. This usually takes only a moment.",
-  store_unavailable: "The store of the sessions does not respond. This usually takes only a moment.",
+    "The operators of this site can see the cause in the site's log. Trying again does not help until they have corrected it.",
+  provider_unavailable: "The identity provider, which checks who you are, does not respond. Such an outage is usually short.",
+  store_unavailable: "The place where this site stores sessions does not respond. Such an outage is usually short.",
   session_missing: "This site could not find out whether you are signed in.",
   sign_in_denied: "You have signed in at the identity provider, but this application does not admit your account.",
   claims_rejected:
@@ -44,7 +44,7 @@ const DETAILS: Partial<Record<ErrorCode, string>> = {
   forbidden: "You are signed in, but your account does not have the right to open this page.",
   hook_failed: "This application could not decide about your sign-in. This usually takes only a moment.",
   not_found: "The address may be mistyped, or the page has moved.",
-  method_not_allowed: "This address can only be visited, not written to.",
+  method_not_allowed: "You can open this address, but not send data to it.",
   prefetch_refused: "Your browser requested this page before you clicked. Nothing has happened yet.",
 };
 

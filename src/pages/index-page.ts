@@ -111,27 +111,27 @@ function explanation(reason: Exclude<EndReason, "no_credentials">, setting: Gove
   switch (reason) {
     case "max_age":
       return {
-        why: "It reached the longest time that this site lets a session last. Being active does not extend it.",
+        why: "It reached the maximum age of a session on this site. Being active does not extend it.",
         rule: age("Maximum age", setting?.name ?? "IDP_SESSION_MAX_AGE", setting?.value),
       };
     case "idle":
       return {
-        why: "It was not used for longer than this site allows.",
+        why: "You were inactive for longer than this site allows.",
         rule: age("Idle timeout", setting?.name ?? "IDP_SESSION_IDLE_TIMEOUT", setting?.value),
       };
     case "auto_refresh_off":
       return {
-        why: "The provider's proof of your identity ran out, and this site does not renew it by itself.",
+        why: "The provider's proof of your identity has expired, and this site does not renew it by itself.",
         rule: html`<span>Automatic renewal</span> <code>${setting?.name ?? "IDP_SESSION_AUTO_REFRESH"} ${setting?.value ?? "off"}</code>`,
       };
     case "no_refresh_token":
-      return { why: "The provider's proof of your identity ran out, and the provider gave no refresh token to renew it with." };
+      return { why: "The provider's proof of your identity has expired, and the provider issued no refresh token to renew it." };
     case "claims_rejected":
-      return { why: "The identity provider no longer says everything about you that this site needs." };
+      return { why: "The identity provider no longer sends all the information about you that this site needs." };
     case "denied":
       return { why: "This site no longer admits your account." };
     case "refresh_rejected":
-      return { why: "The provider's proof of your identity ran out, and the provider refused to renew it." };
+      return { why: "The provider's proof of your identity has expired, and the provider refused to renew it." };
   }
 }
 

@@ -4,17 +4,17 @@
  */
 export const SIGN_IN_ERRORS = {
   access_denied: "You did not give your consent, or your account may not use this application.",
-  login_required: "The identity provider needs you to sign in there first.",
+  login_required: "You must sign in at the identity provider first.",
   consent_required: "The identity provider needs your consent first.",
-  interaction_required: "The identity provider needs to ask you something first.",
-  account_selection_required: "The identity provider needs you to choose an account first.",
+  interaction_required: "The identity provider must ask you a question first.",
+  account_selection_required: "You must choose an account at the identity provider first.",
   invalid_request: "The identity provider could not read this application's request.",
   unauthorized_client: "The identity provider does not let this application sign people in this way.",
   unsupported_response_type: "The identity provider does not support the way this application signs people in.",
-  invalid_scope: "The identity provider does not offer everything that this application asks for.",
+  invalid_scope: "The identity provider does not offer all permissions that this application requests.",
   server_error: "Something went wrong at the identity provider.",
   temporarily_unavailable: "The identity provider is busy or under maintenance. Try again in a moment.",
-  provider_error: "The identity provider ended the sign-in without a reason that we know.",
+  provider_error: "The identity provider ended the sign-in, without a reason that this site knows.",
 } as const satisfies Record<string, string>;
 
 export type SignInErrorCode = keyof typeof SIGN_IN_ERRORS;

@@ -272,7 +272,7 @@ describe("the issuer's differences are named", () => {
   it.each([
     ["https://a.example/", "https://a.example", ["only IDP_ISSUER ends with a slash"]],
     ["https://a.example", "https://a.example/", ["IDP_ISSUER lacks the slash at the end"]],
-    ["http://a.example", "https://a.example", ["http here and https there"]],
+    ["http://a.example", "https://a.example", ["http in IDP_ISSUER but https in the document"]],
     ["https://a.example/Realm", "https://a.example/realm", ["the letter case of the path"]],
     ["https://A.example", "https://a.example", ["the letter case"]],
     ["https://a.example:443", "https://a.example", ["the spelling"]],

@@ -241,7 +241,7 @@ describe("a restart of `idpauth provider`", () => {
   it("keeps nothing on a free port without --data, and says so", async () => {
     const folder = emptyFolder();
     const first = await startProvider(["--port=0"], { folder });
-    expect(first.stdout).toContain("Keys and tokens are kept: nowhere");
+    expect(first.stdout).toContain("Keys and tokens: not kept");
     expect(existsSync(path.join(folder, ".local"))).toBe(false);
   });
 });
@@ -280,7 +280,7 @@ describe("the file of `idpauth provider`", () => {
     writeFileSync(file, content);
     const ended = await runProvider(["--port=0", "--data=state.json"], { folder });
     expect(ended).toMatchObject({ code: 2, stdout: "" });
-    expect((ended as { stderr: string }).stderr).toContain(`The file ${file} holds no state of an \`idpauth provider\``);
+    expect((ended as { stderr: string }).stderr).toContain(`The file ${file} is not a readable state file of \`idpauth provider\``);
     expect((ended as { stderr: string }).stderr).not.toContain("hunter2");
     expect(readFileSync(file, "utf8")).toBe(content);
   });
@@ -309,7 +309,7 @@ describe("the file of `idpauth provider`", () => {
     for (const name of ["link.json", "folder.json"]) {
       expect(await runProvider(["--port=0", `--data=${name}`], { folder })).toMatchObject({
         code: 2,
-        stderr: expect.stringContaining("is no regular file"),
+        stderr: expect.stringContaining("is not a regular file"),
       });
     }
   });
@@ -339,7 +339,7 @@ describe("the settings that `idpauth provider` gives", () => {
     const own = readFileSync(file, "utf8");
     await provider.stop();
     const again = await startProvider([`--port=${provider.port}`, "--write-env", "--data=state.json"], { folder });
-    expect(again.stdout).toContain("The application's settings are in .env already; it is unchanged.");
+    expect(again.stdout).toContain("The application's settings are already in .env. The file stays unchanged.");
     expect(readFileSync(file, "utf8")).toBe(own);
   });
 
@@ -382,16 +382,16 @@ describe("the start of `idpauth provider`", () => {
     [["9400"], 'unknown argument "9400"'],
     [["--port"], "--port needs a value"],
     [["--port="], "--port needs a value"],
-    [["--port=web"], '--port is "web"; it takes a whole number from 0 to 65535'],
-    [["--port=65536"], '--port is "65536"; it takes a whole number from 0 to 65535'],
+    [["--port=web"], '--port is "web"; it must be a whole number from 0 to 65535'],
+    [["--port=65536"], '--port is "65536"; it must be a whole number from 0 to 65535'],
     [["--port=1", "--port=2"], "--port is given more than once"],
     [["--help=yes"], "--help takes no value"],
     [["--write-env="], "--write-env needs a value"],
     [["--person=Ada"], '--person is "Ada"; write it as "Ada Lovelace <ada@example.com>"'],
     [["--person=a@b.example", "--person=A <a@b.example>"], "two people have the same email address"],
     [["--redirect-uri=app"], '--redirect-uri is "app"; write it as http://localhost:3000/idpauth/login-callback'],
-    [["--token-seconds=0"], '--token-seconds is "0"; it takes a whole number from 1 to 31536000'],
-    [["--host=0.0.0.0"], "there is no --host: the provider asks for no password, so it listens on 127.0.0.1 only"],
+    [["--token-seconds=0"], '--token-seconds is "0"; it must be a whole number from 1 to 31536000'],
+    [["--host=0.0.0.0"], "there is no option --host: the provider asks for no password, so it listens on 127.0.0.1 only"],
   ])("%j is wrong usage", (argv, mistake) => {
     expect(readProviderUsage(argv)).toEqual({ mistake });
   });

@@ -28,7 +28,7 @@ export function clockFindings(
     return { offset: likely, findings: [liveCheck("E110", message)] };
   }
   if (least < -MAX_BEHIND) {
-    const message = `The provider's clock is ${seconds} behind this machine's clock. ID tokens expire that much too early, or are expired on arrival.`;
+    const message = `The provider's clock is ${seconds} behind this machine's clock. ID tokens expire that much too early, or have already expired when they arrive.`;
     return { offset: likely, findings: [liveCheck("E110", message)] };
   }
   if (least < -clockTolerance) {

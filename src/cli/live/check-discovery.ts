@@ -99,7 +99,8 @@ export function differencesOf(ours: string, theirs: string): string[] {
     return bare === theirs ? [added] : [added, ...differencesOf(bare, theirs)];
   }
   const differences: string[] = [];
-  if (left.protocol !== right.protocol) differences.push(`${left.protocol.slice(0, -1)} here and ${right.protocol.slice(0, -1)} there`);
+  if (left.protocol !== right.protocol)
+    differences.push(`${left.protocol.slice(0, -1)} in IDP_ISSUER but ${right.protocol.slice(0, -1)} in the document`);
   if (left.hostname !== right.hostname) differences.push("the hostname");
   if (left.port !== right.port && left.protocol === right.protocol) differences.push("the port");
   if (trimmed(left.pathname) !== trimmed(right.pathname)) {

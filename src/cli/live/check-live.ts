@@ -46,10 +46,10 @@ export interface LiveResult {
 }
 
 const ENCRYPTION =
-  "Whether the provider encrypts the ID tokens of this client, which idpauth does not support. The provider can encrypt. A sign-in shows it, with a log line.";
+  "Whether the provider encrypts the ID tokens of this client, which idpauth does not support. The provider can encrypt ID tokens. If it does, a sign-in fails, and the log names the cause.";
 const CLIENT =
   "Whether the provider accepts client ID and secret: its token endpoint gives the same response for a client that does not exist. " +
-  "A sign-in shows it.";
+  "A sign-in shows whether it accepts them.";
 
 /** Checks the configured provider and store, as far as the settings allow. Each step has a time limit. */
 export async function checkLive({ env, store, io, progress }: LiveOptions): Promise<LiveResult> {
@@ -194,7 +194,9 @@ class LiveCheck implements LiveResult {
       if (!(error instanceof ProviderUnavailableError)) throw error;
       const message = `The discovery document could not be fetched a second time (${error.reason}).`;
       this.findings.push(liveCheck("E101", message, "The provider has an outage or is overloaded. Try again later."));
-      this.notSeen.push("Whether the provider accepts client and redirect URI: not checked, since the provider did not stay reachable.");
+      this.notSeen.push(
+        "Whether the provider accepts client and redirect URI: not checked, because the provider became unreachable during the check.",
+      );
       return false;
     }
   }

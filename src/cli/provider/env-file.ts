@@ -12,10 +12,10 @@ export function envLines(settings: ApplicationSettings): string {
 
 const HEAD = "# Written by `npx idpauth provider`, for development. Keep this file out of version control.\n";
 
-/** What became of the file: it was written, it names this provider already, or it holds something else and stays as it is. */
+/** The result: the file was written, it already names this provider, or it has other settings and stays unchanged. */
 export type Outcome = "written" | "same" | "other";
 
-/** @throws Error the file can be neither written nor read */
+/** @throws Error the file cannot be written, or an existing file cannot be read */
 export function writeEnv(file: string, settings: ApplicationSettings): Outcome {
   try {
     writeFileSync(file, HEAD + envLines(settings), { flag: "wx", mode: 0o600 });
@@ -24,7 +24,7 @@ export function writeEnv(file: string, settings: ApplicationSettings): Outcome {
     if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
   }
   const found = parseEnv(readFileSync(file, "utf8"));
-  // The other settings are the application's own to change.
+  // The application may change the other settings.
   const isSame = ["IDP_ISSUER", "IDP_CLIENT_ID", "IDP_CLIENT_SECRET"].every((name) => found[name] === settings[name]);
   return isSame ? "same" : "other";
 }

@@ -76,7 +76,7 @@ async function run(usage: ProviderUsage, io: ProviderIo): Promise<void> {
   }
 }
 
-/** Undefined: nothing is kept, since a port that differs at each start is another issuer each time. */
+/** Returns undefined if nothing is kept: with another port at each start, the issuer is another one each time. */
 function dataFile({ data, port }: ProviderUsage, { env, folder, home }: ProviderIo): string | undefined {
   if (data !== undefined) return path.resolve(folder, data);
   return port === 0 ? undefined : defaultDataFile(port, env, home);
@@ -86,7 +86,7 @@ function portProblem(port: number, error: unknown): string {
   const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
   const another = `choose another port: npx idpauth provider --port=${port < 65_535 ? port + 1 : 9400}`;
   if (code === "EADDRINUSE")
-    return `port ${port} of ${ADDRESS} is in use, maybe by another \`idpauth provider\`. End that program, or ${another}`;
+    return `port ${port} of ${ADDRESS} is in use, perhaps by another \`idpauth provider\`. End that program, or ${another}`;
   return `port ${port} of ${ADDRESS} cannot be used (${code}). Instead, ${another}`;
 }
 
@@ -103,23 +103,23 @@ function settingsFor(issuer: string, { secretKey, clientSecret }: ProviderState)
 
 function greeting(issuer: string, { people }: ProviderUsage, file: string | undefined): string {
   const names = people.map((person) => `${textClaim(person, "name") ?? ""} <${textClaim(person, "email") ?? ""}>`);
-  const kept = file === undefined ? "nowhere: the next start is another provider" : `${file} (a restart honours them)`;
+  const kept = file === undefined ? "not kept; the next start creates new ones" : `${file} (kept for the next start)`;
   return `idpauth provider: ${issuer}
 For development only: you sign in by choosing a person, without a password. It listens on this machine only.
 
 People: ${names.join(", ")}
-Keys and tokens are kept: ${kept}
+Keys and tokens: ${kept}
 `;
 }
 
 function toPaste(settings: ApplicationSettings): string {
   return `
-The application's settings, for its .env file (--write-env writes it):
+The application's settings, to copy into its .env file (or use --write-env):
 
 ${envLines(settings)}`;
 }
 
-/** @throws StartError the file is another's, and stays as it is */
+/** @throws StartError the file names another provider; it stays unchanged */
 function writtenEnv(name: string, settings: ApplicationSettings, { folder }: ProviderIo): string {
   let outcome: ReturnType<typeof writeEnv>;
   try {
@@ -127,10 +127,10 @@ function writtenEnv(name: string, settings: ApplicationSettings, { folder }: Pro
   } catch (error) {
     throw new StartError(`${name} cannot be written (${error instanceof Error && "code" in error ? String(error.code) : "unknown error"})`);
   }
-  if (outcome === "written") return `The application's settings are written to ${name}\n`;
-  if (outcome === "same") return `The application's settings are in ${name} already; it is unchanged.\n`;
+  if (outcome === "written") return `The command has written the application's settings to ${name}\n`;
+  if (outcome === "same") return `The application's settings are already in ${name}. The file stays unchanged.\n`;
   throw new StartError(
-    `${name} exists and does not name this provider, so it stays as it is. Remove it, write another file (--write-env=FILE), or start ` +
-      "without --write-env and copy the lines that are printed",
+    `${name} exists and does not name this provider. The command never overwrites a file. Remove the file, choose another file ` +
+      "(--write-env=FILE), or start without --write-env and copy the settings that the command prints",
   );
 }

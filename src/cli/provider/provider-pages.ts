@@ -26,7 +26,7 @@ export function choicePage({ people, hint, application, action }: Choice): strin
   const main = html`<section class="card">
     <div class="emblem">${PERSON}</div>
     <h1>Choose a person to sign in as</h1>
-    <p>The application at <code>${application}</code> asks who you are. ${DEVELOPMENT}</p>
+    <p>The application at <code>${application}</code> asks you to sign in. ${DEVELOPMENT}</p>
     <form method="post" action="${action}">
       <ul class="people">
         ${inOrder.map((person) => choice(person, person === hinted))}
@@ -65,12 +65,12 @@ export function homePage(issuer: string, people: readonly PersonClaims[]): strin
       <dt>People</dt>
       ${people.map((person) => html`<dd><bdi>${shownText(textClaim(person, "name")) ?? shownText(textClaim(person, "email"))}</bdi></dd>`)}
     </dl>
-    <p class="code">The command <code>npx idpauth provider</code> gives the other settings.</p>
+    <p class="code">The command <code>npx idpauth provider</code> has printed the other settings, or written them to a file.</p>
   </section>`;
   return layout({ publicPath, title: "idpauth provider for development", main });
 }
 
-/** The page for a request that cannot be answered by a redirect to the application. */
+/** The page for a request that the provider cannot redirect to the application. */
 export function problemPage(title: string, detail: string): string {
   const main = html`<section class="card">
     <div class="emblem">${NOTICE}</div>

@@ -4,20 +4,20 @@ import { PEOPLE, readPerson } from "./choosable-people.js";
 
 export const PROVIDER_HELP = `Usage: idpauth provider [--port=9400] [--person="NAME <EMAIL>"]... [--write-env[=FILE]]
 
-Runs an OpenID provider on this machine, to try idpauth and to develop with it. For development only: you sign in by
-choosing a person, without a password. It listens on 127.0.0.1 only. Ctrl+C ends it.
+Runs an OpenID provider on this machine, to try idpauth and to develop with it. The provider is for development only:
+you sign in by choosing a person, without a password. It listens on 127.0.0.1 only. Ctrl+C ends it.
 
-  --port=PORT            the port (default 9400); 0: any free port, and nothing is kept without --data
+  --port=PORT            the port (default 9400); with 0, any free port, and keys and tokens are kept only with --data
   --person="NAME <EMAIL> GROUP..."
-                         a person to choose, and the claim groups; give it once for each person (default: three people)
+                         a person to choose, with the claim groups; repeat the option for each person (default: three people)
   --write-env[=FILE]     writes the application's settings to FILE (default .env); never overwrites a file
   --data=FILE            keeps keys and tokens in FILE; by default, in a file of your user account
-  --redirect-uri=URI     accepts this redirect URI; give it once for each URI (default: any on this machine)
+  --redirect-uri=URI     accepts this redirect URI; repeat the option for each URI (default: any on this machine)
   --token-seconds=N      lifetime of ID tokens and access tokens (default 3600)
-  -h, --help             this text
+  -h, --help             prints this text
 
-A value may also follow its option as the next argument: --port 9400.
-Exit code: 0 after Ctrl+C, 2 wrong usage, or the provider cannot start.
+You can also write a value as the next argument: --port 9400.
+Exit code: 0 after Ctrl+C; 2 for wrong usage, or if the provider cannot start.
 `;
 
 /** What the command line of `idpauth provider` says. */
@@ -57,7 +57,7 @@ function optionsIn(argv: readonly string[]): ReadonlyMap<string, readonly string
     const name = sign < 0 ? argument : argument.slice(0, sign);
     if (!name.startsWith("-")) throw new Mistake(`unknown argument ${JSON.stringify(argument)}`);
     if (/^--(?:host|hostname|listen|bind|address)$/.test(name))
-      throw new Mistake(`there is no ${name}: the provider asks for no password, so it listens on 127.0.0.1 only`);
+      throw new Mistake(`there is no option ${name}: the provider asks for no password, so it listens on 127.0.0.1 only`);
     const takesValue = WITH_VALUE.includes(name);
     if (!takesValue && !["--write-env", "--help", "-h"].includes(name)) throw new Mistake(`unknown option ${JSON.stringify(name)}`);
     if (sign >= 0 && name !== "--write-env" && !takesValue) throw new Mistake(`${name} takes no value`);
@@ -91,7 +91,7 @@ function usageIn(options: ReadonlyMap<string, readonly string[]>): ProviderUsage
 function wholeNumber(name: string, text: string, least: number, most: number): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= least && value <= most) return value;
-  throw new Mistake(`${name} is ${JSON.stringify(text)}; it takes a whole number from ${least} to ${most}`);
+  throw new Mistake(`${name} is ${JSON.stringify(text)}; it must be a whole number from ${least} to ${most}`);
 }
 
 function personIn(text: string): PersonClaims {

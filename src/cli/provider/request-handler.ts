@@ -11,17 +11,17 @@ import { PROVIDER_STYLE } from "./provider-style.js";
 // No form-action: browsers also apply it to the redirects that follow the form, and those lead to the application.
 const POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** Answers one request. */
+/** Returns the response to one request. */
 export async function respond(request: ReceivedRequest, state: ProviderState): Promise<ProviderReply> {
   if (!isForThisMachine(request.headers.host))
-    return showPage(403, problemPage("This provider answers on this machine only", "The address in the request is another machine's."));
+    return showPage(403, problemPage("This provider works on this machine only", "The address in the request belongs to another machine."));
   if (request.endpoint === "authorize") return authorize(request, state);
   if (request.endpoint === "unknown") return ownPage(request, state);
   const violations = violationsOf(request);
   return violations.length > 0 ? errorReply("invalid_request", violations.join("; ")) : work(request.endpoint, request, state);
 }
 
-/** A page of the web could reach a server on loopback by a name of its own (DNS rebinding). */
+/** Whether the `Host` header names this machine. A web page could otherwise reach a loopback server by its own hostname (DNS rebinding). */
 function isForThisMachine(host: string | undefined): boolean {
   return host !== undefined && URL.canParse(`http://${host}`) && isLoopback(new URL(`http://${host}`).hostname);
 }
@@ -80,14 +80,14 @@ function unusablePage({ query }: ReceivedRequest, { settings }: ProviderState): 
   const redirectUri = shown(query.get("redirect_uri"));
   if (client !== settings.clientId)
     return problemPage(
-      "The application's client ID is not this provider's",
-      `The application sent IDP_CLIENT_ID ${shown(client)}. Use the settings that this command prints: npx idpauth provider.`,
+      "The client ID is not the one of this provider",
+      `The application sent the client ID ${shown(client)}. Use the settings that this command prints: npx idpauth provider.`,
     );
   const remedy =
     settings.redirectUris === undefined
-      ? "Only addresses on this machine are accepted, such as http://localhost:3000/idpauth/login-callback. Correct BASE_URL, or start the provider with --redirect-uri."
-      : "The provider was started with --redirect-uri; add this one there.";
-  return problemPage("The application's redirect URI is not accepted", `The application sent ${redirectUri}. ${remedy}`);
+      ? "This provider accepts only addresses on this machine, such as http://localhost:3000/idpauth/login-callback. Correct BASE_URL, or start the provider with --redirect-uri."
+      : "This provider accepts only the redirect URIs that you pass with --redirect-uri. Pass this one too, or correct BASE_URL.";
+  return problemPage("The application's redirect URI is not accepted", `The application sent the redirect URI ${redirectUri}. ${remedy}`);
 }
 
 function shown(value: string | null): string {

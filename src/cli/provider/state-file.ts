@@ -4,7 +4,7 @@ import path from "node:path";
 import { Grants, type Approval, type KeptGrants } from "../../testing/provider/grants.js";
 import { SigningKeys } from "../../testing/provider/signing-keys.js";
 
-/** What makes a provider the same one after a restart. */
+/** The state that a restarted provider needs to continue. */
 export interface ProviderState {
   /** For the application's `SECRET_KEY`. */
   readonly secretKey: string;
@@ -31,9 +31,9 @@ export function readState(file: string): ProviderState | undefined {
   let text: string;
   try {
     const status = lstatSync(file);
-    if (!status.isFile()) throw unusable(file, "is no regular file");
+    if (!status.isFile()) throw unusable(file, "is not a regular file");
     if (process.getuid !== undefined && status.uid !== process.getuid()) throw unusable(file, "belongs to another user");
-    // It holds secrets.
+    // The file contains secrets.
     if (process.getuid !== undefined && (status.mode & 0o077) !== 0) chmodSync(file, 0o600);
     text = readFileSync(file, "utf8");
   } catch (error) {
@@ -44,8 +44,8 @@ export function readState(file: string): ProviderState | undefined {
   try {
     return stateIn(JSON.parse(text));
   } catch {
-    // The error's own text may repeat what the file holds.
-    throw unusable(file, "holds no state of an `idpauth provider` that can be read");
+    // The error's message may repeat secrets from the file.
+    throw unusable(file, "is not a readable state file of `idpauth provider`");
   }
 }
 
@@ -69,7 +69,7 @@ export function writeState(file: string, { secretKey, clientSecret, keys, grants
 
 function unusable(file: string, what: string): StateFileError {
   return new StateFileError(
-    `The file ${file} ${what}. Name another file with --data=FILE, or delete this one to start anew: users then sign in again, and ` +
+    `The file ${file} ${what}. Name another file with --data=FILE, or delete this file. After that, users must sign in again, and ` +
       "the application needs the new settings.",
   );
 }
@@ -78,7 +78,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "unknown error";
 }
 
-/** @throws Error it is no such state */
+/** @throws Error the value is not a state of this command */
 function stateIn(value: unknown): ProviderState {
   const state = record(value);
   if (state["format"] !== FORMAT) throw new Error("another format");
@@ -121,7 +121,7 @@ function approvalIn(one: Readonly<Record<string, unknown>>): Approval {
 
 function record(value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Error("no object");
-  // Without a prototype, so that only what the file says is read.
+  // Without a prototype, so that the code reads only members of the file.
   return Object.assign(Object.create(null) as Record<string, unknown>, value);
 }
 
@@ -135,7 +135,7 @@ function text(value: unknown): string {
   return value;
 }
 
-/** It is written into `.env` files, so it has no character that would need quotes there. */
+/** Returns a secret. It goes into `.env` files, so it has no character that needs quotes there. */
 function secret(value: unknown): string {
   if (!/^[\w-]{43}$/.test(text(value))) throw new Error("no secret of this command");
   return text(value);
