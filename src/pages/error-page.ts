@@ -35,7 +35,7 @@ const DETAILS: Partial<Record<ErrorCode, string>> = {
   provider_misconfigured:
     "The operators of this site can see the cause in the site's log. Trying again does not help until they have corrected it.",
   provider_unavailable: "The identity provider, which checks who you are, does not respond. Such an outage is usually short.",
-  store_unavailable: "The place where this site stores sessions does not respond. Such an outage is usually short.",
+  store_unavailable: "The session store of this site does not respond. Such an outage is usually short.",
   session_missing: "This site could not find out whether you are signed in.",
   sign_in_denied: "You have signed in at the identity provider, but this application does not admit your account.",
   claims_rejected:

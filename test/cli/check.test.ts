@@ -83,7 +83,7 @@ describe("idpauth check", () => {
   it("names what it cannot see", () => {
     const { stdout } = run(COMPLETE, "check");
     const notSeen = stdout.slice(stdout.indexOf("not checked:"));
-    expect(notSeen).toContain("Options given in code");
+    expect(notSeen).toContain("Options in code");
     expect(notSeen).toContain("E002");
   });
 
