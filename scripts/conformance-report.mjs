@@ -34,7 +34,7 @@ const PLANS = [
     plan: "fapi2-security-profile-final-client-test-plan",
     title: "FAPI 2.0 Security Profile, the modules that fit every relying party",
     words:
-      "idpauth is not a FAPI client: it sends no pushed requests, has no sender-constrained tokens, and accepts RS256, where FAPI requires PS256. These modules apply to every client.",
+      "idpauth is not a FAPI client. It sends no pushed requests, has no sender-constrained tokens, and accepts RS256, where FAPI requires PS256. These modules apply to every client.",
   },
 ];
 

@@ -21,7 +21,7 @@ export function settingsPage(settings) {
       "- Booleans are `true`/`false`, `1`/`0`, `yes`/`no`, `on`/`off`, in any letter case.",
       "- idpauth ignores white space at the start and the end of a value, except in a secret.",
       "",
-      "In code, each value has the type that its section names. If it is `undefined`, the value in the environment applies. `null` unsets a setting that can be unset.",
+      "In code, each value has the type that its section names. If a value is `undefined`, the value in the environment applies. `null` unsets a setting that can be unset.",
     ].join("\n"),
     "A value that is not allowed causes error [E006](errors.md#e006). idpauth reports all mistakes at once. `npx idpauth check` reports them without starting the application.",
     "## Overview",
