@@ -79,9 +79,9 @@ const text = `# The OpenID Foundation's conformance modules, replayed
 The OpenID Foundation tests relying parties, such as idpauth, with a [conformance suite](https://openid.net/certification/) of modules. Each
 row of this page is one module. idpauth's own test provider replays it over real sockets against an Express application with idpauth.
 
-**This is a replay, by our own provider, and not
-a certificate**: the suite itself was not run, and the OpenID Foundation has not seen the results. The suite allows a relying party to skip some
-checks. For example, it may skip the signature of a token that arrives over TLS. This replay requires these checks too.
+**This is a replay, by our own provider, and not a certificate.** The suite itself was not run, and the OpenID Foundation has not seen the results.
+The suite allows a relying party to skip some checks. For example, it may skip the signature of a token that arrives over TLS. This replay requires
+these checks too.
 
 To repeat the replay, run \`npm run conformance\`. The folder \`test/conformance\` has one file for each module. Every module also checks these points:
 
