@@ -82,9 +82,9 @@ export const PROVIDER_SETTINGS = {
     kind: kind.oneOf("when-needed", "always"),
     default: "when-needed",
     meaning:
-      "When the userinfo endpoint is called. `when-needed`: at a sign-in whose ID token has none of email, name and picture, and at a refresh " +
-      "without an ID token. `always`: at every sign-in and every refresh. All claims of userinfo are then added to those of the ID token, which " +
-      "take precedence; if userinfo does not respond, the response is 503.",
+      "The sign-ins and refreshes at which idpauth sends a request to the userinfo endpoint. `when-needed`: a sign-in whose ID token has none of " +
+      "email, name and picture, and a refresh without an ID token. `always`: every sign-in and every refresh. With `always`, idpauth adds all " +
+      "claims of userinfo to the claims of the ID token. If both have a claim, the ID token's value counts. If userinfo does not respond, the response is 503.",
   },
   /** Seconds. */
   clockTolerance: {
@@ -111,8 +111,8 @@ export const PROVIDER_SETTINGS = {
     default: {},
     defaultText: "none",
     meaning:
-      "Further parameters of every authorization request, for example Auth0's `audience`. They replace the defaults of idpauth, and its " +
-      "`prompt` replaces IDP_LOGIN_PROMPT. The parameters that idpauth itself sets are refused (E016).",
+      "Additional parameters of every authorization request, for example Auth0's `audience`. A parameter here replaces idpauth's default for " +
+      "that parameter, and `prompt` replaces IDP_LOGIN_PROMPT. idpauth refuses the parameters that it sets itself (E016).",
     hidden: true,
     remedyFor: parameterMistake,
   },
@@ -122,7 +122,7 @@ export const PROVIDER_SETTINGS = {
     default: [],
     meaning:
       "The parameters that a login passes on from its query to the provider, for example `login_hint ui_locales`. Each value has at most " +
-      "512 characters. A parameter of IDP_AUTHORIZATION_PARAMS wins over the query. The parameters that idpauth itself uses are refused (E016).",
+      "512 characters. A parameter in IDP_AUTHORIZATION_PARAMS overrides the query. idpauth refuses the parameters that it uses itself (E016).",
   },
   /** Hostnames without port. */
   documentHosts: {
