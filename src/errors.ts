@@ -60,7 +60,7 @@ export const ERRORS = {
   },
   not_found: {
     status: 404,
-    title: "There is nothing here",
+    title: "There is no page at this address",
     cause: "There is no endpoint at this path below the mount path. Or it is the debug endpoint, and debug mode is off.",
     remedy: "Check the path. docs/reference/endpoints.md lists the endpoints.",
   },
@@ -72,7 +72,7 @@ export const ERRORS = {
   },
   prefetch_refused: {
     status: 503,
-    title: "Not available to prefetching",
+    title: "This page cannot be prefetched",
     cause: "A browser or framework prefetched the login or logout link, without a click by the user.",
     remedy: "No action is needed: the user's click works. To avoid such requests, exclude the two links from prefetching.",
   },
@@ -91,7 +91,7 @@ export const ERRORS = {
   },
   store_unavailable: {
     status: 503,
-    title: "Sessions cannot be reached right now",
+    title: "The session store cannot be reached right now",
     cause: "The session store did not respond in time, or has no space for another login. The session and the cookie are unchanged.",
     remedy: "Try again after the seconds in Retry-After. Check the store's health and capacity.",
   },
@@ -143,7 +143,7 @@ export const ERRORS = {
   },
   provider_refused: {
     status: 400,
-    title: "The identity provider refused",
+    title: "The identity provider refused the sign-in or refresh",
     cause:
       "The provider refused a code or a refresh token, or the ID token failed a check. Only authors of adapters see this code: endpoints respond with `sign_in_refused`, and a refused refresh ends the session with `refresh_rejected`.",
     remedy: "Have the user sign in again.",
