@@ -125,7 +125,7 @@ function explanation(reason: Exclude<EndReason, "no_credentials">, setting: Gove
         rule: html`<span>Automatic renewal</span> <code>${setting?.name ?? "IDP_SESSION_AUTO_REFRESH"} ${setting?.value ?? "off"}</code>`,
       };
     case "no_refresh_token":
-      return { why: "The provider's proof of your identity has expired, and the provider issued no refresh token to renew it." };
+      return { why: "The provider's proof of your identity has expired, and the provider gave no refresh token to renew it." };
     case "claims_rejected":
       return { why: "The identity provider no longer sends all the information about you that this site needs." };
     case "denied":
