@@ -1,10 +1,11 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { IdpAuthOptions, SessionStore } from "idpauth";
-import type { DemoConfiguration, Environment } from "./configuration.js";
+import type { AccessConfiguration, DemoConfiguration, Environment } from "./configuration.js";
+import { signInHook, type DemoData } from "./sign-in-hook.js";
 
 export interface DemoSetup {
-  readonly configuration: Pick<DemoConfiguration, "sessions">;
+  readonly configuration: AccessConfiguration & Pick<DemoConfiguration, "sessions">;
   /** The demo's defaults included. */
   readonly env: Environment;
   /** Undefined: the package chooses the store, or the framework keeps the sessions. */
@@ -22,8 +23,16 @@ export interface DemoApplication {
 }
 
 /** Returns the options for every adapter's `idpAuth`. */
-export function authOptions({ configuration, env, store }: DemoSetup): IdpAuthOptions {
-  return { env, ...(configuration.sessions.kind === "host" && { session: "host" as const }), ...(store && { store }) };
+export function authOptions({ configuration, env, store }: DemoSetup): IdpAuthOptions<object, DemoData> {
+  const { sessions, rule, loginParams } = configuration;
+  const onSignIn = signInHook(rule);
+  return {
+    env,
+    ...(sessions.kind === "host" && { session: "host" as const }),
+    ...(store && { store }),
+    ...(loginParams && { loginParams }),
+    ...(onSignIn && { onSignIn }),
+  };
 }
 
 /**

@@ -1,5 +1,14 @@
+/** The part of the configuration that decides who may do what. */
+export interface AccessConfiguration {
+  readonly rule: DemoRule;
+  /** The most seconds since the authentication that /transfer accepts. */
+  readonly maxAge: number;
+  /** The parameters that a login passes on to the provider; undefined: as IDP_LOGIN_PARAMS says. */
+  readonly loginParams: readonly string[] | undefined;
+}
+
 /** The demo's own variables. Everything else in the environment is for the package. */
-export interface DemoConfiguration {
+export interface DemoConfiguration extends AccessConfiguration {
   /** Listens on 127.0.0.1; 0: any free port. */
   readonly port: number;
   readonly providerPort: number;
@@ -18,6 +27,13 @@ export type DemoSessions =
   | { readonly kind: "sqlite"; readonly path: string | undefined }
   /** The address may hold a password. */
   | { readonly kind: "redis" | "postgres"; readonly url: URL };
+
+/** Who may sign in: every user of the provider, or staff only; the others show what a hook can do to a sign-in. */
+const RULES = ["none", "staff", "slow", "throw", "deny"] as const;
+export type DemoRule = (typeof RULES)[number];
+
+/** What the demo does without variables. */
+export const DEFAULT_ACCESS: AccessConfiguration = { rule: "none", maxAge: 60, loginParams: undefined };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -59,9 +75,19 @@ export function readConfiguration(env: Environment): DemoConfiguration {
     fleetRestartSeconds: number("DEMO_FLEET_RESTART_SECONDS", 5, 1, 600),
     host,
     sessions: readSessions(env["DEMO_SESSIONS"]?.trim() ?? "", host, problems),
+    rule: choice("DEMO_RULE", RULES),
+    // Below 30 seconds, `maxAge` is an error of the guard.
+    maxAge: number("DEMO_MAX_AGE", DEFAULT_ACCESS.maxAge, 30, 86_400),
+    loginParams: listIn(env["DEMO_LOGIN_PARAMS"]),
   };
   if (problems.length > 0) throw new DemoConfigurationError(problems.join("\n"));
   return configuration;
+}
+
+/** The names in a variable, separated by spaces or commas. Undefined if it is not set. */
+function listIn(text = ""): readonly string[] | undefined {
+  const names = text.split(/[\s,]+/).filter((name) => name !== "");
+  return names.length === 0 ? undefined : names;
 }
 
 function readSessions(text: string, host: (typeof HOSTS)[number], problems: string[]): DemoSessions {

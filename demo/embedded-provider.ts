@@ -90,13 +90,15 @@ function configuration(issuer: string, client: { id: string; secret: string }, o
         grant_types: ["authorization_code", "refresh_token"],
         response_types: ["code"],
         token_endpoint_auth_method: options.tokenEndpointAuthMethod,
+        // Every ID token says when its user authenticated, so that the first visit of /transfer needs one sign-in.
+        require_auth_time: true,
       },
     ],
     jwks: { keys: [secrets.signingKey] },
     cookies: { keys: [secrets.cookieKey] },
-    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "picture"] },
+    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "picture", "groups"] },
     scopes: ["openid", "offline_access", "email", "profile"],
-    // The ID token itself carries email, name and picture, as Google's does.
+    // The ID token itself carries email, name, picture and groups, as Google's carries the first three.
     conformIdTokenClaims: false,
     findAccount(_ctx, id) {
       const person = PEOPLE.find((one) => one.id === id);
@@ -136,6 +138,7 @@ function claims(issuer: string, person: Person) {
     email: person.email,
     email_verified: person.email_verified,
     name: person.name,
+    groups: person.groups,
     picture: `${issuer}/pictures/${person.id}.svg`,
   };
 }

@@ -4,6 +4,7 @@ import { idpAuth, type ExpressIdpAuth } from "idpauth/express";
 import { errorAnswer, notFoundAnswer, type DemoAnswer } from "./answers.js";
 import { authOptions, sessionSecret, type DemoApplication, type DemoSetup } from "./application.js";
 import { demoRoutes } from "./routes.js";
+import type { DemoData } from "./sign-in-hook.js";
 
 /**
  * The demo as an Express application.
@@ -11,7 +12,10 @@ import { demoRoutes } from "./routes.js";
  * @param extend adds routes, which come before the demo's own
  * @throws ConfigurationError when a startup check fails
  */
-export function expressDemo(setup: DemoSetup, extend: (app: Express, auth: ExpressIdpAuth) => void = () => {}): DemoApplication {
+export function expressDemo(
+  setup: DemoSetup,
+  extend: (app: Express, auth: ExpressIdpAuth<object, DemoData>) => void = () => {},
+): DemoApplication {
   const app = express();
   app.disable("x-powered-by").disable("etag").enable("case sensitive routing").enable("strict routing");
 
@@ -24,8 +28,9 @@ export function expressDemo(setup: DemoSetup, extend: (app: Express, auth: Expre
   auth.mount(app);
   extend(app, auth);
 
-  for (const { path, isGuarded, answer } of demoRoutes(setup.env, auth)) {
-    app.get(path, ...(isGuarded ? [auth.idpRequired] : []), async (request, response) => {
+  for (const { method, path, guard, answer } of demoRoutes(setup, auth)) {
+    const before = guard === undefined ? [] : [auth.idpRequiredWith(guard)];
+    app[method === "GET" ? "get" : "post"](path, ...before, async (request, response) => {
       send(response, await answer(request));
     });
   }

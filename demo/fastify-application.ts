@@ -21,11 +21,19 @@ export async function fastifyDemo(setup: DemoSetup): Promise<DemoApplication> {
     await app.register(session, { secret, rolling: false, saveUninitialized: false, cookie: options });
   }
 
+  // No route reads a body, so a body of any type is fine, as on the other frameworks.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", (_request, body, done) => {
+    body.resume();
+    done(null);
+  });
+
   const auth = idpAuth(authOptions(setup));
   await app.register(auth.plugin);
 
-  for (const { path, isGuarded, answer } of demoRoutes(setup.env, auth)) {
-    app.get(path, { preHandler: isGuarded ? [auth.idpRequired] : [] }, async (request, reply) => send(reply, await answer(request)));
+  for (const { method, path, guard, answer } of demoRoutes(setup, auth)) {
+    const preHandler = guard === undefined ? [] : [auth.idpRequiredWith(guard)];
+    app.route({ method, url: path, preHandler, handler: async (request, reply) => send(reply, await answer(request)) });
   }
 
   app.setNotFoundHandler((_request, reply) => send(reply, notFoundAnswer()));

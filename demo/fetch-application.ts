@@ -16,19 +16,19 @@ export function fetchDemo(setup: DemoSetup): DemoApplication {
   auth.start();
 
   const routes = new Map(
-    demoRoutes(setup.env, auth).map(({ path, isGuarded, answer }) => {
+    demoRoutes(setup, auth).map(({ method, path, guard, answer }) => {
       const answered = async (raw: Request) => answer(raw);
       // An error is answered inside the guard, which keeps every response about the user private.
       const handler = async (request: Request) => responseOf(await answered(request).catch(errorAnswer), request.method);
-      return [path, isGuarded ? auth.idpRequired(handler) : handler];
+      return [`${method} ${path}`, guard === undefined ? handler : auth.idpRequiredWith(guard)(handler)];
     }),
   );
 
   async function answer(request: Request): Promise<Response> {
     const own = await auth.fetch(request);
     if (own !== undefined) return own;
-    const isRead = request.method === "GET" || request.method === "HEAD";
-    const route = isRead ? routes.get(new URL(request.url).pathname) : undefined;
+    const method = request.method === "HEAD" ? "GET" : request.method;
+    const route = routes.get(`${method} ${new URL(request.url).pathname}`);
     return route === undefined ? responseOf(notFoundAnswer(), request.method) : route(request);
   }
 

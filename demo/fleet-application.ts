@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import { ConfigurationError, isOutage } from "idpauth";
 import { fileAnswer, pageAnswer } from "./answers.js";
-import { DemoConfigurationError, mountPath } from "./configuration.js";
+import { DEFAULT_ACCESS, DemoConfigurationError, mountPath } from "./configuration.js";
 import { expressDemo, send } from "./express-application.js";
 import type { FleetNews, FleetProcess, ReadyMessage } from "./fleet-messages.js";
 import { fleetPage, type FleetVisitor } from "./fleet-page.js";
@@ -19,7 +19,7 @@ async function start(): Promise<void> {
   });
 
   const sessions = await openSessions({ kind: "redis", url: new URL(env["FLEET_REDIS"] ?? "") }, undefined);
-  const setup = { configuration: { sessions: { kind: "memory" } as const }, env, store: sessions.store };
+  const setup = { configuration: { ...DEFAULT_ACCESS, sessions: { kind: "memory" } as const }, env, store: sessions.store };
   const { listener, idle } = expressDemo(setup, (routes, auth) => {
     // Shows whether this process responds, not whether its store does: all processes share the store.
     routes.get("/health", (_request, response) => {

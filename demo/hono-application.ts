@@ -16,9 +16,9 @@ export function honoDemo(setup: DemoSetup): DemoApplication {
   const auth = idpAuth(authOptions(setup));
   auth.mount(app);
 
-  for (const { path, isGuarded, answer } of demoRoutes(setup.env, auth)) {
-    if (isGuarded) app.get(path, auth.idpRequired);
-    app.get(path, async (c) => responseOf(await answer(c)));
+  for (const { method, path, guard, answer } of demoRoutes(setup, auth)) {
+    if (guard !== undefined) app.on(method, path, auth.idpRequiredWith(guard));
+    app.on(method, path, async (c) => responseOf(await answer(c)));
   }
 
   app.notFound(() => responseOf(notFoundAnswer()));

@@ -24,9 +24,9 @@ export function koaDemo(setup: DemoSetup): DemoApplication {
   auth.mount(app);
 
   const router = new Router({ sensitive: true, strict: true });
-  for (const { path, isGuarded, answer } of demoRoutes(setup.env, auth)) {
-    if (isGuarded) router.get(path, auth.idpRequired);
-    router.get(path, async (ctx) => {
+  for (const { method, path, guard, answer } of demoRoutes(setup, auth)) {
+    if (guard !== undefined) router.register(path, [method], auth.idpRequiredWith(guard));
+    router.register(path, [method], async (ctx) => {
       send(ctx, await answer(ctx));
     });
   }

@@ -13,18 +13,18 @@ export function nodeDemo(setup: DemoSetup): DemoApplication {
   const auth = idpAuth(authOptions(setup));
 
   const routes = new Map(
-    demoRoutes(setup.env, auth).map(({ path, isGuarded, answer }) => {
+    demoRoutes(setup, auth).map(({ method, path, guard, answer }) => {
       const handler = async (request: IncomingMessage, response: ServerResponse) => {
         send(response, await answer(request));
       };
-      return [path, isGuarded ? auth.idpRequired(handler) : handler];
+      return [`${method} ${path}`, guard === undefined ? handler : auth.idpRequiredWith(guard)(handler)];
     }),
   );
 
   const listener = auth.listener(
     async (request, response) => {
-      const { method, url = "/" } = request;
-      const route = method === "GET" || method === "HEAD" ? routes.get(url.split("?", 1)[0] ?? "") : undefined;
+      const { method = "GET", url = "/" } = request;
+      const route = routes.get(`${method === "HEAD" ? "GET" : method} ${url.split("?", 1)[0] ?? ""}`);
       if (route === undefined) send(response, notFoundAnswer());
       else await route(request, response);
     },

@@ -1,5 +1,6 @@
-import type { UserPayload } from "idpauth";
-import { html, page } from "./html.js";
+import type { Session, UserPayload } from "idpauth";
+import { html, page, type Html } from "./html.js";
+import type { DemoData } from "./sign-in-hook.js";
 
 /** What the demo's application is about. */
 export const REPORTS = [
@@ -17,6 +18,16 @@ export function homePage(mountPath: string): string {
         link("/reports", "Reports", "A page; it shows who is signed in."),
         link("/api/reports", "/api/reports", "The same as JSON; a script gets 401 instead of the way to the sign-in."),
         link("/api/userinfo", "/api/userinfo", "What the provider says about you, asked for with credentials.token."),
+      ]}
+    </ul>
+    <h2>Guards that look closer</h2>
+    <ul class="links">
+      ${[
+        link("/admin", "Administration", "For the group admin only: sign in as Ada. The others get 403."),
+        link("/transfer", "Transfer", "For a recent sign-in only: after a minute it takes you to the provider again."),
+        link("/api/me", "/api/me", "User, groups and the application's own data, without tokens."),
+        link("/api/admin", "/api/admin", "Administration as JSON."),
+        link("/api/transfer", "/api/transfer", "Transfer as JSON; a script gets the 401 of RFC 9470."),
       ]}
     </ul>
     <h2>What the package brings</h2>
@@ -41,16 +52,8 @@ export function reportsPage(mountPath: string, user: UserPayload | null): string
         <td>${figure.toLocaleString("en")}</td>
       </tr>`,
   );
-  const picture =
-    user?.picture && /^https?:/i.test(user.picture) ? [html`<img src="${user.picture}" alt="" width="48" height="48" />`] : [];
   const body = html`<h1>Reports</h1>
-    <div class="who">
-      ${picture}
-      <span>
-        <span class="name">Signed in as ${user?.name ?? user?.email ?? "somebody without a name"}</span>
-        <span class="mail">${user?.email ?? ""}</span>
-      </span>
-    </div>
+    ${signedInAs(user)}
     <table>
       <thead>
         <tr>
@@ -65,6 +68,67 @@ export function reportsPage(mountPath: string, user: UserPayload | null): string
     </table>
     <div class="actions"><a class="button" href="${mountPath}logout/">Sign out</a> <a href="/">Home</a></div>`;
   return page("Reports", body);
+}
+
+/** The page for administrators. */
+export function adminPage({ user, claims, data }: Session<object, DemoData>): string {
+  const rows = [
+    ["Groups", groupsOf(claims).join(", ")],
+    ["Your id in this application", data.userId ?? "none"],
+    ["Visits", String(data.visits ?? 0)],
+  ] as const;
+  const body = html`<h1>Administration</h1>
+    <p>You see this page because the claim <code>groups</code> contains <code>admin</code>.</p>
+    ${signedInAs(user)} ${factTable(rows)} ${HOME}`;
+  return page("Administration", body);
+}
+
+/** The page of a transaction that needs a recent authentication. */
+export function transferPage({ user, claims }: Session, maxAge: number): string {
+  const authTime = claims["auth_time"];
+  const time = typeof authTime === "number" ? new Date(authTime * 1000).toISOString().slice(11, 19) : "unknown";
+  const rows = [
+    ["To", "Charles Babbage"],
+    ["Amount", "£ 1,500.00"],
+    ["Authenticated at", `${time} UTC`],
+  ] as const;
+  const body = html`<h1>Transfer</h1>
+    <p>You see this page because you signed in at the provider in the last ${String(maxAge)} seconds. Later, it takes you there again.</p>
+    ${signedInAs(user)} ${factTable(rows)} ${HOME}`;
+  return page("Transfer", body);
+}
+
+/** The claim `groups` as a list of texts. */
+export function groupsOf({ groups }: Session["claims"]): readonly string[] {
+  return Array.isArray(groups) ? groups.filter((group) => typeof group === "string") : [];
+}
+
+const HOME = html`<div class="actions"><a class="button" href="/">Home</a></div>`;
+
+function factTable(rows: readonly (readonly [name: string, value: string])[]): Html {
+  return html`<table>
+    <tbody>
+      ${rows.map(
+        ([name, value]) =>
+          html`<tr>
+            <th scope="row">${name}</th>
+            <td>${value}</td>
+          </tr>`,
+      )}
+    </tbody>
+  </table>`;
+}
+
+function signedInAs(user: UserPayload | null): Html {
+  const picture =
+    user?.picture && /^https?:/i.test(user.picture) ? [html`<img src="${user.picture}" alt="" width="48" height="48" />`] : [];
+  return html`<div class="who">
+    ${picture}
+    <span>
+      <span class="name">Signed in as ${user?.name ?? user?.email ?? "a user without a name"}</span>
+      <span class="mail">${user?.email ?? ""}</span>
+    </span>
+  </div>`;
 }
 
 export function messagePage(title: string, text: string): string {

@@ -5,14 +5,16 @@ export interface Person {
   readonly name: string;
   readonly email: string;
   readonly email_verified: boolean;
+  /** The claim `groups`. */
+  readonly groups: readonly string[];
   /** Of the picture. */
   readonly colour: string;
 }
 
 export const PEOPLE: readonly Person[] = [
-  { id: "ada", name: "Ada Lovelace", email: "ada@example.com", email_verified: true, colour: "#7a3e9d" },
-  { id: "grace", name: "Grace Hopper", email: "grace@example.com", email_verified: true, colour: "#0b6654" },
-  { id: "alan", name: "Alan Turing", email: "alan@example.com", email_verified: false, colour: "#a4442a" },
+  { id: "ada", name: "Ada Lovelace", email: "ada@example.com", email_verified: true, groups: ["admin", "staff"], colour: "#7a3e9d" },
+  { id: "grace", name: "Grace Hopper", email: "grace@example.com", email_verified: true, groups: ["staff"], colour: "#0b6654" },
+  { id: "alan", name: "Alan Turing", email: "alan@example.com", email_verified: false, groups: [], colour: "#a4442a" },
 ];
 
 /** The person's picture: their initials on their colour. */

@@ -1,66 +1,139 @@
-import type { Credentials, UserPayload } from "idpauth";
+import { hasClaim, type AdapterAuth, type GuardRule, type Session } from "idpauth";
 import { fileAnswer, jsonAnswer, pageAnswer, type DemoAnswer } from "./answers.js";
-import { mountPath, type Environment } from "./configuration.js";
-import { homePage, reportsPage, REPORTS } from "./pages.js";
+import type { DemoSetup } from "./application.js";
+import { mountPath } from "./configuration.js";
+import { adminPage, groupsOf, homePage, reportsPage, REPORTS, transferPage } from "./pages.js";
+import type { DemoData } from "./sign-in-hook.js";
 import { STYLE } from "./style.js";
 import { fetchUserinfo } from "./userinfo.js";
 
 /** The accessors of any adapter. */
-export interface Accessors<FrameworkRequest> {
-  getUser(request: FrameworkRequest): Promise<UserPayload | null>;
-  getCredentials(request: FrameworkRequest): Promise<Credentials | null>;
-}
+type Accessors<FrameworkRequest extends object> = Pick<
+  AdapterAuth<FrameworkRequest, object, DemoData>,
+  "getUser" | "getSession" | "getCredentials" | "updateData"
+>;
 
-/** One GET route of the demo; each framework adds its own guard to guarded routes. */
+/** One route of the demo; each framework puts its own guard before a guarded route. */
 export interface DemoRoute<FrameworkRequest> {
+  readonly method: "GET" | "POST";
   readonly path: string;
-  readonly isGuarded: boolean;
+  /** What the guard requires besides a signed-in user. Undefined: the route is public. */
+  readonly guard: GuardRule<object, DemoData> | undefined;
   /** Rejections go to the framework's error handler. */
   answer(request: FrameworkRequest): DemoAnswer | Promise<DemoAnswer>;
 }
 
 /** The routes of the demo, the same for every framework. */
-export function demoRoutes<FrameworkRequest>(env: Environment, auth: Accessors<FrameworkRequest>): readonly DemoRoute<FrameworkRequest>[] {
+export function demoRoutes<FrameworkRequest extends object>(
+  { env, configuration: { maxAge } }: DemoSetup,
+  auth: Accessors<FrameworkRequest>,
+): readonly DemoRoute<FrameworkRequest>[] {
   const mounted = mountPath(env);
+  const signedIn = {};
+  const admin = { allow: hasClaim("groups", "admin") };
+  const recent = { maxAge };
+
+  type Respond = (session: DemoSession) => DemoAnswer;
+  const forSession = (respond: Respond) => async (request: FrameworkRequest) => {
+    const session = await auth.getSession(request);
+    return session === null ? signedOutMeanwhile() : respond(session);
+  };
+
   return [
     {
+      method: "GET",
       path: "/",
-      isGuarded: false,
+      guard: undefined,
       answer: () => pageAnswer(200, homePage(mounted)),
     },
     {
+      method: "GET",
       path: "/reports",
-      isGuarded: true,
+      guard: signedIn,
       async answer(request) {
         const user = await auth.getUser(request);
         return pageAnswer(200, reportsPage(mounted, user), { picture: user?.picture });
       },
     },
     {
+      method: "GET",
       path: "/api/reports",
-      isGuarded: true,
+      guard: signedIn,
       answer: async (request) => jsonAnswer(200, { user: await auth.getUser(request), reports: REPORTS }),
     },
     {
+      method: "GET",
       path: "/api/userinfo",
-      isGuarded: true,
+      guard: signedIn,
       async answer(request) {
         const credentials = await auth.getCredentials(request);
-        // The guard accepted the user a moment ago, but another tab may have signed out meanwhile.
-        if (credentials === null) return jsonAnswer(401, { error: "login_required" });
+        if (credentials === null) return signedOutMeanwhile();
         return jsonAnswer(200, await fetchUserinfo(env["IDP_ISSUER"], credentials.token));
       },
     },
     {
+      method: "GET",
+      path: "/api/me",
+      guard: signedIn,
+      answer: forSession((session) => jsonAnswer(200, browserView(session))),
+    },
+    {
+      method: "POST",
+      path: "/api/visits",
+      guard: signedIn,
+      async answer(request) {
+        const data = await auth.updateData(request, (before) => ({ ...before, visits: (before.visits ?? 0) + 1 }));
+        return data === undefined ? signedOutMeanwhile() : jsonAnswer(200, data);
+      },
+    },
+    {
+      method: "GET",
+      path: "/admin",
+      guard: admin,
+      answer: forSession((session) => pageAnswer(200, adminPage(session), { picture: session.user.picture })),
+    },
+    {
+      method: "GET",
+      path: "/api/admin",
+      guard: admin,
+      answer: forSession((session) => jsonAnswer(200, browserView(session))),
+    },
+    {
+      method: "GET",
+      path: "/transfer",
+      guard: recent,
+      answer: forSession((session) => pageAnswer(200, transferPage(session, maxAge), { picture: session.user.picture })),
+    },
+    {
+      method: "GET",
+      path: "/api/transfer",
+      guard: recent,
+      answer: forSession(({ claims }) => jsonAnswer(200, { authenticatedAt: claims["auth_time"], maxAge })),
+    },
+    {
+      method: "GET",
       path: "/demo.css",
-      isGuarded: false,
+      guard: undefined,
       answer: () => fileAnswer("text/css; charset=utf-8", STYLE, "max-age=3600"),
     },
     {
-      // Browsers ask for it unasked.
+      // Browsers request it by themselves.
+      method: "GET",
       path: "/favicon.ico",
-      isGuarded: false,
+      guard: undefined,
       answer: () => ({ status: 204, headers: { "Cache-Control": "max-age=3600" }, body: "" }),
     },
   ];
+}
+
+type DemoSession = Session<object, DemoData>;
+
+/** What a browser may see of a session. The issuer, the subject and the tokens stay on the server. */
+function browserView({ user: { id: _subject, ...user }, claims, data }: DemoSession) {
+  return { user, claims: { groups: groupsOf(claims) }, data };
+}
+
+/** The guard accepted the user a moment ago, but the user has signed out in another tab meanwhile. */
+function signedOutMeanwhile(): DemoAnswer {
+  return jsonAnswer(401, { error: "login_required" });
 }

@@ -96,6 +96,7 @@ export const LONGEST = [
   "test/demo/fleet.test.ts",
   "test/demo/demo-sessions.test.ts",
   "test/demo/demo.test.ts",
+  "test/demo/access.test.ts",
   "test/adapters/conformance.express.test.ts",
   "test/guarantees/interleavings.test.ts",
   "test/stores/redis-cluster.test.ts",
