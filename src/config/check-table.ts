@@ -197,7 +197,7 @@ export const CHECKS = {
     group: "project middlewares",
     severity: "warning",
     title: "The framework's sessions give fewer guarantees",
-    cause: "The framework's sessions cannot refuse a write of an outdated copy. So an overlapping request can undo a logout.",
+    cause: "The framework's sessions have no compare-and-swap, so an overlapping request can write an outdated copy and undo a logout.",
     remedy: 'If you need that guarantee, use the sessions of idpauth: remove `session: "host"` and pass a `store`.',
   },
   W007: {
