@@ -7,8 +7,10 @@ import { isSameUser } from "./record/identity.js";
 import { deepFreeze } from "./record/json.js";
 import { epochSeconds, type Clock } from "./clock.js";
 import { isValidIdpUrl } from "./config/provider-hosts.js";
+import { loginUrlFor } from "./endpoints/login-url.js";
 import type { SessionRequest } from "./endpoints/session-request.js";
 import type { EventHub } from "./events/event-hub.js";
+import type { IdpRequest } from "./http/request-and-replies.js";
 import { frozenCredentials } from "./record/credentials.js";
 import { userPayload } from "./record/identity.js";
 import type { SessionRecord } from "./record/record.js";
@@ -21,6 +23,7 @@ export interface AccessorParts<FrameworkRequest extends object> {
   /** The component; it is started if it is not running yet. */
   readonly ready: () => Component<FrameworkRequest>;
   readonly visitOf: (raw: FrameworkRequest) => SessionRequest;
+  readonly requestOf: (raw: FrameworkRequest) => IdpRequest;
   readonly idle: () => Promise<void>;
   readonly events: EventHub;
   readonly clock: Clock;
@@ -28,7 +31,7 @@ export interface AccessorParts<FrameworkRequest extends object> {
 
 /** The functions of the `auth` object. Each is async if it reads a session, so that every error is a rejection. */
 export function createAccessors<FrameworkRequest extends object>(parts: AccessorParts<FrameworkRequest>): Accessors<FrameworkRequest> {
-  const { ready, visitOf, idle, events, clock } = parts;
+  const { ready, visitOf, requestOf, idle, events, clock } = parts;
   const access = (raw: FrameworkRequest) => ready().access.access(visitOf(raw).session);
 
   function sessionsOf({ iss, sub }: Subject): SubjectSessions {
@@ -100,6 +103,7 @@ export function createAccessors<FrameworkRequest extends object>(parts: Accessor
     async explainIdpAuthentication(raw) {
       return ready().access.explain(visitOf(raw).session);
     },
+    loginUrl: (raw, options) => loginUrlFor(requestOf(raw), ready().settings, options),
     async listSessions(subject, current) {
       return sessionsOf(subject).list(subject, await keyOf(current));
     },

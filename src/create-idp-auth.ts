@@ -106,7 +106,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
   }
 
   return {
-    ...createAccessors({ ready, visitOf, idle: async () => running?.idle(), events, clock }),
+    ...createAccessors({ ready, visitOf, requestOf: (raw) => adapter.request(raw), idle: async () => running?.idle(), events, clock }),
     start,
     handle: (raw) => ready().router.handle(adapter.request(raw), raw),
     async guard(raw, rule) {

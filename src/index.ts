@@ -32,6 +32,7 @@ export type {
   SignOutReason,
 } from "./application/hooks.js";
 export type { JsonObject } from "./record/json.js";
+export type { LoginUrlOptions } from "./endpoints/login-url.js";
 export { SESSION_FOR_TESTS, type SessionForTests } from "./sessions/session-for-tests.js";
 export type { FrameworkSession } from "./sessions/framework-session.js";
 export type { ListedSession, Subject } from "./sessions/subject-sessions.js";

@@ -6,6 +6,7 @@ import type { SettingOptions } from "./config/read-settings.js";
 import type { FrameworkFacts as CheckedFacts } from "./config/startup-checks.js";
 import type { Blocked } from "./endpoints/guard.js";
 import type { GuardRule } from "./endpoints/guard-rule.js";
+import type { LoginUrlOptions } from "./endpoints/login-url.js";
 import type { DetailedSessionProbe } from "./endpoints/session.js";
 import type { Finding } from "./errors.js";
 import type { EventName, Listener } from "./events/events.js";
@@ -142,6 +143,12 @@ export interface Accessors<
    * `getCredentials` refreshes. No side effects.
    */
   explainIdpAuthentication(raw: FrameworkRequest): Promise<Explanation>;
+  /**
+   * The path and query of a login that returns to a page, for a link or a redirect. It reads no session.
+   *
+   * @throws TypeError for a parameter that a login does not pass on, or a `returnTo` that is not text
+   */
+  loginUrl(raw: FrameworkRequest, options?: LoginUrlOptions): string;
   /**
    * A user's sessions for a device list, the newest sign-in first. Bundled sessions only, like `endSession` and `endAllSessions`.
    *

@@ -79,7 +79,7 @@ export function blockedUser({ request, origin }: SessionRequest, reason: EndReas
 }
 
 /** The address of the requested page, as the browser sees it. */
-function pageOf({ target }: IdpRequest, origin: Origin | undefined, pathPrefix: string): string {
+export function pageOf({ target }: IdpRequest, origin: Origin | undefined, pathPrefix: string): string {
   return `${origin ?? ""}${pathPrefix}${target.startsWith("/") ? target : "/"}`;
 }
 
@@ -133,7 +133,8 @@ export function loginUrlBackTo(login: string, page: string, parameters: Readonly
   return `${login}?${query.toString()}`;
 }
 
-function isNavigation(request: IdpRequest): boolean {
+/** Whether a browser requested a page. */
+export function isNavigation(request: IdpRequest): boolean {
   if (request.method !== "GET" && request.method !== "HEAD") return false;
   return preferredType(request.header("accept")) === "html" || request.header("sec-fetch-mode") === "navigate";
 }

@@ -97,6 +97,23 @@ export const brokenApplications: readonly BrokenApplication[] = [
     ...retargeted((target) => target.replace("&idp_hop=1", "")),
   },
   {
+    name: "decodes the query of a login once more",
+    breaks: ["login parameters", "a listed parameter of the login's query reaches"],
+    ...retargeted((target) => target.replace("%2B", "+")),
+  },
+  {
+    name: "has a login return to the path without its query",
+    breaks: ["login parameters", "loginUrl gives a login that returns"],
+    ...patched((auth) => ({
+      loginUrl: (request, options) => auth.loginUrl(request, { returnTo: request.path, ...options }),
+    })),
+  },
+  {
+    name: "sends every navigation to the login",
+    breaks: ["login parameters", "a guarded page does not loop if"],
+    ...guarded((_guard, auth) => auth.idpRequiredWith({ navigation: (request, response) => response.redirect(auth.loginUrl(request)) })),
+  },
+  {
     name: "tells caches nothing of a guarded page",
     breaks: ["guarded responses", "a guarded response is private and is not stored"],
     ...guarded((guard) => (request, response, next) => {

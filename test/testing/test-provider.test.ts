@@ -717,6 +717,12 @@ describe("violations", () => {
     provider.violations.length = 0;
   });
 
+  it("several resources of one request are none (RFC 8707)", async () => {
+    await start();
+    await fetch(`${provider.issuer}/authorize?resource=urn:a&resource=urn:b`, { redirect: "manual" });
+    expect(provider.violations).toEqual([]);
+  });
+
   it("a hook that throws is one too", async () => {
     await start();
     provider.discoveryDocument = () => {

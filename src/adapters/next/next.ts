@@ -14,6 +14,7 @@ import {
   type GuardResponsesOf,
   type GuardRule,
   type IdpAuth,
+  type LoginUrlOptions,
   type Session,
   type Subject,
   type UserPayload,
@@ -114,6 +115,13 @@ export interface NextIdpAuth<OwnClaims extends object = object, Data extends obj
   checkIdpAuthentication(request?: Request): Promise<boolean>;
   /** As `checkIdpAuthentication`, with the reason. */
   explainIdpAuthentication(request?: Request): Promise<Explanation>;
+  /**
+   * The path and query of a login that returns to a page, for `<a href>`. Without `returnTo`, it returns to the page of the request if
+   * `auth.proxy` guards it. Below a `basePath`, `Link` and `redirect` would add the `basePath` once more.
+   *
+   * @throws TypeError for a parameter that a login does not pass on, or a `returnTo` that is not text
+   */
+  loginUrl(options?: LoginUrlOptions, request?: Request): Promise<string>;
   /** @param current the request whose own session is marked in the list; default the current request */
   listSessions(subject: Subject, current?: Request): ReturnType<IdpAuth<Incoming>["listSessions"]>;
   /** @param options `except`: the request whose own session stays; `"current"`: the current request, where you have no `Request` */
@@ -244,6 +252,12 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     getAccessToken: (options, request) => forRequest((auth, raw) => auth.getAccessToken(raw, options), request),
     checkIdpAuthentication: (request) => forRequest((auth, raw) => auth.checkIdpAuthentication(raw), request),
     explainIdpAuthentication: (request) => forRequest((auth, raw) => auth.explainIdpAuthentication(raw), request),
+    loginUrl: (options = {}, request) =>
+      forRequest(async (auth, raw) => {
+        // Without the proxy, a component does not know its page.
+        const isUnplaced = raw instanceof ComponentRequest && !raw.isPlaced;
+        return auth.loginUrl(raw, options.returnTo === undefined && isUnplaced ? { ...options, returnTo: null } : options);
+      }, request),
     listSessions: (subject, request) => forRequest((auth, raw) => auth.listSessions(subject, raw), request),
     endAllSessions: (subject, { except } = {}) =>
       except === undefined

@@ -1,4 +1,4 @@
-import type { Credentials, EventName, Explanation, IdpAuthOptions, Listener, Session, UserPayload } from "../../index.js";
+import type { Credentials, EventName, Explanation, IdpAuthOptions, Listener, LoginUrlOptions, Session, UserPayload } from "../../index.js";
 
 /** Features that an adapter may lack, each with the reason that its requirements are not checked. */
 export const ADAPTER_FEATURES = {
@@ -22,6 +22,7 @@ export interface ApplicationAuth {
   getAccessToken(raw: object, options?: { readonly minValidity?: number }): Promise<string | null>;
   checkIdpAuthentication(raw: object): Promise<boolean>;
   explainIdpAuthentication(raw: object): Promise<Explanation>;
+  loginUrl(raw: object, options?: LoginUrlOptions): string | Promise<string>;
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void;
   idle(): Promise<void>;
 }

@@ -81,7 +81,8 @@ export function violationsOf(request: ReceivedRequest): string[] {
     ["body", request.params],
   ] as const) {
     for (const name of new Set(parameters.keys())) {
-      if (parameters.getAll(name).length > 1) found.push(`${where}: ${name} more than once in the ${kind}`);
+      // RFC 8707 section 2 allows several.
+      if (name !== "resource" && parameters.getAll(name).length > 1) found.push(`${where}: ${name} more than once in the ${kind}`);
     }
   }
   if (request.headers.authorization !== undefined) {

@@ -14,6 +14,7 @@ import { guardRequirements } from "./guard.js";
 import { guardedResponseRequirements } from "./cache-headers.js";
 import { httpRequirements } from "./http.js";
 import { indexPageRequirements } from "./index-page.js";
+import { loginParameterRequirements } from "./login-parameters.js";
 import { loginRequirements } from "./login.js";
 import { logoutRequirements } from "./logout.js";
 import { methodRequirements } from "./methods.js";
@@ -35,6 +36,7 @@ export const adapterRequirements: readonly AdapterRequirement[] = [
   ...tripRequirements,
   ...loginRequirements,
   ...authorizationRequestRequirements,
+  ...loginParameterRequirements,
   ...originRequirements,
   ...redirectCorpusRequirements,
   ...pendingLoginRequirements,

@@ -1,3 +1,4 @@
+import type { LoginUrlOptions } from "idpauth";
 import { idpAuth, type NextIdpAuth } from "idpauth/next";
 import type { ApplicationAuth, AdapterSetup } from "idpauth/testing";
 import { connection } from "next/server";
@@ -28,6 +29,7 @@ export function hostAuths(of?: AdapterSetup): readonly ApplicationAuth[] {
   return auths(of).map((auth): object => ({
     ...auth,
     own: auth,
+    loginUrl: (raw: Request, options?: LoginUrlOptions) => auth.loginUrl(options, raw),
     getAccessToken: (raw: Request, options?: { readonly minValidity?: number }) => auth.getAccessToken(options, raw),
   })) as readonly object[] as readonly ApplicationAuth[];
 }

@@ -1,0 +1,58 @@
+import type { Settings } from "../config/read-settings.js";
+import { ownOrigin } from "../http/own-origin.js";
+import { sameOriginUrl, type Origin } from "../http/redirects.js";
+import type { IdpRequest } from "../http/request-and-replies.js";
+import { isNavigation, loginUrlBackTo, pageOf } from "./guard.js";
+import { isPassable, PASSABLE } from "./login-parameters.js";
+
+/** Where a login leads back to, and the parameters that it passes on to the provider. */
+export interface LoginUrlOptions {
+  /**
+   * A page of the application: an absolute URL on its own origin, or a path as browsers use it, with one leading slash. A page on another
+   * origin is left out. Default: the page of the request if a browser navigates to it. Null or left out: the login leads to
+   * IDP_AUTH_FINAL_REDIRECT_URL.
+   */
+  readonly returnTo?: string | null | undefined;
+  /** Values of at most 512 characters, by names among `loginParams`. An empty value is left out. */
+  readonly params?: Readonly<Record<string, string | undefined>>;
+}
+
+type LoginUrlSettings = Pick<Settings, "baseUrl" | "trustProxy" | "publicPath" | "pathPrefix" | "loginParams">;
+
+/**
+ * Returns the path and query of a login.
+ *
+ * @throws TypeError for a parameter that a login does not pass on, or a `returnTo` that is not text
+ */
+export function loginUrlFor(request: IdpRequest, settings: LoginUrlSettings, { returnTo, params = {} }: LoginUrlOptions = {}): string {
+  const login = `${settings.publicPath}login/`;
+  const origin = ownOrigin(request, settings);
+  const query = new URLSearchParams(checkedParameters(params, settings.loginParams)).toString();
+  const page = returnTo === undefined ? ownPage(request, origin, settings) : pageFor(returnTo, origin);
+  if (page === undefined) return query === "" ? login : `${login}?${query}`;
+  return `${loginUrlBackTo(login, page)}${query === "" ? "" : `&${query}`}`;
+}
+
+/** The messages contain no value. */
+function checkedParameters(params: Readonly<Record<string, unknown>>, names: readonly string[]): [name: string, value: string][] {
+  return Object.entries(params).flatMap(([name, value]): [name: string, value: string][] => {
+    if (!names.includes(name)) {
+      throw new TypeError(`loginUrl: ${JSON.stringify(name)} is not in IDP_LOGIN_PARAMS (option loginParams). Add it there.`);
+    }
+    if (value === undefined || value === "") return [];
+    if (typeof value !== "string" || !isPassable(value)) throw new TypeError(`loginUrl: the parameter ${name} takes ${PASSABLE}.`);
+    return [[name, value]];
+  });
+}
+
+function ownPage(request: IdpRequest, origin: Origin | undefined, { pathPrefix }: LoginUrlSettings): string | undefined {
+  return request.method === "GET" && isNavigation(request) ? pageOf(request, origin, pathPrefix) : undefined;
+}
+
+function pageFor(returnTo: unknown, origin: Origin | undefined): string | undefined {
+  if (returnTo === null) return undefined;
+  if (typeof returnTo !== "string") throw new TypeError("loginUrl: `returnTo` takes a URL or a path, as text.");
+  if (origin === undefined) return undefined;
+  // `//x` and `/\x` are other origins for a browser.
+  return sameOriginUrl(/^\/(?![/\\])/.test(returnTo) ? `${origin}${returnTo}` : returnTo, origin);
+}
