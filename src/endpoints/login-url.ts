@@ -27,10 +27,11 @@ type LoginUrlSettings = Pick<Settings, "baseUrl" | "trustProxy" | "publicPath" |
 export function loginUrlFor(request: IdpRequest, settings: LoginUrlSettings, { returnTo, params = {} }: LoginUrlOptions = {}): string {
   const login = `${settings.publicPath}login/`;
   const origin = ownOrigin(request, settings);
-  const query = new URLSearchParams(checkedParameters(params, settings.loginParams)).toString();
+  const parameters = Object.fromEntries(checkedParameters(params, settings.loginParams));
   const page = returnTo === undefined ? ownPage(request, origin, settings) : pageFor(returnTo, origin);
-  if (page === undefined) return query === "" ? login : `${login}?${query}`;
-  return `${loginUrlBackTo(login, page)}${query === "" ? "" : `&${query}`}`;
+  if (page !== undefined) return loginUrlBackTo(login, page, parameters);
+  const query = new URLSearchParams(parameters).toString();
+  return query === "" ? login : `${login}?${query}`;
 }
 
 /** The messages contain no value. */

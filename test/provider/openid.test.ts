@@ -109,6 +109,7 @@ describe("the authorization request", () => {
       { parameters: { prompt: "none" }, selectAccount: true },
       "login",
     ],
+    ["step-up by acr keeps others", { loginPrompt: "select_account" }, { stepUp: { acr: ["mfa"] } }, "select_account"],
   ])("has one prompt: %s", async (_name, settings, more, prompt) => {
     expect((await requested(settings, more)).getAll("prompt")).toEqual([prompt]);
   });

@@ -118,10 +118,8 @@ const REPORTS: ApplicationRoute = {
   respond: async ([auth], raw) => ({ user: (await auth?.getUser(raw)) ?? null }),
 };
 
-/** The callback of a login that the provider answers with an error. */
+/** The callback of a login with `prompt=none` that the provider answers with an error. */
 async function deniedBy(app: StartedApplication, authorizationUrl: string, error: string): Promise<string> {
-  const callback = new URL(await app.provider.signInCode(authorizationUrl));
-  callback.searchParams.delete("code");
-  callback.searchParams.set("error", error);
-  return callback.href;
+  app.provider.settings.promptNoneError = error;
+  return app.provider.signInCode(authorizationUrl);
 }
