@@ -3,7 +3,9 @@
 // `npm start` and the fleet use neither folder, see demo-build.mjs.
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { bundlePackage, copyEntryTypes } from "./bundle.mjs";
+import { bundlePackage } from "./bundle.mjs";
+import { packageEntries } from "./entries.mjs";
+import { writeEntryTypes } from "./entry-types.mjs";
 import { withFileLock } from "./file-lock.mjs";
 import { root, tool } from "./run.mjs";
 import { hashOfSources } from "./source-hash.mjs";
@@ -22,6 +24,11 @@ await withFileLock(path.join(root, ".builds/dist.lock"), async () => {
   process.exitCode = tool("typescript/bin/tsc", ["-p", "tsconfig.build.json"]);
   if (process.exitCode !== 0) return;
   await bundlePackage(dist);
-  copyEntryTypes(path.join(root, "build"), dist);
+  const typed = packageEntries().filter(({ isProgram }) => !isProgram);
+  writeEntryTypes(
+    path.join(root, "build"),
+    dist,
+    typed.map(({ module }) => `${module}.d.ts`),
+  );
   writeFileSync(stamp, sources);
 });

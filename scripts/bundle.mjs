@@ -71,24 +71,6 @@ export async function bundlePackage(folder) {
 }
 
 /**
- * Copies the types of the entries, and of what they name.
- *
- * @param {string} from the folder with the types of all modules
- * @param {string} to
- */
-export function copyEntryTypes(from, to) {
-  const files = new Set(packageEntries().flatMap(({ module, isProgram }) => (isProgram ? [] : [`${module}.d.ts`])));
-  for (const file of files) {
-    const text = readFileSync(path.join(from, file), "utf8");
-    for (const { fileName } of ts.preProcessFile(text).importedFiles) {
-      if (fileName.startsWith(".")) files.add(path.posix.join(path.posix.dirname(file), fileName.replace(/\.js$/, ".d.ts")));
-    }
-    mkdirSync(path.dirname(path.join(to, file)), { recursive: true });
-    writeFileSync(path.join(to, file), text);
-  }
-}
-
-/**
  * Compiles the demo module by module. It imports the package by its name, as an application does.
  *
  * @param {string} folder gets one file for each file of demo/

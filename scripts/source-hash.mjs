@@ -8,7 +8,7 @@ import { root } from "./run.mjs";
 const BUILD = [
   "package.json",
   "package-lock.json",
-  ...["build.mjs", "demo-build.mjs", "bundle.mjs", "entries.mjs", "source-hash.mjs"].map((file) => `scripts/${file}`),
+  ...["build.mjs", "demo-build.mjs", "bundle.mjs", "entries.mjs", "entry-types.mjs", "source-hash.mjs"].map((file) => `scripts/${file}`),
 ];
 
 /**

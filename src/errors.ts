@@ -8,8 +8,13 @@ interface ErrorRow {
   readonly remedy: string;
 }
 
+/** Keeps the codes in the type of the table, and leaves the texts out. */
+function errorRows<Code extends string>(rows: Readonly<Record<Code, ErrorRow>>): Readonly<Record<Code, ErrorRow>> {
+  return rows;
+}
+
 /** THE table of errors: the codes of responses, exceptions and log lines. A code is never renamed. */
-export const ERRORS = {
+export const ERRORS = errorRows({
   configuration_invalid: {
     status: 500,
     title: "The sign-in component is not configured correctly",
@@ -148,7 +153,7 @@ export const ERRORS = {
       "The provider refused a code or a refresh token, or the ID token failed a check. Only authors of adapters see this code: endpoints respond with `sign_in_refused`, and a refused refresh ends the session with `refresh_rejected`.",
     remedy: "Have the user sign in again.",
   },
-} as const satisfies Record<string, ErrorRow>;
+});
 
 export type ErrorCode = keyof typeof ERRORS;
 

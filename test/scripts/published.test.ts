@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
+import ts from "typescript";
 import { describe, expect, it } from "vitest";
 import { packageEntries } from "../../scripts/entries.mjs";
 import { misplacedModules, modulesOf } from "../../scripts/published.mjs";
@@ -36,6 +37,21 @@ describe("the built package", () => {
     expect(types).toEqual(expect.arrayContaining(entries.map(({ module }) => path.normalize(`${module}.d.ts`))));
     expect(types.filter((file) => /^(?:cli|pages)\b/.test(file))).toEqual([]);
   });
+
+  it("has types that compile with the library check on, and none that no entry names", () => {
+    const ours = readdirSync(DIST, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".d.ts"));
+    const files = ours.map((file) => path.join(DIST, file));
+    const program = ts.createProgram([...files, path.resolve(DIST, "../types/next.d.ts")], {
+      target: ts.ScriptTarget.ES2023,
+      module: ts.ModuleKind.NodeNext,
+      strict: true,
+      noEmit: true,
+      types: ["node"],
+    });
+    const mistakes = files.flatMap((file) => program.getSemanticDiagnostics(program.getSourceFile(file)));
+    expect(mistakes.map(({ file, messageText }) => [file?.fileName, messageText])).toEqual([]);
+    expect(files.map((file) => readFileSync(file, "utf8")).filter((text) => /\b(?:CHECKS|LOG_CODES)\b/.test(text))).toEqual([]);
+  }, 60_000);
 
   it("names the folder and the function in a stack trace, and the module above the line", () => {
     const entry = pathToFileURL(path.join(DIST, "adapters/fetch/fetch.js")).href;
