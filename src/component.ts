@@ -7,6 +7,7 @@ import { createSessionAccess, type SessionAccess } from "./access/session-access
 import { Slots } from "./access/slots.js";
 import type { FrameworkAdapter, IdpAuthOptions } from "./public-types.js";
 import type { Clock } from "./clock.js";
+import { issuerTemplate } from "./config/tenants.js";
 import type { Settings } from "./config/read-settings.js";
 import { createRouter, type Router } from "./endpoints/router.js";
 import { SessionRequest } from "./endpoints/session-request.js";
@@ -170,6 +171,7 @@ export function compose<FrameworkRequest extends object>(
         stampsActivity,
         clock,
         checkedData: application.checkedData,
+        issuerTemplate: issuerTemplate(settings.issuer),
       });
     },
   };

@@ -151,6 +151,28 @@ export const CHECKS = {
       "`onSignIn`, `onRefresh`, `onSignOut` or `clientData` is no function, `claims` is no Standard Schema, or `claimsVersion` is no text.",
     remedy: "Pass functions, a schema such as `z.object({ … })` of zod, and a text. docs/how-to/users-and-claims.md shows each.",
   },
+  E018: {
+    group: "project settings",
+    severity: "error",
+    title: "The allowed tenants are not set",
+    cause:
+      "IDP_ISSUER (option issuer) ends with `/organizations/v2.0` or `/common/v2.0`, Entra ID's addresses for several tenants. Without " +
+      "IDP_ALLOWED_TENANTS (option allowedTenants), idpauth does not know whose users may sign in.",
+    remedy:
+      "Set IDP_ALLOWED_TENANTS to the tenant identifiers (GUIDs) of the organizations whose users may sign in, or to `any`. For one " +
+      "organization, set IDP_ISSUER to `https://login.microsoftonline.com/TENANT/v2.0` instead.",
+  },
+  E019: {
+    group: "project settings",
+    severity: "error",
+    title: "The issuer has no tenants",
+    cause:
+      "IDP_ALLOWED_TENANTS (option allowedTenants) is set, but IDP_ISSUER (option issuer) is not Entra ID's address for several tenants. The " +
+      "list would have no effect.",
+    remedy:
+      "For users of several tenants, set IDP_ISSUER to exactly `https://login.microsoftonline.com/organizations/v2.0` or " +
+      "`https://login.microsoftonline.com/common/v2.0`. For one tenant, or another provider, remove IDP_ALLOWED_TENANTS.",
+  },
   W001: {
     group: "project settings",
     severity: "warning",

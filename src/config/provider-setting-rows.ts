@@ -25,6 +25,15 @@ export const PROVIDER_SETTINGS = {
       "The issuer identifier of the OpenID provider, exactly as in its discovery document. It must be https, except on this machine. " +
       "In debug mode, http causes only a warning.",
   },
+  allowedTenants: {
+    env: "IDP_ALLOWED_TENANTS",
+    kind: kind.tenants,
+    default: null,
+    defaultText: "none; required if IDP_ISSUER ends with `/organizations/v2.0` or `/common/v2.0`",
+    meaning:
+      "The tenants of Entra ID whose users may sign in, if IDP_ISSUER is Entra ID's address for several tenants: the `tid` of each ID token must " +
+      "be one of them. `any` admits users of every organization; at `/common/v2.0` also every user with a personal Microsoft account.",
+  },
   scope: {
     env: "SCOPE",
     kind: kind.scope,

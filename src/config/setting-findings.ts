@@ -8,12 +8,13 @@ import { FIXED_KEYS } from "../record/stored-form.js";
 import { LOGIN_OWN_PARAMETERS, RESERVED_PARAMETERS } from "./parameter-kinds.js";
 import { isPlaceholderSecret } from "./placeholder-secrets.js";
 import { parseUrl } from "../http/redirects.js";
+import { issuerTemplate } from "./tenants.js";
 import { label, type SettingName, type Settings, type Values } from "./setting-table.js";
 
 /** @param unset the settings without a value in the environment or in code */
 export function settingFindings(values: Values, unset: ReadonlySet<SettingName>): Finding[] {
   return [
-    ...[...missing(unset), ...insecure(values), ...zeroAges(values), ...scopeFindings(values, unset)],
+    ...[...missing(unset), ...tenantFindings(values), ...insecure(values), ...zeroAges(values), ...scopeFindings(values, unset)],
     ...[...parameterFindings(values), ...keyNameFindings(values)],
   ];
 }
@@ -25,6 +26,16 @@ function missing(unset: ReadonlySet<SettingName>): Finding[] {
   if (client.length > 0)
     findings.push(check("E003", `${client.join(" and ")} ${client.length === 1 ? "is" : "are"} missing, empty or blank.`));
   return findings;
+}
+
+function tenantFindings({ issuer, allowedTenants }: Values): Finding[] {
+  // A refused value is undefined here.
+  if (issuer === undefined || allowedTenants === undefined) return [];
+  const isForTenants = issuerTemplate(issuer) !== undefined;
+  if (isForTenants === (allowedTenants !== null)) return [];
+  return isForTenants
+    ? [check("E018", `${label("issuer")} is Entra ID's address for several tenants, but ${label("allowedTenants")} is not set.`)]
+    : [check("E019", `${label("allowedTenants")} is set, but ${label("issuer")} is an issuer of one tenant, or another provider's.`)];
 }
 
 function placeholders({ secretKey, secretKeyFallbacks }: Values): Finding[] {

@@ -1,3 +1,4 @@
+import { isTenant } from "./tenants.js";
 import { isRedirectSetting, parseUrl, redirectSettingInAscii } from "../http/redirects.js";
 
 /** Reads the values of one kind of setting. Both readers return undefined for a value that is not allowed; neither throws. */
@@ -235,6 +236,25 @@ export const audiences = list({
   separator: WORDS,
   item: when(NOT_BLANK),
 });
+
+const tenantList = list({
+  type: "list",
+  allowed: "tenant identifiers (GUIDs) separated by spaces or commas, or only `any`",
+  allowedInCode: 'a list of tenant identifiers (GUIDs), or "any"',
+  separator: WORDS,
+  item: (text) => (isTenant(text.toLowerCase()) ? text.toLowerCase() : undefined),
+});
+
+/** A list, or `any`. An empty list would let no user sign in. */
+export const tenants: SettingKind<readonly string[] | "any"> = {
+  ...tenantList,
+  fromText: (text) => (text === "any" ? text : notEmpty(tenantList.fromText(text))),
+  fromCode: (value) => (value === "any" ? value : notEmpty(tenantList.fromCode(value))),
+};
+
+function notEmpty(items: readonly string[] | undefined): readonly string[] | undefined {
+  return items?.length === 0 ? undefined : items;
+}
 
 /** Reserved names are checked in setting-rules.ts, where all three names are known. */
 export const keyName = string(

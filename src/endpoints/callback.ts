@@ -186,7 +186,8 @@ function readAuthorizationResponse(query: URLSearchParams, login: PendingLogin, 
   const error = single(query, "error");
   const code = single(query, "code");
   // RFC 9207 section 2.4: compared if present, on errors too; required if the provider announces it.
-  const isIssRight = iss.value === undefined ? !facts.sendsIss : iss.value === facts.issuer && !iss.repeated;
+  const fits = (value: string) => facts.isResponseIssuer?.(value) ?? value === facts.issuer;
+  const isIssRight = iss.value === undefined ? !facts.sendsIss : fits(iss.value) && !iss.repeated;
   if (!isIssRight || login.issuer !== facts.issuer) return { kind: "invalid", reason: "iss" };
   if (error.repeated || code.repeated) return { kind: "invalid", reason: "parameters" };
   if (error.value !== undefined && error.value !== "") return { kind: "error", code: signInErrorCode(error.value) };

@@ -78,9 +78,12 @@ export interface VerifiedRefresh {
 
 /** The facts about the provider that a login's callback reads before it exchanges the code. */
 export interface ProviderFacts {
+  /** `IDP_ISSUER`. With several tenants, the issuer of each ID token is another one, that of its tenant. */
   readonly issuer: string;
   /** The provider announces that each authorization response carries `iss` (RFC 9207 section 3). */
   readonly sendsIss: boolean;
+  /** Whether `iss` of an authorization response is right, for a provider with several tenants. Absent: it must equal `issuer`. */
+  readonly isResponseIssuer?: (iss: string) => boolean;
 }
 
 /**

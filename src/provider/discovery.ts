@@ -11,8 +11,10 @@ import type { BackOff } from "./endpoint-back-off.js";
 import { untilAborted, type ProviderResponse, type Backchannel } from "./transport.js";
 import { SIGNING_ALGORITHMS } from "./id-token.js";
 import type { Misconfigurations } from "./misconfiguration.js";
+import { isTemplate } from "../config/tenants.js";
 import { oneAtATime } from "./one-at-a-time.js";
 import type { ProviderSettings } from "./provider-settings.js";
+import { tenantsOf } from "./tenants.js";
 
 /** Milliseconds after which the document is fetched again in the background. */
 const REFRESH_AFTER = 3600 * 1000;
@@ -158,11 +160,21 @@ function readDocument(response: ProviderResponse, settings: ProviderSettings): P
   }
   const document = jsonObject(response);
   if (document === undefined) throw new ProviderUnavailableError("not_json");
+  const { issuer } = document;
   // Exactly equal, including a slash at the end (OpenID Connect Discovery section 4.3).
-  if (document["issuer"] !== settings.issuer) {
+  const expected = tenantsOf(settings)?.template ?? settings.issuer;
+  if (issuer !== expected) {
+    if (typeof issuer === "string" && isTemplate(issuer)) {
+      throw new Mistake(
+        "issuer_template",
+        `The issuer in the discovery document is ${quotedIssuer(issuer)}, for several tenants. For Entra ID, set IDP_ISSUER to exactly https://login.microsoftonline.com/organizations/v2.0 or https://login.microsoftonline.com/common/v2.0, and set IDP_ALLOWED_TENANTS.`,
+      );
+    }
     throw new Mistake(
       "issuer_mismatch",
-      `The issuer in the discovery document is ${issuerInWords(document["issuer"])}, but IDP_ISSUER is ${quotedIssuer(settings.issuer)}. The two must be exactly equal.`,
+      expected === settings.issuer
+        ? `The issuer in the discovery document is ${issuerInWords(issuer)}, but IDP_ISSUER is ${quotedIssuer(settings.issuer)}. The two must be exactly equal.`
+        : `The issuer in the discovery document is ${issuerInWords(issuer)}. With IDP_ISSUER ${quotedIssuer(settings.issuer)} it must be exactly ${quotedIssuer(expected)}.`,
     );
   }
   const endpoints = new Map(

@@ -5,6 +5,7 @@ import type { IdInfo } from "../record/identity.js";
 import { isObject, isTooDeep } from "../record/json.js";
 import type { EpochSeconds } from "../clock.js";
 import type { Jwks } from "./jwks.js";
+import type { Tenants } from "./tenants.js";
 
 /** The accepted signature algorithms: asymmetric ones (RFC 7518 section 3.1, RFC 8037, RFC 9864). */
 export const SIGNING_ALGORITHMS: readonly string[] = [
@@ -30,6 +31,8 @@ const LAST_DATE: EpochSeconds = 253_402_300_799;
 /** The expected values of an ID token. */
 export interface Expected {
   readonly issuer: string;
+  /** If the provider has several tenants, each token's issuer is that of its tenant instead. */
+  readonly tenants?: Tenants | undefined;
   readonly clientId: string;
   readonly trustedAudiences: readonly string[];
   /** From the discovery document, never from the token. */
@@ -60,7 +63,9 @@ export async function verifyIdToken(
   checkClaims(claims, expected);
   checkAccessTokenHash(claims, header.alg, expected.accessToken);
   checkFlow(claims);
-  if (!(await jwks.verify(token, header, signal))) throw refused("signature");
+  const { tenants } = expected;
+  const keyFits = tenants && ((own: unknown) => tenants.keyFits(own, claims.iss));
+  if (!(await jwks.verify(token, header, signal, keyFits))) throw refused("signature");
   return claims;
 }
 
@@ -107,11 +112,12 @@ function decoded(part: string | undefined): Record<string, unknown> | undefined 
 /** Checks the claims that every ID token has (sections 2 and 3.1.3.7). Pure. */
 export function checkClaims(
   claims: IdInfo,
-  expected: Pick<Expected, "issuer" | "clientId" | "trustedAudiences" | "now" | "clockTolerance">,
+  expected: Pick<Expected, "issuer" | "tenants" | "clientId" | "trustedAudiences" | "now" | "clockTolerance">,
 ): void {
-  const { issuer, clientId, trustedAudiences, now, clockTolerance } = expected;
+  const { tenants, clientId, trustedAudiences, now, clockTolerance } = expected;
   const { iss, sub, aud, azp, exp, iat } = claims;
   const nbf = claims["nbf"];
+  const issuer = tenants === undefined ? expected.issuer : tenants.issuerFor(claims);
   if (iss !== issuer) throw refused("iss");
   if (typeof sub !== "string" || !/^[\x20-\x7e]{1,255}$/.test(sub)) throw refused("sub");
   const audiences: unknown[] = Array.isArray(aud) ? aud : [aud];

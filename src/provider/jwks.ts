@@ -28,12 +28,16 @@ export interface Jwks {
    *
    * @param header the token's header, with an allowed algorithm
    * @param signal ends the wait of this call
+   * @param keyFits whether a key may sign this token, by its own member `issuer`; default every key
    * @throws ProviderUnavailableError `jwks`: the keys cannot be fetched, or lack the token's key even after another fetch
    */
-  verify(token: string, header: CompactJWSHeaderParameters, signal?: AbortSignal): Promise<boolean>;
+  verify(token: string, header: CompactJWSHeaderParameters, signal?: AbortSignal, keyFits?: KeyFits): Promise<boolean>;
   /** @throws ProviderUnavailableError while keys, or the last token's key, are missing and the back-off blocks a fetch */
   assertReady(): void;
 }
+
+/** @param issuer the key's member `issuer`, unchecked */
+type KeyFits = (issuer: unknown) => boolean;
 
 interface JwksOptions {
   /** For events. */
@@ -97,18 +101,18 @@ export function createJwks({ uri, issuer, backchannel, backOff, clock, events }:
     return fetchNow();
   }
 
-  async function judge(token: string, header: CompactJWSHeaderParameters): Promise<boolean> {
+  async function judge(token: string, header: CompactJWSHeaderParameters, keyFits: KeyFits): Promise<boolean> {
     // A key set that was requested after the token arrived is not outdated.
     const before = fetches;
     const isNewest = () => keys.fetchNumber > before;
     let keys = await current();
-    let judgement = await keys.judge(token, header);
+    let judgement = await keys.judge(token, header, keyFits);
     if (judgement !== "verified" && !isNewest()) {
       try {
         const newer = await newerThan(keys);
         if (newer !== undefined) {
           keys = newer;
-          judgement = await keys.judge(token, header);
+          judgement = await keys.judge(token, header, keyFits);
         }
       } catch (error) {
         if (judgement !== "wrong") throw error;
@@ -127,7 +131,7 @@ export function createJwks({ uri, issuer, backchannel, backOff, clock, events }:
   }
 
   return {
-    verify: (token, header, signal) => untilAborted(signal, () => judge(token, header)),
+    verify: (token, header, signal, keyFits = () => true) => untilAborted(signal, () => judge(token, header, keyFits)),
     assertReady() {
       if (isKeyMissing || cached === undefined || clock.monotonic() - cached.requestedAt > MAX_AGE) backOff.assertReady();
     },
@@ -139,18 +143,23 @@ class KeySet {
   readonly requestedAt: number;
   readonly fetchNumber: number;
   readonly #kids: ReadonlySet<unknown>;
-  readonly #find: ReturnType<typeof createLocalJWKSet>;
+  /** The keys by their member `issuer`, which Entra ID adds. Other providers have one group. */
+  readonly #groups: readonly { readonly issuer: unknown; readonly find: ReturnType<typeof createLocalJWKSet> }[];
 
   constructor(keys: JWK[], requestedAt: number, fetchNumber: number) {
     this.requestedAt = requestedAt;
     this.fetchNumber = fetchNumber;
     this.#kids = new Set(keys.map((key) => key.kid));
-    this.#find = createLocalJWKSet({ keys });
+    const issuerOf = (key: JWK & { readonly issuer?: unknown }) => key.issuer;
+    const issuers = [...new Set(keys.map(issuerOf))];
+    this.#groups = issuers.map((issuer) => {
+      return { issuer, find: createLocalJWKSet({ keys: keys.filter((key) => issuerOf(key) === issuer) }) };
+    });
   }
 
-  async judge(token: string, header: CompactJWSHeaderParameters): Promise<Judgement> {
+  async judge(token: string, header: CompactJWSHeaderParameters, keyFits: KeyFits): Promise<Judgement> {
     let tried = false;
-    for await (const key of this.#candidates(header)) {
+    for await (const key of this.#candidates(header, keyFits)) {
       tried = true;
       if (await isSignedBy(key, token, header.alg)) return "verified";
     }
@@ -159,11 +168,14 @@ class KeySet {
   }
 
   /** Yields the key that the header names; without a name, every key for the algorithm. Skips unusable keys. */
-  async *#candidates({ alg, kid }: CompactJWSHeaderParameters): AsyncGenerator<CryptoKey> {
-    try {
-      yield await this.#find({ alg, ...(kid !== undefined && { kid }) });
-    } catch (error) {
-      if (error instanceof JWKSMultipleMatchingKeys) yield* error;
+  async *#candidates({ alg, kid }: CompactJWSHeaderParameters, keyFits: KeyFits): AsyncGenerator<CryptoKey> {
+    for (const { issuer, find } of this.#groups) {
+      if (!keyFits(issuer)) continue;
+      try {
+        yield await find({ alg, ...(kid !== undefined && { kid }) });
+      } catch (error) {
+        if (error instanceof JWKSMultipleMatchingKeys) yield* error;
+      }
     }
   }
 }

@@ -28,6 +28,7 @@ import { Misconfigurations } from "./misconfiguration.js";
 import { createClientRequests, type ClientRequests } from "./client-requests.js";
 import type { AuthorizationParams } from "../config/parameter-kinds.js";
 import type { ProviderSettings } from "./provider-settings.js";
+import { tenantsOf, type Tenants } from "./tenants.js";
 import { TokenEndpoint } from "./token-endpoint.js";
 import { UserinfoEndpoint } from "./userinfo-endpoint.js";
 
@@ -56,6 +57,8 @@ class OpenIdProvider implements Provider {
   readonly #settings: ProviderSettings;
   readonly #clock: Clock;
   readonly #events: EventHub;
+  /** Undefined: the provider has one issuer. */
+  readonly #tenants: Tenants | undefined;
   readonly #requests: ClientRequests;
   readonly #misconfigurations: Misconfigurations;
   readonly #discovery: Discovery;
@@ -71,6 +74,7 @@ class OpenIdProvider implements Provider {
     const misconfigurations = new Misconfigurations(events);
     const backOff = () => createBackOff(clock, random);
     this.#settings = settings;
+    this.#tenants = tenantsOf(settings);
     this.#clock = clock;
     this.#events = events;
     this.#requests = requests;
@@ -90,7 +94,12 @@ class OpenIdProvider implements Provider {
 
   async facts(): Promise<ProviderFacts> {
     const metadata = await this.#discovery.current();
-    return { issuer: metadata.issuer, sendsIss: metadata.authorization_response_iss_parameter_supported === true };
+    const isResponseIssuer = this.#tenants?.isResponseIssuer;
+    return {
+      issuer: metadata.issuer,
+      sendsIss: metadata.authorization_response_iss_parameter_supported === true,
+      ...(isResponseIssuer && { isResponseIssuer }),
+    };
   }
 
   async authorizationUrl(request: AuthorizationRequest): Promise<string> {
@@ -179,10 +188,16 @@ class OpenIdProvider implements Provider {
 
   async verifyRefreshed(spent: SpentRefresh, previous: SessionRecord, request: RefreshRequest): Promise<VerifiedRefresh> {
     const metadata = await this.#discovery.current(request.signal);
+    this.#assertTenant(previous.id_info ?? {});
     if (spent.idToken === undefined) return this.#userinfo.confirm(metadata, spent, previous, request);
     const claims = await this.#verifiedRefresh(metadata, spent, previous, request);
     if (this.#userinfo.isRequired) return this.#userinfo.renew(metadata, claims, spent, previous, request);
     return refreshedClaims(claims, previous.id_info ?? {}, previous.idp_state.userinfo_claims ?? []);
+  }
+
+  /** @throws ProviderRefusedError the tenant of a session is not allowed any more */
+  #assertTenant(claims: IdInfo): void {
+    if (this.#tenants !== undefined && claims.iss !== this.#tenants.issuerFor(claims)) throw new ProviderRefusedError("id_token_iss");
   }
 
   /** Returns the claims of the refreshed ID token. */
@@ -236,6 +251,7 @@ class OpenIdProvider implements Provider {
     if (idToken === undefined) throw new ProviderRefusedError("id_token_missing");
     const expected = {
       issuer: metadata.issuer,
+      tenants: this.#tenants,
       clientId: this.#settings.clientId,
       trustedAudiences: this.#settings.trustedAudiences,
       algorithms: metadata.id_token_signing_alg_values_supported,

@@ -6,6 +6,8 @@ export interface ProviderSettings {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly issuer: string;
+  /** Null: the provider has one issuer. */
+  readonly allowedTenants: readonly string[] | "any" | null;
   readonly scope: readonly string[];
   readonly scopeIsDefault: boolean;
   readonly debug: boolean;

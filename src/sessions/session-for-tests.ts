@@ -13,7 +13,7 @@ export const SESSION_FOR_TESTS: unique symbol = Symbol.for("idpauth.session-for-
 
 /** The user to sign in, and the tokens. */
 export interface SessionForTests {
-  /** Claims of the ID token. Defaults: `iss`, `aud` and `azp` from the settings, a new `sub`, `iat` now, `exp` in an hour. */
+  /** Claims of the ID token. Defaults: `iss` (and `tid`, with several tenants), `aud` and `azp` from the settings, a new `sub`, `iat` now, `exp` in an hour. */
   readonly claims?: Readonly<Record<string, unknown>>;
   /** Default: a random access token and no refresh token, so that the session ends with its ID token. */
   readonly tokens?: { readonly token?: string; readonly refresh_token?: string };
@@ -35,6 +35,9 @@ export interface SessionForTestsParts {
   readonly clientSecret: string;
   readonly scope: readonly string[];
   readonly baseUrl: string | null;
+  readonly allowedTenants: readonly string[] | "any" | null;
+  /** The issuer with `{tenantid}` in place of the tenant. Undefined: the provider has one issuer. */
+  readonly issuerTemplate: string | undefined;
   readonly stampsActivity: boolean;
   readonly clock: Clock;
   /** Checks the application's data. @throws TypeError */
@@ -56,7 +59,7 @@ export async function createSessionForTests(asked: SessionForTests, parts: Sessi
       scopes: [...scope],
     }),
     id_info: {
-      iss: client.issuer,
+      ...issuerClaims(claims, parts),
       aud: client.clientId,
       azp: client.clientId,
       sub: `test-${randomUUID()}`,
@@ -73,4 +76,15 @@ export async function createSessionForTests(asked: SessionForTests, parts: Sessi
   const session = sessions.open(undefined, secure);
   await session.begin(() => record);
   return session.setCookies;
+}
+
+/** The tenant of a user whose claims name none, if every tenant is allowed. */
+const ANY_TENANT = "00000000-0000-4000-8000-000000000000";
+
+/** With several tenants, the issuer is that of the user's tenant: `tid` of the claims, or the first allowed one. */
+function issuerClaims(claims: SessionForTests["claims"], parts: SessionForTestsParts): Record<string, unknown> {
+  const { client, allowedTenants, issuerTemplate } = parts;
+  if (issuerTemplate === undefined) return { iss: client.issuer };
+  const tid = claims?.["tid"] ?? (Array.isArray(allowedTenants) ? (allowedTenants[0] as string) : ANY_TENANT);
+  return { iss: issuerTemplate.replace("{tenantid}", typeof tid === "string" ? tid : ""), tid };
 }

@@ -34,6 +34,43 @@ const forRealClient = (status: number, error: string): Fault => ({
 });
 const toLocation = (location: string): Fault => ({ kind: "status", status: 302, headers: { Location: location } });
 
+describe("a provider with several tenants", () => {
+  const TENANT = "11111111-2222-4333-8444-555555555555";
+  const origin = () => new URL(provider.issuer).origin;
+  const env = () => ({ IDP_ISSUER: `${origin()}/organizations/v2.0`, IDP_ALLOWED_TENANTS: TENANT });
+
+  beforeEach(async () => {
+    await provider.stop();
+    provider = await startTestProvider({ ...PROVIDER, tenant: TENANT });
+  });
+
+  it("has no findings, and its issuer is the template", async () => {
+    const report = await run(env());
+    expect(report).toMatchObject({ code: 0, findings: [] });
+    expect(report.facts).toMatchObject({ issuer: `${origin()}/{tenantid}/v2.0`, client: "accepted", redirectUriRegistered: true });
+  });
+
+  it("without IDP_ALLOWED_TENANTS is E018, and no secret is sent", async () => {
+    const report = await run({ ...env(), IDP_ALLOWED_TENANTS: undefined });
+    expect(report.codes).toEqual(["E018"]);
+    expect(provider.requestsTo("token")).toEqual([]);
+  });
+
+  it("that is another provider is E104", async () => {
+    provider.discoveryDocument = (document) => ({ ...document, issuer: origin() });
+    const report = await run(env());
+    expect(report.findings).toMatchObject([{ code: "E104", remedy: expect.stringContaining("remove IDP_ALLOWED_TENANTS") as unknown }]);
+    expect(report.findings[0]?.message).toContain(`must be "${origin()}/{tenantid}/v2.0", but it is "${origin()}"`);
+    expect(provider.requestsTo("token")).toEqual([]);
+  });
+});
+
+it("a template issuer under an address of one tenant is E104, which says what to set", async () => {
+  provider.discoveryDocument = (document) => ({ ...document, issuer: `${new URL(provider.issuer).origin}/{tenantid}/v2.0` });
+  const finding = await theFinding();
+  expect(finding).toMatchObject({ code: "E104", remedy: expect.stringContaining("set IDP_ALLOWED_TENANTS") as unknown });
+});
+
 describe("what the provider is asked", () => {
   it("is the discovery document, the keys, a made-up refresh token from the client and from a made-up client, and one sign-in with prompt=none", async () => {
     // So the provider issues a code, which the report must not show.

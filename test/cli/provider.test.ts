@@ -115,6 +115,18 @@ describe("a sign-in at `idpauth provider`", () => {
     expect([plain["groups"], "auth_time" in plain]).toEqual([[], false]);
   });
 
+  it("with --tenant has the issuer of Entra ID's tenants, and everybody is of that tenant", async () => {
+    const tenant = "11111111-2222-4333-8444-555555555555";
+    const provider = await startProvider(["--port=0", `--tenant=${tenant}`], { folder: emptyFolder() });
+    expect(provider.env).toMatchObject({ IDP_ISSUER: `http://127.0.0.1:${provider.port}/organizations/v2.0`, IDP_ALLOWED_TENANTS: tenant });
+    const { browser, auth } = await startApplication(provider);
+    const subjects: unknown[] = [];
+    auth.on("login", ({ issuer, subject }) => subjects.push([issuer, subject]));
+    const reports = await choose(browser, await browser.follow("/reports"), "Ada");
+    expect(reports.json()).toMatchObject({ user: { name: "Ada Lovelace" } });
+    expect(subjects).toEqual([[`http://127.0.0.1:${provider.port}/${tenant}/v2.0`, "ada"]]);
+  });
+
   it("offers the person of login_hint first", async () => {
     const provider = await startProvider(["--port=0"], { folder: emptyFolder() });
     const page = await ask(provider, { login_hint: "alan@example.com" });
@@ -391,6 +403,7 @@ describe("the start of `idpauth provider`", () => {
     [["--person=a@b.example", "--person=A <a@b.example>"], "two people have the same email address"],
     [["--redirect-uri=app"], '--redirect-uri is "app"; write it as http://localhost:3000/idpauth/login-callback'],
     [["--token-seconds=0"], '--token-seconds is "0"; it must be a whole number from 1 to 31536000'],
+    [["--tenant=contoso"], '--tenant is "contoso"; write a GUID in lower case, such as 11111111-2222-4333-8444-555555555555'],
     [["--host=0.0.0.0"], "there is no option --host: the provider asks for no password, so it listens on 127.0.0.1 only"],
   ])("%j is wrong usage", (argv, mistake) => {
     expect(readProviderUsage(argv)).toEqual({ mistake });

@@ -18,9 +18,9 @@ describe("docs/reference/provider.md", () => {
 
   it("names options that the command accepts, with the defaults that it has", () => {
     const options = [...page.matchAll(/^\| `(--[^`]+)`/gm)].map(([, option = ""]) =>
-      option.replaceAll('"', "").replace("=URI", "=http://localhost/"),
+      option.replaceAll('"', "").replace("=URI", "=http://localhost/").replace("=GUID", "=11111111-2222-4333-8444-555555555555"),
     );
-    expect(options).toHaveLength(6);
+    expect(options).toHaveLength(7);
     for (const option of options) expect(readProviderUsage([option])).not.toHaveProperty("mistake");
     expect(readProviderUsage([])).toMatchObject({ port: 9400, tokenSeconds: 3600, writeEnv: undefined });
   });

@@ -54,6 +54,7 @@ describe("docs/how-to/testing.md", () => {
       "Users (2)",
       "The signed-in user (1)",
       "The signed-in user (2)",
+      "Tenants (1)",
       "Faults (1)",
       "Faults (2)",
       "Time (1)",

@@ -102,6 +102,7 @@ fuzz(
         providerMetadata: {},
         refreshWithoutIdToken: "userinfo",
         userinfo: "when-needed",
+        allowedTenants: null,
         clockTolerance: 5,
       },
       clock,

@@ -66,6 +66,7 @@ function rigAround(idp: TestProvider, clock: TestClock): Rig {
         providerMetadata: {},
         refreshWithoutIdToken: "userinfo",
         userinfo: "when-needed",
+        allowedTenants: null,
         clockTolerance: 5,
         ...changes,
       },

@@ -129,6 +129,21 @@ it("the time and level of the authentication may be given, and are claims", asyn
   expect(await claims({})).not.toHaveProperty("acr");
 });
 
+it("with several tenants, the issuer is that of the user's tenant, or of the first that is allowed", async () => {
+  const [first, second] = ["11111111-2222-4333-8444-555555555555", "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee"];
+  const origin = "https://login.microsoftonline.com";
+  const identityFor = async (given: object, allowedTenants: readonly string[] | "any") => {
+    const auth = fetchAdapter.idpAuth({ ...OPTIONS, issuer: `${origin}/common/v2.0`, allowedTenants });
+    const request = new Request("http://app.example/", { headers: { cookie: await signedInAs(auth, { ...ADA, ...given }) } });
+    const claims = (await auth.getSession(request))?.claims;
+    return [claims?.iss, claims?.["tid"]];
+  };
+  expect(await identityFor({}, [first, second])).toEqual([`${origin}/${first}/v2.0`, first]);
+  expect(await identityFor({ tid: second }, [first, second])).toEqual([`${origin}/${second}/v2.0`, second]);
+  const anyTenant = "00000000-0000-4000-8000-000000000000";
+  expect(await identityFor({}, "any")).toEqual([`${origin}/${anyTenant}/v2.0`, anyTenant]);
+});
+
 it("a cookie for browser drivers is the one that a browser would have, https or not", async () => {
   const auth = fetchAdapter.idpAuth(OPTIONS);
   expect(await signedInCookie(auth, ADA)).toEqual({

@@ -4,6 +4,8 @@ import type { Settings } from "../../config/read-settings.js";
 import { jsonObject } from "../../provider/token-responses.js";
 import type { ProviderResponse, Backchannel } from "../../provider/transport.js";
 import { documentAddress, fetchDocument } from "../../provider/discovery.js";
+import { isTemplate } from "../../config/tenants.js";
+import { tenantsOf } from "../../provider/tenants.js";
 import { liveCheck } from "./live-check-table.js";
 import { failureOf } from "./explain-connection-error.js";
 import { listed, shownAddress, shownEndpoint } from "./message-parts.js";
@@ -21,7 +23,8 @@ export interface Discovered {
 const WELL_KNOWN = "/.well-known/openid-configuration";
 
 /** Fetches the discovery document (OpenID Connect Discovery section 4) and compares its issuer. */
-export async function discover({ issuer, httpTimeout }: Settings, backchannel: Backchannel): Promise<Discovered> {
+export async function discover(settings: Settings, backchannel: Backchannel): Promise<Discovered> {
+  const { issuer, httpTimeout } = settings;
   const address = documentAddress(issuer);
   let response: ProviderResponse;
   try {
@@ -33,8 +36,9 @@ export async function discover({ issuer, httpTimeout }: Settings, backchannel: B
   }
   const document = response.status === 200 ? jsonObject(response) : undefined;
   if (document === undefined) return none(noDocument(address, response));
-  const isOurs = document["issuer"] === issuer;
-  return { document, isOurs, findings: isOurs ? [] : [anotherIssuer(issuer, document["issuer"])] };
+  const template = tenantsOf(settings)?.template;
+  const isOurs = document["issuer"] === (template ?? issuer);
+  return { document, isOurs, findings: isOurs ? [] : [anotherIssuer(issuer, document["issuer"], template)] };
 }
 
 function redirectTarget({ status, headers }: ProviderResponse, address: string): URL | undefined {
@@ -74,10 +78,25 @@ function noDocument(address: string, response: ProviderResponse): Finding {
   return liveCheck("E103", `${address} returns status ${status}.`);
 }
 
-function anotherIssuer(ours: string, theirs: unknown): Finding {
+function anotherIssuer(ours: string, theirs: unknown, template: string | undefined): Finding {
   if (typeof theirs !== "string")
     return liveCheck("E104", "The discovery document contains no issuer.", "Have the provider correct the document.");
   const shown = shownAddress(theirs);
+  if (template !== undefined) {
+    return liveCheck(
+      "E104",
+      `With IDP_ISSUER (option issuer) "${ours}", the issuer in the discovery document must be "${template}", but it is ${shown === undefined ? "another one" : `"${shown}"`}.`,
+      "IDP_ALLOWED_TENANTS works with Entra ID only. For another provider, or one tenant, set IDP_ISSUER to that issuer, and remove IDP_ALLOWED_TENANTS.",
+    );
+  }
+  if (isTemplate(theirs)) {
+    return liveCheck(
+      "E104",
+      `IDP_ISSUER (option issuer) is "${ours}", but the discovery document has an issuer for several tenants.`,
+      "For Entra ID, set IDP_ISSUER to exactly https://login.microsoftonline.com/organizations/v2.0 or " +
+        "https://login.microsoftonline.com/common/v2.0, and set IDP_ALLOWED_TENANTS.",
+    );
+  }
   const differences = differencesOf(ours, theirs);
   const how = differences.length === 0 ? "" : ` Difference: ${listed(differences)}.`;
   const named = shown === undefined ? "has an issuer that is not a plain http or https address" : `has the issuer "${shown}"`;

@@ -11,6 +11,9 @@ export interface UsableSettings {
 /** All settings. The first two decide which values of other settings are allowed. */
 const NAMES = [...new Set<SettingName>(["debug", "baseUrl", ...(Object.keys(SETTINGS) as SettingName[])])];
 
+/** A setting that may be usable with another one only. */
+const TOGETHER: Readonly<Partial<Record<SettingName, SettingName>>> = { issuer: "allowedTenants" };
+
 /** Reads the settings one by one and skips refused settings, so that one mistake does not prevent the other checks. */
 export function usableSettings(env: Environment): UsableSettings {
   const refused = new Set<SettingName>();
@@ -22,9 +25,12 @@ export function usableSettings(env: Environment): UsableSettings {
       if (required === true) refused.add(name);
       continue;
     }
-    const tried = { ...taken, [variable]: value };
-    if (readSettings({}, tried).settings === undefined) refused.add(name);
-    else taken = tried;
+    const partner = TOGETHER[name];
+    const both = partner && { [SETTINGS[partner].env]: env[SETTINGS[partner].env] };
+    const tried = [{ ...taken, [variable]: value }, ...(both ? [{ ...taken, [variable]: value, ...both }] : [])];
+    const usable = tried.find((one) => readSettings({}, one).settings !== undefined);
+    if (usable === undefined) refused.add(name);
+    else taken = usable;
   }
   const { settings } = readSettings({}, taken);
   if (settings === undefined) throw new TypeError("The settings that were taken one by one cannot be read together.");

@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import path from "node:path";
+import { TENANTS_PATH } from "../../testing/provider/tenants.js";
 import type { ExitCode, Write } from "../check-command.js";
 import { envLines, writeEnv, type ApplicationSettings } from "./env-file.js";
 import { textClaim } from "./choosable-people.js";
@@ -57,7 +58,7 @@ async function run(usage: ProviderUsage, io: ProviderIo): Promise<void> {
     throw new StartError(portProblem(usage.port, error));
   });
   try {
-    const issuer = `http://${ADDRESS}:${port}`;
+    const issuer = `http://${ADDRESS}:${port}${usage.tenant === undefined ? "" : TENANTS_PATH}`;
     const save = () => {
       state.grants.prune(io.now());
       if (file !== undefined) writeState(file, state);
@@ -67,7 +68,7 @@ async function run(usage: ProviderUsage, io: ProviderIo): Promise<void> {
     };
     serve(server, { ...usage, ...state, issuer, now: () => io.now(), save, failed });
     save();
-    const settings = settingsFor(issuer, state);
+    const settings = settingsFor(issuer, usage, state);
     const written = usage.writeEnv === undefined ? undefined : writtenEnv(usage.writeEnv, settings, io);
     io.write(greeting(issuer, usage, file) + (written ?? toPaste(settings)) + "\nCtrl+C ends the provider.\n", "stdout");
     await io.stopped;
@@ -90,10 +91,11 @@ function portProblem(port: number, error: unknown): string {
   return `port ${port} of ${ADDRESS} cannot be used (${code}). Instead, ${another}`;
 }
 
-function settingsFor(issuer: string, { secretKey, clientSecret }: ProviderState): ApplicationSettings {
+function settingsFor(issuer: string, { tenant }: ProviderUsage, { secretKey, clientSecret }: ProviderState): ApplicationSettings {
   return {
     SECRET_KEY: secretKey,
     IDP_ISSUER: issuer,
+    ...(tenant !== undefined && { IDP_ALLOWED_TENANTS: tenant }),
     IDP_CLIENT_ID: CLIENT_ID,
     IDP_CLIENT_SECRET: clientSecret,
     SCOPE: "openid email profile offline_access",

@@ -22,6 +22,7 @@ export interface ServedProvider {
   readonly people: readonly PersonClaims[];
   readonly redirectUris: readonly string[] | undefined;
   readonly tokenSeconds: number;
+  readonly tenant: string | undefined;
   readonly keys: SigningKeys;
   readonly grants: Grants;
   /** Milliseconds since the epoch. */
@@ -53,7 +54,8 @@ export function close(server: Server): Promise<void> {
 /** Answers every request from now on. */
 export function serve(server: Server, provider: ServedProvider): void {
   const state = stateOf(provider);
-  const endpointAt = (path: string) => ENDPOINTS.find((endpoint) => path === ENDPOINT_PATHS[endpoint]);
+  const prefix = new URL(provider.issuer).pathname.replace(/\/$/, "");
+  const endpointAt = (path: string) => ENDPOINTS.find((endpoint) => path === prefix + ENDPOINT_PATHS[endpoint]);
   server.on("request", (message, response) => {
     const answering = async () => {
       const request = await receive(message, endpointAt, provider.now());
@@ -78,6 +80,7 @@ function stateOf({ issuer, people, keys, grants, now, ...provider }: ServedProvi
     redirectUris: provider.redirectUris,
     idTokenSeconds: provider.tokenSeconds,
     accessTokenSeconds: provider.tokenSeconds,
+    tenant: provider.tenant,
   };
   return { issuer, base: issuer, settings, hooks: NO_HOOKS, keys, grants, people, signedIn: new Map(), person: people[0] ?? {}, now };
 }

@@ -1,5 +1,6 @@
 import path from "node:path";
 import type { PersonClaims } from "../../testing/provider/people.js";
+import { isTenant } from "../../config/tenants.js";
 import { PEOPLE, readPerson } from "./choosable-people.js";
 
 export const PROVIDER_HELP = `Usage: idpauth provider [--port=9400] [--person="NAME <EMAIL>"]... [--write-env[=FILE]]
@@ -13,6 +14,7 @@ you sign in by choosing a person, without a password. It listens on 127.0.0.1 on
   --write-env[=FILE]     writes the application's settings to FILE (default .env); never overwrites a file
   --data=FILE            keeps keys and tokens in FILE; by default, in a file of your user account
   --redirect-uri=URI     accepts this redirect URI; repeat the option for each URI (default: any on this machine)
+  --tenant=GUID          has tenants as Entra ID has: the issuer ends with /organizations/v2.0, and every person is of this tenant
   --token-seconds=N      lifetime of ID tokens and access tokens (default 3600)
   -h, --help             prints this text
 
@@ -31,9 +33,11 @@ export interface ProviderUsage {
   /** Undefined: every redirect URI on this machine. */
   readonly redirectUris: readonly string[] | undefined;
   readonly tokenSeconds: number;
+  /** Undefined: the provider has one issuer. */
+  readonly tenant: string | undefined;
 }
 
-const WITH_VALUE: readonly string[] = ["--port", "--person", "--data", "--redirect-uri", "--token-seconds"];
+const WITH_VALUE: readonly string[] = ["--port", "--person", "--data", "--redirect-uri", "--token-seconds", "--tenant"];
 const REPEATABLE: readonly string[] = ["--person", "--redirect-uri"];
 
 class Mistake extends Error {}
@@ -85,6 +89,7 @@ function usageIn(options: ReadonlyMap<string, readonly string[]>): ProviderUsage
     data: one("--data"),
     redirectUris: options.get("--redirect-uri")?.map(redirectUriIn),
     tokenSeconds: wholeNumber("--token-seconds", one("--token-seconds") ?? "3600", 1, 365 * 86_400),
+    tenant: tenantIn(one("--tenant")),
   };
 }
 
@@ -98,6 +103,11 @@ function personIn(text: string): PersonClaims {
   const person = readPerson(text);
   if (person !== undefined) return person;
   throw new Mistake(`--person is ${JSON.stringify(text)}; write it as "Ada Lovelace <ada@example.com>"`);
+}
+
+function tenantIn(text: string | undefined): string | undefined {
+  if (text === undefined || isTenant(text)) return text;
+  throw new Mistake(`--tenant is ${JSON.stringify(text)}; write a GUID in lower case, such as 11111111-2222-4333-8444-555555555555`);
 }
 
 function redirectUriIn(text: string): string {

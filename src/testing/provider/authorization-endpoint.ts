@@ -3,6 +3,7 @@ import { hintedPerson, withSubject, type PersonClaims } from "./people.js";
 import type { ProviderSettings } from "./test-provider-settings.js";
 import type { ProviderState } from "./test-provider-state.js";
 import type { ReceivedRequest } from "./received-requests.js";
+import { announcedIssuer } from "./tenants.js";
 import { errorReply, redirectReply, type ProviderReply } from "./replies.js";
 
 /** The header with which `signInCode` names the user of one authorization request, as JSON claims. */
@@ -63,7 +64,7 @@ export function refuse({ request, redirectUri }: Authorization, { error, descrip
 function backToClient(params: URLSearchParams, request: ReceivedRequest, redirectUri: string, state: ProviderState): ProviderReply {
   const sent = request.query.get("state");
   if (sent !== null) params.set("state", sent);
-  if (state.settings.announceIss) params.set("iss", state.issuer);
+  if (state.settings.announceIss) params.set("iss", announcedIssuer(state));
   state.hooks.authorizationResponse?.(params, request);
   const location = new URL(redirectUri);
   for (const [name, value] of params) location.searchParams.append(name, value);

@@ -3,6 +3,7 @@ import { refusedClient } from "./check-client.js";
 import { jsonAfterHook, type ProviderState } from "./test-provider-state.js";
 import type { Endpoint, ReceivedRequest } from "./received-requests.js";
 import { errorReply, jsonReply, type ProviderReply } from "./replies.js";
+import { announcedIssuer } from "./tenants.js";
 import { token } from "./issue-tokens.js";
 
 /** The path of each endpoint, after the issuer. */
@@ -29,7 +30,10 @@ export async function work(endpoint: Endpoint, request: ReceivedRequest, state: 
     case "token":
       return token(request, state);
     case "jwks":
-      return { ...jsonReply({}), body: state.keys.published() };
+      return {
+        ...jsonReply({}),
+        body: state.keys.published(state.settings.tenant === undefined ? {} : { issuer: announcedIssuer(state) }),
+      };
     case "userinfo":
       return userinfo(request, state);
     case "revoke":
@@ -47,9 +51,10 @@ const METHODS: Readonly<Record<Endpoint, readonly string[]>> = {
 };
 
 /** OpenID Connect Discovery section 3. */
-function discovery({ issuer, base, settings, hooks }: ProviderState): ProviderReply {
+function discovery(state: ProviderState): ProviderReply {
+  const { base, settings, hooks } = state;
   const document: Record<string, unknown> = {
-    issuer,
+    issuer: announcedIssuer(state),
     authorization_endpoint: base + ENDPOINT_PATHS.authorize,
     token_endpoint: base + ENDPOINT_PATHS.token,
     jwks_uri: base + ENDPOINT_PATHS.jwks,

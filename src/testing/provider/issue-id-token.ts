@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Family } from "./grants.js";
 import type { IdTokenDraft, MutatedIdToken, ProviderState } from "./test-provider-state.js";
+import { issuerClaims } from "./tenants.js";
 import { compactJws } from "./signing-keys.js";
 
 /** OpenID Connect Core section 2. */
@@ -9,8 +10,9 @@ export async function idToken(
   family: Family,
   accessToken: string,
   nonce: string | undefined,
-  { issuer, settings, keys, hooks, now }: ProviderState,
+  state: ProviderState,
 ): Promise<string> {
+  const { settings, keys, hooks, now } = state;
   const { person, authentication } = family.approval;
   const inToken = settings.claimsInIdToken ? Object.entries(person).filter(([name]) => !settings.userinfoOnly.includes(name)) : [];
   const issuedAt = Math.floor(now() / 1000);
@@ -18,7 +20,7 @@ export async function idToken(
     ...authentication,
     ...Object.fromEntries(inToken),
     sub: person["sub"],
-    iss: issuer,
+    ...issuerClaims(person, state),
     aud: settings.clientId,
     azp: settings.clientId,
     iat: issuedAt,

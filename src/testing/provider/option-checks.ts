@@ -9,6 +9,7 @@ interface Expected {
 }
 
 const TEXT: Expected = { words: "text", fits: (value) => typeof value === "string" };
+const TEXT_OR_UNDEFINED: Expected = { words: "text, or undefined", fits: (value) => value === undefined || TEXT.fits(value) };
 const TEXTS: Expected = { words: "a list of texts", fits: (value) => Array.isArray(value) && value.every(TEXT.fits) };
 const TEXTS_OR_UNDEFINED: Expected = { words: "a list of texts, or undefined", fits: (value) => value === undefined || TEXTS.fits(value) };
 const TRUTH: Expected = { words: "true or false", fits: (value) => typeof value === "boolean" };
@@ -65,7 +66,8 @@ const SETTINGS: Readonly<Record<keyof ProviderSettings, Expected>> = {
   userinfoOnly: TEXTS,
   stepUp: { words: `"supported" or "ignored"`, fits: (value) => value === "supported" || value === "ignored" },
   acrValues: TEXTS_OR_UNDEFINED,
-  promptNoneError: { words: "text, or undefined", fits: (value) => value === undefined || TEXT.fits(value) },
+  promptNoneError: TEXT_OR_UNDEFINED,
+  tenant: TEXT_OR_UNDEFINED,
 };
 
 /** @throws TypeError */

@@ -93,6 +93,7 @@ export class RunningProvider implements TestProvider, ProviderState {
       // Empty means unset, and overrides a developer's .env.
       BASE_URL: "",
       IDP_DEBUG: "off",
+      IDP_ALLOWED_TENANTS: this.settings.tenant ?? "",
     };
   }
 

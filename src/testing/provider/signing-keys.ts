@@ -139,13 +139,13 @@ export class SigningKeys {
     this.#current = next;
   }
 
-  /** Returns the body of the JWKS endpoint. */
-  published(): string {
+  /** Returns the body of the JWKS endpoint. @param members of each key, besides its own */
+  published(members: Readonly<Record<string, unknown>> = {}): string {
     if (this.#published !== undefined) {
       const { value } = this.#published;
       return typeof value === "string" ? value : JSON.stringify(value);
     }
-    return JSON.stringify(this.#document());
+    return JSON.stringify({ keys: this.#document().keys.map((key) => ({ ...key, ...members })) });
   }
 
   readonly controls: JwksControls = {

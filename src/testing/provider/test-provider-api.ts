@@ -14,7 +14,7 @@ export interface TestProviderOptions extends Partial<ProviderSettings> {
   readonly people?: readonly PersonClaims[];
   /** The time of tokens and delays. Default: a `RunningClock`, the system's time, which you can advance. */
   readonly clock?: MovableClock;
-  /** The issuer's path, such as `/tenant` or `/`; default none. */
+  /** The issuer's path, such as `/tenant` or `/`; default none, or `/organizations/v2.0` with the option `tenant`. */
   readonly issuerPath?: string;
 }
 
@@ -95,4 +95,5 @@ export interface TestProvider extends ProviderHooks {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-type EnvironmentName = "IDP_ISSUER" | "IDP_CLIENT_ID" | "IDP_CLIENT_SECRET" | "SECRET_KEY" | "SCOPE" | "BASE_URL" | "IDP_DEBUG";
+type EnvironmentName =
+  "IDP_ISSUER" | "IDP_CLIENT_ID" | "IDP_CLIENT_SECRET" | "SECRET_KEY" | "SCOPE" | "BASE_URL" | "IDP_DEBUG" | "IDP_ALLOWED_TENANTS";

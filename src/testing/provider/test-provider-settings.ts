@@ -39,6 +39,11 @@ export interface ProviderSettings {
   acrValues: readonly string[] | undefined;
   /** The error of every request with `prompt=none`, such as `interaction_required`. Undefined (default): `login_required` if nobody is signed in. */
   promptNoneError: string | undefined;
+  /**
+   * The tenant (GUID) of users without a claim `tid`. If it is set, the provider has several tenants, as Entra ID at `/organizations/v2.0`:
+   * the issuer of the discovery document is a template, and each ID token has `tid` and the issuer of that tenant. Default undefined.
+   */
+  tenant: string | undefined;
 }
 
 /** Returns the settings of a provider that a test has not changed. */
@@ -62,5 +67,6 @@ export function defaultSettings(): ProviderSettings {
     stepUp: "supported",
     acrValues: undefined,
     promptNoneError: undefined,
+    tenant: undefined,
   };
 }

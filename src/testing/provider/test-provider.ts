@@ -4,6 +4,7 @@ import { ADA } from "./people.js";
 import type { TestProvider, TestProviderOptions } from "./test-provider-api.js";
 import { defaultSettings } from "./test-provider-settings.js";
 import { RunningProvider } from "./running-provider.js";
+import { TENANTS_PATH } from "./tenants.js";
 import { SigningKeys } from "./signing-keys.js";
 
 export type { Fault, Hold, HoldOptions } from "./faults.js";
@@ -17,7 +18,8 @@ export { compactJws, type JsonPart, type JwksControls } from "./signing-keys.js"
 
 /** Starts an OpenID provider on a free port of 127.0.0.1. It shows no pages: the user `person` has already agreed. */
 export async function startTestProvider(options: TestProviderOptions = {}): Promise<TestProvider> {
-  const { person, people = [], clock = new RunningClock(), issuerPath = "", ...settings } = options;
+  const { person, people = [], clock = new RunningClock(), ...others } = options;
+  const { issuerPath = others.tenant === undefined ? "" : TENANTS_PATH, ...settings } = others;
   assertOptions(settings);
   assertIssuerPath(issuerPath);
   const provider = new RunningProvider({
