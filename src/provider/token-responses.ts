@@ -20,8 +20,8 @@ const OPERATOR_ERRORS = new Set(["invalid_client", "unauthorized_client", "unsup
 export const TRY_LATER: ReadonlySet<number> = new Set([408, 429]);
 
 /**
- * Returns the meaning of a response to a code exchange or a refresh, in the order of the table in docs/explanation/decisions.md. Pure.
- * The ID token is verified later.
+ * Returns the meaning of a response to a code exchange or a refresh. The ID token is verified later. Pure.
+ * The order is that of the table in the decisions, "Accessor, probe, guard".
  *
  * An attacker can put any code into a URL. So in the response to a code, only `invalid_client` means a wrong configuration.
  */

@@ -7,6 +7,9 @@ import { describe, expect, it } from "vitest";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 
+/** Only contributors need this page, so the package does not contain it. */
+const DECISIONS = "docs/explanation/decisions.md";
+
 /** The files of the tarball, by their paths in it. */
 const shipped = new Set(
   (JSON.parse(execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: ROOT, encoding: "utf8" })) as Pack[]).flatMap(
@@ -83,9 +86,10 @@ function mentionsIn(file: string): Link[] {
 
 describe("the package's documentation", () => {
   it("is the README, the changelog, the security policy and every page of docs/ for users", () => {
-    const docs = pagesOfDocs.filter((file) => /^docs\/(?:tutorial|how-to|reference|explanation)\//.test(file));
+    const isForUsers = (file: string) => /^docs\/(?:tutorial|how-to|reference|explanation)\//.test(file) && file !== DECISIONS;
+    const docs = pagesOfDocs.filter(isForUsers);
     expect([...pages].sort()).toEqual(["README.md", "CHANGELOG.md", "SECURITY.md", ...docs].sort());
-    const others = pagesOfDocs.filter((file) => !docs.includes(file));
+    const others = pagesOfDocs.filter((file) => !docs.includes(file) && file !== DECISIONS);
     expect(others.filter((file) => !/^docs\/(?:contributing|evidence)\//.test(file))).toEqual([]);
   });
 
