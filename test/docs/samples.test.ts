@@ -36,6 +36,15 @@ export declare const clientSecret: string;
 
 /** What the text around a page's samples supplies. A sample gets the names that it uses and does not declare. */
 const GIVEN: Readonly<Record<string, string>> = {
+  "docs/how-to/users-and-claims.md": `${EXPRESS}
+export declare const schema: import("idpauth").ClaimsSchema<{ groups: string[] }>;
+`,
+  "docs/how-to/authorization.md": `${EXPRESS}
+export declare const roles: { find(iss: string, sub: string): Promise<string | undefined> };
+`,
+  "docs/how-to/user-table.md": `${EXPRESS}
+export declare const pool: import("pg").Pool;
+`,
   "docs/how-to/frameworks.md": `export { idpAuth } from "idpauth/express";
 export { redisStore } from "idpauth/redis";
 import type { Express, RequestHandler } from "express";
@@ -60,6 +69,22 @@ export { IdpRequiredGuard } from "./idp-auth/idp-required.guard.js";
 export declare const create: CheckStoreOptions["create"];
 `,
 };
+
+/** The part of zod's types that a sample uses: a schema of zod 4 has a Standard Schema in its property `~standard`. */
+const ZOD = `interface Schema<Output> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => { readonly value: Output } | { readonly issues: readonly { readonly message: string }[] };
+  };
+  default(value: Output): Schema<Output>;
+}
+export declare const z: {
+  string(): Schema<string>;
+  array<Item>(item: Schema<Item>): Schema<Item[]>;
+  object<Members extends object>(members: { [Name in keyof Members]: Schema<Members[Name]> }): Schema<Members>;
+};
+`;
 
 interface Sample {
   readonly page: string;
@@ -97,6 +122,9 @@ beforeAll(() => {
   mkdirSync(packages);
   for (const name of readdirSync(path.join(ROOT, "node_modules")))
     symlinkSync(path.join(ROOT, "node_modules", name), path.join(packages, name));
+  mkdirSync(path.join(packages, "zod"));
+  writeFileSync(path.join(packages, "zod/index.d.ts"), ZOD);
+  writeFileSync(path.join(packages, "zod/package.json"), JSON.stringify({ name: "zod", type: "module", types: "index.d.ts" }));
   for (const name of ["next", "react"]) symlinkSync(path.join(NEXT_APPLICATION, "node_modules", name), path.join(packages, name));
   symlinkSync(ROOT, path.join(packages, "idpauth"));
   writeFileSync(path.join(folder, "package.json"), JSON.stringify({ type: "module" }));

@@ -1,0 +1,283 @@
+import { readFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import path from "node:path";
+import express, { type Express, type RequestHandler } from "express";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import * as expressEntry from "../../src/adapters/express/express.js";
+import * as main from "../../src/index.js";
+import * as kit from "../../src/testing/index.js";
+
+// The samples of the pages about the application's side of a sign-in, each run as it stands there.
+
+const DOCS = path.resolve(import.meta.dirname, "../../docs");
+const ADA = { email: "ada@example.com", email_verified: true, name: "Ada Lovelace", groups: ["admin", "staff"] };
+const GRACE = { email: "grace@example.com", email_verified: true, groups: ["staff"] };
+const HOUR = 3_600_000;
+
+let provider: kit.TestProvider;
+let app: Express;
+let user: kit.TestBrowser;
+
+beforeEach(async () => {
+  provider = await kit.startTestProvider({ person: GRACE });
+});
+
+afterEach(async () => {
+  await user.close();
+  await provider.stop();
+});
+
+const createAuth = (options: main.IdpAuthOptions = {}) =>
+  expressEntry.idpAuth({ env: provider.env, clock: provider.clock, log: false, ...options });
+
+/** Express, except that the test opens the port. */
+function createApp(): Express {
+  app = express();
+  app.listen = (() => undefined) as unknown as Express["listen"];
+  return app;
+}
+
+interface Sample {
+  /** Options of the `auth` that the sample does not create itself. */
+  readonly options?: main.IdpAuthOptions;
+  readonly given?: Readonly<Record<string, unknown>>;
+  /** Which sample below the title. */
+  readonly at?: number;
+}
+
+/** Runs a sample of a page, and opens a browser at its application. */
+async function run(page: string, title: string, { options = {}, given = {}, at = 0 }: Sample = {}): Promise<void> {
+  const section =
+    readFileSync(path.join(DOCS, page), "utf8")
+      .split(/^#{1,3} /m)
+      .find((each) => each.startsWith(`${title}\n`)) ?? "";
+  const code = [...section.matchAll(/^```[jt]s\n(.*?)^```$/gms)][at]?.[1];
+  if (code === undefined) throw new Error(`${page} has no sample ${String(at)} below "${title}"`);
+  const modules: Readonly<Record<string, object>> = {
+    express: { default: createApp },
+    idpauth: main,
+    "idpauth/express": { idpAuth: createAuth },
+    "idpauth/testing": kit,
+    "./users.mjs": { users: given["users"] },
+    zod: { z: given["z"] },
+  };
+  const body = code
+    .replace(/^import (\w+) from "(.+)";.*$/gm, 'const { default: $1 } = modules["$2"];')
+    .replace(/^import (\{.+\}) from "(.+)";.*$/gm, 'const $1 = modules["$2"];');
+  if (!code.includes("express()")) createApp();
+  const auth = createAuth(options);
+  if (!code.includes("idpAuth(")) auth.mount(app);
+  const handler: RequestHandler = (_request, response) => void response.send("passed");
+  const names: Readonly<Record<string, unknown>> = { idpAuth: createAuth, app, auth, handler, ...given, modules };
+  // Parameters outside, so that a sample may declare a name that is given.
+  // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the page is the project's own
+  await new Function(...Object.keys(names), `return (async () => { ${body} })();`)(...Object.values(names));
+  user = await kit.browser(app);
+}
+
+describe("docs/tutorial/staff-only.md", () => {
+  const text = readFileSync(path.join(DOCS, "tutorial/staff-only.md"), "utf8");
+  const [application = "", table = ""] = [...text.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code = ""]) => code);
+
+  beforeEach(async () => {
+    // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the page is the project's own
+    const users: unknown = new Function(`${table.replace("export const users", "const users")} return users;`)();
+    await run("tutorial/staff-only.md", "An application for your staff", { given: { users } });
+  });
+
+  it("has at most 25 lines besides the texts of the pages, and no cast", () => {
+    const lines = application.split("\n").filter((line) => line.trim() !== "" && !/^\s*res\.send\("/.test(line));
+    expect(lines.length).toBeLessThanOrEqual(25);
+    expect(application).not.toMatch(/@type|\bas\b/);
+  });
+
+  it.each([
+    ["an address that is not verified", { ...GRACE, email_verified: false }],
+    ["another domain", { ...GRACE, email: "grace@example.org" }],
+  ])("refuses %s", async (_what, person) => {
+    provider.person = person;
+    const page = await user.follow("/groups");
+    expect([page.status, page.text.includes("Only staff may sign in.")]).toEqual([403, true]);
+    expect((await user.get("/groups")).status).toBe(401);
+  });
+
+  it("gives each user an id and shows the groups; only administrators see their page", async () => {
+    expect((await user.follow("/groups")).json()).toEqual({ userId: 1, groups: ["staff"] });
+    expect(provider.requestsTo("authorize").at(-1)?.query.get("audience")).toBe("https://api.example.com");
+    expect((await user.navigate("/admin")).status).toBe(403);
+    provider.person = ADA;
+    expect((await user.follow("/idpauth/login/")).status).toBe(200);
+    expect((await user.get("/groups")).json()).toEqual({ userId: 2, groups: ["admin", "staff"] });
+    expect((await user.navigate("/admin")).text).toBe("For administrators only.");
+  });
+
+  it("requires a recent sign-in for a transfer, after which the user has the same id", async () => {
+    await user.follow("/groups");
+    expect((await user.follow("/transfer")).text).toBe("You have just signed in.");
+    expect(provider.requestsTo("authorize").at(-1)?.query.get("max_age")).toBe("300");
+    expect((await user.get("/groups")).json()).toMatchObject({ userId: 1 });
+  });
+});
+
+describe("docs/how-to/authorization.md", () => {
+  const page = "how-to/authorization.md";
+
+  it("admits staff only", async () => {
+    await run(page, "Let only some users sign in");
+    expect((await user.follow("/idpauth/login/")).status).toBe(200);
+    provider.person = { email: "eve@example.org", email_verified: true };
+    expect((await user.follow("/idpauth/login/")).status).toBe(403);
+  });
+
+  it("guards routes by group and by data", async () => {
+    await run(page, "Let only some users use a route", { options: { onSignIn: () => ({ data: { plan: "paid" } }) } });
+    await user.follow("/idpauth/login/");
+    expect([(await user.get("/admin")).status, (await user.get("/billing")).text]).toEqual([403, "passed"]);
+    provider.person = { ...ADA, locale: "de" };
+    await user.follow("/idpauth/login/");
+    expect([(await user.get("/admin")).text, (await user.get("/billing")).status]).toEqual(["passed", 403]);
+  });
+
+  it("combines rules", async () => {
+    await run(page, "Rules that idpauth has");
+    const publish = async (person: kit.PersonClaims) => {
+      provider.person = person;
+      await user.follow("/idpauth/login/");
+      return (await user.get("/articles", { method: "POST" })).status;
+    };
+    expect(await publish({ ...GRACE, groups: ["editor"] })).toBe(200);
+    expect(await publish({ ...GRACE, groups: ["author"] })).toBe(200);
+    expect(await publish({ ...GRACE, groups: ["author"], email_verified: false })).toBe(403);
+  });
+
+  it("decides again at each refresh", async () => {
+    let role: string | undefined = "reader";
+    await run(page, "Decide again at each refresh", { given: { roles: { find: () => Promise.resolve(role) } } });
+    await user.follow("/idpauth/login/");
+    expect((await user.get("/reports")).text).toBe("passed");
+    role = "writer";
+    provider.clock.advance(HOUR + 1000);
+    expect((await user.get("/reports")).status).toBe(403);
+    role = undefined;
+    provider.clock.advance(HOUR + 1000);
+    expect((await user.get("/reports")).json()).toMatchObject({ reason: "denied" });
+  });
+});
+
+describe("docs/how-to/user-table.md", () => {
+  const page = "how-to/user-table.md";
+  const queries: unknown[][] = [];
+  const pool = {
+    query(_text: string, values: unknown[]) {
+      queries.push(values);
+      return Promise.resolve({ rows: [{ id: "7" }] });
+    },
+  };
+  beforeEach(() => {
+    queries.length = 0;
+  });
+
+  it("stores the user's id at the sign-in", async () => {
+    await run(page, "Write the user at the sign-in", { given: { pool } });
+    await user.follow("/idpauth/login/");
+    expect((await user.get("/orders")).json()).toBe(7);
+    expect(queries).toEqual([[provider.issuer, expect.any(String), "grace@example.com"]]);
+  });
+
+  it("changes the data later", async () => {
+    await run(page, "Change the data later", { options: { onSignIn: () => ({ data: { userId: 7 } }) } });
+    await user.follow("/idpauth/login/");
+    expect((await user.get("/theme", { method: "POST" })).json()).toEqual({ userId: 7, theme: "dark" });
+  });
+
+  it("notices the end of a session", async () => {
+    await run(page, "Notice the end of a session", { given: { pool } });
+    await user.follow("/idpauth/login/");
+    await user.follow("/idpauth/logout/");
+    await expect.poll(() => queries).toEqual([[provider.issuer, expect.any(String), "logout", undefined]]);
+  });
+});
+
+describe("docs/how-to/users-and-claims.md", () => {
+  const page = "how-to/users-and-claims.md";
+
+  it("shows the user", async () => {
+    await run(page, "Users and claims");
+    provider.person = { ...ADA, locale: "en" };
+    await user.follow("/idpauth/login/");
+    expect((await user.get("/profile")).json()).toMatchObject({ name: "Ada Lovelace", locale: "en", since: expect.any(Number) as number });
+  });
+
+  it("gives claims a type by a schema", async () => {
+    // As a schema of zod behaves, for the one schema of the page.
+    const text = { default: () => text };
+    const z = {
+      string: () => text,
+      array: () => text,
+      object: () => ({
+        "~standard": {
+          version: 1,
+          vendor: "zod",
+          validate: (claims: { groups?: unknown }) => ({ value: { groups: claims.groups ?? [] } }),
+        },
+      }),
+    };
+    await run(page, "Describe the claims that you use", { given: { z } });
+    await user.follow("/idpauth/login/");
+    expect((await user.get("/groups")).json()).toEqual(["staff"]);
+  });
+
+  it("shows a browser no more than it may see", async () => {
+    await run(page, "What a browser may see");
+    await user.follow("/idpauth/login/");
+    const state = (await user.get("/app")).json();
+    expect(state).toMatchObject({ authenticated: true, user: { email: "grace@example.com" }, data: { isAdmin: false } });
+    expect(JSON.stringify(state)).not.toContain(provider.clientSecret);
+  });
+});
+
+describe("docs/how-to/step-up.md", () => {
+  const page = "how-to/step-up.md";
+
+  it("requires a recent sign-in", async () => {
+    await run(page, "A recent sign-in");
+    await user.follow("/idpauth/login/");
+    expect((await user.get("/transfer", { method: "POST" })).status).toBe(401);
+    expect((await user.follow("/transfer")).text).toBe("passed");
+    expect((await user.get("/transfer", { method: "POST" })).text).toBe("passed");
+  });
+
+  it.each([
+    ["A strong sign-in", 0],
+    ["Entra ID", 0],
+  ])("%s", async (title, at) => {
+    await run(page, title, { at });
+    await user.follow("/idpauth/login/");
+    expect((await user.get("/payout", { method: "POST" })).headers["www-authenticate"]).toContain("acr_values=");
+  });
+
+  it("is tested without a provider", async () => {
+    await run(page, "A recent sign-in");
+    const auth = createAuth();
+    const guarded = express();
+    auth.mount(guarded);
+    guarded.get("/transfer", auth.idpRequiredWith({ maxAge: 300 }));
+    const server = guarded.listen(0, "127.0.0.1");
+    const { port } = await new Promise<AddressInfo>((resolve) =>
+      server.once("listening", () => {
+        resolve(server.address() as AddressInfo);
+      }),
+    );
+    const statuses: number[] = [];
+    const fetched = async (url: string, init: RequestInit) => {
+      const response = await fetch(url.replace("localhost:3000", `127.0.0.1:${String(port)}`), init);
+      statuses.push(response.status);
+      return response;
+    };
+    await user.close();
+    await run(page, "Test a step-up", { given: { auth, fetch: fetched } });
+    server.closeAllConnections();
+    server.close();
+    expect(statuses).toEqual([401]);
+  });
+});
