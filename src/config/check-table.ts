@@ -290,9 +290,10 @@ export const CHECKS = {
     severity: "warning",
     title: "The provider documents no max_age",
     cause:
-      "A route uses `maxAge` of `auth.idpRequiredWith`, and the issuer is Google, which documents neither the parameter `max_age` nor the claim `auth_time`.",
+      "A route uses `maxAge` of `auth.idpRequiredWith`, and the issuer is Google. Google authenticates no user again on request, and sends the " +
+      "claim `auth_time` only to applications that it has verified.",
     remedy:
-      "Try the route with a test account. If its sign-in ends with `step_up_failed`, remove `maxAge` from the route, or use another provider.",
+      "Remove `maxAge` from the route, or use another provider. Otherwise the sign-in ends with `step_up_failed`. See docs/how-to/step-up.md#google.",
   },
 } as const satisfies Record<string, CheckRow>;
 
