@@ -80,7 +80,7 @@ fuzz(
   "FUZZ-7",
   "provider answers",
   200,
-  fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 3 }), fc.boolean(), async (changes, hasClaims) => {
+  fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 3 }), fc.boolean(), fc.boolean(), async (changes, hasClaims, always) => {
     const clock = new TestClock();
     const idp = new MemoryProvider(clock);
     const log: LogEntry[] = [];
@@ -101,7 +101,7 @@ fuzz(
         sessionAutoRefresh: true,
         providerMetadata: {},
         refreshWithoutIdToken: "userinfo",
-        userinfo: "when-needed",
+        userinfo: always ? "always" : "when-needed",
         allowedTenants: null,
         clockTolerance: 5,
       },

@@ -11,16 +11,26 @@ const REQUIRED = ["authorization_endpoint", "token_endpoint", "jwks_uri"] as con
 
 /** Checks the endpoints in the discovery document by the application's own rules. Pure. */
 export function checkEndpoints(
-  document: Document,
+  announced: Document,
   settings: Settings,
 ): { readonly facts: EndpointFacts; readonly findings: readonly Finding[] } {
   const findings: Finding[] = [];
+  // As in the application: the setting replaces endpoints of the document.
+  const document: Document = { ...announced, ...settings.providerMetadata };
   for (const name of REQUIRED) {
     const problem = problemOf(document[name], settings);
     if (problem !== undefined) findings.push(liveCheck("E105", `The ${name} of the discovery document ${problem}.`));
   }
   const userinfo = problemOf(document["userinfo_endpoint"], settings);
-  if (userinfo !== undefined) {
+  if (userinfo !== undefined && settings.userinfo === "always") {
+    findings.push(
+      liveCheck(
+        "E105",
+        `The userinfo_endpoint of the discovery document ${userinfo}, but IDP_USERINFO (option userinfo) is always. No sign-in can start.`,
+        "Set IDP_USERINFO to when-needed, or name the endpoint in IDP_PROVIDER_METADATA.",
+      ),
+    );
+  } else if (userinfo !== undefined) {
     findings.push(
       liveCheck(
         "W101",
