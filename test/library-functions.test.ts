@@ -320,13 +320,14 @@ describe("getSession", () => {
     const user = await signedIn();
     const given = await session(user);
     expect(given).toEqual({
-      user: ADA,
+      user: { ...ADA, id: "ada-1815", email_verified: true },
       claims: expect.objectContaining({
         iss: application.provider.issuer,
         sub: "ada-1815",
         email: ADA.email,
         exp: now() + HOUR,
       }) as unknown,
+      data: {},
       signedInAt: now(),
       lastActive: null,
       expiresAt: null,

@@ -101,6 +101,23 @@ describe("pages", () => {
     expect((await app.browser().follow("/alone/placed?q=x%20y")).text).toContain("Placed at <!-- -->x y");
   });
 
+  it("link to a login that returns to them if the proxy tells their address, and otherwise to the page they name", async () => {
+    const app = await start();
+    const loginsOf = ({ text }: { text: string }) =>
+      [...text.matchAll(/<a href="(\/idpauth\/login\/[^"]+|\/idpauth\/login\/)">Sign in/g)].map(([, href = ""]) => href);
+    const logins = loginsOf(await app.browser().navigate("/welcome?x=1"));
+    expect(logins.map((href) => originUrl(href.replaceAll("&amp;", "&")))).toEqual([null, null, `${app.origin}/welcome`]);
+    const [member = ""] = loginsOf(await (await app.signedIn()).navigate("/members?q=a%2Fb"));
+    expect(originUrl(member.replaceAll("&amp;", "&"))).toBe(`${app.origin}/members?q=a%2Fb`);
+  });
+
+  it.each(["/members", "/alone", "/alone/placed?q=x"])("do not loop if every login has prompt=none: %s", async (page) => {
+    const app = await start({ loginPrompt: "none", authFinalRedirectUrl: page });
+    const end = await app.browser().follow(page);
+    expect([end.status, end.url.pathname, end.url.search]).toEqual([200, "/idpauth/", "?error=login_required"]);
+    expect(app.provider.requestsTo("authorize")).toHaveLength(1);
+  });
+
   it("are not led elsewhere by a forged header of the proxy's", async () => {
     const app = await start();
     for (const forged of ["//evil.example/", "https://evil.example/", "/\\evil.example", "@evil.example"]) {
@@ -165,7 +182,7 @@ describe("one session for all of Next.js's bundles", () => {
     const answer = await browser.get("/api/who");
     expect(answer.json()).toMatchObject({
       user: { name: "Ada Lovelace" },
-      keys: ["user", "claims", "signedInAt", "lastActive", "expiresAt"],
+      keys: ["user", "claims", "data", "signedInAt", "lastActive", "expiresAt"],
     });
     expect(reads).toBe(1);
     expect((await app.browser().get("/api/who")).status).toBe(401);

@@ -12,6 +12,7 @@ export default async function Members({ searchParams }: { searchParams: Promise<
       <p>You asked for {String(q ?? "nothing")}.</p>
       <nav>
         <Link href="/members/ada">Ada’s page</Link> <a href="/idpauth/logout/">Sign out</a>
+        <a href={await auth.loginUrl()}>Sign in again</a>
       </nav>
     </>
   );

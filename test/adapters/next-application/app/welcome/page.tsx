@@ -11,6 +11,8 @@ export default async function Welcome() {
       <h1>Hello, {user === null ? "stranger" : user.name}</h1>
       <nav>
         <Link href="/members">Members</Link> <Link href="/idpauth/login/">Sign in</Link>
+        <a href={await auth.loginUrl()}>Sign in, and go on</a>{" "}
+        <a href={await auth.loginUrl({ returnTo: "/welcome" })}>Sign in, and come back</a>
       </nav>
       <form action={whoAmI}>
         <button>Who am I?</button>
