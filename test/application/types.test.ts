@@ -24,13 +24,16 @@ import {
   type WithClaims,
 } from "../../src/index.js";
 
-type Issues = {
+interface Issues {
   readonly issues: readonly {
     readonly message: string;
     readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
   }[];
-};
-type Valid<Output> = { readonly value: Output; readonly issues?: undefined };
+}
+interface Valid<Output> {
+  readonly value: Output;
+  readonly issues?: undefined;
+}
 
 /** The interface as a library such as zod declares it: with the type of the input, and with more than idpauth reads. */
 interface LibrarySchema<Input, Output> {
@@ -63,11 +66,11 @@ const schema: LibrarySchema<{ groups?: string[] }, Own> = {
 const upsert = (_issuer: string, _subject: string): Promise<Row> => Promise.resolve({ userId: 1, role: "admin" });
 
 /** The functions of each adapter whose types depend on the schema and the hook. */
-type Typed<FrameworkRequest, OwnClaims extends object, Data extends object> = {
+interface Typed<FrameworkRequest, OwnClaims extends object, Data extends object> {
   getSession(raw: FrameworkRequest): Promise<Session<OwnClaims, Data> | null>;
   getData(raw: FrameworkRequest): Promise<Readonly<Data> | undefined>;
   updateData(raw: FrameworkRequest, change: (data: Readonly<Data>) => Data): Promise<Readonly<Data> | undefined>;
-};
+}
 type TypedOf<Auth extends Record<keyof Typed<never, never, never>, unknown>> = Pick<Auth, keyof Typed<never, never, never>>;
 
 type RequestOf<Auth extends { getUser(raw: never): unknown }> = Parameters<Auth["getUser"]>[0];
@@ -208,48 +211,48 @@ describe("every adapter has these types without a cast:", () => {
   };
 
   it("Express", () => {
-    const auth = express({
+    const _auth = express({
       claims: schema,
       onSignIn: async ({ claims }) => ({ data: await upsert(claims.iss, claims.groups.join()) }),
     });
-    expectTypeOf<TypedOf<typeof auth>>().toEqualTypeOf<Typed<RequestOf<typeof auth>, Own, Row>>();
-    expectTypeOf<SubjectOf<typeof auth>>().toEqualTypeOf<Session<Own, Row>>();
+    expectTypeOf<TypedOf<typeof _auth>>().toEqualTypeOf<Typed<RequestOf<typeof _auth>, Own, Row>>();
+    expectTypeOf<SubjectOf<typeof _auth>>().toEqualTypeOf<Session<Own, Row>>();
   });
 
   it("Fastify", () => {
-    const auth = fastify({
+    const _auth = fastify({
       claims: schema,
       onSignIn: async ({ claims }) => ({ data: await upsert(claims.iss, claims.groups.join()) }),
     });
-    expectTypeOf<TypedOf<typeof auth>>().toEqualTypeOf<Typed<RequestOf<typeof auth>, Own, Row>>();
-    expectTypeOf<SubjectOf<typeof auth>>().toEqualTypeOf<Session<Own, Row>>();
+    expectTypeOf<TypedOf<typeof _auth>>().toEqualTypeOf<Typed<RequestOf<typeof _auth>, Own, Row>>();
+    expectTypeOf<SubjectOf<typeof _auth>>().toEqualTypeOf<Session<Own, Row>>();
   });
 
   it("Hono", () => {
-    const auth = hono({
+    const _auth = hono({
       claims: schema,
       onSignIn: async ({ claims }) => ({ data: await upsert(claims.iss, claims.groups.join()) }),
     });
-    expectTypeOf<TypedOf<typeof auth>>().toEqualTypeOf<Typed<RequestOf<typeof auth>, Own, Row>>();
-    expectTypeOf<SubjectOf<typeof auth>>().toEqualTypeOf<Session<Own, Row>>();
+    expectTypeOf<TypedOf<typeof _auth>>().toEqualTypeOf<Typed<RequestOf<typeof _auth>, Own, Row>>();
+    expectTypeOf<SubjectOf<typeof _auth>>().toEqualTypeOf<Session<Own, Row>>();
   });
 
   it("Koa", () => {
-    const auth = koa({
+    const _auth = koa({
       claims: schema,
       onSignIn: async ({ claims }) => ({ data: await upsert(claims.iss, claims.groups.join()) }),
     });
-    expectTypeOf<TypedOf<typeof auth>>().toEqualTypeOf<Typed<RequestOf<typeof auth>, Own, Row>>();
-    expectTypeOf<SubjectOf<typeof auth>>().toEqualTypeOf<Session<Own, Row>>();
+    expectTypeOf<TypedOf<typeof _auth>>().toEqualTypeOf<Typed<RequestOf<typeof _auth>, Own, Row>>();
+    expectTypeOf<SubjectOf<typeof _auth>>().toEqualTypeOf<Session<Own, Row>>();
   });
 
   it("node:http", () => {
-    const auth = node({
+    const _auth = node({
       claims: schema,
       onSignIn: async ({ claims }) => ({ data: await upsert(claims.iss, claims.groups.join()) }),
     });
-    expectTypeOf<TypedOf<typeof auth>>().toEqualTypeOf<Typed<RequestOf<typeof auth>, Own, Row>>();
-    expectTypeOf<SubjectOf<typeof auth>>().toEqualTypeOf<Session<Own, Row>>();
+    expectTypeOf<TypedOf<typeof _auth>>().toEqualTypeOf<Typed<RequestOf<typeof _auth>, Own, Row>>();
+    expectTypeOf<SubjectOf<typeof _auth>>().toEqualTypeOf<Session<Own, Row>>();
   });
 
   it("fetch", () => {
@@ -280,7 +283,7 @@ describe("every adapter has these types without a cast:", () => {
   });
 
   it("createIdpAuth, for authors of adapters", () => {
-    const auth = createIdpAuth(options, { name: "plain", request: (raw: IdpRequest) => raw });
-    expectTypeOf<TypedOf<typeof auth>>().toEqualTypeOf<Typed<RequestOf<typeof auth>, Own, Row>>();
+    const _auth = createIdpAuth(options, { name: "plain", request: (raw: IdpRequest) => raw });
+    expectTypeOf<TypedOf<typeof _auth>>().toEqualTypeOf<Typed<RequestOf<typeof _auth>, Own, Row>>();
   });
 });
