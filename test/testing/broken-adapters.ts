@@ -264,7 +264,7 @@ export const brokenApplications: readonly BrokenApplication[] = [
   },
   {
     name: "ignores the application's own responses",
-    breaks: ["guard", "an application's own responses go to"],
+    breaks: ["guard", "an application's own responses go to navigations"],
     ...patched((auth) => ({ idpRequiredWith: () => auth.idpRequired })),
   },
   {
@@ -274,6 +274,43 @@ export const brokenApplications: readonly BrokenApplication[] = [
       (guard) => (request, response, next) =>
         void guard(request, response, ((error?: unknown) => (error === undefined ? next() : response.status(500).end())) as NextFunction),
     ),
+  },
+  {
+    name: "lets every signed-in user pass, whatever the rule of the route",
+    breaks: ["guard", "a route's allow lets only users"],
+    ...patched((auth) => ({ idpRequiredWith: ({ allow: _allow, ...route }) => auth.idpRequiredWith(route) })),
+  },
+  {
+    name: "takes a rule that throws for a refusal",
+    breaks: ["guard", "an allow that throws or rejects"],
+    ...patched((auth) => ({
+      idpRequiredWith: ({ allow, ...route }) =>
+        auth.idpRequiredWith({
+          ...route,
+          async allow(session) {
+            try {
+              return (await allow?.(session)) ?? true;
+            } catch {
+              return false;
+            }
+          },
+        }),
+    })),
+  },
+  {
+    name: "ignores the application's own response to a step-up",
+    breaks: ["guard", "an application's own responses go to users whom"],
+    ...patched((auth) => ({ idpRequiredWith: ({ stepUp: _stepUp, ...route }) => auth.idpRequiredWith(route) })),
+  },
+  {
+    name: "drops the challenge",
+    breaks: ["guard", "a route's maxAge: a navigation authenticates"],
+    ...headerChanged("WWW-Authenticate", () => undefined),
+  },
+  {
+    name: "changes a copy of the data",
+    breaks: ["accessors", "getSession, getData, updateData and clientState"],
+    ...patched((auth) => ({ updateData: async (request, change) => change((await auth.getData(request)) ?? {}) })),
   },
   {
     name: "puts its headers on every response",

@@ -1,4 +1,16 @@
-import type { Credentials, EventName, Explanation, IdpAuthOptions, Listener, LoginUrlOptions, Session, UserPayload } from "../../index.js";
+import type {
+  Credentials,
+  DetailedSessionProbe,
+  EventName,
+  Explanation,
+  GuardRule,
+  IdpAuthOptions,
+  JsonObject,
+  Listener,
+  LoginUrlOptions,
+  Session,
+  UserPayload,
+} from "../../index.js";
 
 /** Features that an adapter may lack, each with the reason that its requirements are not checked. */
 export const ADAPTER_FEATURES = {
@@ -18,6 +30,9 @@ export interface ApplicationAuth {
   getCredentials(raw: object): Promise<Credentials | null>;
   getUser(raw: object): Promise<UserPayload | null>;
   getSession(raw: object): Promise<Session | null>;
+  clientState(raw: object): Promise<DetailedSessionProbe>;
+  getData(raw: object): Promise<JsonObject | undefined>;
+  updateData(raw: object, change: (data: JsonObject) => Record<string, unknown>): Promise<JsonObject | undefined>;
   readSessionRecord(raw: object): Promise<Readonly<Record<string, unknown>> | null>;
   getAccessToken(raw: object, options?: { readonly minValidity?: number }): Promise<string | null>;
   checkIdpAuthentication(raw: object): Promise<boolean>;
@@ -33,10 +48,13 @@ export interface RouteGuard {
   readonly mount: number;
   /**
    * True: `idpRequiredWith` with JSON responses: 418 for a navigation and 419 otherwise, both with
-   * `{ reason, loginUrl }`, and 520 with `{ code }` during an outage. `"failing"`: `idpRequiredWith` with responses that throw, or
-   * reject, with an Error `no response`.
+   * `{ reason, loginUrl }`, 520 with `{ code }` during an outage, 423 with `{ kind }` for `forbidden`, and 424 with
+   * `{ isNavigation, loginUrl }` for `stepUp`. `"failing"`: `idpRequiredWith` with responses that throw, or reject, with an Error
+   * `no response`.
    */
   readonly ownResponses?: boolean | "failing";
+  /** Passed on to `idpRequiredWith`, beside the responses. */
+  readonly rule?: GuardRule;
 }
 
 /**

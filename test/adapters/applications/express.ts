@@ -15,6 +15,8 @@ export const OWN_ANSWERS: GuardResponses = {
   navigation: (_request, response, { reason, loginUrl }) => void response.status(418).json({ reason, loginUrl }),
   unauthenticated: (_request, response, { reason, loginUrl }) => void response.status(419).json({ reason, loginUrl }),
   unavailable: (_request, response, { error }) => void response.status(520).json({ code: error.code }),
+  forbidden: (_request, response, { kind }) => void response.status(423).json({ kind }),
+  stepUp: (_request, response, { isNavigation, loginUrl }) => void response.status(424).json({ isNavigation, loginUrl }),
 };
 
 const noAnswer = () => {
@@ -26,6 +28,8 @@ export const FAILING_ANSWERS: GuardResponses = {
   navigation: noAnswer,
   unauthenticated: () => Promise.reject(new Error("no response")),
   unavailable: () => Promise.reject(new Error("no response")),
+  forbidden: () => Promise.reject(new Error("no response")),
+  stepUp: () => Promise.reject(new Error("no response")),
 };
 
 /** Where a test puts something else than people would. */
@@ -74,6 +78,7 @@ export async function startExpress(version: 4 | 5, setup: AdapterSetup, changes:
 }
 
 function guardOf(auth: ExpressIdpAuth, guard: RouteGuard | undefined): express5.RequestHandler {
-  if (guard?.ownResponses === undefined || guard.ownResponses === false) return auth.idpRequired;
-  return auth.idpRequiredWith(guard.ownResponses === "failing" ? FAILING_ANSWERS : OWN_ANSWERS);
+  const { ownResponses = false, rule } = guard ?? {};
+  if (ownResponses === false && rule === undefined) return auth.idpRequired;
+  return auth.idpRequiredWith({ ...(ownResponses === "failing" ? FAILING_ANSWERS : ownResponses && OWN_ANSWERS), ...rule });
 }

@@ -12,6 +12,8 @@ const OWN_ANSWERS: GuardResponses = {
     return { reason, loginUrl };
   },
   unavailable: async (_request, reply, { error }) => reply.code(520).send({ code: error.code }),
+  forbidden: (_request, reply, { kind }) => reply.code(423).send({ kind }),
+  stepUp: (_request, reply, { isNavigation, loginUrl }) => reply.code(424).send({ isNavigation, loginUrl }),
 };
 
 const noAnswer = () => {
@@ -23,6 +25,8 @@ const FAILING_ANSWERS: GuardResponses = {
   navigation: noAnswer,
   unauthenticated: () => Promise.reject(new Error("no response")),
   unavailable: () => Promise.reject(new Error("no response")),
+  forbidden: () => Promise.reject(new Error("no response")),
+  stepUp: () => Promise.reject(new Error("no response")),
 };
 
 /** The suite's application as people write it with Fastify. */
@@ -90,6 +94,7 @@ function originForm(target: string): string {
 }
 
 function guardOf(auth: FastifyIdpAuth | undefined, guard: RouteGuard | undefined): GuardHook | undefined {
-  if (auth === undefined || guard?.ownResponses === undefined || guard.ownResponses === false) return auth?.idpRequired;
-  return auth.idpRequiredWith(guard.ownResponses === "failing" ? FAILING_ANSWERS : OWN_ANSWERS);
+  const { ownResponses = false, rule } = guard ?? {};
+  if (auth === undefined || (ownResponses === false && rule === undefined)) return auth?.idpRequired;
+  return auth.idpRequiredWith({ ...(ownResponses === "failing" ? FAILING_ANSWERS : ownResponses && OWN_ANSWERS), ...rule });
 }

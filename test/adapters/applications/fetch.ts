@@ -10,6 +10,8 @@ const OWN_ANSWERS: GuardResponses = {
   navigation: (_request, { reason, loginUrl }) => Response.json({ reason, loginUrl }, { status: 418 }),
   unauthenticated: (_request, { reason, loginUrl }) => Response.json({ reason, loginUrl }, { status: 419 }),
   unavailable: (_request, { error }) => Response.json({ code: error.code }, { status: 520 }),
+  forbidden: (_request, { kind }) => Response.json({ kind }, { status: 423 }),
+  stepUp: (_request, { isNavigation, loginUrl }) => Response.json({ isNavigation, loginUrl }, { status: 424 }),
 };
 
 const noAnswer = () => {
@@ -21,6 +23,8 @@ const FAILING_ANSWERS: GuardResponses = {
   navigation: noAnswer,
   unauthenticated: () => Promise.reject(new Error("no response")),
   unavailable: () => Promise.reject(new Error("no response")),
+  forbidden: () => Promise.reject(new Error("no response")),
+  stepUp: () => Promise.reject(new Error("no response")),
 };
 
 /**
@@ -73,6 +77,7 @@ function handlerOf(route: ApplicationRoute, auths: readonly FetchIdpAuth[]): (re
 }
 
 function guardOf(auth: FetchIdpAuth, guard: RouteGuard | undefined): Guard {
-  if (guard?.ownResponses === undefined || guard.ownResponses === false) return auth.idpRequired;
-  return auth.idpRequiredWith(guard.ownResponses === "failing" ? FAILING_ANSWERS : OWN_ANSWERS);
+  const { ownResponses = false, rule } = guard ?? {};
+  if (ownResponses === false && rule === undefined) return auth.idpRequired;
+  return auth.idpRequiredWith({ ...(ownResponses === "failing" ? FAILING_ANSWERS : ownResponses && OWN_ANSWERS), ...rule });
 }

@@ -7,6 +7,8 @@ const OWN_ANSWERS: GuardResponses = {
   navigation: (c, { reason, loginUrl }) => c.json({ reason, loginUrl }, 418),
   unauthenticated: (c, { reason, loginUrl }) => c.json({ reason, loginUrl }, 419 as 418),
   unavailable: (c, { error }) => c.json({ code: error.code }, 520 as 500),
+  forbidden: (c, { kind }) => c.json({ kind }, 423),
+  stepUp: (c, { isNavigation, loginUrl }) => c.json({ isNavigation, loginUrl }, 424),
 };
 
 const noAnswer = () => {
@@ -18,6 +20,8 @@ const FAILING_ANSWERS: GuardResponses = {
   navigation: noAnswer,
   unauthenticated: () => Promise.reject(new Error("no response")),
   unavailable: () => Promise.reject(new Error("no response")),
+  forbidden: () => Promise.reject(new Error("no response")),
+  stepUp: () => Promise.reject(new Error("no response")),
 };
 
 export interface HonoChoices {
@@ -64,6 +68,7 @@ export async function startHono(
 }
 
 function guardOf(auth: HonoIdpAuth, guard: RouteGuard | undefined): MiddlewareHandler {
-  if (guard?.ownResponses === undefined || guard.ownResponses === false) return auth.idpRequired;
-  return auth.idpRequiredWith(guard.ownResponses === "failing" ? FAILING_ANSWERS : OWN_ANSWERS);
+  const { ownResponses = false, rule } = guard ?? {};
+  if (ownResponses === false && rule === undefined) return auth.idpRequired;
+  return auth.idpRequiredWith({ ...(ownResponses === "failing" ? FAILING_ANSWERS : ownResponses && OWN_ANSWERS), ...rule });
 }

@@ -8,6 +8,8 @@ const OWN_ANSWERS: GuardResponses = {
   navigation: (ctx, { reason, loginUrl }) => answer(ctx, 418, { reason, loginUrl }),
   unauthenticated: (ctx, { reason, loginUrl }) => answer(ctx, 419, { reason, loginUrl }),
   unavailable: (ctx, { error }) => answer(ctx, 520, { code: error.code }),
+  forbidden: (ctx, { kind }) => answer(ctx, 423, { kind }),
+  stepUp: (ctx, { isNavigation, loginUrl }) => answer(ctx, 424, { isNavigation, loginUrl }),
 };
 
 /** One that throws, and others that reject. */
@@ -17,6 +19,8 @@ const FAILING_ANSWERS: GuardResponses = {
   },
   unauthenticated: () => Promise.reject(new Error("no response")),
   unavailable: () => Promise.reject(new Error("no response")),
+  forbidden: () => Promise.reject(new Error("no response")),
+  stepUp: () => Promise.reject(new Error("no response")),
 };
 
 /** The suite's application as people write it with Koa. */
@@ -57,8 +61,9 @@ export async function startKoa(setup: AdapterSetup): Promise<RunningApplication>
 }
 
 function guardOf(auth: KoaIdpAuth, guard: RouteGuard | undefined): Middleware {
-  if (guard?.ownResponses === undefined || guard.ownResponses === false) return auth.idpRequired;
-  return auth.idpRequiredWith(guard.ownResponses === "failing" ? FAILING_ANSWERS : OWN_ANSWERS);
+  const { ownResponses = false, rule } = guard ?? {};
+  if (ownResponses === false && rule === undefined) return auth.idpRequired;
+  return auth.idpRequiredWith({ ...(ownResponses === "failing" ? FAILING_ANSWERS : ownResponses && OWN_ANSWERS), ...rule });
 }
 
 function answer(ctx: ParameterizedContext, status: number, body: object): void {

@@ -20,26 +20,22 @@ import type { Request, RequestHandler, Response } from "express";
 import session, { MemoryStore } from "express-session";
 import { IDP_AUTH, IdpAuthModule } from "../../../examples/nestjs/idp-auth/idp-auth.module.js";
 import { IdpRequiredGuard } from "../../../examples/nestjs/idp-auth/idp-required.guard.js";
-import type { ExpressIdpAuth } from "../../../src/adapters/express/express.js";
-import type { IdpAuthOptions } from "../../../src/index.js";
+import type { ExpressIdpAuth, GuardResponses } from "../../../src/adapters/express/express.js";
+import type { GuardRule, IdpAuthOptions } from "../../../src/index.js";
 import type { ApplicationRoute, AdapterSetup, RouteGuard, RunningApplication } from "../../../src/testing/index.js";
 import { FAILING_ANSWERS, OWN_ANSWERS } from "./express.js";
 import { listen } from "./listen.js";
 
-class OwnAnswersGuard extends IdpRequiredGuard {
-  #own: RequestHandler | undefined;
+/** A guard of its own for a route, as a subclass of the recipe's. */
+function guardWith(route: GuardResponses & GuardRule): Type<IdpRequiredGuard> {
+  class RouteGuard extends IdpRequiredGuard {
+    #own: RequestHandler | undefined;
 
-  protected override get guard(): RequestHandler {
-    return (this.#own ??= this.auth.idpRequiredWith(OWN_ANSWERS));
+    protected override get guard(): RequestHandler {
+      return (this.#own ??= this.auth.idpRequiredWith(route));
+    }
   }
-}
-
-class FailingAnswersGuard extends IdpRequiredGuard {
-  #own: RequestHandler | undefined;
-
-  protected override get guard(): RequestHandler {
-    return (this.#own ??= this.auth.idpRequiredWith(FAILING_ANSWERS));
-  }
+  return RouteGuard;
 }
 
 /** The suite's application as people write it with NestJS, over the recipe: a module for each mount, with its controllers. */
@@ -127,6 +123,7 @@ function controllerOf(route: ApplicationRoute, auths: readonly ExpressIdpAuth[])
 
 function guardsOf(guard: RouteGuard | undefined): Type<IdpRequiredGuard>[] {
   if (guard === undefined) return [];
-  if (guard.ownResponses === "failing") return [FailingAnswersGuard];
-  return [guard.ownResponses === true ? OwnAnswersGuard : IdpRequiredGuard];
+  const { ownResponses = false, rule } = guard;
+  if (ownResponses === false && rule === undefined) return [IdpRequiredGuard];
+  return [guardWith({ ...(ownResponses === "failing" ? FAILING_ANSWERS : ownResponses && OWN_ANSWERS), ...rule })];
 }

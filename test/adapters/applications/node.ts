@@ -9,6 +9,8 @@ const OWN_ANSWERS: GuardResponses = {
   navigation: (_request, response, { reason, loginUrl }) => answer(response, 418, { reason, loginUrl }),
   unauthenticated: (_request, response, { reason, loginUrl }) => answer(response, 419, { reason, loginUrl }),
   unavailable: (_request, response, { error }) => answer(response, 520, { code: error.code }),
+  forbidden: (_request, response, { kind }) => answer(response, 423, { kind }),
+  stepUp: (_request, response, { isNavigation, loginUrl }) => answer(response, 424, { isNavigation, loginUrl }),
 };
 
 /** One that throws, and others that reject. */
@@ -18,6 +20,8 @@ const FAILING_ANSWERS: GuardResponses = {
   },
   unauthenticated: () => Promise.reject(new Error("no response")),
   unavailable: () => Promise.reject(new Error("no response")),
+  forbidden: () => Promise.reject(new Error("no response")),
+  stepUp: () => Promise.reject(new Error("no response")),
 };
 
 /** The suite's application as people write it without any framework. */
@@ -63,8 +67,9 @@ function handlerOf(route: ApplicationRoute, auths: readonly NodeIdpAuth[]): List
 function guarded(auths: readonly NodeIdpAuth[], { guard }: { readonly guard?: RouteGuard }, handler: Listener): Listener {
   const auth = auths[guard?.mount ?? -1];
   if (auth === undefined) return handler;
-  if (guard?.ownResponses === undefined || guard.ownResponses === false) return auth.idpRequired(handler);
-  return auth.idpRequiredWith(guard.ownResponses === "failing" ? FAILING_ANSWERS : OWN_ANSWERS)(handler);
+  const { ownResponses = false, rule } = guard ?? {};
+  if (ownResponses === false && rule === undefined) return auth.idpRequired(handler);
+  return auth.idpRequiredWith({ ...(ownResponses === "failing" ? FAILING_ANSWERS : ownResponses && OWN_ANSWERS), ...rule })(handler);
 }
 
 function answer(response: ServerResponse, status: number, body: unknown): void {

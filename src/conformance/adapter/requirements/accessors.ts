@@ -51,6 +51,7 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
         credentials: null,
         user: null,
         session: null,
+        data: null,
         accessToken: null,
       });
     },
@@ -67,6 +68,7 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
         explanation: { authenticated: true, reason: null },
         credentials: credentialsOf(app),
         user: ADA,
+        data: {},
         accessToken: app.newest("access_token"),
       });
       assert.deepEqual(record?.["credentials"], said.credentials);
@@ -88,10 +90,11 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
         explanation: { authenticated: false, reason: "id_token_expired" },
         credentials: credentialsOf(app),
         user: ADA,
+        data: {},
         accessToken: app.newest("access_token"),
       });
       assert.equal((record?.["credentials"] as { token: string }).token, stale);
-      assert.deepEqual([session?.user, session?.claims.exp], [ADA, app.clock.now() / 1000 + 3600]);
+      assert.deepEqual([session?.user, session?.claims.exp], [SESSION_USER, app.clock.now() / 1000 + 3600]);
       assert.equal(app.provider.requestsTo("token", { grant_type: "refresh_token" }).length, 1);
     },
   },
@@ -111,6 +114,7 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
         credentials: null,
         user: null,
         session: null,
+        data: null,
         accessToken: null,
       });
       assert.ok(record !== null && "credentials" in record, "the record is not as it is any more");
@@ -134,6 +138,7 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
         credentials: null,
         user: null,
         session: null,
+        data: null,
         accessToken: null,
       });
       assert.equal((record?.["credentials"] as object | undefined) && "refresh_token" in (record?.["credentials"] as object), false);
@@ -242,12 +247,15 @@ const KEYS: readonly (readonly [IdpAuthOptions, Readonly<Record<"credentials" | 
   ],
 ];
 
+/** The `user` of getSession for the test provider's user. */
+const SESSION_USER = { id: "ada-1815", ...ADA, email_verified: true };
+
 /** The result of getSession for a record that was not refreshed. */
 function sessionOf(
   record: Readonly<Record<string, unknown>> | null,
   times: Pick<Session, "signedInAt" | "lastActive" | "expiresAt">,
 ): object {
-  return { user: ADA, claims: record?.["id_info"], ...times };
+  return { user: SESSION_USER, claims: record?.["id_info"], data: {}, ...times };
 }
 
 /** The six fields that the newest tokens give. */

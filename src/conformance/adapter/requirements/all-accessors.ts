@@ -9,6 +9,7 @@ export interface AccessorResults {
   readonly credentials: unknown;
   readonly user: unknown;
   readonly session: Session | null;
+  readonly data: unknown;
   readonly accessToken: string | null;
 }
 
@@ -20,6 +21,7 @@ export async function callAllAccessors(auth: ApplicationAuth, raw: object): Prom
     credentials: await auth.getCredentials(raw),
     user: await auth.getUser(raw),
     session: await auth.getSession(raw),
+    data: (await auth.getData(raw)) ?? null,
     accessToken: await auth.getAccessToken(raw),
   };
 }

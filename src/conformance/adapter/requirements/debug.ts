@@ -153,7 +153,7 @@ export const debugRequirements: readonly AdapterRequirement[] = [
       const browser = await app.signedIn();
       const asked = app.provider.requests.length;
       app.clock.advance(HOUR * 1_000);
-      assert.deepEqual((await browser.get(DEBUG)).json().policy.verdict, { kind: "refresh" });
+      assert.deepEqual((await browser.get(DEBUG)).json().policy.verdict, { kind: "refresh", reason: "id_token_expired" });
       assert.equal((await browser.get(DEBUG, { method: "HEAD" })).status, 200);
       assert.equal(app.provider.requests.length, asked);
       app.clock.advance(1_000);

@@ -1,6 +1,7 @@
 import { abortRequirements } from "./aborts.js";
 import { accessorEffectRequirements } from "./accessor-effects.js";
 import { accessorRequirements } from "./accessors.js";
+import { applicationDataRequirements } from "./application-data.js";
 import { authorizationRequestRequirements } from "./authorization-request.js";
 import { badInputRequirements } from "./bad-input.js";
 import { bodyRequirements } from "./bodies.js";
@@ -10,6 +11,7 @@ import { cookieRequirements } from "./cookie.js";
 import { debugRequirements } from "./debug.js";
 import { errorRequirements } from "./errors.js";
 import { guardResponseRequirements } from "./guard-responses.js";
+import { guardRuleRequirements } from "./guard-rules.js";
 import { guardRequirements } from "./guard.js";
 import { guardedResponseRequirements } from "./cache-headers.js";
 import { httpRequirements } from "./http.js";
@@ -53,9 +55,11 @@ export const adapterRequirements: readonly AdapterRequirement[] = [
   ...storeOutageRequirements,
   ...guardRequirements,
   ...guardResponseRequirements,
+  ...guardRuleRequirements,
   ...guardedResponseRequirements,
   ...accessorRequirements,
   ...accessorEffectRequirements,
+  ...applicationDataRequirements,
   ...errorRequirements,
   ...bodyRequirements,
   ...abortRequirements,

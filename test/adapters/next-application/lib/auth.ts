@@ -31,5 +31,6 @@ export function hostAuths(of?: AdapterSetup): readonly ApplicationAuth[] {
     own: auth,
     loginUrl: (raw: Request, options?: LoginUrlOptions) => auth.loginUrl(options, raw),
     getAccessToken: (raw: Request, options?: { readonly minValidity?: number }) => auth.getAccessToken(options, raw),
+    updateData: (raw: Request, change: Parameters<NextIdpAuth["updateData"]>[0]) => auth.updateData(change, raw),
   })) as readonly object[] as readonly ApplicationAuth[];
 }

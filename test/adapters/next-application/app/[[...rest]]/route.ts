@@ -7,6 +7,8 @@ const OWN_ANSWERS: GuardResponses = {
   navigation: (_request, _context, { reason, loginUrl }) => Response.json({ reason, loginUrl }, { status: 418 }),
   unauthenticated: (_request, _context, { reason, loginUrl }) => Response.json({ reason, loginUrl }, { status: 419 }),
   unavailable: (_request, _context, { error }) => Response.json({ code: error.code }, { status: 520 }),
+  forbidden: (_request, _context, { kind }) => Response.json({ kind }, { status: 423 }),
+  stepUp: (_request, _context, { isNavigation, loginUrl }) => Response.json({ isNavigation, loginUrl }, { status: 424 }),
 };
 
 const FAILING_ANSWERS: GuardResponses = {
@@ -15,6 +17,8 @@ const FAILING_ANSWERS: GuardResponses = {
   },
   unauthenticated: () => Promise.reject(new Error("no response")),
   unavailable: () => Promise.reject(new Error("no response")),
+  forbidden: () => Promise.reject(new Error("no response")),
+  stepUp: () => Promise.reject(new Error("no response")),
 };
 
 type Handler = (request: NextRequest) => Promise<Response>;
@@ -56,10 +60,11 @@ const answer = withErrors(async (request) => {
   };
   if (route.guard === undefined) return handler(request);
   const auth = all[route.guard.mount]!;
-  const { ownResponses } = route.guard;
+  const { ownResponses = false, rule } = route.guard;
   if (route.path === "/forgotten") return auth.idpRequiredWith(FORGETFUL_ANSWERS)(handler)(request);
-  if (ownResponses === undefined || ownResponses === false) return auth.idpRequired(handler)(request);
-  return auth.idpRequiredWith(ownResponses === "failing" ? FAILING_ANSWERS : OWN_ANSWERS)(handler)(request);
+  if (ownResponses === false && rule === undefined) return auth.idpRequired(handler)(request);
+  const responses = ownResponses === "failing" ? FAILING_ANSWERS : ownResponses && OWN_ANSWERS;
+  return auth.idpRequiredWith({ ...responses, ...rule })(handler)(request);
 });
 
 export { answer as GET, answer as HEAD, answer as POST, answer as PUT, answer as PATCH, answer as DELETE, answer as OPTIONS };
