@@ -1,8 +1,10 @@
 import { isOutage } from "../../src/errors.js";
+import type { JsonObject } from "../../src/record/json.js";
 import type { IdpRequest, Reply } from "../../src/http/request-and-replies.js";
 import { epochSeconds } from "../../src/clock.js";
 import type { FrameworkAdapter, IdpAuth } from "../../src/public-types.js";
 import { createIdpAuthOver } from "../../src/create-idp-auth.js";
+import { modelData, modelHooks, refreshTag, tagging, tagsIn, type HookPlan, type HookWeather } from "./application-hooks.js";
 import { Ledger, SECRET_KEY, type Session, type Violation } from "./ledger.js";
 import { ISSUER, ModelProvider, partsOf } from "./model-provider.js";
 import { Random, seedTheWorld } from "./random.js";
@@ -16,7 +18,18 @@ const MOST_STEPS = 6_000;
 /** Milliseconds in which everybody must be served again after the last fault: a whole lease, a back-off, and some. */
 const RECOVERY = 120_000;
 
-export const ACTOR_KINDS = ["probe", "credentials", "accessToken", "guard", "late", "login", "signIn", "callback", "logout"] as const;
+export const ACTOR_KINDS = [
+  "probe",
+  "credentials",
+  "accessToken",
+  "guard",
+  "late",
+  "login",
+  "signIn",
+  "callback",
+  "logout",
+  "data",
+] as const;
 export type ActorKind = (typeof ACTOR_KINDS)[number];
 
 export const EVENT_KINDS = [
@@ -27,6 +40,8 @@ export const EVENT_KINDS = [
   "keys outage",
   "slow provider",
   "withdrawal",
+  "hook trouble",
+  "denial",
 ] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 
@@ -44,7 +59,7 @@ interface PlannedEvent {
 }
 
 /** What is to happen; when, the scheduler decides. */
-export interface Scenario {
+export interface Scenario extends HookPlan {
   readonly processes: number;
   readonly users: readonly string[];
   readonly actors: readonly PlannedActor[];
@@ -59,6 +74,8 @@ export interface Scenario {
   readonly refreshConcurrency: number;
   readonly sessionMaxAge: number | null;
   readonly sessionIdleTimeout: number | null;
+  /** A sign-in may be another person's in the same browser. */
+  readonly switches: boolean;
 }
 
 /**
@@ -75,7 +92,7 @@ const PACES = [1, 1, 0.1, 6];
 export function planScenario(random: Random): Scenario {
   const processes = 1 + random.below(3);
   const users = random.chance(0.2) ? ["ada", "grace"] : ["ada"];
-  const kinds: readonly ActorKind[] = [...ACTOR_KINDS, "probe", "credentials", "late", "logout", "callback"];
+  const kinds: readonly ActorKind[] = [...ACTOR_KINDS, "probe", "credentials", "late", "logout", "callback", "data"];
   const actors = Array.from({ length: 2 + random.below(3) }, () => ({
     kind: random.pick(kinds),
     browser: random.below(users.length),
@@ -85,12 +102,13 @@ export function planScenario(random: Random): Scenario {
   // Somebody clicks twice, and the load balancer sends the second click elsewhere.
   const clicked = actors.find(({ kind }) => kind === "callback");
   if (clicked !== undefined && random.chance(0.4)) actors.push({ ...clicked, process: random.below(processes) });
+  if (clicked !== undefined && random.chance(0.3)) actors.push({ ...clicked, kind: "data", process: random.below(processes) });
   const hasEvents = random.chance(0.65);
-  const events = Array.from({ length: hasEvents ? 1 + random.below(2) : 0 }, () => ({
-    kind: random.pick(EVENT_KINDS),
-    process: random.below(processes),
-    after: random.below(16),
-  }));
+  const events = Array.from({ length: hasEvents ? 1 + random.below(2) : 0 }, () => {
+    const kind = random.pick(EVENT_KINDS);
+    // A denial has to come before the sign-ins that it is about.
+    return { kind, process: random.below(processes), after: kind === "denial" ? 0 : random.below(16) };
+  });
   return {
     processes,
     users,
@@ -103,6 +121,9 @@ export function planScenario(random: Random): Scenario {
     refreshConcurrency: random.pick([1, 8]),
     sessionMaxAge: random.chance(0.15) ? 3_600 + random.below(30) : null,
     sessionIdleTimeout: random.chance(0.5) ? 3_600 + random.pick([1, 5, 30, 600]) : null,
+    signInHook: random.pick(["none", "keeps", "replaces"]),
+    hasRefreshHook: random.chance(0.5),
+    switches: random.chance(0.3),
   };
 }
 
@@ -183,6 +204,9 @@ class Interleaving {
   readonly #actors: RunningActor[] = [];
   /** Callbacks that are ready to be called, by browser. */
   readonly #lostToLogout: RunningActor[] = [];
+  /** Callbacks whose user a hook denied, or whose hook failed. */
+  readonly #turnedAway: RunningActor[] = [];
+  readonly #hookWeather: HookWeather = { trouble: 0, denies: false };
   readonly #callbacks: string[][];
   #faultsGoOn = true;
   #started = 0;
@@ -203,6 +227,7 @@ class Interleaving {
     const { scheduler, ledger } = this;
     const { age, processes, actors, events } = this.#scenario;
     for (let number = 0; number < processes; number += 1) this.#processes.push(this.#startProcess(number));
+    ledger.signInHook = this.#scenario.signInHook;
     ledger.earliness = actors.some(({ kind }) => kind === "accessToken") ? 30 : 0;
 
     scheduler.orderly = true;
@@ -244,6 +269,7 @@ class Interleaving {
         sessionIdleTimeout: this.#scenario.sessionIdleTimeout,
         store: this.#store.of(state),
         clock: this.scheduler.clockOf(state),
+        ...modelHooks(state, this.#scenario, this.#hookWeather, this.scheduler, this.#random),
         log: ({ level, code, message }) => {
           if (/[ar]t\.f\d/.test(message)) this.ledger.report("nothing secret is logged", message);
           if (code === "listener_failed") this.ledger.report("no unexpected error", message);
@@ -284,6 +310,8 @@ class Interleaving {
     };
     await perform(async () => {
       await this.#follow(actor, await this.#beginLogin(actor));
+      const session = this.ledger.sessionOf(browser.cookie);
+      await actor.process.auth.updateData(this.#request(actor, "/"), tagging(session?.record.id_info?.sub, "updated:setup"));
     });
     if (number === this.#browsers.length - 1) this.scheduler.advance(age);
     for (const planned of this.#scenario.actors) {
@@ -298,12 +326,12 @@ class Interleaving {
     }
   }
 
-  async #beginLogin(actor: RunningActor): Promise<string | undefined> {
+  async #beginLogin(actor: RunningActor, user = actor.browser.user): Promise<string | undefined> {
     const reply = await this.#get(actor, "/idpauth/login/");
     const location = reply.headers["Location"];
     if (reply.status !== 302 || location === undefined) return undefined;
     const state = new URL(location).searchParams.get("state") ?? "";
-    return `/idpauth/login-callback?${new URLSearchParams({ state, code: this.#provider.approve(location, actor.browser.user) }).toString()}`;
+    return `/idpauth/login-callback?${new URLSearchParams({ state, code: this.#provider.approve(location, user) }).toString()}`;
   }
 
   async #follow(actor: RunningActor, callback: string | undefined): Promise<Reply | undefined> {
@@ -405,8 +433,33 @@ class Interleaving {
       }
       case "login":
         return (await this.#beginLogin(actor)) === undefined ? "not now" : "off to the provider";
+      case "data": {
+        const request = this.#request(actor, "/");
+        // A request that lives long enough for others to do all their work.
+        const isLate = this.#random.chance(0.4);
+        const first = this.#before(actor);
+        const early = isLate ? await told(auth.getUser(request), (user) => user?.email ?? undefined) : undefined;
+        if (early !== undefined && early.verdict !== "in") return this.#judge(actor, first, early);
+        if (isLate) {
+          await new Promise<void>((resolve) =>
+            this.scheduler.add("comes back", this.scheduler.current, resolve, { steps: this.#random.below(25) }),
+          );
+        }
+        const before = isLate ? { ...first, isSignedIn: false } : this.#before(actor);
+        const tag = `updated:${actor.name}`;
+        const owner = before.session?.record.id_info?.sub;
+        let after: JsonObject | undefined;
+        const said = await told(auth.updateData(request, tagging(owner, tag)), (data) => {
+          after = data;
+          return data === undefined ? undefined : "";
+        });
+        if (after !== undefined) this.#checkUpdated(actor, before.session, tag, after);
+        return this.#judge(actor, before, said);
+      }
       case "signIn": {
-        const callback = await this.#beginLogin(actor);
+        const isSwitch = this.#scenario.switches && this.#random.chance(0.5);
+        const callback = await this.#beginLogin(actor, isSwitch ? "joan" : undefined);
+        if (isSwitch) this.#count("another person's sign-in");
         if (callback === undefined) return "not now";
         await new Promise<void>((resolve) =>
           this.scheduler.add("comes back from the provider", this.scheduler.current, resolve, { steps: this.#random.below(8) }),
@@ -439,7 +492,7 @@ class Interleaving {
     const before = this.#before(actor);
     const reply = await this.#get(actor, callback);
     const { status } = reply;
-    if (![302, 400, 503].includes(status)) this.ledger.report("no unexpected error", `the callback answered ${String(status)}`);
+    if (![302, 400, 403, 503].includes(status)) this.ledger.report("no unexpected error", `the callback answered ${String(status)}`);
     const created = [...this.ledger.sessions.values()].filter(
       (session) => session.createdBy === actor && session.record.credentials !== undefined,
     );
@@ -457,11 +510,38 @@ class Interleaving {
       if (reply.setCookies !== undefined && created.length > 0)
         this.ledger.report("6 logout wins", `${actor.name} signed in over a logout`);
     }
+    if (status === 403 && left.length > 0) this.ledger.report("a denied user gets no session", `${actor.name} left a session`);
+    if (status === 403) this.#turnedAway.push(actor);
+    this.#checkCarried(actor, before.session, left);
     // Whether its tokens went back is seen at the end: nobody waits for that.
     if (isLoggedOut) this.#lostToLogout.push(actor);
     if (status === 503 && left.length > 0 && !actor.faulted) this.ledger.report("R6 never half", `${actor.name} failed and left a session`);
     this.#count(`callback ${String(status)}`);
     return String(status);
+  }
+
+  /** An update that was confirmed is in the store, and in what was confirmed. */
+  #checkUpdated(actor: RunningActor, session: Session | undefined, tag: string, after: JsonObject): void {
+    const { ledger } = this;
+    this.#count("data updated");
+    if (session === undefined || !tagsIn(session.record).includes(tag))
+      ledger.report("no update of the data is lost", `${actor.name} was told of ${tag}, and ${session?.name ?? "nothing"} has it not`);
+    const { owner, tags } = modelData(after);
+    if (!tags.includes(tag)) ledger.report("no update of the data is lost", `${actor.name} was given data without ${tag}`);
+    if (owner !== session?.record.id_info?.sub)
+      ledger.report("data stays with its person", `${actor.name} was given the data of ${String(owner)}`);
+  }
+
+  /** A sign-in of the same person keeps the data, unless the hook replaces it. */
+  #checkCarried(actor: RunningActor, from: Session | undefined, created: readonly Session[]): void {
+    if (from?.deletedBy !== actor || actor.faulted || this.#scenario.signInHook === "replaces") return;
+    for (const session of created) {
+      if (session.record.id_info?.sub !== from.record.id_info?.sub) continue;
+      const has = tagsIn(session.record);
+      const lost = tagsIn(from.record).filter((tag) => !has.includes(tag));
+      if (lost.length > 0) this.ledger.report("no update of the data is lost", `${actor.name} lost ${lost.join()} of ${from.name}`);
+      else if (has.some((tag) => tag.startsWith("updated:"))) this.#count("data carried over by a sign-in");
+    }
   }
 
   async #probe(actor: RunningActor): Promise<Said> {
@@ -508,14 +588,18 @@ class Interleaving {
       ledger.report("6 logout wins", `${actor.name} was let in with ${name}, which was gone before`);
       return "signed in";
     }
-    if (said.email !== undefined && said.email !== `${actor.browser.user}@example.com`) {
+    const user = session.record.id_info?.sub;
+    if (said.email !== undefined && said.email !== `${String(user)}@example.com`) {
       ledger.report("everybody keeps their own identity", `${actor.name} was told to be ${String(said.email)}`);
     }
     if (said.token !== undefined && said.token !== "") {
       const { family: id, generation } = partsOf(said.token);
       const family = this.#provider.families.get(id);
-      if (family?.user !== actor.browser.user || partsOf(session.record.credentials?.token ?? "").family !== id) {
+      if (family?.user !== user || partsOf(session.record.credentials?.token ?? "").family !== id) {
         ledger.report("everybody keeps their own identity", `${actor.name} was given ${said.token}`);
+      }
+      if (this.#scenario.hasRefreshHook && generation > 0 && !tagsIn(session.record).includes(refreshTag(said.token))) {
+        ledger.report("only reviewed tokens are given", `${actor.name} was given ${said.token}, which onRefresh has not accepted`);
       }
       if (generation < before.generation) {
         ledger.report(
@@ -586,6 +670,14 @@ class Interleaving {
     scheduler.note(`*** ${kind}`);
     const later = (what: string, delay: number, run: () => void) => scheduler.add(`*** ${what}`, nobody, run, { delay, steps });
     switch (kind) {
+      case "hook trouble":
+        this.#hookWeather.trouble = 0.5;
+        later("the hooks work again", this.#random.pick([0, 500, 8_000]), () => (this.#hookWeather.trouble = 0));
+        return;
+      case "denial":
+        this.#hookWeather.denies = true;
+        if (this.#random.chance(0.3)) later("the hooks deny nobody any more", 0, () => (this.#hookWeather.denies = false));
+        return;
       case "crash": {
         const process = this.#processes[number];
         if (process === undefined || process.crashed) return;
@@ -655,6 +747,7 @@ class Interleaving {
     this.#faultsGoOn = false;
     this.#store.isDown = false;
     this.#store.hiccups = 0;
+    Object.assign(this.#hookWeather, { trouble: 0, denies: false });
     Object.assign(this.#provider.weather, { isDown: false, jwksDown: false, slowness: [] });
     scheduler.orderly = true;
     for (const browser of this.#browsers) {
@@ -751,6 +844,12 @@ class Interleaving {
 
   #checkEnd(): void {
     const { ledger } = this;
+    for (const family of this.#provider.families.values()) {
+      const denied = this.#turnedAway.find((actor) => actor === family.createdBy);
+      if (denied === undefined || denied.faulted || denied.process.crashed || family.revocationAsked) continue;
+      if (this.#signedInAnew(family.user, denied)) this.#count("late tokens dropped after a new sign-in");
+      else ledger.report("tokens of a denied user are revoked", `${denied.name} was denied and kept ${family.id}`);
+    }
     for (const family of this.#provider.families.values()) {
       const loser = this.#lostToLogout.find((actor) => actor === family.createdBy);
       if (loser === undefined || loser.faulted || loser.process.crashed || family.revocationAsked) continue;

@@ -9,7 +9,13 @@ const LONG = 3_000;
 const ONE_SEED = process.env["INTERLEAVING_SEED"];
 
 /** In one interleaving of a hundred, or fewer. */
-const RARE = ["afterwards out by a lost callback", "keys away after the token was spent", "reuse in the named case", "takeover"];
+const RARE = [
+  "afterwards out by a lost callback",
+  "callback 403",
+  "keys away after the token was spent",
+  "reuse in the named case",
+  "takeover",
+];
 
 /** What must have happened at least once, or the run has shown nothing. */
 const MUST_HAPPEN = [
@@ -21,7 +27,13 @@ const MUST_HAPPEN = [
   ...["302", "400", "503"].map((status) => `callback ${status}`),
   "afterwards signed in",
   "afterwards out by refusal",
+  "another person's sign-in",
   "conflict",
+  "data carried over by a sign-in",
+  "data updated",
+  "ended by onRefresh",
+  "hook onRefresh",
+  "hook onSignIn",
   "late revocation",
   "lease taken",
   "logout won over a callback",

@@ -3,6 +3,7 @@ import { parseRecord } from "../../src/record/parse-record.js";
 import { PENDING_LOGIN_SECONDS, type SessionRecord } from "../../src/record/record.js";
 import { epochSeconds, type EpochSeconds } from "../../src/clock.js";
 import { createSealer, storeKeyOf } from "../../src/sessions/seal.js";
+import { modelData, tagsIn, type SignInHook } from "./application-hooks.js";
 import { partsOf, type Family } from "./model-provider.js";
 import type { Actor, Process, Scheduler } from "./scheduler.js";
 
@@ -75,6 +76,8 @@ export class Ledger {
   readonly requests: RefreshRequest[] = [];
   /** Seconds before its expiry from which a token may be refreshed in this run. */
   earliness = 0;
+  /** What `onSignIn` does in this run. */
+  signInHook: SignInHook = "none";
   /** States that came back and were taken out of their session. */
   readonly #usedStates = new Set<string>();
   readonly #cookieValues = new Map<string, string>();
@@ -132,6 +135,7 @@ export class Ledger {
     this.sessions.set(key, session);
     this.#scheduler.note(`       ${session.name} is ${describe(record)}`);
     if (record.idp_state.lease !== undefined) this.report("4 a lease is taken, not carried over", `${session.name} is created with one`);
+    this.#checkOwner(session);
     const isCallback = actor?.kind === "callback" || actor?.kind === "signIn" || actor?.kind === "setup";
     if (record.credentials !== undefined && !isCallback) {
       this.report("6 only a callback signs in", `${actor?.name ?? "?"} of ${process.name} created ${session.name} with tokens`);
@@ -154,6 +158,7 @@ export class Ledger {
     this.#checkLease(session, previous, next, process, actor);
     this.#checkTokens(session, previous, next, process === holder, actor);
     this.#checkLogins(session, previous, next, actor);
+    this.#checkData(session, previous, next, actor);
     if (previous.idp_login_at !== next.idp_login_at && !isSigningIn(actor)) {
       this.report("caps are never lifted", `idp_login_at of ${session.name} moved`);
     }
@@ -220,7 +225,7 @@ export class Ledger {
     }
     session.lease = { nonce: after, process, at: now };
     const exp = Number(previous.id_info?.exp);
-    if (exp - this.earliness > epochSeconds(clock)) {
+    if (exp - this.earliness > epochSeconds(clock) && next.idp_state.review_due !== true) {
       this.report("3 a late request uses the refreshed tokens", `${process.name} begins to refresh ${session.name}, which is fresh`);
     }
   }
@@ -250,6 +255,11 @@ export class Ledger {
       this.report("5 only the holder writes", `tokens of ${session.name} were written without its lease`);
     if (after.refresh_token === undefined) {
       if (before.refresh_token === undefined) return;
+      if (next.idp_state.rejected !== undefined) {
+        this.#scheduler.count("ended by onRefresh");
+        session.endedBy ??= "denial";
+        return;
+      }
       const nonce = previous.idp_state.lease?.nonce;
       const isRefused = this.requests.some(
         (request) => request.state === "refused" && request.nonce === nonce && request.token === before.refresh_token,
@@ -276,6 +286,24 @@ export class Ledger {
     for (const { state } of lost) this.#usedStates.add(state);
     // What a write leaves as it was, it has not brought back.
     if (after.length > before.length) this.checkUsed(session, next);
+  }
+
+  /** No write takes a change away, or makes it twice. Only a sign-in whose hook says so begins anew. */
+  #checkData(session: Session, previous: SessionRecord, next: SessionRecord, actor: Actor | undefined): void {
+    const [before, after] = [tagsIn(previous), tagsIn(next)];
+    const lost = before.filter((tag) => !after.includes(tag));
+    const isReplaced = isSigningIn(actor) && this.signInHook === "replaces";
+    if (lost.length > 0 && !isReplaced) this.report("no update of the data is lost", `${session.name} lost ${lost.join()}`);
+    this.#checkOwner(session);
+  }
+
+  #checkOwner({ name, record }: Session): void {
+    const { owner, tags } = modelData(record.idp_state.data);
+    if (new Set(tags).size < tags.length) this.report("a change of the data is made once", `${name} has ${tags.join()}`);
+    if (owner !== undefined && owner !== record.id_info?.sub)
+      this.report("data stays with its person", `${name} of ${String(record.id_info?.sub)} has the data of ${JSON.stringify(owner)}`);
+    const others = tags.filter((tag) => tag.includes(':at.') && this.#family(partsOf(tag.slice(tag.indexOf(":") + 1)).family)?.user !== owner);
+    if (others.length > 0) this.report("data stays with its person", `${name} of ${JSON.stringify(owner)} has ${others.join()}`);
   }
 
   /** A session that is given out must hold no login that was used up before. */

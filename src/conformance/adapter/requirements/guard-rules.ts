@@ -36,7 +36,7 @@ export const guardRuleRequirements: readonly AdapterRequirement[] = [
         ...guarded("/later", { allow: async (session) => Promise.resolve(session.user.email === "ada@example.com") }),
         ...guarded("/truthy", { allow: () => "true" as unknown as boolean }),
       ];
-      const app = await starter.start({ routes, options: { onSignIn: ({ claims }) => ({ data: { role: claims["name"] } }) } });
+      const app = await starter.start({ routes, options: { onSignIn: ({ claims }) => ({ data: { role: claims.name } }) } });
       const browser = app.browser();
       assert.equal((await browser.navigate("/admin")).status, 302);
       assert.deepEqual(seen, [], "it ran for a user who is not signed in");
