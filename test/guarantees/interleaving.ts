@@ -529,7 +529,7 @@ class Interleaving {
     const { owner, tags } = modelData(after);
     if (!tags.includes(tag)) ledger.report("no update of the data is lost", `${actor.name} was given data without ${tag}`);
     if (owner !== session?.record.id_info?.sub)
-      ledger.report("data stays with its person", `${actor.name} was given the data of ${String(owner)}`);
+      ledger.report("data stays with its person", `${actor.name} was given the data of ${JSON.stringify(owner)}`);
   }
 
   /** A sign-in of the same person keeps the data, unless the hook replaces it. */
