@@ -302,7 +302,9 @@ export class Ledger {
     if (new Set(tags).size < tags.length) this.report("a change of the data is made once", `${name} has ${tags.join()}`);
     if (owner !== undefined && owner !== record.id_info?.sub)
       this.report("data stays with its person", `${name} of ${String(record.id_info?.sub)} has the data of ${JSON.stringify(owner)}`);
-    const others = tags.filter((tag) => tag.includes(':at.') && this.#family(partsOf(tag.slice(tag.indexOf(":") + 1)).family)?.user !== owner);
+    const others = tags.filter(
+      (tag) => tag.includes(":at.") && this.#family(partsOf(tag.slice(tag.indexOf(":") + 1)).family)?.user !== owner,
+    );
     if (others.length > 0) this.report("data stays with its person", `${name} of ${JSON.stringify(owner)} has ${others.join()}`);
   }
 
