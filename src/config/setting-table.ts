@@ -4,19 +4,37 @@ import { PROVIDER_SETTINGS } from "./provider-setting-rows.js";
 import { SESSION_SETTINGS } from "./session-setting-rows.js";
 import type { SettingKind, SettingRow } from "./setting-kinds.js";
 
-const ROWS = deepFreeze({ ...SESSION_SETTINGS, ...PROVIDER_SETTINGS, ...APPLICATION_SETTINGS });
+/** A row of a setting whose values have the type `Value`. Null is among them if the setting can be unset. */
+interface TypedRow<Value> extends SettingRow {
+  readonly kind: SettingKind<Value>;
+}
+
+type TypedRowOf<Row> = Row extends { readonly kind: SettingKind<infer Value>; readonly default: null }
+  ? TypedRow<Value | null>
+  : Row extends { readonly kind: SettingKind<infer Value> }
+    ? TypedRow<Value>
+    : never;
+
+/** Keeps the type of each setting's values in the type of the table, and leaves the texts out. */
+function typedRows<Rows extends Readonly<Record<string, SettingRow>>>(
+  rows: Rows,
+): { readonly [Name in keyof Rows]: TypedRowOf<Rows[Name]> };
+function typedRows(rows: Readonly<Record<string, SettingRow>>): Readonly<Record<string, SettingRow>> {
+  return rows;
+}
+
+const ROWS = typedRows(deepFreeze({ ...SESSION_SETTINGS, ...PROVIDER_SETTINGS, ...APPLICATION_SETTINGS }));
+
+type Value<Name extends SettingName> = (typeof ROWS)[Name] extends TypedRow<infer Type> ? Type : never;
 
 export type SettingName = keyof typeof ROWS;
 
 /** THE table of settings. Reading, validation, error messages and docs/reference/settings.md use it. */
 export const SETTINGS: Readonly<Record<SettingName, SettingRow>> = ROWS;
 
-type ValueOf<Row extends SettingRow> =
-  (Row["kind"] extends SettingKind<infer Value> ? Value : never) | (Row extends { readonly default: null } ? null : never);
-
 /** The settings after reading: frozen, checked, complete. */
 export type Settings = {
-  readonly [Name in SettingName]: ValueOf<(typeof ROWS)[Name]>;
+  readonly [Name in SettingName]: Value<Name>;
 } & {
   /** SCOPE was not set, so the default may be extended by a scope that the provider supports. */
   readonly scopeIsDefault: boolean;
@@ -29,7 +47,7 @@ export type Settings = {
  * See docs/reference/settings.md.
  */
 export type SettingOptions = {
-  readonly [Name in SettingName]?: (Name extends "scope" ? readonly string[] | string : ValueOf<(typeof ROWS)[Name]>) | undefined;
+  readonly [Name in SettingName]?: (Name extends "scope" ? readonly string[] | string : Value<Name>) | undefined;
 };
 
 /** Each setting after reading. An unset setting has its default; a refused setting is missing. */
