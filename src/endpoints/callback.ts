@@ -127,10 +127,11 @@ async function finishLogin(visit: SessionRequest, context: EndpointContext, quer
 
   const stepUp = login.step_up;
   if (stepUp !== undefined) {
-    const isOtherUser = judge(recordLeft, settings, now).kind !== "ended" && !isSameUser(recordLeft.id_info, signIn.idInfo);
-    if (isOtherUser || !meetsStepUp(signIn.idInfo, stepUp, epochSeconds(clock), settings.clockTolerance)) {
-      // The same user's tokens are only dropped: some providers end the whole grant with one token, and the present session uses it.
-      if (isOtherUser) revokeOrphaned();
+    const isSignedIn = judge(recordLeft, settings, now).kind !== "ended";
+    const isSame = isSameUser(recordLeft.id_info, signIn.idInfo);
+    if ((isSignedIn && !isSame) || !meetsStepUp(signIn.idInfo, stepUp, epochSeconds(clock), settings.clockTolerance)) {
+      // The signed-in user's tokens are only dropped: some providers end the whole grant with one token, and the present session uses it.
+      if (!isSignedIn || !isSame) revokeOrphaned();
       return denied(visit, context, "step_up_failed", about);
     }
   }

@@ -167,6 +167,21 @@ describe("step-up", () => {
     expect(new URL(login.location).searchParams.has("prompt")).toBe(false);
   });
 
+  it.each([
+    ["the user who is signed in: the tokens are dropped, since the session may use their grant", true, 0],
+    ["a user who is not: the tokens are revoked", false, 1],
+  ])("a login that does not reach the acr, by %s", async (_who, isSignedIn, revocations) => {
+    const user = await signedIn({ provider: { acrValues: ["bronze"] } });
+    // A sign-in of the same user a moment ago, in another browser, would keep the tokens too.
+    application.clock.advance(600_000);
+    const other = isSignedIn ? user : application.user();
+    const login = await other.get("/idpauth/login/?acr_values=gold");
+    const callback = new URL(await application.provider.signInCode(login.location));
+    expect((await other.get(`${callback.pathname}${callback.search}`)).status).toBe(403);
+    await application.auth.idle();
+    expect(application.provider.requestsTo("revoke")).toHaveLength(revocations);
+  });
+
   it("another person's: 403, and the present session stays", async () => {
     const user = await signedIn();
     const login = await user.get("/idpauth/login/?max_age=60");
