@@ -45,7 +45,9 @@ export const APPLICATION_SETTINGS = {
     kind: kind.redirectTarget,
     default: null,
     defaultText: "unset: the landing page",
-    meaning: "The page after a login that requests no page, or a page on another origin. This setting itself may name another origin.",
+    meaning:
+      "The page that opens after a login, if the login requests no page or requests a page on another origin. " +
+      "The value of this setting may be on another origin.",
   },
   /** An absolute http(s) URL or a path; null: the landing page. */
   authLogoutRedirectUrl: {
@@ -62,7 +64,8 @@ export const APPLICATION_SETTINGS = {
     unit: "seconds",
     default: 5,
     meaning:
-      "How long `onSignIn`, `onRefresh` and the claims schema may take, each. After this time, the response has status 503, and nothing has changed.",
+      "The time limit for each run of `onSignIn`, of `onRefresh` and of the claims schema (option `claims`). After this time, the " +
+      "response has status 503. A sign-in then creates no session, and an existing session stays.",
   },
   /** Bytes. */
   dataLimit: {
@@ -70,7 +73,8 @@ export const APPLICATION_SETTINGS = {
     kind: kind.dataBytes,
     default: 4096,
     meaning:
-      "How many bytes the application's own data in a session may have, as JSON. The result of `clientData` has the same limit. Every request reads the data, so keep it small.",
+      "The maximum size of the data that the application stores in a session, in bytes of JSON. " +
+      "The result of the option `clientData` has the same limit. Every request reads the data, so keep it small.",
   },
   debug: {
     env: "IDP_DEBUG",

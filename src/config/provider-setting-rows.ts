@@ -40,8 +40,8 @@ export const PROVIDER_SETTINGS = {
     default: ["openid", "email", "profile"],
     defaultText: "`openid email profile`, with warning E004",
     meaning:
-      "The scopes that a login requests. They must include `openid`. idpauth sends a value that you set unchanged. It extends the default by " +
-      "`offline_access` if the provider supports that scope.",
+      "The scopes that a login requests. They must include `openid`. If you set a value, idpauth sends exactly this value. If you set none, idpauth " +
+      "adds `offline_access` to the default if the provider supports that scope.",
   },
   /** Seconds. */
   httpTimeout: {
