@@ -119,7 +119,8 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
         if (!outcome.authenticated) {
           const { reason } = outcome;
           events.emit("blocked", { ...identityOf(outcome.record?.id_info), reason });
-          return blockedUser(visit, reason, settings, wouldLoop(outcome.record, settings, epochSeconds(clock)));
+          const loops = wouldLoop(outcome.record, settings, epochSeconds(clock));
+          return blockedUser(visit, reason, settings, loops, rule && stepUpOf(rule));
         }
         record = outcome.record;
       } catch (error) {

@@ -66,15 +66,24 @@ interface GuardSettings {
  * The block of a signed-out user: a navigation is redirected to the login and back to its page, any other request gets 401.
  *
  * @param loops the login would fail without a page of the provider, and lead back to the guard
+ * @param stepUp what the route requires of the authentication. The login requests it, so that the user signs in once and not twice
  */
-export function blockedUser({ request, origin }: SessionRequest, reason: EndReason, settings: GuardSettings, loops = false): Blocked {
+export function blockedUser(
+  { request, origin }: SessionRequest,
+  reason: EndReason,
+  settings: GuardSettings,
+  loops = false,
+  stepUp: StepUp = {},
+): Blocked {
   const { publicPath, pathPrefix } = settings;
   const loginPath = `${publicPath}login/`;
   if (!isNavigation(request)) {
     const body = { authenticated: false, user: null, error: "login_required", reason, login_url: loginPath };
     return { kind: "unauthenticated", reply: json(body, 401), reason, loginUrl: loginPath, loginPath, origin };
   }
-  const loginUrl = loops ? `${publicPath}?error=login_required` : loginUrlBackTo(loginPath, pageOf(request, origin, pathPrefix));
+  const loginUrl = loops
+    ? `${publicPath}?error=login_required`
+    : loginUrlBackTo(loginPath, pageOf(request, origin, pathPrefix), parametersOf(stepUp));
   return { kind: "navigation", reply: redirect(loginUrl), reason, loginUrl, loginPath, origin };
 }
 
@@ -91,13 +100,10 @@ export function blockedByRule({ request }: SessionRequest, { publicPath }: Guard
 /** The block of a signed-in user who must authenticate again: a login, or the challenge of RFC 9470 section 3. */
 export function blockedForStepUp(
   { request, origin }: SessionRequest,
-  { max_age: maxAge, acr }: StepUp,
+  stepUp: StepUp,
   { publicPath, pathPrefix }: GuardSettings,
 ): BlockedForStepUp {
-  const parameters = {
-    ...(maxAge !== undefined && { max_age: String(maxAge) }),
-    ...(acr !== undefined && { acr_values: acr.join(" ") }),
-  };
+  const parameters = parametersOf(stepUp);
   const loginPath = `${publicPath}login/`;
   if (isNavigation(request)) {
     const loginUrl = loginUrlBackTo(loginPath, pageOf(request, origin, pathPrefix), parameters);
@@ -111,6 +117,14 @@ export function blockedForStepUp(
   };
   const body = { authenticated: true, error, ...parameters, login_url: loginUrl };
   return { kind: "stepUp", reply: json(body, 401, headers), isNavigation: false, loginUrl, origin };
+}
+
+/** The parameters of a login that request an authentication. */
+function parametersOf({ max_age: maxAge, acr }: StepUp): Readonly<Record<string, string>> {
+  return {
+    ...(maxAge !== undefined && { max_age: String(maxAge) }),
+    ...(acr !== undefined && { acr_values: acr.join(" ") }),
+  };
 }
 
 /** The block during an outage: 503, as a page or as a problem document. */

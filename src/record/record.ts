@@ -20,7 +20,7 @@ export interface PendingLogin {
   readonly carried?: true;
   /** The authorization request had `prompt=none`. */
   readonly silent?: true;
-  /** The login repeats the authentication of a signed-in user. What the provider must show is in it. */
+  /** The authentication that a route requires. The provider must show it in the ID token. */
   readonly step_up?: StepUp;
 }
 

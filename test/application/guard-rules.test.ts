@@ -122,6 +122,19 @@ describe("step-up", () => {
     expect((await guard(user, rule))?.kind).toBe("stepUp");
   });
 
+  it("a signed-out user signs in once: the login requests the authentication of the route", async () => {
+    await signedIn();
+    const other = application.user();
+    const blocked = await guard(other, { maxAge: 60, acr: "gold" });
+    expect(blocked?.kind).toBe("navigation");
+    const login = await other.get(blocked?.reply.headers["Location"] ?? "");
+    const query = new URL(login.location).searchParams;
+    expect([query.get("max_age"), query.get("acr_values")]).toEqual(["60", "gold"]);
+    const callback = new URL(await application.provider.signInCode(login.location));
+    expect((await other.get(`${callback.pathname}${callback.search}`)).location).toBe("http://app.example/transfer?to=7");
+    expect(await guard(other, { maxAge: 60, acr: "gold" })).toBeUndefined();
+  });
+
   it("anything else gets the challenge of RFC 9470 and the address of the login", async () => {
     const user = await signedIn();
     const { reply } = (await guard(user, { maxAge: 60, acr: ["gold", "silver"] }, SCRIPT)) ?? {};
