@@ -26,7 +26,7 @@ export const LOG_CODES = {
     text: "A sign-in could not be completed",
     meaning: "The user returned from the provider, but the sign-in could not be completed.",
     remedy:
-      "`details.reason` names the check. `state`: the callback link was already used, has expired, or belongs to another browser. `iss` and `id_token_…`: the provider's response failed verification. `another_user`: while this sign-in was in progress, the browser signed in as a different user. Any other reason is an error code of the provider, or names an outage.",
+      "`details.reason` names the check. `state`: the callback link was already used, has expired, or belongs to another browser. `iss` and `id_token_…`: the provider's response failed verification. `id_token_tenant`: the user's tenant is not in IDP_ALLOWED_TENANTS. `userinfo_refused` and `userinfo_sub`, with IDP_USERINFO=always: the userinfo endpoint refused the access token, or returned another user. `another_user`: while this sign-in was in progress, the browser signed in as a different user. Any other reason is an error code of the provider, or names an outage.",
   },
   claims_refused: {
     level: "warn",
