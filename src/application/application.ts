@@ -142,8 +142,9 @@ export function createApplication({ options, hookTimeout, dataLimit, clock, even
       if (claims === false) return { kind: "claims_rejected" };
       const result = isRefreshed ? await ask("onRefresh", user, claims, (input) => options.onRefresh?.(input)) : undefined;
       if (isDenial(result)) return denied(result);
-      const changeData = typeof result === "function" ? dataChange("onRefresh", (data) => result(data)) : undefined;
-      return { kind: "accepted", review: { claims, changeData } };
+      if (result === undefined || result === null) return { kind: "accepted", review: { claims } };
+      // In JavaScript a hook can return anything. A result such as false throws here, because it may mean a denial.
+      return { kind: "accepted", review: { claims, changeData: dataChange("onRefresh", (data) => result(data)) } };
     },
     async signedOut(reason, record, subject = record?.id_info) {
       if (options.onSignOut === undefined || !hasSubject(subject)) return;

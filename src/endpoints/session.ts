@@ -81,7 +81,7 @@ async function bodyOfGet(
   { sessions }: EndpointContext,
 ): Promise<string> {
   const { authenticated, reason } = await sessions.explain(session);
-  if (parameters !== undefined || reason === "id_token_expired") return "";
+  if (parameters !== undefined || reason === "id_token_expired" || reason === "review_due") return "";
   const record = authenticated ? await session.read() : undefined;
   return record === undefined ? SIGNED_OUT : JSON.stringify({ authenticated: true, user: userPayload(record.id_info) });
 }

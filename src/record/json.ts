@@ -8,6 +8,9 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 /** The most levels of nesting that JSON from a provider or a store may have. Honest JSON has a handful. */
 export const MAX_DEPTH = 64;
 
+/** The most levels of a stored record: claims and the application's data lie at most two levels below its top. */
+export const MAX_RECORD_DEPTH = MAX_DEPTH + 2;
+
 /**
  * Whether parsed JSON is nested deeper than {@link MAX_DEPTH}. Parsing such text is safe, but writing, copying and freezing the value
  * is recursive and would overflow the stack.

@@ -1,5 +1,5 @@
 import type { Entry, SessionStore } from "../ports/session-store.js";
-import { deepFreeze, isTooDeep } from "../record/json.js";
+import { deepFreeze, isTooDeep, MAX_RECORD_DEPTH } from "../record/json.js";
 import { withoutInherited } from "../record/own-properties.js";
 import { parseRecord } from "../record/parse-record.js";
 import type { SessionRecord } from "../record/record.js";
@@ -41,7 +41,7 @@ function encryptedRecords(sealer: Sealer, names: KeyNames): RecordCodec {
       if (text === undefined) return undefined;
       try {
         const json: unknown = JSON.parse(text);
-        return isTooDeep(json) ? undefined : parseRecord(json, names);
+        return isTooDeep(json, MAX_RECORD_DEPTH) ? undefined : parseRecord(json, names);
       } catch {
         return undefined;
       }

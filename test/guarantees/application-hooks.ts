@@ -16,6 +16,8 @@ export interface HookWeather {
   /** The probability that a hook throws, or never returns. */
   trouble: number;
   denies: boolean;
+  /** The access tokens whose sign-in `onSignIn` denied. */
+  readonly denied: Set<string>;
 }
 
 /** The application's data of this model: whose it is, and one tag for each change. */
@@ -67,7 +69,10 @@ export function modelHooks(
     ...(signInHook !== "none" && {
       onSignIn: ({ claims: { sub }, data, credentials, signal }) =>
         call("hook onSignIn", signal, () => {
-          if (weather.denies) return deny();
+          if (weather.denies) {
+            weather.denied.add(credentials.token);
+            return deny();
+          }
           if (signInHook === "keeps" && data !== undefined) return undefined;
           return { data: { owner: sub, tags: [`signed in:${credentials.token}`] } };
         }),

@@ -206,7 +206,7 @@ class Interleaving {
   readonly #lostToLogout: RunningActor[] = [];
   /** Callbacks whose user a hook denied, or whose hook failed. */
   readonly #turnedAway: RunningActor[] = [];
-  readonly #hookWeather: HookWeather = { trouble: 0, denies: false };
+  readonly #hookWeather: HookWeather = { trouble: 0, denies: false, denied: new Set() };
   readonly #callbacks: string[][];
   #faultsGoOn = true;
   #started = 0;
@@ -510,7 +510,8 @@ class Interleaving {
       if (reply.setCookies !== undefined && created.length > 0)
         this.ledger.report("6 logout wins", `${actor.name} signed in over a logout`);
     }
-    if (status === 403 && left.length > 0) this.ledger.report("a denied user gets no session", `${actor.name} left a session`);
+    const denied = created.filter(({ record }) => this.#hookWeather.denied.has(record.credentials?.token ?? ""));
+    if (denied.length > 0) this.ledger.report("a denied user gets no session", `${actor.name} signed in to ${denied[0]?.name ?? ""}`);
     if (status === 403) this.#turnedAway.push(actor);
     this.#checkCarried(actor, before.session, left);
     // Whether its tokens went back is seen at the end: nobody waits for that.

@@ -16,6 +16,13 @@ import { TestClock } from "../../src/testing/test-clock.js";
 const SECRET_KEY = "the secret key of this application, 32 bytes";
 const ADA = { sub: "ada-lovelace-1815", email: "ada@example.com", name: "Ada Lovelace", picture: "https://pictures.example.com/ada.png" };
 const HOUR = 3_600_000;
+/** What the application stores in a session. */
+const OWN = {
+  claim: "department of engines",
+  account: "account number 4711",
+  refreshed: "a note of the refresh",
+  updated: "a dark and stormy theme",
+};
 
 interface Place {
   readonly store: SessionStore;
@@ -85,7 +92,7 @@ function formsOf(text: string): Buffer[] {
 }
 
 describe("[ASVS-10.1.1] somebody who steals the store finds nothing in it", () => {
-  it.each(Object.keys(places))("%s: no token, secret, state, nonce, verifier, e-mail, name or cookie value", async (name) => {
+  it.each(Object.keys(places))("%s: no token, secret, state, nonce, verifier, e-mail, name, cookie value or data of the application, which survives a new key", async (name) => {
     const place = await places[name]!();
     const clock = new TestClock(Math.floor(Date.now() / 1000) * 1000);
     const app = await startApplication({
@@ -95,6 +102,11 @@ describe("[ASVS-10.1.1] somebody who steals the store finds nothing in it", () =
       sessionIdleTimeout: 86_400,
       sessionLabel: () => "Firefox on Ada's laptop",
       provider: { person: ADA },
+      claims: {
+        "~standard": { version: 1, vendor: "test", validate: () => ({ value: { department: OWN.claim } }) },
+      },
+      onSignIn: () => ({ data: { account: OWN.account } }),
+      onRefresh: () => (data) => ({ ...data, note: OWN.refreshed }),
     });
     try {
       const cookies: string[] = [];
@@ -105,6 +117,7 @@ describe("[ASVS-10.1.1] somebody who steals the store finds nothing in it", () =
       cookies.push(...ada.cookies.values());
       clock.advance(HOUR);
       expect(await ada.isSignedIn()).toBe(true);
+      await app.auth.updateData(ada.request("/"), (data) => ({ ...data, theme: OWN.updated }));
       requests.push((await ada.get("/idpauth/login/")).location);
       const stranger = app.user();
       requests.push((await stranger.get("/idpauth/login/")).location);
@@ -125,6 +138,7 @@ describe("[ASVS-10.1.1] somebody who steals the store finds nothing in it", () =
         app.provider.clientSecret,
         SECRET_KEY,
         "Firefox on Ada",
+        ...Object.values(OWN),
       ];
       expect(secrets.length).toBeGreaterThan(15);
       const dump = await place.dump();
@@ -138,6 +152,16 @@ describe("[ASVS-10.1.1] somebody who steals the store finds nothing in it", () =
       );
       expect(keys).toHaveLength(1);
       expect(formsOf(keys[0] ?? "").some((form) => dump.includes(form))).toBe(true);
+      // The application's data and the output of the schema survive a refresh and the rotation of the key.
+      const rotated = app.another({ secretKey: "another secret key of this application", secretKeyFallbacks: [SECRET_KEY] });
+      rotated.start();
+      for (const auth of [app.auth, rotated, rotated]) {
+        const session = await auth.getSession(ada.request("/"));
+        expect(session?.data).toEqual({ account: OWN.account, note: OWN.refreshed, theme: OWN.updated });
+        expect(session?.claims["department"]).toBe(OWN.claim);
+        await rotated.updateData(ada.request("/"), (data) => ({ ...data }));
+      }
+      expect(await app.auth.getData(ada.request("/")), "the new key has not been used").toBeUndefined();
     } finally {
       await app.stop();
       await place.close();
