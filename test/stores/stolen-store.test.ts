@@ -92,79 +92,82 @@ function formsOf(text: string): Buffer[] {
 }
 
 describe("[ASVS-10.1.1] somebody who steals the store finds nothing in it", () => {
-  it.each(Object.keys(places))("%s: no token, secret, state, nonce, verifier, e-mail, name, cookie value or data of the application, which survives a new key", async (name) => {
-    const place = await places[name]!();
-    const clock = new TestClock(Math.floor(Date.now() / 1000) * 1000);
-    const app = await startApplication({
-      store: place.store,
-      clock,
-      secretKey: SECRET_KEY,
-      sessionIdleTimeout: 86_400,
-      sessionLabel: () => "Firefox on Ada's laptop",
-      provider: { person: ADA },
-      claims: {
-        "~standard": { version: 1, vendor: "test", validate: () => ({ value: { department: OWN.claim } }) },
-      },
-      onSignIn: () => ({ data: { account: OWN.account } }),
-      onRefresh: () => (data) => ({ ...data, note: OWN.refreshed }),
-    });
-    try {
-      const cookies: string[] = [];
-      const requests: string[] = [];
-      // A sign-in that is refreshed; a second login begun in it; a login that nobody finishes; a session that was ended.
-      const ada = app.user();
-      await ada.signIn();
-      cookies.push(...ada.cookies.values());
-      clock.advance(HOUR);
-      expect(await ada.isSignedIn()).toBe(true);
-      await app.auth.updateData(ada.request("/"), (data) => ({ ...data, theme: OWN.updated }));
-      requests.push((await ada.get("/idpauth/login/")).location);
-      const stranger = app.user();
-      requests.push((await stranger.get("/idpauth/login/")).location);
-      cookies.push(...stranger.cookies.values());
-      const left = app.user();
-      await left.signIn();
-      cookies.push(...left.cookies.values());
-      await left.get("/idpauth/logout/");
+  it.each(Object.keys(places))(
+    "%s: no token, secret, state, nonce, verifier, e-mail, name, cookie value or data of the application, which survives a new key",
+    async (name) => {
+      const place = await places[name]!();
+      const clock = new TestClock(Math.floor(Date.now() / 1000) * 1000);
+      const app = await startApplication({
+        store: place.store,
+        clock,
+        secretKey: SECRET_KEY,
+        sessionIdleTimeout: 86_400,
+        sessionLabel: () => "Firefox on Ada's laptop",
+        provider: { person: ADA },
+        claims: {
+          "~standard": { version: 1, vendor: "test", validate: () => ({ value: { department: OWN.claim } }) },
+        },
+        onSignIn: () => ({ data: { account: OWN.account } }),
+        onRefresh: () => (data) => ({ ...data, note: OWN.refreshed }),
+      });
+      try {
+        const cookies: string[] = [];
+        const requests: string[] = [];
+        // A sign-in that is refreshed; a second login begun in it; a login that nobody finishes; a session that was ended.
+        const ada = app.user();
+        await ada.signIn();
+        cookies.push(...ada.cookies.values());
+        clock.advance(HOUR);
+        expect(await ada.isSignedIn()).toBe(true);
+        await app.auth.updateData(ada.request("/"), (data) => ({ ...data, theme: OWN.updated }));
+        requests.push((await ada.get("/idpauth/login/")).location);
+        const stranger = app.user();
+        requests.push((await stranger.get("/idpauth/login/")).location);
+        cookies.push(...stranger.cookies.values());
+        const left = app.user();
+        await left.signIn();
+        cookies.push(...left.cookies.values());
+        await left.get("/idpauth/logout/");
 
-      const parameters = requests.flatMap((url) =>
-        ["state", "nonce", "code_challenge"].map((key) => new URL(url).searchParams.get(key) ?? ""),
-      );
-      const secrets = [
-        ...app.provider.issued.map(({ value }) => value),
-        ...cookies,
-        ...parameters,
-        ...Object.values(ADA),
-        app.provider.clientSecret,
-        SECRET_KEY,
-        "Firefox on Ada",
-        ...Object.values(OWN),
-      ];
-      expect(secrets.length).toBeGreaterThan(15);
-      const dump = await place.dump();
-      for (const secret of secrets) {
-        expect(secret.length).toBeGreaterThan(8);
-        for (const form of formsOf(secret)) expect(dump.includes(form), `${secret} as ${form.toString("latin1")}`).toBe(false);
+        const parameters = requests.flatMap((url) =>
+          ["state", "nonce", "code_challenge"].map((key) => new URL(url).searchParams.get(key) ?? ""),
+        );
+        const secrets = [
+          ...app.provider.issued.map(({ value }) => value),
+          ...cookies,
+          ...parameters,
+          ...Object.values(ADA),
+          app.provider.clientSecret,
+          SECRET_KEY,
+          "Firefox on Ada",
+          ...Object.values(OWN),
+        ];
+        expect(secrets.length).toBeGreaterThan(15);
+        const dump = await place.dump();
+        for (const secret of secrets) {
+          expect(secret.length).toBeGreaterThan(8);
+          for (const form of formsOf(secret)) expect(dump.includes(form), `${secret} as ${form.toString("latin1")}`).toBe(false);
+        }
+        // It is a dump of the sessions all the same, and this way of looking would have found what is there.
+        const keys = await place.store.listBySubject(
+          (await import("../../src/sessions/seal.js")).createSealer(SECRET_KEY, []).subjectHashes(app.provider.issuer, ADA.sub)[0],
+        );
+        expect(keys).toHaveLength(1);
+        expect(formsOf(keys[0] ?? "").some((form) => dump.includes(form))).toBe(true);
+        // The application's data and the output of the schema survive a refresh and the rotation of the key.
+        const rotated = app.another({ secretKey: "another secret key of this application", secretKeyFallbacks: [SECRET_KEY] });
+        rotated.start();
+        for (const auth of [app.auth, rotated, rotated]) {
+          const session = await auth.getSession(ada.request("/"));
+          expect(session?.data).toEqual({ account: OWN.account, note: OWN.refreshed, theme: OWN.updated });
+          expect(session?.claims["department"]).toBe(OWN.claim);
+          await rotated.updateData(ada.request("/"), (data) => ({ ...data }));
+        }
+        expect(await app.auth.getData(ada.request("/")), "the new key has not been used").toBeUndefined();
+      } finally {
+        await app.stop();
+        await place.close();
       }
-      // It is a dump of the sessions all the same, and this way of looking would have found what is there.
-      const keys = await place.store.listBySubject(
-        (await import("../../src/sessions/seal.js")).createSealer(SECRET_KEY, []).subjectHashes(app.provider.issuer, ADA.sub)[0],
-      );
-      expect(keys).toHaveLength(1);
-      expect(formsOf(keys[0] ?? "").some((form) => dump.includes(form))).toBe(true);
-      // The application's data and the output of the schema survive a refresh and the rotation of the key.
-      const rotated = app.another({ secretKey: "another secret key of this application", secretKeyFallbacks: [SECRET_KEY] });
-      rotated.start();
-      for (const auth of [app.auth, rotated, rotated]) {
-        const session = await auth.getSession(ada.request("/"));
-        expect(session?.data).toEqual({ account: OWN.account, note: OWN.refreshed, theme: OWN.updated });
-        expect(session?.claims["department"]).toBe(OWN.claim);
-        await rotated.updateData(ada.request("/"), (data) => ({ ...data }));
-      }
-      expect(await app.auth.getData(ada.request("/")), "the new key has not been used").toBeUndefined();
-    } finally {
-      await app.stop();
-      await place.close();
-    }
-  });
+    },
+  );
 });
