@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import ts from "typescript";
+import { mergeTypes } from "./merge-types.mjs";
 
 /**
  * @typedef {object} Reference
@@ -15,7 +16,8 @@ import ts from "typescript";
  * @param {readonly string[]} entries files below `from`, such as `adapters/koa/koa.d.ts`
  */
 export function writeEntryTypes(from, to, entries) {
-  for (const [file, text] of reachableTypes((name) => readFileSync(path.join(from, name), "utf8"), entries)) {
+  const types = reachableTypes((file) => readFileSync(path.join(from, file), "utf8"), entries);
+  for (const [file, text] of mergeTypes(types, entries)) {
     mkdirSync(path.dirname(path.join(to, file)), { recursive: true });
     writeFileSync(path.join(to, file), text);
   }
