@@ -1,4 +1,7 @@
-/** The public exports for authors of adapters. Applications import the entry of their framework, such as `idpauth/express`. */
+/**
+ * The public exports for authors of adapters. Applications import the entry of their framework, such as `idpauth/express`, and from here
+ * the functions that need no `auth`, such as `deny` and `hasClaim`.
+ */
 export { createIdpAuth } from "./create-idp-auth.js";
 export type {
   Accessors,
