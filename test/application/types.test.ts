@@ -7,6 +7,7 @@ import { idpAuth as hono } from "../../src/adapters/hono/hono.js";
 import { idpAuth as koa } from "../../src/adapters/koa/koa.js";
 import { idpAuth as node } from "../../src/adapters/node/node.js";
 import type { idpAuth as next } from "../../src/adapters/next/next.js";
+import type { IdpAuthModule } from "../../examples/nestjs/idp-auth/idp-auth.module.js";
 import {
   allOf,
   anyOf,
@@ -278,6 +279,18 @@ describe("every adapter has these types without a cast:", () => {
       expectTypeOf(auth.getData).returns.resolves.toEqualTypeOf<Readonly<Row> | undefined>();
       expectTypeOf(auth.updateData).parameter(0).toEqualTypeOf<(data: Readonly<Row>) => Row>();
       expectTypeOf<SubjectOf<typeof auth>>().toEqualTypeOf<Session<Own, Row>>();
+    }
+    expectTypeOf(application).toBeFunction();
+  });
+
+  it("NestJS, whose module takes the options", () => {
+    function application(module: typeof IdpAuthModule) {
+      module.forRoot({
+        claims: schema,
+        onSignIn: async ({ claims }) => ({ data: await upsert(claims.iss, claims.groups.join()) }),
+        clientData: ({ claims, data }) => ({ groups: claims.groups, role: data.role }),
+      });
+      module.forRoot({ clientData: ({ data }) => ({ role: data["role"] }) });
     }
     expectTypeOf(application).toBeFunction();
   });

@@ -14,7 +14,9 @@ export class IdpAuthModule implements NestModule, OnApplicationShutdown {
   @Inject(HttpAdapterHost) private readonly host!: HttpAdapterHost;
 
   /** Settings come from the environment; options override them. */
-  static forRoot(options: IdpAuthOptions = {}): DynamicModule {
+  static forRoot<OwnClaims extends object = object, Data extends object = Record<string, unknown>>(
+    options: IdpAuthOptions<OwnClaims, Data> = {},
+  ): DynamicModule {
     return {
       module: IdpAuthModule,
       global: true,

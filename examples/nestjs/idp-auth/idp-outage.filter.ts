@@ -1,11 +1,11 @@
 import { Catch, type ArgumentsHost, type ExceptionFilter } from "@nestjs/common";
 import type { Response } from "express";
-import { ProviderUnavailableError, SessionMissingError, StoreUnavailableError } from "idpauth";
+import { HookFailedError, ProviderUnavailableError, SessionMissingError, StoreUnavailableError } from "idpauth";
 
-type Outage = ProviderUnavailableError | SessionMissingError | StoreUnavailableError;
+type Outage = HookFailedError | ProviderUnavailableError | SessionMissingError | StoreUnavailableError;
 
 /** Responds with 503 if an accessor throws because of an outage. The user is still signed in, and a later request may succeed. */
-@Catch(ProviderUnavailableError, SessionMissingError, StoreUnavailableError)
+@Catch(HookFailedError, ProviderUnavailableError, SessionMissingError, StoreUnavailableError)
 export class IdpOutageFilter implements ExceptionFilter {
   catch(error: Outage, host: ArgumentsHost): void {
     const retryAfter = "retryAfter" in error ? error.retryAfter : 1;
