@@ -85,10 +85,10 @@ function mentionsIn(file: string): Link[] {
 }
 
 describe("the package's documentation", () => {
-  it("is the README, the changelog, the security policy and every page of docs/ for users", () => {
+  it("is the README, the security policy and every page of docs/ for users", () => {
     const isForUsers = (file: string) => /^docs\/(?:tutorial|how-to|reference|explanation)\//.test(file) && file !== DECISIONS;
     const docs = pagesOfDocs.filter(isForUsers);
-    expect([...pages].sort()).toEqual(["README.md", "CHANGELOG.md", "SECURITY.md", ...docs].sort());
+    expect([...pages].sort()).toEqual(["README.md", "SECURITY.md", ...docs].sort());
     const others = pagesOfDocs.filter((file) => !docs.includes(file) && file !== DECISIONS);
     expect(others.filter((file) => !/^docs\/(?:contributing|evidence)\//.test(file))).toEqual([]);
   });
