@@ -80,7 +80,7 @@ describe.each(Object.keys(AUTHS))("on %s idpRequiredWith", (name) => {
   ])("refuses %j with a TypeError that says what it takes", (given, got) => {
     expect(() => auth.idpRequiredWith(given)).toThrow(TypeError);
     expect(() => auth.idpRequiredWith(given)).toThrow(
-      `an object with the functions \`navigation\`, \`unauthenticated\` and \`unavailable\`, each optional. It got ${got}.`,
+      `the functions \`navigation\`, \`unauthenticated\`, \`unavailable\`, \`forbidden\` and \`stepUp\`), each optional. It got ${got}.`,
     );
   });
 
