@@ -117,7 +117,7 @@ export function createApplication({ options, hookTimeout, dataLimit, clock, even
   function dataChange(hook: HookName, change: (data: JsonObject) => unknown): (data: JsonObject) => JsonObject {
     return (data) => {
       try {
-        return checkedData(change(data));
+        return checkedData(change(frozenCopy(data)));
       } catch (cause) {
         const error = new HookFailedError(hook, "threw", { cause });
         report(hook, error);
@@ -132,7 +132,9 @@ export function createApplication({ options, hookTimeout, dataLimit, clock, even
     async signIn(user, data, request) {
       const claims = await accept(user.idInfo);
       if (claims === false) return { kind: "claims_rejected" };
-      const result = await ask("onSignIn", user, claims, (input) => options.onSignIn?.({ ...input, data, request }));
+      const result = await ask("onSignIn", user, claims, (input) =>
+        options.onSignIn?.({ ...input, data: data && frozenCopy(data), request }),
+      );
       if (isDenial(result)) return denied(result);
       if (result === undefined || result === null) return { kind: "accepted", review: { claims } };
       return { kind: "accepted", review: { claims, changeData: dataChange("onSignIn", () => result.data) } };
@@ -167,6 +169,11 @@ export function createApplication({ options, hookTimeout, dataLimit, clock, even
     },
     checkedData,
   };
+}
+
+/** A copy that a hook cannot change. */
+function frozenCopy(data: JsonObject): JsonObject {
+  return deepFreeze(structuredClone(data));
 }
 
 function claimsOf(idInfo: IdInfo, output: JsonObject | undefined): Claims {

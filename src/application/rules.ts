@@ -14,8 +14,12 @@ export type Rule<Subject> = (subject: Subject) => boolean | Promise<boolean>;
  * @param name the claim, for example `groups`
  */
 export function hasClaim(name: string, value: string | number | boolean): (subject: WithClaims) => boolean {
+  // A value that is undefined, such as a missing setting, would equal a claim that the user does not have.
+  if (!["string", "number", "boolean"].includes(typeof value)) {
+    throw new TypeError("`hasClaim` takes a text, a number or a boolean as the claim's value.");
+  }
   return ({ claims }) => {
-    const claim = Object.hasOwn(claims, name) ? claims[name] : undefined;
+    const claim = ownClaim(claims, name);
     return Array.isArray(claim) ? claim.includes(value) : claim === value;
   };
 }
@@ -29,8 +33,15 @@ export function hasClaim(name: string, value: string | number | boolean): (subje
 export function emailDomain(domain: string): (subject: WithClaims) => boolean {
   if (domain === "" || domain.includes("@")) throw new TypeError("`emailDomain` takes a domain without `@`, such as `example.com`.");
   const ending = `@${domain.toLowerCase()}`;
-  return ({ claims: { email, email_verified: isVerified } }) =>
-    isVerified === true && typeof email === "string" && email.slice(Math.max(0, email.lastIndexOf("@"))).toLowerCase() === ending;
+  return ({ claims }) => {
+    const email = ownClaim(claims, "email");
+    if (ownClaim(claims, "email_verified") !== true || typeof email !== "string") return false;
+    return email.slice(Math.max(0, email.lastIndexOf("@"))).toLowerCase() === ending;
+  };
+}
+
+function ownClaim(claims: WithClaims["claims"], name: string): unknown {
+  return Object.hasOwn(claims, name) ? claims[name] : undefined;
 }
 
 /**

@@ -31,9 +31,18 @@ export async function runHook<Result>(
   }
 }
 
-/** Where an error was thrown: the first frame of its stack. Never its message, which may contain a token. */
+/**
+ * Where an error was thrown: the first frame of its stack. Never its message, which may contain a token or a claim, and lines that look
+ * like frames. Undefined if the message cannot be told from the frames.
+ */
 export function placeOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || typeof error.stack !== "string") return undefined;
-  const frame = error.stack.split("\n").find((line) => /^\s+at /.test(line));
+  const { message, stack } = error;
+  const start = stack.indexOf(message);
+  if (start === -1) return undefined;
+  const frame = stack
+    .slice(start + message.length)
+    .split("\n")
+    .find((line) => /^\s+at /.test(line));
   return frame?.trim().slice(0, 200);
 }

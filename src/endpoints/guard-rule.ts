@@ -31,7 +31,8 @@ export function meetsStepUp(claims: IdInfo | undefined, { max_age: maxAge, acr }
   const authTime = claims?.["auth_time"];
   if (maxAge !== undefined) {
     const isTime = typeof authTime === "number" && Number.isFinite(authTime) && authTime <= now + tolerance;
-    if (!isTime || now - authTime > maxAge + tolerance) return false;
+    // Written so that a `maxAge` that is NaN lets nobody pass.
+    if (!isTime || !(now - authTime <= maxAge + tolerance)) return false;
   }
   if (acr === undefined) return true;
   // Entra ID reports its authentication contexts in `acrs`.

@@ -1,5 +1,8 @@
 /** Errors for wrong uses of a guard. Each error says what to write instead. */
 
+/** The rule of a route. A key that is undefined by mistake, such as a missing setting, would open the route to every signed-in user. */
+const RULE = ["allow", "maxAge", "acr"];
+
 const FUNCTIONS = ["navigation", "unauthenticated", "unavailable", "forbidden", "stepUp", "allow"];
 
 /**
@@ -33,7 +36,10 @@ export function assertHandler(handler: unknown, example: string): void {
 export function assertGuardOptions(options: unknown): void {
   if (typeof options !== "object" || options === null) throw optionsError(kindOf(options));
   for (const [name, value] of Object.entries(options)) {
-    if (value === undefined) continue;
+    if (value === undefined) {
+      if (RULE.includes(name)) throw optionsError(`nothing as \`${name}\``);
+      continue;
+    }
     if (name === "maxAge") assertMaxAge(value);
     else if (name === "acr") assertAcr(value);
     else if (!FUNCTIONS.includes(name)) throw optionsError(`the key \`${name}\``);

@@ -11,6 +11,8 @@ import type { SessionRecord } from "./record.js";
  * @throws TypeError the value is no such object, is cyclic, is nested too deeply, has an accessor, or is too large
  */
 export function jsonCopy(value: unknown, name: string, limit = Infinity): JsonObject {
+  // An async function is a mistake, and its rejection must not end the process.
+  if (value instanceof Promise) value.catch(() => undefined);
   if (!isPlainObject(value)) throw new TypeError(`${name} must be a plain object.`);
   const copy = copyOf(value, name, []) as JsonObject;
   if (limit !== Infinity) {
@@ -65,7 +67,8 @@ export interface Review {
 
 /** The record after the application's code accepted it. */
 export function withReview(record: SessionRecord, { claims, changeData }: Review): SessionRecord {
-  const { review_due: _due, lease: _lease, ...state } = record.idp_state;
+  // Another process's schema may have made the output for earlier claims.
+  const { review_due: _due, lease: _lease, claims: _output, claims_version: _version, ...state } = record.idp_state;
   return {
     ...record,
     idp_state: {

@@ -1,6 +1,6 @@
 /** The changes that a refresh makes to the record. */
 import type { SpentRefresh, VerifiedRefresh } from "../ports/provider.js";
-import type { RefreshLease, Rejection, SessionRecord } from "./record.js";
+import type { PrivateState, RefreshLease, Rejection, SessionRecord } from "./record.js";
 
 export function withLease(record: SessionRecord, lease: RefreshLease): SessionRecord {
   return { ...record, idp_state: { ...record.idp_state, lease } };
@@ -60,7 +60,8 @@ export function withTokens(
 ): SessionRecord {
   const freed = isReviewed && record.credentials !== undefined ? record : withoutLease(record);
   if (freed.credentials === undefined || spent.accessToken === undefined) return freed;
-  const { access_token_expires_at: _old, userinfo_claims: _claims, refresh_rejected: _rejected, ended: _ended, ...state } = freed.idp_state;
+  const { access_token_expires_at: _old, userinfo_claims: _claims, refresh_rejected: _rejected, ended: _ended, ...rest } = freed.idp_state;
+  const state = isReviewed ? rest : withoutOutput(rest);
   return {
     ...freed,
     credentials: {
@@ -79,4 +80,9 @@ export function withTokens(
       ...(spent.accessTokenExpiresAt !== undefined && { access_token_expires_at: spent.accessTokenExpiresAt }),
     },
   };
+}
+
+/** The state without the output of a schema for the old claims. A process with a schema runs it again. */
+function withoutOutput({ claims: _output, claims_version: _version, ...state }: PrivateState): PrivateState {
+  return state;
 }

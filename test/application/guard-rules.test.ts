@@ -1,5 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { allOf, anyOf, emailDomain, hasClaim, type Blocked, type GuardRule } from "../../src/index.js";
+import { idpAuth as fetchStyle } from "../../src/adapters/fetch/fetch.js";
+import { assertGuardOptions } from "../../src/http/guard-usage.js";
+import { meetsStepUp } from "../../src/endpoints/guard-rule.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { startApplication, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
 
@@ -59,6 +62,20 @@ describe("allow", () => {
   });
 });
 
+describe("a wrong rule", () => {
+  it.each(["allow", "maxAge", "acr"])("`%s` that is undefined is refused: its route would be open to every user", (name) => {
+    expect(() => {
+      assertGuardOptions({ [name]: undefined });
+    }).toThrow(`It got nothing as \`${name}\`.`);
+  });
+
+  it("is refused by `guard` on fetch too, which has no idpRequiredWith before it", async () => {
+    const auth = fetchStyle();
+    const rules = [{ allow: undefined }, { maxAge: Number.NaN }, { alow: () => false }] as unknown as GuardRule[];
+    for (const rule of rules) await expect(auth.guard(new Request("http://app.example/"), rule)).rejects.toThrow(TypeError);
+  });
+});
+
 describe("ready-made rules", () => {
   const subject = (claims: object) => ({ claims: claims as Record<string, unknown> });
 
@@ -73,6 +90,19 @@ describe("ready-made rules", () => {
       Object.create({ groups: "admin" }),
     ]) {
       expect(hasClaim("groups", "admin")(subject(claims as object))).toBe(false);
+    }
+  });
+
+  it("hasClaim refuses a value that is no claim's, such as a setting that is missing", () => {
+    for (const value of [undefined, null, ["admin"]] as unknown as string[]) expect(() => hasClaim("groups", value)).toThrow(TypeError);
+  });
+
+  it("emailDomain: inherited members do not count", () => {
+    for (const claims of [
+      Object.assign(Object.create({ email_verified: true }), { email: "eve@example.com" }),
+      Object.create({ email: "eve@example.com", email_verified: true }),
+    ]) {
+      expect(emailDomain("example.com")(subject(claims as object))).toBe(false);
     }
   });
 
@@ -202,6 +232,11 @@ describe("step-up", () => {
     const back = await user.get(`${callback.pathname}${callback.search}`, SCRIPT);
     expect([back.status, (back.json() as { code: unknown }).code]).toEqual([403, "step_up_failed"]);
     expect((await application.auth.getUser(user.request("/")))?.email).toBe("ada@example.com");
+  });
+
+  it("a maxAge that is no number lets nobody pass", () => {
+    expect(meetsStepUp({ auth_time: 1_000 }, { max_age: 60 }, 1_000, 5)).toBe(true);
+    expect(meetsStepUp({ auth_time: 1_000 }, { max_age: Number.NaN }, 1_000, 5)).toBe(false);
   });
 
   it("keeps the same person's data", async () => {

@@ -3,6 +3,7 @@ import { deny, type IdpAuthOptions, type SignInInput } from "../../src/index.js"
 import { signedInAs } from "../../src/testing/sign-in/signed-in-as.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { startApplication, type Answer, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+import { SealingStore } from "../support/sealing-store.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
 
 const PROBE = "/idpauth/session";
@@ -103,6 +104,41 @@ describe("onSignIn", () => {
     expect(line?.message).toBe("`onSignIn` threw RangeError.");
     expect(line?.details).toMatchObject({ hook: "onSignIn", kind: "RangeError" });
     expect(JSON.stringify(application.log)).not.toContain("no row");
+  });
+
+  it("throws a message with lines like a stack's: the log names the true place", async () => {
+    const user = await start({
+      onSignIn: ({ claims }) => {
+        throw new Error(`no row for ${String(claims.email)}\n    at ${String(claims.email)}`);
+      },
+    });
+    await user.signIn();
+    const line = application.log.find(({ code }) => code === "hook_threw");
+    expect(line?.details?.["place"]).toMatch(/sign-in\.test\.ts:\d+:\d+/);
+    expect(JSON.stringify(application.log)).not.toContain("ada@example.com");
+  });
+
+  it("gets a frozen copy of the old data: no store keeps a change of it", async () => {
+    const seen: unknown[] = [];
+    const clock = new TestClock();
+    application = await startApplication({
+      clock,
+      store: new SealingStore(clock),
+      onSignIn({ data }) {
+        seen.push(data === undefined || (Object.isFrozen(data) && Object.isFrozen(data["tags"])));
+        return { data: { tags: [] } };
+      },
+      onRefresh: () => (data) => {
+        seen.push(Object.isFrozen(data) && Object.isFrozen(data["tags"]));
+        return data;
+      },
+    });
+    const user = application.user();
+    await user.signIn();
+    await user.signIn();
+    application.clock.advance(3_601_000);
+    expect(await isSignedIn(user)).toBe(true);
+    expect(seen).toEqual([true, true, true]);
   });
 
   it("takes longer than hookTimeout: 503, and its signal aborts", async () => {
@@ -343,6 +379,19 @@ describe("clientState and clientData", () => {
     expect(state.data).toEqual({ email: "ada@example.com", roles: ["reader"] });
     expect((await user.get(`${PROBE}?details=true`)).json()).toEqual(state);
     expect((await user.get(PROBE)).json()).not.toHaveProperty("data");
+  });
+
+  it("without `data` when clientData is async by mistake; its rejection does not end the process", async () => {
+    const rejections: unknown[] = [];
+    const note = (reason: unknown) => rejections.push(reason);
+    process.on("unhandledRejection", note);
+    const user = await start({ clientData: () => Promise.reject(new Error("x")) });
+    await user.signIn();
+    expect(await application.auth.clientState(user.request("/"))).not.toHaveProperty("data");
+    // Unhandled rejections are reported before the next turn of the event loop.
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off("unhandledRejection", note);
+    expect(rejections).toEqual([]);
   });
 
   it("without `data` when clientData throws; the line names it", async () => {

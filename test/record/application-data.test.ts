@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { jsonCopy, withData, withReview } from "../../src/record/application-data.js";
 import { withRejection, withTokens } from "../../src/record/refresh-changes.js";
+import { judge } from "../../src/record/session-policy.js";
 import type { SessionRecord } from "../../src/record/record.js";
 
 const nested = (levels: number): Record<string, unknown> => (levels === 0 ? {} : { a: nested(levels - 1) });
@@ -71,6 +72,7 @@ describe("jsonCopy", () => {
   });
 });
 
+const NO_LIMITS = { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: null };
 const RECORD: SessionRecord = {
   credentials: { token: "a", refresh_token: "r", token_uri: "u", client_id: "c", client_secret: "s", scopes: [] },
   id_info: { iss: "i", sub: "s" },
@@ -95,6 +97,17 @@ describe("changes", () => {
     expect(withReview(without, { changeData: (data) => ({ ...data, m: 1 }) }).idp_state).toEqual({ v: 1, data: { m: 1 } });
   });
 
+  const spent = { accessToken: "b", refreshToken: "q", idToken: "t", scopes: undefined, receivedAt: 5, accessTokenExpiresAt: undefined };
+
+  it("a refresh by a process without a schema drops another process's output, which was about the old claims", () => {
+    const state = { v: 1 as const, claims: { groups: ["admin"] }, claims_version: "1", data: { n: 1 } };
+    const verified = { idInfo: { iss: "i", sub: "s", exp: 9, groups: [] }, userinfoClaims: [] };
+    const refreshed = withTokens({ ...RECORD, idp_state: state }, spent, verified);
+    expect(refreshed.idp_state).toEqual({ v: 1, tokens_received_at: 5, data: { n: 1 } });
+    expect(judge(refreshed, { ...NO_LIMITS, claimsVersion: "1" }, 8)).toEqual({ kind: "refresh", reason: "review_due" });
+    expect(withReview({ ...RECORD, idp_state: { ...state, review_due: true } }, {}).idp_state).toEqual({ v: 1, data: { n: 1 } });
+  });
+
   it("withRejection takes the refresh token away, and keeps it for the logout if it is to be revoked", () => {
     const { credentials, idp_state: state } = withRejection(RECORD, "denied", true);
     expect(credentials).not.toHaveProperty("refresh_token");
@@ -103,7 +116,6 @@ describe("changes", () => {
   });
 
   it("withTokens keeps the lease until the application's code has accepted the tokens", () => {
-    const spent = { accessToken: "b", refreshToken: "q", idToken: "t", scopes: undefined, receivedAt: 5, accessTokenExpiresAt: undefined };
     const verified = { idInfo: { iss: "i", sub: "s", exp: 9 }, userinfoClaims: [] };
     const fresh = { ...RECORD, idp_state: { v: 1 as const, lease: { nonce: "n", taken_at: 1 }, data: { n: 1 } } };
     expect(withTokens(fresh, spent, verified, true).idp_state).toEqual({ ...fresh.idp_state, tokens_received_at: 5, review_due: true });

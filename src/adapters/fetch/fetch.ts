@@ -58,6 +58,7 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
   } = createIdpAuth<Request, OwnClaims, Data>(options, { name: "a fetch-style server", request: (raw) => new WebRequest(raw) });
 
   async function guard(request: Request, route: GuardResponses & GuardRule<OwnClaims, Data> = {}): Promise<Response | undefined> {
+    declareGuard(route);
     const responses: GuardResponses = route;
     const blocked = await decide(request, route);
     return blocked === undefined ? undefined : blockedResponse(blocked, responses, [request], []);
