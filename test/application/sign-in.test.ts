@@ -289,6 +289,24 @@ describe("claims", () => {
     expect((await auth.getSession(user.request("/")))?.claims).toMatchObject({ mail: "ada@example.com" });
     expect(runs).toBe(1);
   });
+
+  it("runs again if a process without it has refreshed the session, which never sees the output for the old claims", async () => {
+    const user = await start();
+    await user.signIn();
+    let runs = 0;
+    const auth = application.another({
+      claims: schema(({ exp }) => {
+        runs += 1;
+        return { seen: exp };
+      }),
+    });
+    auth.start();
+    expect((await auth.getSession(user.request("/")))?.claims).toHaveProperty("seen");
+    application.clock.advance(3_601_000);
+    expect((await sessionOf(user))?.claims).not.toHaveProperty("seen");
+    const claims = (await auth.getSession(user.request("/")))?.claims;
+    expect([runs, claims?.["seen"]]).toEqual([2, claims?.exp]);
+  });
 });
 
 describe("onRefresh", () => {
