@@ -267,7 +267,7 @@ export function asStoreUnavailable(error: unknown): StoreUnavailableError {
 }
 
 /** The functions of an application that take part in a sign-in. */
-export type HookName = "claims" | "onSignIn" | "onRefresh";
+export type HookName = "claims" | "onSignIn" | "onRefresh" | "onSignOut";
 
 /** A function of the application threw, or took too long. Nothing was decided about the user; a later try may succeed. */
 export class HookFailedError extends IdpAuthError {

@@ -70,7 +70,7 @@ export function createApplication({ options, hookTimeout, dataLimit, clock, even
   const { claims: schema, claimsVersion = FIRST_VERSION } = options;
   const checkedData = (data: unknown) => deepFreeze(jsonCopy(data, "The data of a session", dataLimit));
 
-  function report(hook: HookName | "onSignOut" | "clientData", error: unknown): void {
+  function report(hook: HookName | "clientData", error: unknown): void {
     const cause: unknown = error instanceof HookFailedError ? error.cause : error;
     const isTimeout = error instanceof HookFailedError && error.reason === "timeout";
     const kind = isTimeout ? "timeout" : cause instanceof Error ? cause.name : "not_an_error";
@@ -153,7 +153,8 @@ export function createApplication({ options, hookTimeout, dataLimit, clock, even
       const session = record === undefined ? null : sessionIdentity(record);
       const input = { reason, subject: { iss: subject.iss, sub: subject.sub }, session };
       try {
-        await options.onSignOut(input);
+        // With a time limit, since `idle()` waits for it.
+        await runHook("onSignOut", hookTimeout, clock, () => options.onSignOut?.(input));
       } catch (error) {
         report("onSignOut", error);
       }

@@ -375,6 +375,16 @@ describe("onSignOut", () => {
     ]);
   });
 
+  it("that never settles ends with hookTimeout, so that idle() resolves", async () => {
+    const user = await start({ onSignOut: () => new Promise<never>(() => undefined), tokenRevokeOnLogout: false });
+    await user.signIn();
+    await user.get("/idpauth/logout/");
+    const idle = application.auth.idle();
+    application.clock.advance(5_000);
+    await idle;
+    expect(application.log.find(({ code }) => code === "hook_threw")?.message).toBe("`onSignOut` took longer than hookTimeout.");
+  });
+
   it("that throws disturbs nothing and is logged", async () => {
     const user = await start({
       onSignOut() {
