@@ -37,8 +37,11 @@ export type SignInResult<Data extends object> = { readonly data: Data } | Denial
 export type RefreshResult<Data extends object> = ((data: Data) => Data) | Denial | null | undefined | void;
 /* eslint-enable @typescript-eslint/no-invalid-void-type */
 
-/** Why a session ended: `logout` (by its user, or by `endSession` and `endAllSessions`), or the reason of the policy. */
-export type SignOutReason = EndReason | "logout";
+/**
+ * Why a session ended: `logout` (by its user, or by `endSession` and `endAllSessions`), `replaced` (another user signed in with this
+ * browser), or the reason of the policy.
+ */
+export type SignOutReason = EndReason | "logout" | "replaced";
 
 export interface SignOutInput<OwnClaims extends object = object, Data extends object = Record<string, unknown>> {
   readonly reason: SignOutReason;

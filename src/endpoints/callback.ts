@@ -6,7 +6,7 @@ import { queryOf, redirect, single, type Reply } from "../http/request-and-repli
 import { dataOfSameUser, findLogin, isUsedState, mayFinish, signedIn, withoutLogin } from "../record/pending-logins.js";
 import type { ProviderFacts, SignIn } from "../ports/provider.js";
 import type { PendingLogin, SessionRecord } from "../record/record.js";
-import { isSameUser } from "../record/identity.js";
+import { hasSubject, isSameUser } from "../record/identity.js";
 import { judge } from "../record/session-policy.js";
 import { signInErrorCode } from "../pages/sign-in-errors.js";
 import type { Release } from "../access/slots.js";
@@ -168,6 +168,9 @@ async function finishLogin(visit: SessionRequest, context: EndpointContext, quer
     revokeOrphaned();
     events.refused("callback", "logged_out_meanwhile", about);
     return linkInvalidPage(visit, context);
+  }
+  if (hasSubject(recordLeft.id_info) && !isSameUser(recordLeft.id_info, stored.id_info)) {
+    tasks.add(application.signedOut("replaced", recordLeft));
   }
   events.emit("login", { ...identityOf(stored.id_info), duration: clock.monotonic() - started });
   return { ...redirect(login.final_redirect), setCookies: session.setCookies };

@@ -375,6 +375,20 @@ describe("onSignOut", () => {
     ]);
   });
 
+  it("runs for the session of another person that a sign-in replaces, but not for a sign-in of the same person", async () => {
+    const seen: unknown[] = [];
+    const user = await start({
+      onSignOut({ reason, session }) {
+        seen.push([reason, session?.user.email]);
+      },
+    });
+    await user.signIn();
+    await user.signIn();
+    await user.signIn(undefined, { sub: "grace", email: "grace@example.com" });
+    await application.auth.idle();
+    expect(seen).toEqual([["replaced", "ada@example.com"]]);
+  });
+
   it("that never settles ends with hookTimeout, so that idle() resolves", async () => {
     const user = await start({ onSignOut: () => new Promise<never>(() => undefined), tokenRevokeOnLogout: false });
     await user.signIn();
