@@ -62,7 +62,7 @@ async function start(): Promise<void> {
     await sessions.close();
     state.close();
   });
-  if (provider !== undefined) console.log(`Provider: ${provider.issuer} (embedded; signs in whomever you click on)`);
+  if (provider !== undefined) console.log(`Provider: ${provider.issuer} (embedded; you choose a person on its page)`);
   if (provider?.hasMoved)
     console.log("          Its last port is taken, so its address is a new one: who signed in before may have to again.");
   console.log(`Host:     ${configuration.host}`);

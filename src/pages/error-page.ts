@@ -81,6 +81,8 @@ function defaultAction(code: ErrorCode, publicPath: string): Action {
     return { label: "Start again", href: `${publicPath}login/` };
   if (OUTAGES.has(code)) return { label: "Try again", href: "" };
   if (code === "prefetch_refused") return { label: "Continue", href: "" };
+  // The user is signed in. That page also offers another account.
+  if (code === "forbidden" || code === "step_up_failed") return { label: "Show my account", href: publicPath };
   return { label: "Go to the sign-in page", href: publicPath };
 }
 
