@@ -1,4 +1,3 @@
-import { quoted } from "./describe-value.js";
 import { prompt, type SettingKind } from "./setting-kinds.js";
 
 /** Parameters of an authorization request by name. A list is sent as a repeated parameter, such as `resource` (RFC 8707). */
@@ -63,7 +62,7 @@ function parametersIn(value: unknown): AuthorizationParams | undefined {
   return typeof parameters === "string" ? undefined : parameters;
 }
 
-/** Returns which parameter of a refused value is wrong, without its value; undefined if the mistake is in no single parameter. */
+/** Returns which parameter of a refused value is wrong, without its name and value; undefined if the mistake is in no single parameter. */
 export function parameterMistake(value: unknown): string | undefined {
   const mistake = readParameters(value);
   return typeof mistake === "string" ? `${mistake} docs/reference/settings.md lists the allowed values.` : undefined;
@@ -74,12 +73,14 @@ function readParameters(value: unknown): AuthorizationParams | string | undefine
   const entries = typeof value === "string" ? entriesOfQuery(value) : entriesOfObject(value);
   if (entries === undefined) return undefined;
   const parameters: [name: string, value: string | readonly string[]][] = [];
-  for (const [name, given] of entries) {
-    if (!isName(name)) return `${quoted(name) || "An empty text"} is not a parameter name.`;
+  for (const [index, [name, given]] of entries.entries()) {
+    // Without the name: a secret that was set here by mistake would be read as one.
+    const which = `parameter ${String(index + 1)}`;
+    if (!isName(name)) return `The name of ${which} is not a parameter name.`;
     const read = name === "prompt" ? prompt.fromCode(given) : (textIn(given) ?? textsIn(given));
     if (read === undefined) {
       const allowed = name === "prompt" ? (prompt.allowedInCode ?? prompt.allowed) : "a text that is not empty, without control characters";
-      return `The parameter ${quoted(name)} has a value that is not allowed. Allowed: ${allowed}.`;
+      return `The value of ${name === "prompt" ? "`prompt`" : which} is not allowed. Allowed: ${allowed}.`;
     }
     parameters.push([name, read]);
   }

@@ -18,7 +18,11 @@ describe.skipIf(executablePath === undefined)("how a session ends, in a browser"
       env: { IDP_SESSION_MAX_AGE: "1" },
       says: ["Being active does not extend it", "IDP_SESSION_MAX_AGE = 1 second"],
     },
-    { state: "the idle timeout", env: { IDP_SESSION_IDLE_TIMEOUT: "1" }, says: ["It was not used", "IDP_SESSION_IDLE_TIMEOUT = 1 second"] },
+    {
+      state: "the idle timeout",
+      env: { IDP_SESSION_IDLE_TIMEOUT: "1" },
+      says: ["You were inactive", "IDP_SESSION_IDLE_TIMEOUT = 1 second"],
+    },
     {
       state: "automatic renewal being off",
       env: { IDP_SESSION_AUTO_REFRESH: "off", DEMO_ID_TOKEN_SECONDS: "1" },

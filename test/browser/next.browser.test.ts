@@ -95,7 +95,7 @@ describe.skipIf(executablePath === undefined)("a production build of Next.js, in
 
 /** Clicks, and waits for the page that this leads to. */
 async function follow(tab: Page, link: string, title: string): Promise<void> {
-  await tab.getByRole("link", { name: link }).click();
+  await tab.getByRole("link", { name: link, exact: true }).click();
   await tab.getByRole("heading", { level: 1, name: title }).waitFor();
 }
 
