@@ -12,7 +12,8 @@ import { root, testOutcomes } from "./run.mjs";
 /** @type {Map<string, Map<string, Outcome>>} */
 const adapters = new Map();
 for (const outcome of /** @type {Outcome[]} */ (testOutcomes("test/adapters/conformance"))) {
-  const [, adapter, requirement] = /^(.*? sessions), (.*)$/s.exec(outcome.title) ?? [];
+  // The ids of the security table come first.
+  const [, adapter, requirement] = /^(?:\[[^\]]*\] )*(.*? sessions), (.*)$/s.exec(outcome.title) ?? [];
   if (adapter === undefined || requirement === undefined) continue;
   if (!adapters.has(adapter)) adapters.set(adapter, new Map());
   adapters.get(adapter)?.set(requirement, outcome);

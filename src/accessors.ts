@@ -4,7 +4,7 @@ import { clientState } from "./endpoints/session.js";
 import { withData } from "./record/application-data.js";
 import type { JsonObject } from "./record/json.js";
 import { isSameUser } from "./record/identity.js";
-import { deepFreeze } from "./record/json.js";
+import { frozenCopy } from "./record/json.js";
 import { epochSeconds, type Clock } from "./clock.js";
 import { isValidIdpUrl } from "./config/provider-hosts.js";
 import { loginUrlFor } from "./endpoints/login-url.js";
@@ -132,7 +132,7 @@ export function createAccessors<FrameworkRequest extends object>(parts: Accessor
   };
 }
 
-/** The application's data as the application may see it: frozen, and no part of the record. */
+/** The application's data as the application may see it. */
 function dataOf({ idp_state: { data = {} } }: SessionRecord): JsonObject {
-  return deepFreeze(structuredClone(data));
+  return frozenCopy(data);
 }

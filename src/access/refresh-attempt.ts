@@ -137,7 +137,8 @@ class Refresh {
       throw error;
     });
     this.#userinfo = verified.userinfo;
-    const isReviewed = application.reviewsRefreshes;
+    // A review that another process began is finished here, even if this process has nothing to review.
+    const isReviewed = application.reviewsRefreshes || record.idp_state.review_due === true;
     return (await this.#keep(spent, record, (fresh) => withTokens(fresh, spent, verified, isReviewed))).record;
   }
 

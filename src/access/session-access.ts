@@ -140,7 +140,7 @@ export function createSessionAccess(options: SessionAccessOptions): SessionAcces
           if (!isOutage(error) || expiresIn(first.record) <= 0) throw error;
         }
       }
-      if (record === undefined || judge(record, policy, now()).kind === "ended") return null;
+      if (record === undefined || afterRefresh(judge(record, policy, now())).kind === "ended") return null;
       return expiresIn(record) > 0 ? (record.credentials?.token ?? null) : null;
     },
   };

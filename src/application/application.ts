@@ -4,10 +4,9 @@ import type { EventHub } from "../events/event-hub.js";
 import { logLine } from "../events/log-lines.js";
 import type { IdpRequest } from "../http/request-and-replies.js";
 import { jsonCopy, type Review } from "../record/application-data.js";
-import type { JsonObject } from "../record/json.js";
 import { frozenCredentials, type Credentials } from "../record/credentials.js";
-import { hasSubject, type Claims, type IdInfo } from "../record/identity.js";
-import { deepFreeze } from "../record/json.js";
+import { claimsWithOutput, hasSubject, type Claims, type IdInfo } from "../record/identity.js";
+import { deepFreeze, frozenCopy, type JsonObject } from "../record/json.js";
 import type { Rejection, SessionRecord } from "../record/record.js";
 import { sessionIdentity, type Session } from "../record/session-view.js";
 import { runSchema } from "./claims-schema.js";
@@ -108,8 +107,9 @@ export function createApplication({ options, hookTimeout, dataLimit, clock, even
     claims: Review["claims"],
     call: (input: { claims: Claims; userinfo: IdInfo | null; credentials: Credentials; signal: AbortSignal }) => Result | Promise<Result>,
   ): Promise<Result> {
-    const view = deepFreeze(structuredClone(claimsOf(idInfo, claims?.output)));
-    const userinfoView = userinfo === undefined ? null : deepFreeze(structuredClone({ ...userinfo }));
+    // Both callers pass verified claims, which identify a user.
+    const view = frozenCopy(claimsWithOutput(idInfo as Claims, claims?.output));
+    const userinfoView = userinfo === undefined ? null : frozenCopy({ ...userinfo });
     return run(hook, (signal) => call({ claims: view, userinfo: userinfoView, credentials: frozenCredentials(credentials), signal }));
   }
 
@@ -170,15 +170,6 @@ export function createApplication({ options, hookTimeout, dataLimit, clock, even
     },
     checkedData,
   };
-}
-
-/** A copy that a hook cannot change. */
-function frozenCopy(data: JsonObject): JsonObject {
-  return deepFreeze(structuredClone(data));
-}
-
-function claimsOf(idInfo: IdInfo, output: JsonObject | undefined): Claims {
-  return { ...idInfo, ...output, iss: idInfo.iss as string, sub: idInfo.sub as string };
 }
 
 function denied({ message }: Denial): Decision {

@@ -60,8 +60,14 @@ export function stepUpParameters(
     ...(maxAge !== undefined && { max_age: String(maxAge), prompt: prompts.includes("consent") ? "login consent" : "login" }),
     ...(acr !== undefined && { acr_values: acr.join(" ") }),
     // Entra ID has authentication contexts instead, which it reports in the claim `acrs`.
-    ...(acr !== undefined && isEntra(issuer) && { claims: JSON.stringify({ id_token: { acrs: { essential: true, values: acr } } }) }),
+    ...(acr !== undefined && isEntra(issuer) && { claims: contextsRequest(acr) }),
   };
+}
+
+/** Microsoft documents `value`, so one context is not sent as a list (OpenID Connect Core section 5.5.1). */
+function contextsRequest(acr: readonly string[]): string {
+  const wanted = acr.length === 1 ? { value: acr[0] } : { values: acr };
+  return JSON.stringify({ id_token: { acrs: { essential: true, ...wanted } } });
 }
 
 const ENTRA = /(?:^|\.)login\.microsoftonline\.(?:com|us)$/;

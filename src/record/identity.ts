@@ -1,3 +1,5 @@
+import type { JsonObject } from "./json.js";
+
 /** The verified claims of the ID token (OpenID Connect Core section 2). A provider may send any JSON value for each. */
 export interface IdInfo {
   readonly email?: unknown;
@@ -53,6 +55,11 @@ export interface Claims extends IdInfo {
 /** Whether the claims identify a user: `iss` and `sub` are strings and not empty. */
 export function hasSubject(claims: IdInfo | undefined): claims is Claims {
   return isText(claims?.iss) && isText(claims.sub);
+}
+
+/** The claims with the output of the application's schema over them. The output never changes who the user is. */
+export function claimsWithOutput(claims: Claims, output: JsonObject | undefined): Claims {
+  return { ...claims, ...output, iss: claims.iss, sub: claims.sub };
 }
 
 /** Whether both sets of claims identify the same user. */

@@ -20,6 +20,11 @@ export function isTooDeep(value: unknown, levels = MAX_DEPTH): boolean {
   return levels === 0 || Object.values(value).some((member) => isTooDeep(member, levels - 1));
 }
 
+/** Returns a copy that no one can change, of JSON that a record contains. */
+export function frozenCopy<Value extends JsonObject>(value: Value): Value {
+  return deepFreeze(structuredClone(value));
+}
+
 /** Freezes a value and everything in it, so that callers can share one copy. */
 export function deepFreeze<Value>(value: Value): Value {
   if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {

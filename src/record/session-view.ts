@@ -1,5 +1,5 @@
 import { remaining, type PolicySettings } from "./session-policy.js";
-import { hasSubject, sessionUser, type Claims, type SessionUser } from "./identity.js";
+import { claimsWithOutput, hasSubject, sessionUser, type Claims, type SessionUser } from "./identity.js";
 import { deepFreeze } from "./json.js";
 import type { SessionRecord } from "./record.js";
 import type { EpochSeconds } from "../clock.js";
@@ -59,7 +59,7 @@ function identityIn(record: SessionRecord, claims: Claims): Pick<Session, "user"
   const { claims: output, data = {} } = record.idp_state;
   return {
     user: sessionUser(claims),
-    claims: viewOf({ ...claims, ...output, iss: claims.iss, sub: claims.sub }, Object.isFrozen(claims)),
+    claims: viewOf(claimsWithOutput(claims, output), Object.isFrozen(claims)),
     data: viewOf(data, Object.isFrozen(data)),
   };
 }

@@ -352,6 +352,23 @@ describe("onRefresh", () => {
   });
 });
 
+describe("a process without hooks", () => {
+  it("finishes a review that another process began, together with the next refresh", async () => {
+    const user = await start({
+      onRefresh() {
+        throw new Error("away");
+      },
+    });
+    await user.signIn();
+    application.clock.advance(3_601_000);
+    expect((await user.get(PROBE)).status).toBe(503);
+    application.clock.advance(3_601_000);
+    const other = application.another({ onRefresh: undefined as never });
+    other.start();
+    expect((await other.getUser(user.request("/")))?.email).toBe("ada@example.com");
+  });
+});
+
 describe("onSignOut", () => {
   it("runs after a logout with the session as it was, and after the end of a session by policy", async () => {
     const seen: unknown[] = [];
