@@ -1,19 +1,16 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { deny, type IdpAuthOptions, type SignInInput } from "../../src/index.js";
+import { deny, memoryStore, type IdpAuthOptions, type SignInInput } from "../../src/index.js";
 import { signedInAs } from "../../src/testing/sign-in/signed-in-as.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { startApplication, type Answer, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
 import { SealingStore } from "../support/sealing-store.js";
-import { watchedStore, type WatchedStore } from "../support/watched-store.js";
 
 const PROBE = "/idpauth/session";
 let application: Application;
-let store: WatchedStore;
 
 async function start(options: ApplicationOptions = {}): Promise<TestUser> {
   const clock = new TestClock();
-  store = watchedStore(clock);
-  application = await startApplication({ ...options, clock, store });
+  application = await startApplication({ ...options, clock, store: memoryStore({ clock }) });
   return application.user();
 }
 
