@@ -57,6 +57,11 @@ export interface FrameworkAdapter<FrameworkRequest extends object> {
   request(raw: FrameworkRequest): IdpRequest;
   /** The session of the framework's own middleware on this request; undefined when there is none. */
   session?(raw: FrameworkRequest): FrameworkSession | undefined;
+  /**
+   * Calls a function once when the response to this request is complete or its connection has closed; for an upgraded connection, when
+   * that closes. Without it, `whenEnded` holds its signal until the session ends.
+   */
+  onClose?(raw: FrameworkRequest, closed: () => void): void;
   /** The remedy of E002: how to install the session middleware, or what to use instead. */
   readonly middlewareRemedy?: string;
 }

@@ -15,6 +15,12 @@ export interface IdpRequest {
    * @returns the value; several lines of one name joined by ", " (Cookie: "; "); undefined when absent
    */
   header(name: string): string | undefined;
+  /**
+   * The request's body: what the framework's body parser has made of it (text, bytes or an object with a property for each form
+   * field), otherwise the unread body as an async iterable of bytes. Its iterator may be left early. Undefined: there is none, or it
+   * was read already.
+   */
+  body?(): unknown;
 }
 
 /** A response of the endpoints. The adapter sends it. */

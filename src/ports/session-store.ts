@@ -10,6 +10,8 @@ export interface Entry {
   readonly lastActive?: EpochSeconds;
   /** Keyed hash of issuer and subject. Present only for a signed-in session. */
   readonly subject?: string;
+  /** Keyed hash of client and provider session (`sid`). Present only for a signed-in session whose ID token had `sid`. */
+  readonly sid?: string;
   /** Encrypted with SECRET_KEY alone: login time and label for a device list. It contains no token. */
   readonly summary?: Uint8Array;
 }
@@ -53,8 +55,29 @@ export interface SessionStore {
   delete(key: string): Promise<Stored | undefined>;
   /** The keys of all unexpired entries with this subject. May be slow; must not block the event loop. */
   listBySubject(subject: string): Promise<string[]>;
+  /** The keys of all unexpired entries with this `sid`. As `listBySubject`. */
+  listBySid?(sid: string): Promise<string[]>;
+  /** Several entries at once, by key; missing ones are left out. Without it, `get` runs for each key. At most 500 keys. */
+  getMany?(keys: readonly string[]): Promise<ReadonlyMap<string, Stored>>;
+  /** Tells the watchers in every process that a session has ended. Best effort; without it, each process polls. */
+  announceEnd?(key: string, reason: string): Promise<void>;
+  /**
+   * Tells this watcher about each announced end, of every process. The store opens a connection for it when the first watcher comes,
+   * and closes it after the last one has left.
+   *
+   * @returns a function that removes the watcher
+   */
+  watchEnds?(watcher: EndWatcher): () => void;
   /** Closes timers and connections that the store itself opened. The application closes a client that it handed in. */
   close?(): Promise<void>;
+}
+
+/** Gets the announced ends of sessions. */
+export interface EndWatcher {
+  /** A session has ended. The key is of any session, watched or not. */
+  ended(key: string, reason: string): void;
+  /** True: from now on, each announced end arrives within a second. False: none does, so the watcher has to poll. Starts as false. */
+  connected(isConnected: boolean): void;
 }
 
 /** A mistake in a store's setup. */
