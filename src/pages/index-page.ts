@@ -25,7 +25,8 @@ interface Ended {
   readonly reason: EndReason;
   /** The setting that ended the session, if one did; the value of a duration is in whole seconds. */
   readonly setting?: GoverningSetting | undefined;
-  readonly user: UserPayload;
+  /** Absent: the session is deleted, and only the reason is known. */
+  readonly user?: UserPayload | undefined;
 }
 
 interface GoverningSetting {
@@ -37,6 +38,8 @@ export interface IndexModel {
   /** Begins and ends with a slash. */
   readonly publicPath: string;
   readonly state: IndexState;
+  /** Whether the page links to the user's sessions. */
+  readonly sessionsPage?: boolean | undefined;
   /** The raw `error` parameter. The page shows a sentence of a fixed list for it. */
   readonly signInError?: string | undefined;
 }
@@ -48,20 +51,25 @@ export interface IndexPage {
 }
 
 /** The landing page. Pure: its caller decides the state. */
-export function indexPage({ publicPath, state, signInError }: IndexModel): IndexPage {
-  const picture = state.kind === "signed_out" ? undefined : acceptablePicture(state.user.picture);
-  const { title, card } = cardOf(state, publicPath, picture);
+export function indexPage({ publicPath, state, sessionsPage, signInError }: IndexModel): IndexPage {
+  const picture = state.kind === "signed_out" ? undefined : acceptablePicture(state.user?.picture);
+  const { title, card } = cardOf(state, { publicPath, picture, sessionsPage });
   const main = html`${signInError === undefined ? undefined : signInErrorNotice(signInError)}
     <section class="card">${card}</section>`;
   const text = layout({ publicPath, title: signInError === undefined ? title : `Sign-in not completed – ${title}`, main });
   return picture === undefined ? { html: text } : { html: text, pictureOrigin: picture.origin };
 }
 
-function cardOf(state: IndexState, publicPath: string, picture: Picture | undefined): { title: string; card: Markup } {
-  if (state.kind === "signed_in") return { title: "Signed in", card: signedIn(state.user, publicPath, picture) };
+interface CardOptions extends Pick<IndexModel, "publicPath" | "sessionsPage"> {
+  readonly picture: Picture | undefined;
+}
+
+function cardOf(state: IndexState, options: CardOptions): { title: string; card: Markup } {
+  const { publicPath } = options;
+  if (state.kind === "signed_in") return { title: "Signed in", card: signedIn(state.user, options) };
   // A session that never held credentials has not ended.
   if (state.kind === "signed_out" || state.reason === "no_credentials") return { title: "Signed out", card: signedOut(publicPath) };
-  return { title: "Session ended", card: ended(state, explanation(state.reason, state.setting), publicPath, picture) };
+  return { title: "Session ended", card: ended(state, explanation(state.reason, state.setting), options) };
 }
 
 function signedOut(publicPath: string): Markup {
@@ -71,33 +79,37 @@ function signedOut(publicPath: string): Markup {
     <p class="actions"><a class="button" href="${publicPath}login/">Sign in</a></p>`;
 }
 
-function signedIn(user: UserPayload, publicPath: string, picture: Picture | undefined): Markup {
+function signedIn(user: UserPayload, { publicPath, picture, sessionsPage }: CardOptions): Markup {
   return html` ${avatar(user, picture)}
     <h1>You are signed in</h1>
     <div class="person">${nameAndEmail(user)}</div>
     <p class="actions"><a class="button quiet" href="${publicPath}logout/">Sign out</a></p>
     <nav aria-label="More">
       <ul class="links">
+        ${sessionsPage === true ? html`<li><a href="${publicPath}sessions">Your sessions</a></li>` : undefined}
         <li><a href="${publicPath}login/?select_account=true">Use another account</a></li>
         <li><a href="${publicPath}session">Session status (JSON)</a></li>
       </ul>
     </nav>`;
 }
 
-function ended({ user }: Ended, { why, rule }: Explanation, publicPath: string, picture: Picture | undefined): Markup {
+function ended({ user }: Ended, { why, rule }: Explanation, { publicPath, picture }: CardOptions): Markup {
   return html` <div class="emblem">${CLOCK}</div>
     <h1>Your session has ended</h1>
     <p>${why}</p>
     ${rule && html`<p class="rule">${rule}</p>`}
     <p class="actions"><a class="button" href="${publicPath}login/">Sign in again</a></p>
-    <div class="before">
-      ${avatar(user, picture)}
-      <div class="person">
-        <p class="label">You were signed in as</p>
-        ${nameAndEmail(user)}
-      </div>
-      <a href="${publicPath}logout/">Sign out</a>
-    </div>`;
+    ${
+      user &&
+      html`<div class="before">
+        ${avatar(user, picture)}
+        <div class="person">
+          <p class="label">You were signed in as</p>
+          ${nameAndEmail(user)}
+        </div>
+        <a href="${publicPath}logout/">Sign out</a>
+      </div>`
+    }`;
 }
 
 interface Explanation {
@@ -119,6 +131,12 @@ function explanation(reason: Exclude<EndReason, "no_credentials">, setting: Gove
         why: "You were inactive for longer than this site allows.",
         rule: age("Idle timeout", setting?.name ?? "IDP_SESSION_IDLE_TIMEOUT", setting?.value),
       };
+    case "session_expiry":
+      return { why: "It reached the time limit that the identity provider set for it." };
+    case "logged_out_at_provider":
+      return { why: "You were signed out by your organisation." };
+    case "ended_everywhere":
+      return { why: "This session was ended on another device, or by an administrator." };
     case "auto_refresh_off":
       return {
         why: "The provider's proof of your identity has expired, and this site does not renew it by itself.",

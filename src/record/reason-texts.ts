@@ -24,6 +24,18 @@ export const REASONS = {
     meaning: "More than IDP_SESSION_IDLE_TIMEOUT seconds have passed since the last use, or its time stamp is invalid.",
     remedy: "Sign in again; raise IDP_SESSION_IDLE_TIMEOUT if it is too short.",
   },
+  session_expiry: {
+    meaning: "The time has come that the provider gave in the claim `session_expiry` (IPSIE).",
+    remedy: "Sign in again. A refresh moves this limit only to a later value that the provider sends.",
+  },
+  logged_out_at_provider: {
+    meaning: "The provider signed the user out, by a back-channel or a front-channel logout.",
+    remedy: "Sign in again. If the user did not sign out, an administrator of the provider ended the session.",
+  },
+  ended_everywhere: {
+    meaning: "The application (`endSession`, `endAllSessions`) or the sessions page ended the session from outside its browser.",
+    remedy: "Sign in again.",
+  },
   claims_rejected: {
     meaning: "The application's claims schema (`claims`) does not accept the claims of the last refresh.",
     remedy: "Compare the schema with what the provider sends. The log line `claims_rejected` names the claims.",

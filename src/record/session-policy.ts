@@ -3,7 +3,17 @@ import { hasEpochTimePassed, type EpochSeconds } from "../clock.js";
 
 /** Why a user is not signed in. Events, the log, the index page and the guard's 401 carry this code. */
 export type EndReason =
-  "no_credentials" | "max_age" | "idle" | "claims_rejected" | "denied" | "auto_refresh_off" | "refresh_rejected" | "no_refresh_token";
+  | "no_credentials"
+  | "max_age"
+  | "idle"
+  | "session_expiry"
+  | "logged_out_at_provider"
+  | "ended_everywhere"
+  | "claims_rejected"
+  | "denied"
+  | "auto_refresh_off"
+  | "refresh_rejected"
+  | "no_refresh_token";
 
 /**
  * What the gate decides about a session: valid, valid after a refresh, or ended. A refresh renews the tokens, unless only the

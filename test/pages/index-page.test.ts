@@ -62,6 +62,11 @@ describe("signed in", () => {
     expect(show({ kind: "signed_in", user: { name, email, picture: null } }).html).toContain(`aria-hidden="true">${initial}</span>`);
   });
 
+  it.each([[true], [false], [undefined]])("links to the user's sessions only if there is such a page: %s", (sessionsPage) => {
+    const { html } = indexPage({ publicPath, state: { kind: "signed_in", user: ada }, sessionsPage });
+    expect(linksOf(html).includes("/idpauth/sessions")).toBe(sessionsPage === true);
+  });
+
   it("without a name, the email stands in its place, once", () => {
     const { html } = show({ kind: "signed_in", user: { ...ada, name: null } });
     expect(textOf(html).split("ada@example.com")).toHaveLength(2);
@@ -91,6 +96,9 @@ describe("ended", () => {
     ["auto_refresh_off", undefined, ["IDP_SESSION_AUTO_REFRESH off"]],
     ["no_refresh_token", undefined, ["the provider gave no refresh token"]],
     ["refresh_rejected", undefined, ["the provider refused to renew it"]],
+    ["session_expiry", undefined, ["the time limit that the identity provider set"]],
+    ["logged_out_at_provider", undefined, ["You were signed out by your organisation."]],
+    ["ended_everywhere", undefined, ["This session was ended on another device, or by an administrator."]],
   ] as const)("by %s with %j, names it and offers to sign in again", (reason, setting, words) => {
     const { html } = show({ kind: "ended", reason, setting, user: ada });
     expect(titleOf(html)).toBe("Session ended");
@@ -107,6 +115,14 @@ describe("ended", () => {
       return names.filter((name) => text.includes(name));
     });
     expect(named).toEqual([[names[0]], [names[1]], [names[2]], [], []]);
+  });
+
+  it("of a deleted session, says why and shows no user", () => {
+    const { html, pictureOrigin } = show({ kind: "ended", reason: "ended_everywhere" });
+    expect(textOf(html)).toContain("ended on another device");
+    expect(textOf(html)).not.toContain("You were signed in as");
+    expect(linksOf(html)).toEqual(["/idpauth/login/"]);
+    expect(pictureOrigin).toBeUndefined();
   });
 
   it("without credentials is signed out", () => {
