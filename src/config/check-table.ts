@@ -174,6 +174,14 @@ export const CHECKS = {
       "For users of several tenants, set IDP_ISSUER to exactly `https://login.microsoftonline.com/organizations/v2.0` or " +
       "`https://login.microsoftonline.com/common/v2.0`. For one tenant, or another provider, remove IDP_ALLOWED_TENANTS.",
   },
+  E020: {
+    group: "project middlewares",
+    severity: "error",
+    title: "Logout from outside needs the sessions of idpauth",
+    cause:
+      "IDP_BACKCHANNEL_LOGOUT, IDP_FRONTCHANNEL_LOGOUT or IDP_SESSIONS_PAGE is on. idpauth cannot find a user's sessions among the framework's.",
+    remedy: 'Turn the setting off. To use it, remove `session: "host"` and pass a `store`.',
+  },
   ...WARNING_ROWS,
 } as const satisfies Record<string, CheckRow>;
 

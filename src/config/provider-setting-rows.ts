@@ -1,3 +1,4 @@
+import { endpoints } from "./endpoints-kind.js";
 import { authorizationParams, parameterMistake, parameterNames } from "./parameter-kinds.js";
 import { GOOGLE_ISSUER } from "./provider-hosts.js";
 import * as kind from "./setting-kinds.js";
@@ -71,7 +72,7 @@ export const PROVIDER_SETTINGS = {
   },
   providerMetadata: {
     env: "IDP_PROVIDER_METADATA",
-    kind: kind.endpoints,
+    kind: endpoints,
     default: {},
     defaultText: "unset: only the discovery document",
     meaning:

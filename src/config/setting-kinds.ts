@@ -193,31 +193,6 @@ export const origin = string("origin", "an http(s) origin such as `https://app.e
   return url?.pathname === "/" && /^[^/]+\/\/[^/]+\/?$/.test(text) ? url.origin : undefined;
 });
 
-/** The endpoints of a provider that idpauth uses, by their names in the discovery document. */
-export const ENDPOINT_NAMES = ["authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri", "revocation_endpoint"] as const;
-export type Endpoints = Readonly<Partial<Record<(typeof ENDPOINT_NAMES)[number], string>>>;
-
-export const endpoints: SettingKind<Endpoints> = {
-  type: "JSON object",
-  allowed: `a JSON object of absolute http(s) URLs under the names ${ENDPOINT_NAMES.map((name) => `\`${name}\``).join(", ")}`,
-  allowedInCode: `an object of absolute http(s) URLs under the names ${ENDPOINT_NAMES.map((name) => `\`${name}\``).join(", ")}`,
-  fromText(text) {
-    try {
-      return endpointsIn(JSON.parse(text));
-    } catch {
-      return undefined;
-    }
-  },
-  fromCode: endpointsIn,
-};
-
-function endpointsIn(value: unknown): Endpoints | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  const isAllowed = ([name, url]: [string, unknown]) =>
-    (ENDPOINT_NAMES as readonly string[]).includes(name) && typeof url === "string" && /^https?:$/.test(parseUrl(url)?.protocol ?? "");
-  return Object.entries(value).every(isAllowed) ? { ...value } : undefined;
-}
-
 export const hosts = list({
   type: "list",
   allowed: "hostnames separated by spaces or commas, without scheme, port or path",

@@ -1,5 +1,6 @@
 import { deepFreeze } from "../record/json.js";
 import { APPLICATION_SETTINGS } from "./application-setting-rows.js";
+import { LOGOUT_SETTINGS } from "./logout-setting-rows.js";
 import { PROVIDER_SETTINGS } from "./provider-setting-rows.js";
 import { SESSION_SETTINGS } from "./session-setting-rows.js";
 import type { SettingKind, SettingRow } from "./setting-kinds.js";
@@ -23,7 +24,7 @@ function typedRows(rows: Readonly<Record<string, SettingRow>>): Readonly<Record<
   return rows;
 }
 
-const ROWS = typedRows(deepFreeze({ ...SESSION_SETTINGS, ...PROVIDER_SETTINGS, ...APPLICATION_SETTINGS }));
+const ROWS = typedRows(deepFreeze({ ...SESSION_SETTINGS, ...LOGOUT_SETTINGS, ...PROVIDER_SETTINGS, ...APPLICATION_SETTINGS }));
 
 type Value<Name extends SettingName> = (typeof ROWS)[Name] extends TypedRow<infer Type> ? Type : never;
 

@@ -3,6 +3,7 @@ import type { Finding } from "../errors.js";
 import type { StoreProblem } from "../ports/session-store.js";
 import { isOnThisMachine } from "./setting-findings.js";
 import type { SettingsResult } from "./read-settings.js";
+import { label } from "./setting-table.js";
 
 export { check, CHECK_GROUPS, CHECKS, findingsFrom, type CheckCode, type CheckGroup, type CheckRow };
 
@@ -60,10 +61,13 @@ function rank(finding: Finding): number {
 }
 
 function sessionFindings(result: SettingsResult, facts: FrameworkFacts): Finding[] {
-  return facts.sessionKind === "host" ? frameworkSessionFindings(facts) : bundledSessionFindings(result, facts);
+  return facts.sessionKind === "host" ? frameworkSessionFindings(result, facts) : bundledSessionFindings(result, facts);
 }
 
-function frameworkSessionFindings(facts: FrameworkFacts): Finding[] {
+/** The settings that need an index of each user's sessions. */
+const NEEDS_INDEX = ["backchannelLogout", "frontchannelLogout", "sessionsPage"] as const;
+
+function frameworkSessionFindings({ settings }: SettingsResult, facts: FrameworkFacts): Finding[] {
   const findings: Finding[] = [];
   const requested = '`session: "host"` uses the framework\'s own sessions, but';
   const remedy = facts.middlewareRemedy;
@@ -91,6 +95,12 @@ function frameworkSessionFindings(facts: FrameworkFacts): Finding[] {
   }
   if (facts.rewritesSessions === true) findings.push(check("E015"));
   if (facts.storeGiven) findings.push(check("E009"));
+  const unusable = NEEDS_INDEX.filter((name) => settings?.[name] === true);
+  if (unusable.length > 0) {
+    findings.push(
+      check("E020", `${requested} idpauth cannot find a user's sessions there, as ${unusable.map(label).join(" and ")} requires.`),
+    );
+  }
   findings.push(check("W006"));
   return findings;
 }

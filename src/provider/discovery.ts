@@ -4,7 +4,7 @@ import { ProviderUnavailableError } from "../errors.js";
 import type { EventHub } from "../events/event-hub.js";
 import { isLoopback } from "../http/loopback.js";
 import { parseUrl } from "../http/redirects.js";
-import { ENDPOINT_NAMES } from "../config/setting-kinds.js";
+import { ENDPOINT_NAMES } from "../config/endpoints-kind.js";
 import type { Clock } from "../clock.js";
 import { jsonObject } from "./token-responses.js";
 import type { BackOff } from "./endpoint-back-off.js";

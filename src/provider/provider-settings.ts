@@ -1,5 +1,5 @@
 import type { AuthorizationParams } from "../config/parameter-kinds.js";
-import type { Endpoints } from "../config/setting-kinds.js";
+import type { Endpoints } from "../config/endpoints-kind.js";
 
 /** The settings of the provider, with names and meanings of the table of settings. */
 export interface ProviderSettings {

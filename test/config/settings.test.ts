@@ -72,6 +72,11 @@ describe("the table of settings", () => {
       IDP_TRUST_PROXY: "trustProxy",
       IDP_DOCUMENT_HOSTS: "documentHosts",
       IDP_TRUSTED_AUDIENCES: "trustedAudiences",
+      IDP_LOGOUT_AT_PROVIDER: "logoutAtProvider",
+      IDP_BACKCHANNEL_LOGOUT: "backchannelLogout",
+      IDP_FRONTCHANNEL_LOGOUT: "frontchannelLogout",
+      IDP_SESSIONS_PAGE: "sessionsPage",
+      IDP_ALLOW_UNTYPED_LOGOUT_TOKENS: "allowUntypedLogoutTokens",
     });
   });
 
@@ -142,6 +147,11 @@ describe("defaults", () => {
       trustProxy: false,
       documentHosts: ["docs.google.com"],
       trustedAudiences: [],
+      logoutAtProvider: false,
+      backchannelLogout: false,
+      frontchannelLogout: false,
+      sessionsPage: false,
+      allowUntypedLogoutTokens: false,
     });
   });
 
@@ -256,6 +266,12 @@ describe("the environment", () => {
     ["IDP_PATH_PREFIX", "portal", "pathPrefix", "/portal"],
     ["IDP_PATH_PREFIX", "/portal/eu/", "pathPrefix", "/portal/eu"],
     ["IDP_PATH_PREFIX", "/", "pathPrefix", ""],
+    ["IDP_LOGOUT_AT_PROVIDER", "ON", "logoutAtProvider", true],
+    ["IDP_LOGOUT_AT_PROVIDER", "0", "logoutAtProvider", false],
+    ["IDP_LOGOUT_AT_PROVIDER", "none", "logoutAtProvider", false],
+    ["IDP_LOGOUT_AT_PROVIDER", "Auth0", "logoutAtProvider", "auth0"],
+    ["IDP_LOGOUT_AT_PROVIDER", "cognito", "logoutAtProvider", "cognito"],
+    ["IDP_BACKCHANNEL_LOGOUT", "on", "backchannelLogout", true],
     ["IDP_COOKIE_NAME", "__Host-app", "cookieName", "__Host-app"],
     ["IDP_COOKIE_NAME", "!#$%&'*+-.^_`|~1aZ", "cookieName", "!#$%&'*+-.^_`|~1aZ"],
     // What vitest puts into the environment of every test.
@@ -283,11 +299,18 @@ it("IDP_PROVIDER_METADATA is JSON in the environment, an object in code", () => 
   ).toEqual(endpoints);
 });
 
+it.each(["auth0", "cognito", true, false] as const)("logoutAtProvider may be %j in code", (logoutAtProvider) => {
+  const settings = valid(readSettings({ logoutAtProvider }, COMPLETE));
+  expectTypeOf(settings.logoutAtProvider).toEqualTypeOf<boolean | "auth0" | "cognito">();
+  expect(settings.logoutAtProvider).toBe(logoutAtProvider);
+});
+
 describe("a value that is not allowed", () => {
   it.each<[env: string, text: string, got: string]>([
     ["IDP_SESSION_AUTO_REFRESH", "maybe", 'a string ("maybe")'],
     ["IDP_SESSION_AUTO_REFRESH", "2", 'a number ("2")'],
     ["IDP_DEBUG", "*", 'a string ("*")'],
+    ["IDP_LOGOUT_AT_PROVIDER", "keycloak", 'a string ("keycloak")'],
     ["IDP_TRUST_PROXY", "truee", 'a string ("truee")'],
     ["IDP_SESSION_MAX_AGE", "-1", 'a negative number ("-1")'],
     ["IDP_SESSION_MAX_AGE", "1.5", 'a fraction ("1.5")'],
@@ -392,6 +415,10 @@ describe("a value that is not allowed", () => {
     ["sessionAutoRefresh", 1, "a number (1)"],
     ["sessionAutoRefresh", null, "null"],
     ["debug", "false", 'a string ("false")'],
+    ["logoutAtProvider", "on", 'a string ("on")'],
+    ["logoutAtProvider", "Auth0", 'a string ("Auth0")'],
+    ["logoutAtProvider", null, "null"],
+    ["frontchannelLogout", 1, "a number (1)"],
     ["sessionMaxAge", "3600", 'a string ("3600")'],
     ["sessionMaxAge", -1, "a negative number (-1)"],
     ["sessionMaxAge", 1.5, "a fraction (1.5)"],

@@ -125,6 +125,21 @@ describe('[START-1] session: "host"', () => {
     expect(codes(PRODUCTION, { ...HOST, sessionMiddleware }).sort()).toEqual(expected);
   });
 
+  it.each(["backchannelLogout", "frontchannelLogout", "sessionsPage"] as const)(
+    "together with %s is E020, which names the setting",
+    (name) => {
+      const result = readSettings({ [name]: true }, COMPLETE);
+      const findings = runChecks(result, { ...FACTS, ...HOST, sessionMiddleware: "present" });
+      expect(findings.map(({ code }) => code)).toEqual(["E020", "W006"]);
+      expect(findings[0]!.message).toContain(`(option ${name})`);
+      expect(codes(result, {})).toEqual([]);
+    },
+  );
+
+  it("allows logoutAtProvider", () => {
+    expect(codes(readSettings({ logoutAtProvider: true }, COMPLETE), { ...HOST, sessionMiddleware: "present" })).toEqual(["W006"]);
+  });
+
   it("together with a store is E009", () => {
     expect(codes(PRODUCTION, { ...HOST, sessionMiddleware: "present", storeGiven: true })).toEqual(["E009", "W006"]);
   });
