@@ -84,18 +84,19 @@ export function problem(
   return { status, headers: { ...PROBLEM_HEADERS, ...extra?.headers }, body: JSON.stringify(body) };
 }
 
-/** Returns an HTML page. Its policy allows its stylesheet and at most one picture, and no script or form. */
+/** Returns an HTML page. Its policy allows its stylesheet and at most one picture, no script, and no form unless `forms` is true. */
 export function page(
   status: number,
   html: string,
-  options?: { pictureOrigin?: string | undefined; headers?: Record<string, string> },
+  options?: { pictureOrigin?: string | undefined; forms?: boolean; headers?: Record<string, string> },
 ): Reply {
   const policy = [
     "default-src 'none'",
     "style-src 'self'",
     ...(options?.pictureOrigin === undefined ? [] : [`img-src ${options.pictureOrigin}`]),
     "base-uri 'none'",
-    "form-action 'none'",
+    // Browsers also apply it to the redirects that follow a form.
+    `form-action ${options?.forms === true ? "'self'" : "'none'"}`,
     "frame-ancestors 'none'",
   ].join("; ");
   return {

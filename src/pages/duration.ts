@@ -17,6 +17,12 @@ export function spokenDuration(seconds: number): string {
   return parts.length === 0 ? counted(0, "second") : parts.join(" ");
 }
 
+/** A number of seconds in its largest unit, rounded down: "2 hours", "less than a minute". */
+export function roughDuration(seconds: number): string {
+  const [unit, size] = UNITS.find(([, length]) => length <= seconds) ?? UNITS[3];
+  return size < 60 ? "less than a minute" : counted(Math.floor(seconds / size), unit);
+}
+
 export function counted(count: number, unit: string): string {
   return `${count} ${unit}${count === 1 ? "" : "s"}`;
 }

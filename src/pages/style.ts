@@ -152,6 +152,36 @@ nav { width: 100%; }
 }
 .links a { display: inline-block; padding: 0.375rem 0; }
 
+.sessions button { font: inherit; cursor: pointer; }
+.sessions .button { width: 100%; font-weight: 600; }
+.sessions { display: grid; gap: 0.75rem; width: 100%; text-align: start; }
+.sessions > p { color: var(--soft); }
+.sessions > ul { display: grid; padding: 0; list-style: none; }
+.sessions li {
+  display: flex;
+  flex-wrap: wrap;
+  align-items: center;
+  gap: 0.25rem 1rem;
+  padding: 0.875rem 0;
+  border-top: 1px solid var(--line);
+}
+.sessions li > div { flex: 1 1 14rem; min-width: 0; }
+.sessions li > a, .sessions .link { flex: none; padding: 0.375rem 0; }
+.when { color: var(--soft); font-size: 0.875rem; }
+.here {
+  display: inline-block;
+  padding: 0 0.5rem;
+  border: 1px solid transparent;
+  border-radius: 0.5rem;
+  background: var(--tint);
+  color: var(--accent);
+  font-size: 0.875rem;
+  font-weight: 600;
+}
+
+.sessions .link { border: 0; background: none; color: var(--accent); text-decoration: underline; text-underline-offset: 0.2em; }
+.sessions .link:hover { color: var(--accent-strong); }
+
 .card > .rule {
   display: flex;
   flex-direction: column;
@@ -216,13 +246,13 @@ nav { width: 100%; }
 }
 
 @media (forced-colors: active) {
-  .card, .button, .notice, .avatar, .emblem { border: 1px solid; }
+  .card, .button, .notice, .avatar, .emblem, .here { border: 1px solid; }
 }
 
 @media print {
   body { display: block; min-height: 0; background: none; }
   main { max-width: none; }
   .card { border: 0; box-shadow: none; padding: 0; }
-  .actions, nav, .before > a { display: none; }
+  .actions, nav, .before > a, .sessions button { display: none; }
 }
 `.trimStart();

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { spokenDuration } from "../../src/pages/duration.js";
+import { roughDuration, spokenDuration } from "../../src/pages/duration.js";
 
 it.each([
   [0, "0 seconds"],
@@ -13,4 +13,14 @@ it.each([
   [1_209_600, "14 days"],
 ])("%i seconds are said as %s", (seconds, spoken) => {
   expect(spokenDuration(seconds)).toBe(spoken);
+});
+
+it.each([
+  [-5, "less than a minute"],
+  [59, "less than a minute"],
+  [60, "1 minute"],
+  [7_199, "1 hour"],
+  [86_400 * 14.9, "14 days"],
+])("%d seconds are roughly %s", (seconds, rough) => {
+  expect(roughDuration(seconds)).toBe(rough);
 });

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SIGN_IN_ERRORS, type SignInErrorCode } from "../../src/pages/sign-in-errors.js";
 import { indexPage, type IndexState } from "../../src/pages/index-page.js";
+import { expectOrderly } from "./orderly.js";
 import { indexStates } from "./states.mjs";
 import { tagsOf, textOf } from "./tags.js";
 
@@ -181,16 +182,3 @@ describe("every state", () => {
     );
   });
 });
-
-/** What holds for every page: one h1, one main, English, nothing that runs, nothing styled in place, one stylesheet of ours. */
-function expectOrderly(page: string): void {
-  const tags = tagsOf(page).filter((tag) => !tag.end);
-  const count = (name: string) => tags.filter((tag) => tag.name === name).length;
-  expect([count("h1"), count("main"), count("title"), count("link")]).toEqual([1, 1, 1, 1]);
-  for (const name of ["script", "style", "iframe", "object", "embed", "form", "base"]) expect(count(name)).toBe(0);
-  const attributes = tags.flatMap((tag) => [...tag.attributes.keys()]);
-  expect(attributes.filter((name) => name === "style" || name === "srcset" || name.startsWith("on"))).toEqual([]);
-  expect(tags.find((tag) => tag.name === "html")?.attributes.get("lang")).toBe("en");
-  expect(page).toContain('<meta name="robots" content="noindex"');
-  expect(page).toContain('<meta name="viewport" content="width=device-width, initial-scale=1"');
-}

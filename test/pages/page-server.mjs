@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import { errorStates, indexStates } from "./states.mjs";
+import { errorStates, indexStates, sessionsStates } from "./states.mjs";
 
 // Serves every state under the headers that the component gives its pages, so that their policy is tried with them. The
 // modules are handed in: the tests bring the sources, the screenshots the build.
@@ -8,6 +8,7 @@ import { errorStates, indexStates } from "./states.mjs";
  * @typedef {object} Parts
  * @property {typeof import("../../src/pages/index-page.js").indexPage} indexPage
  * @property {typeof import("../../src/pages/error-page.js").errorPage} errorPage
+ * @property {typeof import("../../src/pages/sessions-page.js").sessionsPage} sessionsPage
  * @property {typeof import("../../src/pages/style.js").STYLE} STYLE
  * @property {typeof import("../../src/http/request-and-replies.js").page} page
  * @property {typeof import("../../src/http/request-and-replies.js").stylesheet} stylesheet
@@ -19,7 +20,7 @@ const PICTURE = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 96"><re
  * @param {Parts} parts
  * @returns {Promise<{ url: (state: string) => string, states: string[], requests: string[], close: () => Promise<void> }>}
  */
-export async function startPageServer({ indexPage, errorPage, STYLE, page, stylesheet }) {
+export async function startPageServer({ indexPage, errorPage, sessionsPage, STYLE, page, stylesheet }) {
   /** @type {Map<string, () => import("../../src/http/request-and-replies.js").Reply>} */
   const replies = new Map();
   /** @type {string[]} */
@@ -46,12 +47,15 @@ export async function startPageServer({ indexPage, errorPage, STYLE, page, style
       return page(200, html, { pictureOrigin });
     });
   }
+  for (const [name, model] of Object.entries(sessionsStates)) {
+    replies.set(`/sessions-${name}`, () => page(200, sessionsPage(model), { forms: true }));
+  }
   // Always 200: a browser's console reports an error status, and the tests want it silent.
   for (const [name, model] of Object.entries(errorStates)) replies.set(`/error-${name}`, () => page(200, errorPage(model)));
 
   return {
     url: (state) => `${origin}/${state}`,
-    states: [...replies.keys()].filter((path) => /^\/(index|error)-/.test(path)).map((path) => path.slice(1)),
+    states: [...replies.keys()].filter((path) => /^\/(index|error|sessions)-/.test(path)).map((path) => path.slice(1)),
     requests,
     close: () =>
       new Promise((resolve) => {

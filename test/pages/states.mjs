@@ -3,6 +3,7 @@
 /**
  * @typedef {import("../../src/pages/index-page.js").IndexModel} IndexModel
  * @typedef {import("../../src/pages/error-page.js").ErrorModel} ErrorModel
+ * @typedef {import("../../src/pages/sessions-page.js").SessionsModel} SessionsModel
  */
 
 const publicPath = "/idpauth/";
@@ -49,6 +50,23 @@ export function indexStates(pictures) {
     "signed-in-sign-in-error": { publicPath, state: { kind: "signed_in", user: ada }, signInError: "temporarily_unavailable" },
   };
 }
+
+const now = 1_795_348_800; // 22 Nov 2026 12:00 UTC
+const here = { id: "here", loginAt: now - 7_200, lastActive: now - 20, label: "Firefox on Linux", current: true };
+const phone = { id: "phone", loginAt: now - 90_000, lastActive: now - 3_700, label: "Safari on iPhone", current: false };
+
+/** @type {Record<string, SessionsModel>} */
+export const sessionsStates = {
+  several: {
+    publicPath,
+    now,
+    sessions: [here, phone, { ...phone, id: "old", loginAt: now - 900_000, lastActive: now - 260_000, label: null }],
+  },
+  one: { publicPath, now, sessions: [here] },
+  long: { publicPath, now, sessions: [{ ...phone, label: `\u202e${long} ${long}` }, here] },
+  unknown: { publicPath, now, sessions: [{ id: "x", loginAt: null, lastActive: 1e300, label: " ", current: false }] },
+  many: { publicPath, now, sessions: Array.from({ length: 250 }, (_, index) => ({ ...phone, id: `phone-${index}` })) },
+};
 
 /** @type {Record<string, ErrorModel>} */
 export const errorStates = {
