@@ -13,6 +13,8 @@ export {
   type Issued,
   type JsonPart,
   type JwksControls,
+  type LogoutResponse,
+  type LogoutTokenOptions,
   type MutatedIdToken,
   type PersonClaims,
   type ProviderHooks,

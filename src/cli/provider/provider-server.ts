@@ -7,6 +7,7 @@ import type { ProviderHooks, ProviderState } from "../../testing/provider/test-p
 import { send } from "../../testing/provider/faults.js";
 import type { Grants } from "../../testing/provider/grants.js";
 import type { PersonClaims } from "../../testing/provider/people.js";
+import type { ProviderSessions } from "../../testing/provider/provider-sessions.js";
 import { ENDPOINTS, receive } from "../../testing/provider/received-requests.js";
 import type { SigningKeys } from "../../testing/provider/signing-keys.js";
 import { respond } from "./request-handler.js";
@@ -25,6 +26,7 @@ export interface ServedProvider {
   readonly tenant: string | undefined;
   readonly keys: SigningKeys;
   readonly grants: Grants;
+  readonly sessions: ProviderSessions;
   /** Milliseconds since the epoch. */
   now(): number;
   /** Keeps what a request changed; called before its response is sent. */
@@ -72,7 +74,7 @@ export function serve(server: Server, provider: ServedProvider): void {
   });
 }
 
-function stateOf({ issuer, people, keys, grants, now, ...provider }: ServedProvider): ProviderState {
+function stateOf({ issuer, people, keys, grants, sessions, now, ...provider }: ServedProvider): ProviderState {
   const settings: ProviderSettings = {
     ...defaultSettings(),
     clientId: CLIENT_ID,
@@ -82,7 +84,8 @@ function stateOf({ issuer, people, keys, grants, now, ...provider }: ServedProvi
     accessTokenSeconds: provider.tokenSeconds,
     tenant: provider.tenant,
   };
-  return { issuer, base: issuer, settings, hooks: NO_HOOKS, keys, grants, people, signedIn: new Map(), person: people[0] ?? {}, now };
+  const person = people[0] ?? {};
+  return { issuer, base: issuer, settings, hooks: NO_HOOKS, keys, grants, people, sessions, person, now, noteViolation() {} };
 }
 
 const NO_HOOKS: ProviderHooks = {

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { Grants, type Approval, type KeptGrants } from "../../testing/provider/grants.js";
+import { ProviderSessions, type KeptSessions } from "../../testing/provider/provider-sessions.js";
 import { SigningKeys } from "../../testing/provider/signing-keys.js";
 
 /** The state that a restarted provider needs to continue. */
@@ -11,6 +12,7 @@ export interface ProviderState {
   readonly clientSecret: string;
   readonly keys: SigningKeys;
   readonly grants: Grants;
+  readonly sessions: ProviderSessions;
 }
 
 /** Says what is wrong with the file and what to do. */
@@ -20,7 +22,8 @@ const FORMAT = "idpauth provider 1";
 
 export async function newState(): Promise<ProviderState> {
   const random = () => randomBytes(32).toString("base64url");
-  return { secretKey: random(), clientSecret: random(), keys: await SigningKeys.create(), grants: new Grants() };
+  const [keys, grants, sessions] = [await SigningKeys.create(), new Grants(), new ProviderSessions()];
+  return { secretKey: random(), clientSecret: random(), keys, grants, sessions };
 }
 
 /**
@@ -54,8 +57,9 @@ export function readState(file: string): ProviderState | undefined {
  *
  * @throws StateFileError
  */
-export function writeState(file: string, { secretKey, clientSecret, keys, grants }: ProviderState): void {
-  const text = JSON.stringify({ format: FORMAT, secretKey, clientSecret, signingKey: keys.kept(), ...grants.kept() });
+export function writeState(file: string, { secretKey, clientSecret, keys, grants, sessions }: ProviderState): void {
+  const kept = { signingKey: keys.kept(), ...grants.kept(), sessions: sessions.kept() };
+  const text = JSON.stringify({ format: FORMAT, secretKey, clientSecret, ...kept });
   const next = `${file}.${randomBytes(6).toString("hex")}`;
   try {
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
@@ -88,7 +92,16 @@ function stateIn(value: unknown): ProviderState {
     clientSecret: secret(state["clientSecret"]),
     keys: SigningKeys.from({ kid: text(key["kid"]), pem: text(key["pem"]) }),
     grants: Grants.from(grantsIn(state)),
+    sessions: ProviderSessions.from(sessionsIn(state)),
   };
+}
+
+/** Files of earlier versions have no sessions. */
+function sessionsIn({ sessions = [] }: Readonly<Record<string, unknown>>): KeptSessions[] {
+  return list(sessions).map(({ sub, at, sids }) => {
+    if (!Array.isArray(sids)) throw new Error("no list");
+    return { sub: text(sub), at: number(at), sids: sids.map(text) };
+  });
 }
 
 function grantsIn(state: Readonly<Record<string, unknown>>): KeptGrants {
@@ -115,6 +128,7 @@ function approvalIn(one: Readonly<Record<string, unknown>>): Approval {
   return {
     ...{ person, scope: text(one["scope"]), redirectUri: text(one["redirectUri"]), nonce: undefined, challenge: undefined },
     // Absent in files of earlier versions.
+    sid: one["sid"] === undefined ? undefined : text(one["sid"]),
     authentication: one["authentication"] === undefined ? {} : record(one["authentication"]),
   };
 }

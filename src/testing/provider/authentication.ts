@@ -15,10 +15,10 @@ export interface OAuthError {
  * @returns when the user signed in, in epoch seconds; or the error of `prompt=none`
  */
 export function authenticate(sub: string, query: URLSearchParams, state: ProviderState): number | OAuthError {
-  const { settings, signedIn } = state;
+  const { settings, sessions } = state;
   const now = Math.floor(state.now() / 1000);
   const prompts = promptsOf(query);
-  const since = signedIn.get(sub);
+  const since = sessions.signedIn.get(sub);
   const maxAge = settings.stepUp === "ignored" ? undefined : maxAgeOf(query);
   const isTooOld = since === undefined || (maxAge !== undefined && (maxAge === 0 || now - since > maxAge));
   if (prompts.includes("none")) {
@@ -26,7 +26,7 @@ export function authenticate(sub: string, query: URLSearchParams, state: Provide
     return isTooOld ? { error: "login_required", description: "nobody has signed in here, or too long ago" } : since;
   }
   if (!isTooOld && (settings.stepUp === "ignored" || !prompts.includes("login"))) return since;
-  signedIn.set(sub, now);
+  sessions.signIn(sub, now);
   return now;
 }
 

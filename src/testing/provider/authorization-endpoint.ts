@@ -45,8 +45,12 @@ export function approve(
   state: ProviderState,
 ): ProviderReply {
   const { query } = request;
+  const claims = withSubject(person);
+  const { sub, sid } = claims;
+  const session = state.sessions.forSignIn(String(sub), typeof sid === "string" ? sid : undefined);
   const approval = {
-    person: withSubject(person),
+    person: claims,
+    sid: session.sid,
     authentication: authenticationClaims(query, authTime, state.settings),
     scope: query.get("scope") ?? "",
     redirectUri,

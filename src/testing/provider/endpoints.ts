@@ -1,8 +1,10 @@
 import { authorize } from "./authorization-endpoint.js";
+import { endSession } from "./end-session-endpoint.js";
 import { refusedClient } from "./check-client.js";
 import { jsonAfterHook, type ProviderState } from "./test-provider-state.js";
 import type { Endpoint, ReceivedRequest } from "./received-requests.js";
 import { errorReply, jsonReply, type ProviderReply } from "./replies.js";
+import type { ProviderSettings } from "./test-provider-settings.js";
 import { announcedIssuer } from "./tenants.js";
 import { token } from "./issue-tokens.js";
 
@@ -14,7 +16,13 @@ export const ENDPOINT_PATHS: Readonly<Record<Endpoint, string>> = {
   jwks: "/jwks",
   userinfo: "/userinfo",
   revoke: "/revoke",
+  endSession: "/end-session",
 };
+
+/** Returns whether the provider has this endpoint. */
+export function isOffered(endpoint: Endpoint, settings: ProviderSettings): boolean {
+  return endpoint !== "endSession" || settings.endSession === "supported";
+}
 
 /** Does the endpoint's work. */
 export async function work(endpoint: Endpoint, request: ReceivedRequest, state: ProviderState): Promise<ProviderReply> {
@@ -38,6 +46,8 @@ export async function work(endpoint: Endpoint, request: ReceivedRequest, state: 
       return userinfo(request, state);
     case "revoke":
       return revoke(request, state);
+    case "endSession":
+      return endSession(request, state);
   }
 }
 
@@ -48,6 +58,7 @@ const METHODS: Readonly<Record<Endpoint, readonly string[]>> = {
   jwks: ["GET"],
   userinfo: ["GET", "POST"],
   revoke: ["POST"],
+  endSession: ["GET", "POST"],
 };
 
 /** OpenID Connect Discovery section 3. */
@@ -74,9 +85,26 @@ function discovery(state: ProviderState): ProviderReply {
     claims_parameter_supported: settings.stepUp === "supported",
     ...(settings.acrValues === undefined ? {} : { acr_values_supported: settings.acrValues }),
     ...(settings.pkce === "required" ? { code_challenge_methods_supported: ["S256"] } : {}),
+    ...logoutMembers(state),
     ...(settings.announceIss ? { authorization_response_iss_parameter_supported: true } : {}),
   };
   return jsonAfterHook(document, hooks.discoveryDocument);
+}
+
+/** OpenID Connect RP-Initiated Logout 1.0 section 2.1, Back-Channel Logout 1.0 section 2.1, Front-Channel Logout 1.0 section 3. */
+function logoutMembers({ base, settings }: ProviderState): Record<string, unknown> {
+  const { sid, endSession: support, backchannelLogoutUri, frontchannelLogoutUri, frontchannelLogoutParams } = settings;
+  return {
+    ...(support === "supported" && { end_session_endpoint: base + ENDPOINT_PATHS.endSession }),
+    ...(backchannelLogoutUri !== undefined && {
+      backchannel_logout_supported: true,
+      backchannel_logout_session_supported: sid === "supported",
+    }),
+    ...(frontchannelLogoutUri !== undefined && {
+      frontchannel_logout_supported: true,
+      frontchannel_logout_session_supported: sid === "supported" && frontchannelLogoutParams.includes("sid"),
+    }),
+  };
 }
 
 /** OpenID Connect Core section 5.3. */

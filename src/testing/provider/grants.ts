@@ -7,6 +7,8 @@ export type AuthenticationClaims = Readonly<Record<string, unknown>>;
 /** A user's approval of an authorization request. */
 export interface Approval {
   readonly person: PersonClaims;
+  /** The id of the provider's session; undefined in a state that an earlier version has saved. */
+  readonly sid: string | undefined;
   /** The claims about the authentication that the request asked for. */
   readonly authentication: AuthenticationClaims;
   readonly scope: string;
@@ -44,7 +46,7 @@ interface AccessToken {
 
 /** A code or token that the provider has issued. Tests search for it in the wrong places. */
 export interface Issued {
-  readonly kind: "code" | "access_token" | "refresh_token" | "id_token";
+  readonly kind: "code" | "access_token" | "refresh_token" | "id_token" | "logout_token";
   readonly value: string;
 }
 
@@ -160,6 +162,14 @@ export class Grants {
     if (refresh !== undefined) refresh.family.revoked = true;
     const access = this.#accessTokens.get(token);
     if (access !== undefined) access.revoked = true;
+  }
+
+  /** Refuses the refresh tokens of a provider session that has ended, unless the sign-in had the scope `offline_access`. */
+  endSession(sid: string): void {
+    for (const { family } of this.#refreshTokens.values()) {
+      const { approval } = family;
+      if (approval.sid === sid && !approval.scope.split(" ").includes("offline_access")) family.revoked = true;
+    }
   }
 
   /** Forgets what has expired, for a provider that runs for days. */

@@ -13,7 +13,7 @@ export async function idToken(
   state: ProviderState,
 ): Promise<string> {
   const { settings, keys, hooks, now } = state;
-  const { person, authentication } = family.approval;
+  const { person, authentication, sid } = family.approval;
   const inToken = settings.claimsInIdToken ? Object.entries(person).filter(([name]) => !settings.userinfoOnly.includes(name)) : [];
   const issuedAt = Math.floor(now() / 1000);
   const claims: Record<string, unknown> = {
@@ -27,6 +27,7 @@ export async function idToken(
     exp: issuedAt + settings.idTokenSeconds,
     at_hash: createHash("sha256").update(accessToken).digest().subarray(0, 16).toString("base64url"),
     ...(nonce === undefined ? {} : { nonce }),
+    ...(settings.sid === "supported" && sid !== undefined ? { sid } : {}),
   };
   const { header } = keys;
   const sign: IdTokenDraft["sign"] = (itsHeader, itsClaims, key = keys.privateKey) => compactJws(itsHeader, itsClaims, key);

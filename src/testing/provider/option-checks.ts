@@ -1,5 +1,6 @@
 import type { ProviderSettings } from "./test-provider-settings.js";
 import type { Fault, HoldOptions } from "./faults.js";
+import type { LogoutTokenOptions } from "./logout-tokens.js";
 import { ENDPOINTS, type Endpoint } from "./received-requests.js";
 
 /** The expected kind of a value, in words and as a check. */
@@ -12,6 +13,11 @@ const TEXT: Expected = { words: "text", fits: (value) => typeof value === "strin
 const TEXT_OR_UNDEFINED: Expected = { words: "text, or undefined", fits: (value) => value === undefined || TEXT.fits(value) };
 const TEXTS: Expected = { words: "a list of texts", fits: (value) => Array.isArray(value) && value.every(TEXT.fits) };
 const TEXTS_OR_UNDEFINED: Expected = { words: "a list of texts, or undefined", fits: (value) => value === undefined || TEXTS.fits(value) };
+const SUPPORT: Expected = { words: `"supported" or "ignored"`, fits: (value) => value === "supported" || value === "ignored" };
+const ADDRESS_OR_UNDEFINED: Expected = {
+  words: "an absolute URL, or undefined",
+  fits: (value) => value === undefined || (typeof value === "string" && URL.canParse(value)),
+};
 const TRUTH: Expected = { words: "true or false", fits: (value) => typeof value === "boolean" };
 const ANYTHING: Expected = { words: "anything", fits: () => true };
 const FUNCTION: Expected = { words: "a function", fits: (value) => typeof value === "function" };
@@ -48,6 +54,9 @@ const FAULTS: {
 };
 const OF_EVERY_FAULT: Readonly<Record<keyof Fault, Expected>> = { kind: TEXT, before: TRUTH, times: COUNT, when: FUNCTION };
 const HOLD: Readonly<Record<keyof HoldOptions, Expected>> = { before: TRUTH, times: COUNT, count: COUNT, when: FUNCTION };
+const LOGOUT_TOKEN: Readonly<Record<keyof LogoutTokenOptions, Expected>> = {
+  ...{ sub: TEXT, sid: TEXT, iat: SECONDS, exp: SECONDS, claims: RECORD, header: RECORD, key: RECORD },
+};
 const SETTINGS: Readonly<Record<keyof ProviderSettings, Expected>> = {
   clientId: TEXT,
   clientSecret: TEXT,
@@ -64,10 +73,19 @@ const SETTINGS: Readonly<Record<keyof ProviderSettings, Expected>> = {
   pkce: { words: `"required" or "ignored"`, fits: (value) => value === "required" || value === "ignored" },
   claimsInIdToken: TRUTH,
   userinfoOnly: TEXTS,
-  stepUp: { words: `"supported" or "ignored"`, fits: (value) => value === "supported" || value === "ignored" },
+  stepUp: SUPPORT,
   acrValues: TEXTS_OR_UNDEFINED,
   promptNoneError: TEXT_OR_UNDEFINED,
   tenant: TEXT_OR_UNDEFINED,
+  sid: SUPPORT,
+  endSession: SUPPORT,
+  postLogoutRedirectUris: TEXTS_OR_UNDEFINED,
+  backchannelLogoutUri: ADDRESS_OR_UNDEFINED,
+  frontchannelLogoutUri: ADDRESS_OR_UNDEFINED,
+  frontchannelLogoutParams: {
+    words: 'a list of "iss" and "sid"',
+    fits: (value) => Array.isArray(value) && value.every((one) => one === "iss" || one === "sid"),
+  },
 };
 
 /** @throws TypeError */
@@ -87,6 +105,11 @@ export function assertFault(fault: Fault): void {
 /** @throws TypeError */
 export function assertHold(options: HoldOptions): void {
   assertMembers("A barrier", options, HOLD);
+}
+
+/** @throws TypeError */
+export function assertLogoutToken(options: LogoutTokenOptions): void {
+  assertMembers("A logout token", options, LOGOUT_TOKEN);
 }
 
 /** @throws TypeError */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 
-export const ENDPOINTS = ["discovery", "authorize", "token", "jwks", "userinfo", "revoke"] as const;
+export const ENDPOINTS = ["discovery", "authorize", "token", "jwks", "userinfo", "revoke", "endSession"] as const;
 export type Endpoint = (typeof ENDPOINTS)[number];
 
 /** One request to the provider, recorded on arrival. */

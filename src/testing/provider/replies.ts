@@ -20,6 +20,10 @@ export function errorReply(
   return jsonReply({ error, error_description: description }, status, headers);
 }
 
+export function htmlReply(status: number, body: string): ProviderReply {
+  return { status, headers: { "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store" }, body };
+}
+
 export function redirectReply(location: string): ProviderReply {
   return { status: 302, headers: { Location: location, "Cache-Control": "no-store" }, body: "" };
 }

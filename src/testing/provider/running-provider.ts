@@ -3,11 +3,13 @@ import type { AddressInfo } from "node:net";
 import { isLoopback } from "../loopback-hostname.js";
 import type { MovableClock } from "../running-clock.js";
 import { PERSON_HEADER } from "./authorization-endpoint.js";
-import { ENDPOINT_PATHS, work } from "./endpoints.js";
+import { ENDPOINT_PATHS, isOffered, work } from "./endpoints.js";
 import { FaultBoard, send, strike, type Fault, type Hold, type HoldOptions } from "./faults.js";
 import { Grants, type Issued } from "./grants.js";
-import { assertEndpoint, assertFault, assertHold } from "./option-checks.js";
+import { assertEndpoint, assertFault, assertHold, assertLogoutToken } from "./option-checks.js";
+import { endSessions, logoutToken, postLogoutToken, type LogoutResponse, type LogoutTokenOptions } from "./logout-tokens.js";
 import type { PersonClaims } from "./people.js";
+import { ProviderSessions } from "./provider-sessions.js";
 import type { TestProvider } from "./test-provider-api.js";
 import type { ProviderSettings } from "./test-provider-settings.js";
 import type { ProviderHooks, ProviderState } from "./test-provider-state.js";
@@ -34,7 +36,7 @@ export class RunningProvider implements TestProvider, ProviderState {
   readonly grants = new Grants();
   readonly requests: ReceivedRequest[] = [];
   readonly violations: string[] = [];
-  readonly signedIn = new Map<string, number>();
+  readonly sessions = new ProviderSessions();
   person: PersonClaims;
   issuer = "";
   base = "";
@@ -97,6 +99,10 @@ export class RunningProvider implements TestProvider, ProviderState {
     };
   }
 
+  get signedIn(): Map<string, number> {
+    return this.sessions.signedIn;
+  }
+
   get issued(): readonly Issued[] {
     return this.grants.issued;
   }
@@ -110,6 +116,10 @@ export class RunningProvider implements TestProvider, ProviderState {
   }
 
   readonly now = (): number => this.clock.now();
+
+  noteViolation(violation: string): void {
+    this.violations.push(violation);
+  }
 
   async start(issuerPath: string): Promise<void> {
     await this.resume();
@@ -159,6 +169,21 @@ export class RunningProvider implements TestProvider, ProviderState {
 
   revokeAll(): void {
     this.grants.revokeAll();
+  }
+
+  logoutToken(options: LogoutTokenOptions = {}): string {
+    assertLogoutToken(options);
+    return logoutToken(options, this);
+  }
+
+  async sendLogoutToken(token: LogoutTokenOptions | string = {}): Promise<LogoutResponse> {
+    return postLogoutToken(typeof token === "string" ? token : this.logoutToken(token), this);
+  }
+
+  async endSession(subOrSid: string): Promise<LogoutResponse[]> {
+    const ended = this.sessions.find(subOrSid);
+    if (ended.length === 0) throw new Error(`The provider has no session with the sub or sid ${JSON.stringify(subOrSid)}.`);
+    return endSessions(ended, this);
   }
 
   rotateKeys(options?: { keepOld?: boolean; kid?: string }): Promise<void> {
@@ -216,7 +241,8 @@ export class RunningProvider implements TestProvider, ProviderState {
 
   async #record(message: IncomingMessage): Promise<ReceivedRequest> {
     const prefix = new URL(this.base).pathname.replace(/\/$/, "");
-    const endpointAt = (path: string) => ENDPOINTS.find((endpoint) => path === prefix + ENDPOINT_PATHS[endpoint]);
+    const endpointAt = (path: string) =>
+      ENDPOINTS.find((endpoint) => path === prefix + ENDPOINT_PATHS[endpoint] && isOffered(endpoint, this.settings));
     const request = await receive(message, endpointAt, this.now());
     this.requests.push(request);
     return request;

@@ -1,4 +1,14 @@
-import { createHmac, createPrivateKey, createPublicKey, generateKeyPair, randomBytes, sign, constants, type KeyObject } from "node:crypto";
+import {
+  constants,
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPair,
+  randomBytes,
+  sign,
+  verify,
+  type KeyObject,
+} from "node:crypto";
 import { promisify } from "node:util";
 
 const generate = promisify(generateKeyPair);
@@ -126,6 +136,14 @@ export class SigningKeys {
 
   get publicJwk(): PublicJwk {
     return this.#current.publicJwk;
+  }
+
+  /** Returns whether the current key or a kept old one has signed this token with RS256. */
+  hasSigned(token: string): boolean {
+    const parts = /^([\w-]+\.[\w-]+)\.([\w-]+)$/.exec(token);
+    const [, input = "", signed = ""] = parts ?? [];
+    const [data, bytes] = [Buffer.from(input), Buffer.from(signed, "base64url")];
+    return [this.#current, ...this.#old].some(({ privateKey }) => verify("sha256", data, createPublicKey(privateKey), bytes));
   }
 
   /** The header that ID tokens get by default. */

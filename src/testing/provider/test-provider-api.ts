@@ -1,6 +1,7 @@
 import type { MovableClock } from "../running-clock.js";
 import type { Fault, Hold, HoldOptions } from "./faults.js";
 import type { Issued } from "./grants.js";
+import type { LogoutResponse, LogoutTokenOptions } from "./logout-tokens.js";
 import type { PersonClaims } from "./people.js";
 import type { ProviderSettings } from "./test-provider-settings.js";
 import type { ProviderHooks } from "./test-provider-state.js";
@@ -40,7 +41,8 @@ export interface TestProvider extends ProviderHooks {
   person: PersonClaims;
   /**
    * The users who are signed in at the provider: from each `sub` to the time of that sign-in, in epoch seconds. `auth_time` and
-   * `prompt=none` follow it. You can change it: after `clear()`, nobody is signed in.
+   * `prompt=none` follow it. You can change it: after `clear()`, nobody is signed in. Each sign-in of a user who is not signed in begins a
+   * session with a new `sid`; a claim `sid` of the user sets it.
    */
   readonly signedIn: Map<string, number>;
 
@@ -58,6 +60,23 @@ export interface TestProvider extends ProviderHooks {
   isActive(token: string): boolean;
   /** Revokes every refresh token and access token issued so far. */
   revokeAll(): void;
+
+  /**
+   * Ends sessions at the provider and sends a logout token for each, if the setting `backchannelLogoutUri` is set.
+   *
+   * @param subOrSid the `sub` of a user, all of whose sessions end; or the `sid` of one session
+   * @returns the application's response to each logout token
+   * @throws Error there is no such session, or the application does not respond within 10 seconds
+   */
+  endSession(subOrSid: string): Promise<LogoutResponse[]>;
+  /** Returns a logout token (OpenID Connect Back-Channel Logout 1.0 section 2.4), without ending a session. */
+  logoutToken(options?: LogoutTokenOptions): string;
+  /**
+   * Posts a logout token to the setting `backchannelLogoutUri` (section 2.5), without ending a session at the provider.
+   *
+   * @param token the content of a token, or a finished token, which is sent as it is
+   */
+  sendLogoutToken(token?: LogoutTokenOptions | string): Promise<LogoutResponse>;
 
   /**
    * Creates a new signing key. The old key stays published unless `keepOld` is false.

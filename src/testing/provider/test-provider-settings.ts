@@ -44,6 +44,27 @@ export interface ProviderSettings {
    * the issuer of the discovery document is a template, and each ID token has `tid` and the issuer of that tenant. Default undefined.
    */
   tenant: string | undefined;
+  /** `ignored`: ID tokens and logout tokens have no `sid`. Default `supported`: each provider session has an id, also after a refresh. */
+  sid: "supported" | "ignored";
+  /**
+   * `ignored`: the discovery document names no `end_session_endpoint`, and its address is 404. Default `supported` (OpenID Connect
+   * RP-Initiated Logout 1.0).
+   */
+  endSession: "supported" | "ignored";
+  /** The accepted values of `post_logout_redirect_uri`, compared as text; undefined (default): any. */
+  postLogoutRedirectUris: readonly string[] | undefined;
+  /**
+   * The application's address for logout tokens, on this machine (OpenID Connect Back-Channel Logout 1.0 section 2.2). Undefined (default):
+   * the provider sends none.
+   */
+  backchannelLogoutUri: string | undefined;
+  /**
+   * The application's address that the provider's logout page loads in a frame (OpenID Connect Front-Channel Logout 1.0 section 2).
+   * Undefined (default): the page has no frame.
+   */
+  frontchannelLogoutUri: string | undefined;
+  /** The query parameters of that address; default both. Entra ID sends `sid` alone. */
+  frontchannelLogoutParams: readonly ("iss" | "sid")[];
 }
 
 /** Returns the settings of a provider that a test has not changed. */
@@ -68,5 +89,11 @@ export function defaultSettings(): ProviderSettings {
     acrValues: undefined,
     promptNoneError: undefined,
     tenant: undefined,
+    sid: "supported",
+    endSession: "supported",
+    postLogoutRedirectUris: undefined,
+    backchannelLogoutUri: undefined,
+    frontchannelLogoutUri: undefined,
+    frontchannelLogoutParams: ["iss", "sid"],
   };
 }

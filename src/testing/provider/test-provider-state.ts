@@ -2,6 +2,7 @@ import type { KeyObject } from "node:crypto";
 import type { Grants } from "./grants.js";
 import type { PersonClaims } from "./people.js";
 import type { ProviderSettings } from "./test-provider-settings.js";
+import type { ProviderSessions } from "./provider-sessions.js";
 import type { ReceivedRequest } from "./received-requests.js";
 import { jsonReply, type ProviderReply } from "./replies.js";
 import type { JsonPart, SigningKeys } from "./signing-keys.js";
@@ -51,12 +52,13 @@ export interface ProviderState {
   readonly keys: SigningKeys;
   readonly grants: Grants;
   readonly people: readonly PersonClaims[];
-  /** From the `sub` of each user who is signed in at the provider to the time of that sign-in, in epoch seconds. */
-  readonly signedIn: Map<string, number>;
+  readonly sessions: ProviderSessions;
   /** The user who signs in next, unless the request names one. */
   readonly person: PersonClaims;
   /** Milliseconds since the epoch. */
   now(): number;
+  /** Records a forbidden action of the client, as a sentence without values. */
+  noteViolation(violation: string): void;
 }
 
 /** Returns the value as a JSON reply, after the hook. A hook that returns undefined has changed the value in place. */

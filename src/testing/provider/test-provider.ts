@@ -9,6 +9,7 @@ import { SigningKeys } from "./signing-keys.js";
 
 export type { Fault, Hold, HoldOptions } from "./faults.js";
 export type { Issued } from "./grants.js";
+export type { LogoutResponse, LogoutTokenOptions } from "./logout-tokens.js";
 export type { PersonClaims } from "./people.js";
 export type { TestProvider, TestProviderOptions } from "./test-provider-api.js";
 export type { ProviderSettings } from "./test-provider-settings.js";
