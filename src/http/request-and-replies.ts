@@ -17,8 +17,8 @@ export interface IdpRequest {
   header(name: string): string | undefined;
   /**
    * The request's body: what the framework's body parser has made of it (text, bytes or an object with a property for each form
-   * field), otherwise the unread body as an async iterable of bytes. Its iterator may be left early. Undefined: there is none, or it
-   * was read already.
+   * field), otherwise the unread body as an async iterable of bytes. Its iterator may be left early. Undefined: it was read already.
+   * Without a body in the request it is undefined or an iterable of nothing.
    */
   body?(): unknown;
 }

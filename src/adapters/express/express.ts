@@ -9,7 +9,7 @@ import {
   type GuardRule,
   type IdpAuthOptions,
 } from "../../index.js";
-import { keepPrivate, writeReply } from "../node/node.js";
+import { keepPrivate, onClose, writeReply } from "../node/node.js";
 import { ExpressRequest } from "./request.js";
 import { frameworkSessionOf } from "./session.js";
 import { sessionMiddlewareOf } from "./session-middleware.js";
@@ -53,6 +53,9 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     name: "Express",
     request: (raw) => new ExpressRequest(raw),
     session: frameworkSessionOf,
+    onClose: (raw, closed) => {
+      onClose(raw, closed, raw.res);
+    },
     middlewareRemedy: 'Call app.use(session({ … })) of express-session before auth.mount(app), or leave out session: "host".',
   });
 

@@ -20,6 +20,7 @@ import {
 } from "../../index.js";
 import { endpoints, notEncapsulated, pathBelow } from "./endpoints.js";
 import { FastifyMessage, keepReplyPrivate, sendReply, type AnyFastifyReply, type AnyFastifyRequest } from "./message.js";
+import { onClose } from "../node/node.js";
 import { isRolling } from "./rolling.js";
 import { FastifySessions, sessionPluginOf } from "./session.js";
 
@@ -81,6 +82,9 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     name: "Fastify",
     request: (request) => new FastifyMessage(request),
     session: (request) => sessions?.of(request),
+    onClose: (request, closed) => {
+      onClose(request.raw, closed);
+    },
     middlewareRemedy:
       'Register @fastify/cookie and @fastify/session before idpauth, in the same scope or an outer one, or leave out session: "host".',
   });

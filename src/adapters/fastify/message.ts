@@ -9,6 +9,7 @@ export interface AnyFastifyRequest {
   readonly raw: IncomingMessage | Http2ServerRequest;
   readonly protocol: string;
   readonly host: string;
+  readonly body?: unknown;
 }
 
 /** Any reply of Fastify, likewise. */
@@ -43,6 +44,10 @@ export class FastifyMessage extends NodeRequest {
     const own = raw.headers.host ?? raw.headers[":authority"] ?? "";
     if (judged === own) return super.host;
     return judged === "" ? undefined : judged;
+  }
+
+  override body(): unknown {
+    return super.body() ?? this.#request.body;
   }
 }
 

@@ -1,7 +1,9 @@
 import { assertHandler, createIdpAuth, type AdapterAuth, type GuardResponsesOf, type GuardRule, type IdpAuthOptions } from "../../index.js";
+import { OpenResponses } from "./close.js";
 import { blockedResponse, toResponse, WebRequest } from "./message.js";
 import { keepPrivate } from "./private-response.js";
 
+export { OpenResponses } from "./close.js";
 export { blockedResponse, toResponse, WebRequest } from "./message.js";
 export { keepPrivate } from "./private-response.js";
 
@@ -50,25 +52,41 @@ export interface FetchIdpAuth<OwnClaims extends object = object, Data extends ob
 export function idpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>(
   options: IdpAuthOptions<OwnClaims, Data> = {},
 ): FetchIdpAuth<OwnClaims, Data> {
+  const responses = new OpenResponses();
   const {
     handle,
     guard: decide,
     declareGuard,
     ...auth
-  } = createIdpAuth<Request, OwnClaims, Data>(options, { name: "a fetch-style server", request: (raw) => new WebRequest(raw) });
+  } = createIdpAuth<Request, OwnClaims, Data>(options, {
+    name: "a fetch-style server",
+    request: (raw) => new WebRequest(raw),
+    onClose: (raw, closed) => {
+      responses.onClose(raw, raw.signal, closed);
+    },
+  });
 
   async function guard(request: Request, route: GuardResponses & GuardRule<OwnClaims, Data> = {}): Promise<Response | undefined> {
     declareGuard(route);
-    const responses: GuardResponses = route;
+    const own: GuardResponses = route;
     const blocked = await decide(request, route);
-    return blocked === undefined ? undefined : blockedResponse(blocked, responses, [request], []);
+    return blocked === undefined ? undefined : blockedResponse(blocked, own, [request], []);
   }
 
   function idpRequiredWith(route: GuardResponses & GuardRule<OwnClaims, Data>): Guard {
     declareGuard(route);
     return (handler) => {
       assertHandler(handler, "const reports = auth.idpRequired((request) => Response.json({ … }))");
-      return async (request, ...rest) => (await guard(request, route)) ?? keepPrivate(await handler(request, ...rest));
+      return async (request, ...rest) => {
+        const blocked = await guard(request, route);
+        if (blocked !== undefined) return blocked;
+        try {
+          return keepPrivate(responses.follow(request, await handler(request, ...rest)));
+        } catch (error) {
+          responses.end(request);
+          throw error;
+        }
+      };
     };
   }
 

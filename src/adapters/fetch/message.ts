@@ -1,4 +1,5 @@
 import { respondToBlocked, type Blocked, type GuardResponsesOf, type IdpRequest, type Reply } from "../../index.js";
+import { unreadBody } from "./body.js";
 
 /** A `Request` of the Fetch standard. Nothing is read before it is needed. */
 export class WebRequest implements IdpRequest {
@@ -35,6 +36,10 @@ export class WebRequest implements IdpRequest {
 
   header(name: string): string | undefined {
     return this.#request.headers.get(name) ?? undefined;
+  }
+
+  body(): unknown {
+    return unreadBody(this.#request);
   }
 }
 

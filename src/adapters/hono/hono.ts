@@ -2,6 +2,7 @@ import { Hono, type Context, type Env, type MiddlewareHandler, type Next, type S
 import {
   createIdpAuth,
   guardCalledError,
+  onFirstClose,
   respondToBlocked,
   type AdapterAuth,
   type Finding,
@@ -9,8 +10,8 @@ import {
   type GuardRule,
   type IdpAuthOptions,
 } from "../../index.js";
-import { keepPrivate } from "../fetch/fetch.js";
-import { requestOf } from "./request.js";
+import { keepPrivate, OpenResponses } from "../fetch/fetch.js";
+import { closablesOf, requestOf } from "./request.js";
 import { respond } from "./response.js";
 
 /** Your own responses to blocked requests. The protected handler does not run. */
@@ -52,7 +53,16 @@ export interface HonoIdpAuth<OwnClaims extends object = object, Data extends obj
 export function idpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>(
   options: IdpAuthOptions<OwnClaims, Data> = {},
 ): HonoIdpAuth<OwnClaims, Data> {
-  const { handle, guard, declareGuard, ...auth } = createIdpAuth<Context, OwnClaims, Data>(options, { name: "Hono", request: requestOf });
+  const open = new OpenResponses();
+  const { handle, guard, declareGuard, ...auth } = createIdpAuth<Context, OwnClaims, Data>(options, {
+    name: "Hono",
+    request: requestOf,
+    onClose(c, closed) {
+      const closables = closablesOf(c);
+      if (closables === undefined) open.onClose(c, c.req.raw.signal, closed);
+      else onFirstClose(closables, closed);
+    },
+  });
 
   const middleware: MiddlewareHandler = (c, next) => {
     const handled = handle(c);
@@ -70,7 +80,7 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
       const blocked = await guard(c, route);
       if (blocked !== undefined) return respondToBlocked(blocked, responses, [c], [], (reply) => respond(c, reply));
       await next();
-      const response = keepPrivate(c.res);
+      const response = keepPrivate(open.follow(c, c.res));
       if (response !== c.res) {
         // Otherwise Hono copies the headers of the old response over those of the new one.
         c.res = undefined;

@@ -1,18 +1,39 @@
 import type { Context } from "hono";
-import type { IdpRequest } from "../../index.js";
+import type { Closable, IdpRequest } from "../../index.js";
 import { WebRequest } from "../fetch/fetch.js";
 
 /** What `@hono/node-server` puts into `c.env`: the request of node:http. */
 interface Incoming {
   readonly url: string;
   readonly headersDistinct: { readonly host?: readonly string[] };
-  readonly socket: { readonly encrypted?: boolean };
+  readonly socket: Closable & { readonly encrypted?: boolean };
+  /** Of a request that is to upgrade its connection. */
+  readonly upgrade?: boolean;
+  /** Of HTTP/2. */
+  readonly stream?: Closable;
+}
+
+interface NodeBindings {
+  readonly incoming?: Partial<Incoming>;
+  readonly outgoing?: Closable;
 }
 
 /** A request of Hono. On Node it is read as it was sent; elsewhere as the server's URL parser normalized it. */
 export function requestOf(c: Context): IdpRequest {
-  const { incoming } = ((c.env as unknown) ?? {}) as { readonly incoming?: Partial<Incoming> };
-  return isOnTheWire(incoming) ? new WireRequest(c.req.raw, incoming) : new WebRequest(c.req.raw);
+  const { incoming } = ((c.env as unknown) ?? {}) as NodeBindings;
+  return isOnTheWire(incoming) ? new WireRequest(c, incoming) : new ParsedRequest(c);
+}
+
+/**
+ * On `@hono/node-server`, the objects of which the first one to close ends the exchange: connection and response, or only the connection
+ * if it was upgraded. Undefined elsewhere.
+ */
+export function closablesOf(c: Context): readonly Closable[] | undefined {
+  const { incoming, outgoing } = ((c.env as unknown) ?? {}) as NodeBindings;
+  if (incoming?.stream !== undefined) return [incoming.stream];
+  if (typeof incoming?.socket?.once !== "function") return undefined;
+  if (incoming.upgrade === true || outgoing === undefined) return [incoming.socket];
+  return [incoming.socket, outgoing];
 }
 
 /** False for HTTP/2, which sends no Host header, and for another value that the application put there under that name. */
@@ -20,11 +41,41 @@ function isOnTheWire(incoming: Partial<Incoming> | undefined): incoming is Incom
   return typeof incoming?.url === "string" && incoming.headersDistinct !== undefined && incoming.socket !== undefined;
 }
 
-class WireRequest extends WebRequest {
+/** A request whose body Hono may have read and cached. */
+class ParsedRequest extends WebRequest {
+  readonly #c: Context;
+
+  constructor(c: Context) {
+    super(c.req.raw);
+    this.#c = c;
+  }
+
+  override body(): unknown {
+    return isEmpty(this.#c.req.bodyCache) ? super.body() : cachedBody(this.#c);
+  }
+}
+
+function isEmpty(object: object): boolean {
+  return Object.keys(object).length === 0;
+}
+
+async function* cachedBody({ req }: Context): AsyncGenerator<Uint8Array> {
+  // Promises, other than their types say.
+  const { formData } = req.bodyCache as { readonly formData?: unknown } as { readonly formData?: Promise<FormData> };
+  // Hono turns a form into the text of a multipart body.
+  const text = formData === undefined ? await req.text() : formText(await formData);
+  yield new TextEncoder().encode(text);
+}
+
+function formText(form: FormData): string {
+  return String(new URLSearchParams(Array.from(form, ([name, value]): [string, string] => [name, typeof value === "string" ? value : ""])));
+}
+
+class WireRequest extends ParsedRequest {
   readonly #incoming: Incoming;
 
-  constructor(request: Request, incoming: Incoming) {
-    super(request);
+  constructor(c: Context, incoming: Incoming) {
+    super(c);
     this.#incoming = incoming;
   }
 

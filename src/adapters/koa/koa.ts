@@ -10,7 +10,7 @@ import {
   type GuardRule,
   type IdpAuthOptions,
 } from "../../index.js";
-import { keepPrivate } from "../node/node.js";
+import { keepPrivate, onClose } from "../node/node.js";
 import { KoaRequest, setReply } from "./message.js";
 
 /** The context of any Koa application, with any state and properties. */
@@ -65,6 +65,9 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
   const { handle, guard, declareGuard, ...auth } = createIdpAuth<AnyContext, OwnClaims, Data>(options, {
     name: "Koa",
     request: (ctx) => new KoaRequest(ctx),
+    onClose: (ctx, closed) => {
+      onClose(ctx.req, closed, ctx.res);
+    },
     middlewareRemedy:
       'Leave out session: "host" and give a `store`: idpauth brings its own server-side sessions, beside which koa-session stays as it is.',
   });

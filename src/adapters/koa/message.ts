@@ -27,6 +27,11 @@ export class KoaRequest extends NodeRequest {
     return this.header("x-forwarded-host")?.split(",", 1)[0]?.trim();
   }
 
+  /** Body parsers set `ctx.request.body`. */
+  override body(): unknown {
+    return super.body() ?? (this.#ctx.request as { readonly body?: unknown }).body;
+  }
+
   /** `app.proxy` trusts every client. It is read from the application that listens: a mounted application runs with its context. */
   #isForwarded(name: string): boolean {
     return this.#ctx.app.proxy && Boolean(this.header(name));

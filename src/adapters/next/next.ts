@@ -3,7 +3,6 @@ import { NextResponse, type NextRequest } from "next/server.js";
 import {
   assertGuardOptions,
   assertHandler,
-  ERRORS,
   SESSION_FOR_TESTS,
   type AccessTokenOptions,
   type Blocked,
@@ -20,7 +19,9 @@ import {
   type UserPayload,
 } from "../../index.js";
 import { blockedResponse, keepPrivate, toResponse } from "../fetch/fetch.js";
+import { withDigest } from "./digest.js";
 import { absoluteLoginUrl, pageLoginUrl } from "./login-url.js";
+import { openResponses } from "./open-responses.js";
 import { redirect } from "./redirect.js";
 import { ComponentRequest, RouteRequest, TARGET_HEADER, type Incoming } from "./request.js";
 import { processComponent, type NextIdpAuthOptions } from "./process-component.js";
@@ -143,9 +144,14 @@ export interface NextIdpAuth<OwnClaims extends object = object, Data extends obj
 export function idpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>(
   options: NextIdpAuthOptions<OwnClaims, Data> = {},
 ): NextIdpAuth<OwnClaims, Data> {
+  const open = openResponses();
   const component = processComponent<OwnClaims, Data>(options, {
     name: "Next.js",
     request: (raw) => (raw instanceof Request ? new RouteRequest(raw) : raw),
+    onClose(raw, closed) {
+      // Components and the proxy do not know when the response ends.
+      if (raw instanceof Request) open.onClose(raw, raw.signal, closed);
+    },
   });
 
   /** By the object of `headers()`, of which a request has one: so the guard and the accessors share one read of the session. */
@@ -205,8 +211,13 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
         guardedRequests.set(await headers(), raw);
         const blocked = await component().guard(raw, route);
         if (blocked !== undefined) return turnAway(request, context[0], blocked);
-        const result = await handler(request, ...context);
-        return result instanceof Response ? keepPrivate(result) : result;
+        try {
+          const result = await handler(request, ...context);
+          return result instanceof Response ? keepPrivate(open.follow(request, result)) : result;
+        } catch (error) {
+          open.end(request);
+          throw error;
+        }
       };
     };
   }
@@ -280,10 +291,4 @@ function proxied(request: NextRequest): RouteRequest {
 
 function isProxyEvent(context: unknown): context is ProxyEvent {
   return typeof context === "object" && context !== null && "waitUntil" in context;
-}
-
-/** Adds our code as `digest`, which Next.js passes to `error.tsx`; it hides the message from the browser. */
-function withDigest(error: unknown): unknown {
-  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return error;
-  return Object.hasOwn(ERRORS, error.code) ? Object.assign(error, { digest: error.code }) : error;
 }

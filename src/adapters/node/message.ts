@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { IdpRequest } from "../../index.js";
+import { unreadBody } from "./body.js";
 
 /** A request of node:http or node:https, or of node:http2 by its compatibility API. */
 export type AnyRequest = IncomingMessage | Http2ServerRequest;
@@ -37,6 +38,11 @@ export class NodeRequest<Message extends AnyRequest = AnyRequest> implements Idp
   header(name: string): string | undefined {
     const value = this.message.headers[name];
     return typeof value === "string" ? value : value?.join(", ");
+  }
+
+  /** The unread body comes first: some parsers set an empty object for a body that they did not parse. */
+  body(): unknown {
+    return unreadBody(this.message) ?? (this.message as AnyRequest & { readonly body?: unknown }).body;
   }
 }
 

@@ -8,11 +8,13 @@ import {
   type GuardRule,
   type IdpAuthOptions,
 } from "../../index.js";
+import { onClose } from "./close.js";
 import { respondToError } from "./error.js";
 import { NodeRequest, type AnyRequest, type AnyResponse } from "./message.js";
 import { keepPrivate } from "./private-response.js";
 import { writeReply } from "./reply.js";
 
+export { onClose } from "./close.js";
 export { NodeRequest, soleHost, type AnyRequest, type AnyResponse } from "./message.js";
 export { keepHeadPrivate, keepPrivate } from "./private-response.js";
 export { headerText, writeReply } from "./reply.js";
@@ -97,6 +99,7 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
   } = createIdpAuth<AnyRequest, OwnClaims, Data>(options, {
     name: "node:http",
     request: (message) => new NodeRequest(message),
+    onClose,
     middlewareRemedy: 'Leave out session: "host" and give a `store`: idpauth brings its own server-side sessions.',
   });
 
