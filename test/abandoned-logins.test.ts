@@ -33,6 +33,7 @@ function weighedStore(clock: TestClock): SessionStore & { readonly keys: string[
     touch: (key, lastActive, expiresAt) => inner.touch(key, lastActive, expiresAt),
     delete: (key) => inner.delete(key),
     listBySubject: (subject) => inner.listBySubject(subject),
+    listBySid: (sid) => inner.listBySid(sid),
   };
 }
 

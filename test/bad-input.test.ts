@@ -380,6 +380,7 @@ describe("[S5] a stored record that does not parse is no session", () => {
     touch: () => Promise.resolve(true),
     delete: () => Promise.resolve(undefined),
     listBySubject: () => Promise.resolve([]),
+    listBySid: () => Promise.resolve([]),
   };
   beforeAll(async () => {
     application = await startApplication({ store: stored, debug: true });

@@ -2,7 +2,15 @@ import { kindOf } from "./describe-value.js";
 import type { SessionStore, StoreProblem } from "../ports/session-store.js";
 
 /** The methods that every store has; `close` is optional. */
-const METHODS = ["get", "insert", "replace", "touch", "delete", "listBySubject"] as const satisfies readonly (keyof SessionStore)[];
+const METHODS = [
+  "get",
+  "insert",
+  "replace",
+  "touch",
+  "delete",
+  "listBySubject",
+  "listBySid",
+] as const satisfies readonly (keyof SessionStore)[];
 
 const REDIS = "Call `redisStore(client)` from `idpauth/redis` and pass the result as `store`.";
 const POSTGRES = "Call `postgresStore(pool)` from `idpauth/postgres` with a `Pool` of `pg`, and pass the result as `store`.";

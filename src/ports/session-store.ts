@@ -56,7 +56,7 @@ export interface SessionStore {
   /** The keys of all unexpired entries with this subject. May be slow; must not block the event loop. */
   listBySubject(subject: string): Promise<string[]>;
   /** The keys of all unexpired entries with this `sid`. As `listBySubject`. */
-  listBySid?(sid: string): Promise<string[]>;
+  listBySid(sid: string): Promise<string[]>;
   /** Several entries at once, by key; missing ones are left out. Without it, `get` runs for each key. At most 500 keys. */
   getMany?(keys: readonly string[]): Promise<ReadonlyMap<string, Stored>>;
   /** Tells the watchers in every process that a session has ended. Best effort; without it, each process polls. */

@@ -50,6 +50,21 @@ export class ReportedStore {
     return this.#run((store) => store.listBySubject(subject));
   }
 
+  listBySid(sid: string): Promise<string[]> {
+    return this.#run((store) => store.listBySid(sid));
+  }
+
+  /** Several entries at once, at most 500; missing ones are left out. */
+  async getMany(keys: readonly string[]): Promise<ReadonlyMap<string, Stored>> {
+    const entries = await this.#run<Iterable<[string, Stored | undefined]>>((store) => store.getMany?.(keys) ?? getEach(store, keys));
+    const found = new Map<string, Stored>();
+    for (const [key, stored] of entries) {
+      const entry = owned(stored);
+      if (entry !== undefined) found.set(key, entry);
+    }
+    return found;
+  }
+
   async #run<Result>(work: (store: SessionStore) => Promise<Result>): Promise<Result> {
     const started = this.#clock.monotonic();
     try {
@@ -65,6 +80,10 @@ export class ReportedStore {
   }
 }
 
+async function getEach(store: SessionStore, keys: readonly string[]): Promise<[key: string, stored: Stored | undefined][]> {
+  return Promise.all(keys.map(async (key) => [key, await store.get(key)] as [string, Stored | undefined]));
+}
+
 /** Hides a polluted `Object.prototype` behind the optional fields. Runs for every request: a literal is much cheaper than a spread. */
 function owned(stored: Stored | null | undefined): Stored | undefined {
   if (!stored) return undefined;
@@ -74,6 +93,7 @@ function owned(stored: Stored | null | undefined): Stored | undefined {
     expiresAt: stored.expiresAt,
     lastActive: Object.hasOwn(stored, "lastActive") ? stored.lastActive : undefined,
     subject: Object.hasOwn(stored, "subject") ? stored.subject : undefined,
+    sid: Object.hasOwn(stored, "sid") ? stored.sid : undefined,
     summary: Object.hasOwn(stored, "summary") ? stored.summary : undefined,
   } as Stored;
 }

@@ -356,5 +356,6 @@ function bound(store: SessionStore): SessionStore {
     touch: (key, lastActive, expiresAt) => store.touch(key, lastActive, expiresAt),
     delete: (key) => store.delete(key),
     listBySubject: (subject) => store.listBySubject(subject),
+    listBySid: (sid) => store.listBySid(sid),
   };
 }

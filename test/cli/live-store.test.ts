@@ -191,7 +191,7 @@ describe("a module of the project", () => {
     [
       "gives half a store",
       { default: { get: async () => undefined, insert: async () => true, replace: true, touch: async () => true } },
-      "returns no session store: its store lacks replace, delete and listBySubject.",
+      "returns no session store: its store lacks replace, delete, listBySubject and listBySid.",
     ],
     ["throws", { default: () => Promise.reject(new Error("redis://:hunter2@host is bad")) }, "did not return its store: it fails"],
   ])("that %s: E111", async (_name, exports, message) => {
@@ -265,6 +265,7 @@ function copyOf(store: SessionStore): SessionStore {
     touch: (key, lastActive, expiresAt) => store.touch(key, lastActive, expiresAt),
     delete: (key) => store.delete(key),
     listBySubject: (subject) => store.listBySubject(subject),
+    listBySid: (sid) => store.listBySid(sid),
   };
 }
 
@@ -308,6 +309,7 @@ describe.concurrent("a store that breaks one promise: E112 names it", () => {
       },
     }),
     "list an entry under its subject": () => ({ listBySubject: async () => [] }),
+    "list an entry under its provider session": () => ({ listBySid: async () => [] }),
     "after it expired": (store) => {
       const kept = new Map<string, Stored>();
       return {

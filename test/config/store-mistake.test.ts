@@ -40,7 +40,7 @@ describe("what is given as the store and is none", () => {
     ["an empty object", {}, "an object", "Pass the result of `sqliteStore`"],
     ["null", null, "null", "remove `store`"],
     ["a number", 1, "a number", "Pass the result of `sqliteStore`"],
-    ["a Map", new Map(), "an object without `insert`, `replace`, `touch`, `listBySubject`", "Add the missing methods"],
+    ["a Map", new Map(), "an object without `insert`, `replace`, `touch`, `listBySubject`, `listBySid`", "Add the missing methods"],
     ["an object whose members throw", throwing(), "an object", "Pass the result of `sqliteStore`"],
   ])("%s is named, with the factory to call", (_name, given, what, remedy) => {
     const mistake = storeMistake(given);

@@ -83,6 +83,7 @@ export class ScheduledStore {
           return copyOf(removed);
         }),
       listBySubject: (subject) => call("listBySubject", subject, () => store.listBySubject(subject)),
+      listBySid: (sid) => call("listBySid", sid, () => store.listBySid(sid)),
     };
   }
 

@@ -30,6 +30,7 @@ export function dyingStore(store, death) {
     touch: (key, lastActive, expiresAt) => store.touch(key, lastActive, expiresAt),
     delete: (key) => around("delete", () => store.delete(key)),
     listBySubject: (subject) => store.listBySubject(subject),
+    listBySid: (sid) => store.listBySid(sid),
     replace: (key, entry, version) => around("replace", () => store.replace(key, entry, version)),
   };
 }

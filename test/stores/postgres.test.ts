@@ -227,13 +227,14 @@ describe.skipIf(!isHere)("on a server with the real time", () => {
       }
     });
 
-    it("makes the primary key and the two indexes", async () => {
+    it("makes the primary key and the three indexes", async () => {
       const { rows } = await pool.query<{ indexdef: string }>(
         "SELECT indexdef FROM pg_indexes WHERE tablename = 'idpauth_sessions' ORDER BY indexname",
       );
       expect(rows.map(({ indexdef }) => indexdef.replace(/^.*USING /, ""))).toEqual([
         "btree (expires_at)",
         "btree (key)",
+        "btree (sid) WHERE (sid IS NOT NULL)",
         "btree (subject) WHERE (subject IS NOT NULL)",
       ]);
     });

@@ -3,11 +3,11 @@ import type { Entry, SessionStore, Stored } from "../../src/ports/session-store.
 import type { Clock, EpochSeconds } from "../../src/clock.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 
-export type StoreMethod = "get" | "insert" | "replace" | "touch" | "delete" | "listBySubject";
+export type StoreMethod = "get" | "insert" | "replace" | "touch" | "delete" | "listBySubject" | "listBySid";
 
 export interface StoreCall {
   readonly method: StoreMethod;
-  /** The session's key; the subject's for `listBySubject`. */
+  /** The session's key; the hash that is listed by. */
   readonly key: string;
 }
 
@@ -77,6 +77,10 @@ export class SealingStore implements SessionStore {
 
   async listBySubject(subject: string): Promise<string[]> {
     return this.#call("listBySubject", subject, () => this.#store.listBySubject(subject));
+  }
+
+  async listBySid(sid: string): Promise<string[]> {
+    return this.#call("listBySid", sid, () => this.#store.listBySid(sid));
   }
 
   async #call<Result>(method: StoreMethod, key: string, work: () => Promise<Result>): Promise<Result> {

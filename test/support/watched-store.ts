@@ -38,6 +38,7 @@ export function watchedStore(clock: Clock): WatchedStore {
     touch: (key, lastActive, expiresAt) => ask("touch", () => store.touch(key, lastActive, expiresAt)),
     delete: (key) => ask("delete", () => store.delete(key)),
     listBySubject: (subject) => ask("listBySubject", () => store.listBySubject(subject)),
+    listBySid: (sid) => ask("listBySid", () => store.listBySid(sid)),
   };
   function ask<Answer>(operation: string, question: () => Promise<Answer>): Promise<Answer> {
     operations.push(operation);

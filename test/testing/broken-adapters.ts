@@ -655,6 +655,7 @@ function undoing(): Pick<BrokenApplication, "first" | "setup"> {
         touch: (key, lastActive, expiresAt) => store.touch(key, lastActive, expiresAt),
         delete: (key) => store.delete(key),
         listBySubject: (subject) => store.listBySubject(subject),
+        listBySid: (sid) => store.listBySid(sid),
       };
       return { ...options, store: broken };
     }),

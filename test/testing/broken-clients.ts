@@ -1,6 +1,6 @@
 import type { Entry, SessionStore, Stored } from "../../src/index.js";
 import type { StoreUnderTest } from "../../src/testing/index.js";
-import { moment, StoppedClock, type BrokenStore } from "./broken-stores.js";
+import { moment, StoppedClock, type BrokenStore } from "./broken-store.js";
 import { MapStore } from "./map-store.js";
 
 // Stores over a server that several of them share and that can be away: one as it should be, and others that are broken on
@@ -58,6 +58,15 @@ class Client implements SessionStore {
   }
   listBySubject(subject: string): Promise<string[]> {
     return this.server.ask((store) => store.listBySubject(subject));
+  }
+  listBySid(sid: string): Promise<string[]> {
+    return this.server.ask((store) => store.listBySid(sid));
+  }
+  getMany(keys: readonly string[]): Promise<ReadonlyMap<string, Stored>> {
+    return this.server.ask(async (store) => {
+      const found = await Promise.all(keys.map(async (key) => [key, await store.get(key)] as const));
+      return new Map(found.flatMap(([key, stored]) => (stored === undefined ? [] : [[key, stored] as const])));
+    });
   }
 }
 

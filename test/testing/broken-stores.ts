@@ -1,23 +1,8 @@
-import type { Entry, SessionStore, Stored } from "../../src/index.js";
-import type { GuaranteeNumber, StoreProperty, StoreUnderTest } from "../../src/testing/index.js";
+import type { Entry, Stored } from "../../src/index.js";
+import { broken, moment, type BrokenStore } from "./broken-store.js";
 import { MapStore } from "./map-store.js";
 
 // Stores that are broken on purpose, each in one way that a real one might be.
-
-const START = 1_800_000_000;
-
-/** A clock in seconds that stands still until a test moves it. */
-export class StoppedClock {
-  seconds = START;
-  now(): number {
-    return this.seconds * 1000;
-  }
-}
-
-/** A moment in which others get their turn: the way to a server, or between two of its commands. */
-export function moment(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -28,36 +13,6 @@ function withBytes<One extends Entry>(entry: One, change: (bytes: Bytes) => Byte
     ...entry,
     ...(data instanceof Uint8Array && { data: change(Uint8Array.from(data)) }),
     ...(summary !== undefined && { summary: change(Uint8Array.from(summary)) }),
-  };
-}
-
-export interface BrokenStore {
-  /** What is wrong with it. */
-  readonly name: string;
-  /** One of the requirements that it must be found to break: method, and the beginning of the title. */
-  readonly breaks: readonly [method: string, title: string];
-  /** All guarantees and properties that cannot be given over it. */
-  readonly loses: readonly (GuaranteeNumber | StoreProperty)[];
-  create(): StoreUnderTest;
-}
-
-type Wrong = new (clock: StoppedClock) => SessionStore;
-
-/** A store that is wrong by itself. */
-function broken(name: string, breaks: BrokenStore["breaks"], loses: BrokenStore["loses"], Store: Wrong, timeLimit = 2_000): BrokenStore {
-  return {
-    name,
-    breaks,
-    loses,
-    create() {
-      const clock = new StoppedClock();
-      return {
-        store: new Store(clock),
-        now: () => clock.seconds,
-        advance: async (seconds) => void (clock.seconds += seconds),
-        timeLimit,
-      };
-    },
   };
 }
 
@@ -378,7 +333,7 @@ export const brokenStores: readonly BrokenStore[] = [
   ),
   broken(
     "replace adds fields and takes none away",
-    ["replace", "removes subject and summary if the"],
+    ["replace", "removes subject, sid and summary if"],
     ["everywhere"],
     class extends MapStore {
       override async replace(key: string, entry: Entry, version: string) {
@@ -720,79 +675,6 @@ export const brokenStores: readonly BrokenStore[] = [
     class extends MapStore {
       override async insert(key: string, entry: Entry) {
         return super.insert(key, { ...this.entries.get(key), ...entry });
-      }
-    },
-  ),
-  broken(
-    "lists what has expired",
-    ["expiry", "each method treats an expired entry"],
-    ["expiry", "everywhere"],
-    class extends MapStore {
-      override async listBySubject(subject: string) {
-        return [...this.entries].filter(([, stored]) => stored.subject === subject).map(([key]) => key);
-      }
-    },
-  ),
-  broken(
-    "lists every subject's keys",
-    ["listBySubject", "returns all keys of the subject"],
-    ["everywhere", "separation"],
-    class extends MapStore {
-      override async listBySubject(_subject: string) {
-        return [...this.entries.keys()].filter((key) => this.live(key)?.subject !== undefined);
-      }
-    },
-  ),
-  broken(
-    "lists a first page",
-    ["listBySubject", "returns each of many keys once,"],
-    ["everywhere"],
-    class extends MapStore {
-      override async listBySubject(subject: string) {
-        return (await super.listBySubject(subject)).slice(0, 100);
-      }
-    },
-  ),
-  broken(
-    "lists in pages that overlap",
-    ["listBySubject", "returns each of many keys once,"],
-    ["everywhere"],
-    class extends MapStore {
-      override async listBySubject(subject: string) {
-        const keys = await super.listBySubject(subject);
-        return keys.length > 100 ? [...keys, ...keys.slice(100)] : keys;
-      }
-    },
-  ),
-  broken(
-    "keeps the subject of the insert",
-    ["listBySubject", "follows a replace that changes the"],
-    ["everywhere"],
-    class extends MapStore {
-      override async replace(key: string, entry: Entry, version: string) {
-        const subject = this.live(key)?.subject;
-        return super.replace(key, { ...entry, ...(subject !== undefined && { subject }) }, version);
-      }
-    },
-  ),
-  broken(
-    "matches the subject in any letter case",
-    ["listBySubject", "compares the subject literally: letter case,"],
-    ["everywhere", "separation"],
-    class extends MapStore {
-      override async listBySubject(subject: string) {
-        return [...this.entries.keys()].filter((key) => this.live(key)?.subject?.toLowerCase() === subject.toLowerCase());
-      }
-    },
-  ),
-  broken(
-    "matches the subject as a pattern",
-    ["listBySubject", "compares the subject literally: letter case,"],
-    ["everywhere", "separation"],
-    class extends MapStore {
-      override async listBySubject(subject: string) {
-        const pattern = new RegExp(`^${subject.replaceAll("*", ".*")}$`);
-        return [...this.entries.keys()].filter((key) => pattern.test(this.live(key)?.subject ?? ""));
       }
     },
   ),

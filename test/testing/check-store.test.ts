@@ -15,7 +15,9 @@ import {
 } from "../../src/testing/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { brokenClients, soundClient } from "./broken-clients.js";
-import { brokenStores, StoppedClock } from "./broken-stores.js";
+import { brokenLists } from "./broken-lists.js";
+import { StoppedClock } from "./broken-store.js";
+import { brokenStores } from "./broken-stores.js";
 import { MapStore } from "./map-store.js";
 
 function nameOf({ method, title }: { method: string; title: string }): string {
@@ -53,7 +55,7 @@ function brokenStore(name: string): () => StoreUnderTest {
 const bitten = new Set<string>();
 
 describe("checkStore: a store that", () => {
-  it.each([...brokenStores, ...brokenClients])("$name", async ({ name, breaks: [method, title], loses, create }) => {
+  it.each([...brokenStores, ...brokenLists, ...brokenClients])("$name", async ({ name, breaks: [method, title], loses, create }) => {
     const report = await checkStore({ name, create });
     const broken = report.results.filter(({ error }) => error !== undefined);
     for (const result of broken) bitten.add(nameOf(result));
@@ -80,7 +82,7 @@ describe("checkStore: what it says of", () => {
   it("a store without powers: what takes them is not checked, and nothing that hangs on it is given", async () => {
     const report = await checkStore({ name: "map", create: mapStore });
     const open = report.results.filter(({ notChecked }) => notChecked !== undefined);
-    expect(new Set(open.map(({ method }) => method))).toEqual(new Set(["processes", "outage"]));
+    expect(new Set(open.map(({ method }) => method))).toEqual(new Set(["getMany", "processes", "outage"]));
     expect(open.filter(({ passed, error }) => passed || error !== undefined)).toEqual([]);
     expect(verdicts(report, true)).toEqual([1, "separation"]);
     expect(verdicts(report, false)).toEqual([]);
@@ -173,7 +175,7 @@ describe("checkStore: its surroundings", () => {
     ["another that is no function", { store, now, advance, another: store }, "another must be a function"],
     ["a store without a method", { store: without("touch"), now, advance }, "it has no touch. A store has the methods get, insert,"],
     ["a store without a name", { store: without("name"), now, advance }, "it has no name"],
-    ["an empty store", { store: {}, now, advance }, "it has no get, insert, replace, touch, delete and listBySubject"],
+    ["an empty store", { store: {}, now, advance }, "it has no get, insert, replace, touch, delete, listBySubject and listBySid"],
   ])("%s is a TypeError that says so", async (_what, given, says) => {
     const check = checkStore({ name: "garbage", create: () => given as StoreUnderTest });
     await expect(check).rejects.toThrow(TypeError);
@@ -200,7 +202,7 @@ describe("formatStoreReport", () => {
   it("names under each guarantee that is not given the requirements that are broken, and then what was seen", async () => {
     const report = await checkStore({ name: "broken", create: brokenStore("touch reads the entry and writes it back whole") });
     const text = formatStoreReport(report);
-    expect(text).toMatch(/^The broken store: of \d+ requirements \d+ hold, 3 are broken, 14 were not checked\.\n/);
+    expect(text).toMatch(/^The broken store: of \d+ requirements \d+ hold, 3 are broken, 17 were not checked\.\n/);
     expect(text).toContain("  BROKEN       against a simultaneous replace: the replaced data stays\n");
     expect(text).toContain(
       "  NOT GIVEN    5. No write of an old copy ever overwrites newer tokens.\n" +
@@ -222,5 +224,6 @@ function methodsOf(store: SessionStore): SessionStore {
     touch: (key, lastActive, expiresAt) => store.touch(key, lastActive, expiresAt),
     delete: (key) => store.delete(key),
     listBySubject: (subject) => store.listBySubject(subject),
+    listBySid: (sid) => store.listBySid(sid),
   };
 }

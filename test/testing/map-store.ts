@@ -44,6 +44,10 @@ export class MapStore implements SessionStore {
     return [...this.entries.keys()].filter((key) => this.live(key)?.subject === subject);
   }
 
+  async listBySid(sid: string): Promise<string[]> {
+    return [...this.entries.keys()].filter((key) => this.live(key)?.sid === sid);
+  }
+
   /** What has expired does not exist. */
   protected live(key: string): Stored | undefined {
     const stored = this.entries.get(key);

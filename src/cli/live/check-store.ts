@@ -93,5 +93,6 @@ function bounded(store: SessionStore): SessionStore {
     touch: (key, lastActive, expiresAt) => within(() => store.touch(key, lastActive, expiresAt)),
     delete: (key) => within(() => store.delete(key)),
     listBySubject: (subject) => within(() => store.listBySubject(subject)),
+    listBySid: (sid) => within(() => store.listBySid(sid)),
   };
 }

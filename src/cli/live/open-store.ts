@@ -147,7 +147,7 @@ function inShell(file: string): string {
   return /^[\w./@-]+$/.test(file) ? file : `"${file}"`;
 }
 
-const METHODS = ["get", "insert", "replace", "touch", "delete", "listBySubject"] as const;
+const METHODS = ["get", "insert", "replace", "touch", "delete", "listBySubject", "listBySid"] as const;
 
 /** Returns why a value is not a store. */
 function lackOf(value: unknown, isResult: boolean): string {

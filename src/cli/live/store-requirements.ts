@@ -157,6 +157,16 @@ export const STORE_REQUIREMENTS: readonly StoreRequirement[] = [
     },
   },
   {
+    violation: "does not list an entry under its provider session (`sid`)",
+    harm: "A logout at the provider would not end the session here.",
+    async isMet(trial) {
+      const sid = trial.newKey();
+      const { key } = await trial.inserted({ sid });
+      const keys = await trial.store.listBySid(sid);
+      return keys.length === 1 && keys[0] === key;
+    },
+  },
+  {
     violation: `still returns an entry ${PATIENCE} seconds after it expired`,
     harm: "Sessions would never expire.",
     async isMet(trial) {

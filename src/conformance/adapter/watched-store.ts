@@ -38,6 +38,10 @@ export class WatchedStore implements SessionStore {
     return this.#ask("listBySubject", () => this.#store.listBySubject(subject));
   }
 
+  listBySid(sid: string): Promise<string[]> {
+    return this.#ask("listBySid", () => this.#store.listBySid(sid));
+  }
+
   #ask<Answer>(operation: string, question: () => Promise<Answer>): Promise<Answer> {
     this.operations.push(operation);
     return this.isAway ? Promise.reject(new StoreUnavailableError()) : question();

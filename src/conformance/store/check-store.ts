@@ -83,12 +83,13 @@ interface Checked {
 }
 
 /**
- * Returns the verdict on a guarantee or property. No other process reaches a store in this process, so an unchecked requirement
- * only counts if the guarantee itself needs it.
+ * Returns the verdict on a guarantee or property. An unchecked requirement does not count if it is on an optional method. Nor
+ * does it for a store in this process, which no other process reaches, unless the guarantee itself needs it.
  */
 function isGiven(checked: readonly Checked[], isInProcess: boolean, own: StoreNeed | undefined): boolean | undefined {
   if (checked.some(({ result }) => result.error !== undefined)) return false;
   const open = checked.filter(({ result }) => result.notChecked !== undefined);
-  if (open.some(({ needs }) => !isInProcess || needs === own)) return undefined;
+  const isIgnored = (needs: StoreNeed | undefined) => needs !== own && (isInProcess || needs === "getMany");
+  if (open.some(({ needs }) => !isIgnored(needs))) return undefined;
   return true;
 }

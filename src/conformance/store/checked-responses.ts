@@ -8,6 +8,7 @@ import type { SessionStore } from "../../index.js";
  * @param limit milliseconds for one call
  */
 export function withResponsesChecked(store: SessionStore, limit: number): SessionStore {
+  const getMany = store.getMany?.bind(store);
   return {
     name: store.name,
     ...(store.inProcess !== undefined && { inProcess: store.inProcess }),
@@ -18,6 +19,8 @@ export function withResponsesChecked(store: SessionStore, limit: number): Sessio
     touch: (key, lastActive, expiresAt) => asked("touch", limit, () => store.touch(key, lastActive, expiresAt), isBoolean),
     delete: (key) => asked("delete", limit, () => store.delete(key), isStoredOrUndefined),
     listBySubject: (subject) => asked("listBySubject", limit, () => store.listBySubject(subject), isListOfKeys),
+    listBySid: (sid) => asked("listBySid", limit, () => store.listBySid(sid), isListOfKeys),
+    ...(getMany !== undefined && { getMany: (keys: readonly string[]) => asked("getMany", limit, () => getMany(keys), isMapOfEntries) }),
   };
 }
 
@@ -60,6 +63,14 @@ function isListOfKeys(method: string, answer: unknown): void {
   );
 }
 
+function isMapOfEntries(method: string, answer: unknown): void {
+  assert.ok(answer instanceof Map, `${method} must return a Map of entries, got ${shown(answer)}`);
+  for (const stored of answer.values()) {
+    assert.ok(stored !== undefined, `${method} must leave out a missing entry`);
+    isStoredOrUndefined(method, stored);
+  }
+}
+
 function isStoredOrUndefined(method: string, answer: unknown): void {
   if (answer === undefined) return;
   assert.ok(typeof answer === "object" && answer !== null, `${method} must return an entry or undefined, got ${shown(answer)}`);
@@ -73,6 +84,7 @@ function isStoredOrUndefined(method: string, answer: unknown): void {
   field("expiresAt", "number", false);
   field("lastActive", "number", true);
   field("subject", "string", true);
+  field("sid", "string", true);
   const { summary } = stored;
   assert.ok(
     summary === undefined || summary instanceof Uint8Array,

@@ -1,8 +1,11 @@
 /**
  * A feature that only some stores under test have and some requirements need. `bytes`: a store outside the process, which gets
- * encrypted bytes. `another` and `outage`: the members of that name in `StoreUnderTest`.
+ * encrypted bytes. `another` and `outage`: the members of that name in `StoreUnderTest`. `getMany`: the optional method.
  */
-export type StoreNeed = "bytes" | "another" | "outage";
+export type StoreNeed = "bytes" | "another" | "outage" | OptionalMethod;
+
+/** An optional method of a store. A store without it loses no guarantee, because idpauth has another way. */
+export type OptionalMethod = "getMany";
 
 /** One of the seven guarantees that idpauth gives with a store that meets the requirements. */
 export interface Guarantee {

@@ -117,12 +117,29 @@ class MemoryStore implements SessionStore {
     return isLive ? Promise.resolve(slot.stored) : NOTHING;
   }
 
-  /** Scans all entries in slices. An index by subject would cost memory for every session, and lists are rare. */
-  async listBySubject(subject: string): Promise<string[]> {
+  listBySubject(subject: string): Promise<string[]> {
+    return this.#list("subject", subject);
+  }
+
+  listBySid(sid: string): Promise<string[]> {
+    return this.#list("sid", sid);
+  }
+
+  async getMany(keys: readonly string[]): Promise<ReadonlyMap<string, Stored>> {
+    const found = new Map<string, Stored>();
+    for (const key of keys) {
+      const slot = this.#live(key);
+      if (slot !== undefined) found.set(key, slot.stored);
+    }
+    return found;
+  }
+
+  /** Scans all entries in slices. An index would cost memory for every session, and lists are rare. */
+  async #list(field: "subject" | "sid", hash: string): Promise<string[]> {
     const keys: string[] = [];
     let looked = 0;
     for (const slot of this.#slots.values()) {
-      if (slot.stored.subject === subject && !this.#isExpired(slot)) keys.push(slot.key);
+      if (slot.stored[field] === hash && !this.#isExpired(slot)) keys.push(slot.key);
       looked += 1;
       if (looked % SLICE === 0) await nextTurn();
     }
@@ -194,13 +211,14 @@ class MemoryStore implements SessionStore {
 
 /** Optional fields that are absent stay absent. */
 function storedOf(entry: Entry, version: string, expiresAt: EpochSeconds, lastActive: EpochSeconds | undefined): Stored {
-  const { data, subject, summary } = entry;
+  const { data, subject, sid, summary } = entry;
   return Object.freeze({
     data,
     version,
     expiresAt,
     ...(lastActive !== undefined && { lastActive }),
     ...(subject !== undefined && { subject }),
+    ...(sid !== undefined && { sid }),
     ...(summary !== undefined && { summary }),
   });
 }

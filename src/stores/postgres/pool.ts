@@ -12,7 +12,7 @@ interface Query {
   readonly types: { getTypeParser(): (value: string | Uint8Array) => string };
 }
 
-export type PostgresValue = string | number | Uint8Array | null;
+export type PostgresValue = string | number | Uint8Array | readonly string[] | null;
 
 export interface PostgresResult {
   readonly rowCount: number | null;

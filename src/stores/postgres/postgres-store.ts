@@ -91,7 +91,7 @@ class PostgresSessions implements PostgresStore {
 
   async get(key: string): Promise<Stored | undefined> {
     const { rows } = await this.#run(this.#sql.get, [key, this.#now()]);
-    return storedOf(rows[0]);
+    return rows[0] && storedOf(rows[0]);
   }
 
   async insert(key: string, entry: Entry): Promise<boolean> {
@@ -110,12 +110,20 @@ class PostgresSessions implements PostgresStore {
   async delete(key: string): Promise<Stored | undefined> {
     const { rows } = await this.#run(this.#sql.remove, [key, this.#now()]);
     const [row] = rows;
-    return row?.[6] === "true" ? storedOf(row) : undefined;
+    return row?.[7] === "true" ? storedOf(row) : undefined;
   }
 
   async listBySubject(subject: string): Promise<string[]> {
-    const { rows } = await this.#run(this.#sql.listBySubject, [subject, this.#now()]);
-    return rows.map(([key]) => String(key));
+    return this.#list(this.#sql.listBySubject, subject);
+  }
+
+  async listBySid(sid: string): Promise<string[]> {
+    return this.#list(this.#sql.listBySid, sid);
+  }
+
+  async getMany(keys: readonly string[]): Promise<ReadonlyMap<string, Stored>> {
+    const { rows } = await this.#run(this.#sql.getMany, [keys, this.#now()]);
+    return new Map(rows.map((row) => [String(row[7]), storedOf(row)]));
   }
 
   async migrate(): Promise<void> {
@@ -124,6 +132,11 @@ class PostgresSessions implements PostgresStore {
 
   close(): Promise<void> {
     return this.#stopSweep();
+  }
+
+  async #list(text: string, hash: string): Promise<string[]> {
+    const { rows } = await this.#run(text, [hash, this.#now()]);
+    return rows.map(([key]) => String(key));
   }
 
   async #sweepSlice(): Promise<boolean> {
@@ -181,14 +194,15 @@ function withoutData(error: unknown, code: string | undefined): unknown {
   return Object.assign(new Error(message), { code });
 }
 
-/** Returns the values in the order of the statements: expiresAt, lastActive, subject, summary, data. */
+/** Returns the values in the order of the statements: expiresAt, lastActive, subject, sid, summary, data. */
 function valuesOf(entry: Entry): PostgresValue[] {
-  const { data, expiresAt, lastActive, subject, summary } = entry;
+  const { data, expiresAt, lastActive, subject, sid, summary } = entry;
   if (!(data instanceof Uint8Array)) throw new TypeError("postgresStore: data must be bytes (encrypted records).");
   return [
     finite(expiresAt, "expiresAt"),
     lastActive === undefined ? null : finite(lastActive, "lastActive"),
     subject ?? null,
+    sid ?? null,
     summary ?? null,
     data,
   ];
@@ -200,15 +214,15 @@ function finite(seconds: number, field: string): number {
   return seconds;
 }
 
-function storedOf(row: readonly (string | null)[] | undefined): Stored | undefined {
-  if (row === undefined) return undefined;
-  const [version, expiresAt, lastActive, subject, summary, data] = row;
+function storedOf(row: readonly (string | null)[]): Stored {
+  const [version, expiresAt, lastActive, subject, sid, summary, data] = row;
   return {
     version: String(version),
     expiresAt: Number(expiresAt),
     data: bytesOf(data ?? ""),
     ...(typeof lastActive === "string" && { lastActive: Number(lastActive) }),
     ...(typeof subject === "string" && { subject }),
+    ...(typeof sid === "string" && { sid }),
     ...(typeof summary === "string" && { summary: bytesOf(summary) }),
   };
 }

@@ -46,6 +46,7 @@ BEGIN
       expires_at double precision NOT NULL,
       last_active double precision,
       subject text COLLATE "C",
+      sid text COLLATE "C",
       summary bytea,
       data bytea NOT NULL,
       spacer text NOT NULL GENERATED ALWAYS AS (repeat(' ', 2048)) STORED
@@ -54,10 +55,12 @@ BEGIN
       ALTER COLUMN data SET STORAGE EXTERNAL,
       ALTER COLUMN key SET STORAGE MAIN,
       ALTER COLUMN subject SET STORAGE MAIN,
+      ALTER COLUMN sid SET STORAGE MAIN,
       ALTER COLUMN summary SET STORAGE MAIN,
       ALTER COLUMN spacer SET STORAGE MAIN;
     CREATE INDEX ON ${name} (expires_at);
     CREATE INDEX ON ${name} (subject) WHERE subject IS NOT NULL;
+    CREATE INDEX ON ${name} (sid) WHERE sid IS NOT NULL;
   END IF;
 END
 $idpauth$;
@@ -69,9 +72,11 @@ export interface Sql {
   readonly migrate: string;
   /** key, now */
   readonly get: string;
-  /** key, now, expiresAt, lastActive, subject, summary, data */
+  /** keys as an array, now; the key is the last column */
+  readonly getMany: string;
+  /** key, now, expiresAt, lastActive, subject, sid, summary, data */
   readonly insert: string;
-  /** key, now, expiresAt, lastActive, subject, summary, data, version */
+  /** key, now, expiresAt, lastActive, subject, sid, summary, data, version */
   readonly replace: string;
   /** key, now, expiresAt, lastActive */
   readonly touch: string;
@@ -79,6 +84,8 @@ export interface Sql {
   readonly remove: string;
   /** subject, now */
   readonly listBySubject: string;
+  /** sid, now */
+  readonly listBySid: string;
   /** now */
   readonly sweep: string;
 }
@@ -98,23 +105,25 @@ export function sqlFor(table: string): Sql {
   const name = quotedTable(table);
   const now = (parameter: string, clock = "clock_timestamp()"): string =>
     `COALESCE(${parameter}::float8, extract(epoch FROM ${clock})::float8)`;
-  const columns = "version::text, expires_at::text, last_active::text, subject, encode(summary, 'base64'), encode(data, 'base64')";
+  const columns = "version::text, expires_at::text, last_active::text, subject, sid, encode(summary, 'base64'), encode(data, 'base64')";
   return {
     migrate: postgresMigration(table),
     get: `SELECT ${columns} FROM ${name} WHERE key = $1 AND expires_at > ${now("$2")}`,
-    insert: `INSERT INTO ${name} AS present (key, version, expires_at, last_active, subject, summary, data)
-VALUES ($1, gen_random_uuid(), $3::float8, $4::float8, $5, $6::bytea, $7::bytea)
+    getMany: `SELECT ${columns}, key FROM ${name} WHERE key = ANY ($1::text[]) AND expires_at > ${now("$2")}`,
+    insert: `INSERT INTO ${name} AS present (key, version, expires_at, last_active, subject, sid, summary, data)
+VALUES ($1, gen_random_uuid(), $3::float8, $4::float8, $5, $6, $7::bytea, $8::bytea)
 ON CONFLICT (key) DO UPDATE SET version = excluded.version, expires_at = excluded.expires_at, last_active = excluded.last_active,
-  subject = excluded.subject, summary = excluded.summary, data = excluded.data
+  subject = excluded.subject, sid = excluded.sid, summary = excluded.summary, data = excluded.data
 WHERE present.expires_at <= ${now("$2")}`,
     // GREATEST leaves out what is null.
     replace: `UPDATE ${name} SET version = gen_random_uuid(), expires_at = GREATEST(expires_at, $3::float8),
-  last_active = GREATEST(last_active, $4::float8), subject = $5, summary = $6::bytea, data = $7::bytea
-WHERE key = $1 AND version::text = $8 AND expires_at > ${now("$2")}`,
+  last_active = GREATEST(last_active, $4::float8), subject = $5, sid = $6, summary = $7::bytea, data = $8::bytea
+WHERE key = $1 AND version::text = $9 AND expires_at > ${now("$2")}`,
     touch: `UPDATE ${name} SET expires_at = GREATEST(expires_at, $3::float8), last_active = GREATEST(last_active, $4::float8)
 WHERE key = $1 AND expires_at > ${now("$2")}`,
     remove: `DELETE FROM ${name} WHERE key = $1 RETURNING ${columns}, (expires_at > ${now("$2")})::text`,
     listBySubject: `SELECT key FROM ${name} WHERE subject = $1 AND expires_at > ${now("$2")}`,
+    listBySid: `SELECT key FROM ${name} WHERE sid = $1 AND expires_at > ${now("$2")}`,
     // The sweep leaves locked rows for the next time, so it never waits.
     sweep: `DELETE FROM ${name} WHERE ctid = ANY (ARRAY(
   SELECT ctid FROM ${name} WHERE expires_at <= ${now("$1", "statement_timestamp()")}

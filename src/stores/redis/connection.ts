@@ -7,6 +7,8 @@ export type RedisCommand = readonly [name: string, ...args: (string | Buffer)[]]
 export interface RedisConnection {
   /** Sends a command to the primary of `key`. Strings in the reply are Buffers. Rejects or throws with the client's own error. */
   send(key: string, command: RedisCommand): Promise<unknown>;
+  /** True: a command may name keys of one node only. */
+  readonly isCluster: boolean;
   /** False: the application has not connected the client, or has closed it. */
   isOpen(): boolean;
   /** Mistakes in the client's options, without I/O. */

@@ -34,6 +34,7 @@ export function ioRedisConnection(client: IoRedis): RedisConnection {
     // `callBuffer` loses the command's name under `enableAutoPipelining`.
     send: (_key, [name, ...args]) =>
       ((client as unknown as Record<string, BufferCommand>)[`${name.toLowerCase()}Buffer`] ?? client.callBuffer).apply(client, args),
+    isCluster: client.isCluster === true,
     // The client connects by itself.
     isOpen: () => true,
     problems: () => problemsOf(client),

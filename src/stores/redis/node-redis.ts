@@ -33,7 +33,7 @@ export function nodeRedisConnection(client: NodeRedis): RedisConnection {
     if (isSentinel(client)) return (_key, command) => client.sendCommand(false, command, COMMAND_OPTIONS);
     return (_key, command) => client.sendCommand(command, COMMAND_OPTIONS);
   };
-  return { send: send(), isOpen: () => client.isOpen, problems: () => problemsOf(client) };
+  return { send: send(), isCluster: isCluster(client), isOpen: () => client.isOpen, problems: () => problemsOf(client) };
 }
 
 /** Only a client for one server has public options. */

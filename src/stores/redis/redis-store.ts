@@ -5,7 +5,7 @@ import type { EpochSeconds } from "../../clock.js";
 import { connectionOf, type RedisClient } from "./client.js";
 import type { RedisCommand, RedisConnection } from "./connection.js";
 import { DELETE, INDEX, INSERT, REPLACE, TOUCH, type RedisScript } from "./scripts.js";
-import { HEAD_LENGTH, packEntry, stampDigits, unpackEntry, VERSION_BYTES } from "./value.js";
+import { HEAD_LENGTH, packEntry, placeOf, stampDigits, unpackEntry, VERSION_BYTES } from "./value.js";
 import { checkTimeout, DEFAULT_STORE_TIMEOUT, withinTime } from "../time-limit.js";
 
 export type { RedisClient };
@@ -13,15 +13,18 @@ export type { RedisClient };
 export interface RedisStoreOptions {
   /**
    * Prefix of every key, by default `idpauth:`. Two applications on one server need two prefixes. The keys are
-   * `{prefix}session:KEY` and `{prefix}subject:HASH`.
+   * `{prefix}session:KEY`, `{prefix}subject:HASH` and `{prefix}sid:HASH`.
    */
   readonly prefix?: string;
   /** Milliseconds for one operation, however many commands it takes. Default and maximum 2000. */
   readonly timeout?: number;
 }
 
-/** Records that are checked together while a subject is listed. */
+/** Records that are checked together while a list is made. */
 const LIST_BATCH = 100;
+/** The fields that a session is listed by. Each has its index. */
+const FIELDS = ["subject", "sid"] as const;
+type Field = (typeof FIELDS)[number];
 /** The first round finds out what to index. Each further round lost a race against another writer. */
 const MAX_ROUNDS = 5;
 
@@ -54,25 +57,28 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   return new RedisStore(connectionOf(client), prefix, timeout);
 }
 
+/** What an entry is listed by. An empty text counts as absent. */
+type Labels = Readonly<Partial<Record<Field, string | undefined>>>;
+
 /** Sends a command to the primary of `key`; rejects once the operation has ended. */
 type Send = (key: string, command: RedisCommand) => Promise<unknown>;
 
 /**
- * The index by subject has another key, on a Cluster on another node, so no step covers both. The order of the steps
- * guarantees that the index of a subject names every live entry of the subject. The reverse is not guaranteed: a reader of the
- * index checks each record.
+ * The indexes by subject and by sid have other keys, on a Cluster on other nodes, so no step covers an index and the record. The
+ * order of the steps guarantees that an index names every live entry of its subject or sid. The reverse is not guaranteed: a
+ * reader of the index checks each record. In the table, "index" means both indexes, written at once.
  *
  * | Operation | Steps | After the first step alone |
  * |---|---|---|
  * | insert | index, record | The index names a missing key until that entry would have expired. |
- * | replace, same subject and expiry | record | |
- * | replace, other subject or later expiry | record says "index first", index, record | The old record stands. Both indexes name it. |
+ * | replace, same subject, sid and expiry | record | |
+ * | replace, another of them or later expiry | record says "index first", index, record | The old record stands. Its indexes name it. |
  * | touch, stamp alone | record | |
  * | touch, later expiry | stamp, and the record says "index first"; index, record | The record has the stamp. Its index entry outlives it. |
  * | delete | record, index | As for insert. |
  *
- * After a change of subject the old index keeps its entry until the entry expires. Removing it could hit a writer that goes
- * back to the old subject, as two processes do during a key rotation. Listing removes nothing either: a key without a record may be an insert
+ * After a change of subject or sid the old index keeps its entry until the entry expires. Removing it could hit a writer that goes
+ * back to the old one, as two processes do during a key rotation. Listing removes nothing either: a key without a record may be an insert
  * between its two steps.
  */
 class RedisStore implements SessionStore {
@@ -80,13 +86,13 @@ class RedisStore implements SessionStore {
 
   readonly #connection: RedisConnection;
   readonly #sessionPrefix: string;
-  readonly #subjectPrefix: string;
+  readonly #indexPrefixes: Readonly<Record<Field, string>>;
   readonly #timeout: number;
 
   constructor(connection: RedisConnection, prefix: string, timeout: number) {
     this.#connection = connection;
     this.#sessionPrefix = `${prefix}session:`;
-    this.#subjectPrefix = `${prefix}subject:`;
+    this.#indexPrefixes = { subject: `${prefix}subject:`, sid: `${prefix}sid:` };
     this.#timeout = timeout;
   }
 
@@ -103,7 +109,7 @@ class RedisStore implements SessionStore {
   insert(key: string, entry: Entry): Promise<boolean> {
     return this.#operation(async (send) => {
       const value = packEntry(entry, newVersion());
-      if (entry.subject !== undefined) await this.#index(send, entry.subject, key, stampDigits(entry.expiresAt));
+      await this.#index(send, key, stampDigits(entry.expiresAt), entry);
       const [outcome] = (await run(send, INSERT, this.#sessionPrefix + key, value)) as [unknown];
       return Number(outcome) === 1;
     });
@@ -120,8 +126,7 @@ class RedisStore implements SessionStore {
 
   async delete(key: string): Promise<Stored | undefined> {
     const stored = await this.#operation(async (send) => entryOf(await run(send, DELETE, this.#sessionPrefix + key)));
-    if (stored?.subject !== undefined) {
-      const index = this.#subjectPrefix + stored.subject;
+    for (const index of this.#indexesOf(stored)) {
       // The entry is gone, and readers ignore what is left in the index.
       this.#operation((send) => send(index, ["ZREM", index, key])).catch(() => undefined);
     }
@@ -129,11 +134,36 @@ class RedisStore implements SessionStore {
   }
 
   listBySubject(subject: string): Promise<string[]> {
-    return this.#operation((send) => this.#list(send, subject));
+    return this.#operation((send) => this.#list(send, "subject", subject));
   }
 
-  async #list(send: Send, subject: string): Promise<string[]> {
-    const name = this.#subjectPrefix + subject;
+  listBySid(sid: string): Promise<string[]> {
+    return this.#operation((send) => this.#list(send, "sid", sid));
+  }
+
+  getMany(keys: readonly string[]): Promise<ReadonlyMap<string, Stored>> {
+    const names = keys.map((key) => this.#sessionPrefix + key);
+    return this.#operation(async (send) => {
+      const values = await this.#values(send, names);
+      const found = new Map<string, Stored>();
+      for (const [index, key] of keys.entries()) {
+        const stored = entryOf(values[index]);
+        if (stored !== undefined) found.set(key, stored);
+      }
+      return found;
+    });
+  }
+
+  /** One command; on a Cluster one for each name, because the names are on several nodes. */
+  async #values(send: Send, names: readonly string[]): Promise<unknown[]> {
+    const [first] = names;
+    if (first === undefined) return [];
+    if (this.#connection.isCluster) return Promise.all(names.map((name) => send(name, ["GET", name])));
+    return (await send(first, ["MGET", ...names])) as unknown[];
+  }
+
+  async #list(send: Send, field: Field, hash: string): Promise<string[]> {
+    const name = this.#indexPrefixes[field] + hash;
     const keys = new Set<string>();
     let cursor = "0";
     do {
@@ -145,38 +175,48 @@ class RedisStore implements SessionStore {
       // The server returns a small index in one page, whatever COUNT says.
       for (let from = 0; from < named.length; from += LIST_BATCH) {
         const batch = named.slice(from, from + LIST_BATCH);
-        const belongs = await Promise.all(batch.map((key) => this.#hasSubject(send, key, subject)));
+        const belongs = await Promise.all(batch.map((key) => this.#has(send, key, field, Buffer.from(hash))));
         batch.filter((_, index) => belongs[index]).forEach((key) => keys.add(key));
       }
     } while (cursor !== "0");
     return [...keys];
   }
 
-  async #hasSubject(send: Send, key: string, subject: string): Promise<boolean> {
+  async #has(send: Send, key: string, field: Field, hash: Buffer): Promise<boolean> {
     const name = this.#sessionPrefix + key;
-    // One byte more than the subject, so that a longer subject differs.
-    const end = HEAD_LENGTH + Buffer.byteLength(subject);
-    const start = (await send(name, ["GETRANGE", name, "0", String(end)])) as Buffer;
-    return start.length > 0 && unpackEntry(start).subject === subject;
+    // Subject and sid are equally long, so the first read has both.
+    for (let end = HEAD_LENGTH + 2 * hash.length; ;) {
+      const start = (await send(name, ["GETRANGE", name, "0", String(end - 1)])) as Buffer;
+      if (start.length === 0) return false;
+      const [from, to] = placeOf(field, start);
+      if (to - from !== hash.length) return false;
+      if (to <= start.length) return start.subarray(from, to).equals(hash);
+      end = to;
+    }
   }
 
   /** Runs a script again after each index entry that it asks for. */
   async #write(send: Send, script: RedisScript, key: string, argumentsOf: () => (string | Buffer)[]): Promise<boolean> {
     const args = argumentsOf();
-    let indexed = ["", "0"];
+    let indexed = ["0", "", ""];
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const reply = (await run(send, script, this.#sessionPrefix + key, ...args, ...indexed)) as [unknown, Buffer, Buffer];
+      const reply = (await run(send, script, this.#sessionPrefix + key, ...args, ...indexed)) as [unknown, ...Buffer[]];
       const [outcome, ...missing] = reply;
       if (Number(outcome) !== 2) return Number(outcome) === 1;
-      const [subject, until] = missing.map(String) as [string, string];
-      await this.#index(send, subject, key, until);
-      indexed = [subject, until];
+      indexed = missing.map(String);
+      const [until = "", subject, sid] = indexed;
+      await this.#index(send, key, until, { subject, sid });
     }
     throw new StoreUnavailableError("Too many writers change one session at once.");
   }
 
-  #index(send: Send, subject: string, key: string, until: string): Promise<unknown> {
-    return run(send, INDEX, this.#subjectPrefix + subject, key, until);
+  #index(send: Send, key: string, until: string, entry: Labels): Promise<unknown> {
+    return Promise.all(this.#indexesOf(entry).map((index) => run(send, INDEX, index, key, until)));
+  }
+
+  /** Returns the names of the indexes that an entry is in. */
+  #indexesOf(entry: Labels = {}): string[] {
+    return FIELDS.flatMap((field) => (entry[field] ? this.#indexPrefixes[field] + entry[field] : []));
   }
 
   async #operation<Result>(work: (send: Send) => Promise<Result>): Promise<Result> {
@@ -215,7 +255,7 @@ async function run(send: Send, { source, sha1 }: RedisScript, name: string, ...a
 }
 
 function entryOf(value: unknown): Stored | undefined {
-  return value === null ? undefined : unpackEntry(value as Buffer);
+  return value === null || value === undefined ? undefined : unpackEntry(value as Buffer);
 }
 
 function newVersion(): string {

@@ -28,9 +28,9 @@ function script(body: string): RedisScript {
 
 /** Reads the head. Ends the script if the key is missing or has another format. */
 const READ_HEAD = `
-local head = redis.call('GETRANGE', KEYS[1], 0, 70)
+local head = redis.call('GETRANGE', KEYS[1], 0, 78)
 if head == '' then return {0} end
-if #head < 71 or string.sub(head, 1, 1) ~= '1' then
+if #head < 79 or string.sub(head, 1, 1) ~= '1' then
   return redis.error_reply('IDPAUTHFORMAT another version of idpauth wrote this entry')
 end`;
 
@@ -53,8 +53,8 @@ return {0}
 `);
 
 /**
- * ARGV: value, version to replace, subject and end of its index entry ('' and '0': not indexed yet).
- * Returns {1}: written; {0}: changed or gone; {2, subject, expiresAt}: nothing written, index the subject until then first.
+ * ARGV: value, version to replace, end of the entries of its subject and sid in their indexes ('0': not indexed yet).
+ * Returns {1}: written; {0}: changed or gone; {2, expiresAt, subject, sid}: nothing written, index both until then first.
  */
 export const REPLACE = script(`
 ${EXPIRY}
@@ -69,19 +69,20 @@ if moved then expires = string.sub(value, 24, 39) end
 local active = string.sub(head, 40, 55)
 local given = tonumber(string.sub(value, 40, 55))
 if given and given > (tonumber(active) or -1) then active = string.sub(value, 40, 55) end
-local length = tonumber(string.sub(value, 56, 63))
-if length and tonumber(ARGV[4]) < tonumber(expires) then
-  local subject = string.sub(value, 72, 71 + length)
-  local same = tonumber(string.sub(head, 56, 63)) == length and redis.call('GETRANGE', KEYS[1], 71, 70 + length) == subject
-  if moved or not same then return {2, subject, expires} end
+local subject = tonumber(string.sub(value, 56, 63)) or 0
+local both = subject + (tonumber(string.sub(value, 64, 71)) or 0)
+if both > 0 and tonumber(ARGV[3]) < tonumber(expires) then
+  local hashes = string.sub(value, 80, 79 + both)
+  local same = string.sub(head, 56, 71) == string.sub(value, 56, 71) and redis.call('GETRANGE', KEYS[1], 79, 78 + both) == hashes
+  if moved or not same then return {2, expires, string.sub(hashes, 1, subject), string.sub(hashes, subject + 1)} end
 end
 redis.call('SET', KEYS[1], string.sub(value, 1, 23) .. expires .. active .. string.sub(value, 56), 'PXAT', expiry(expires))
 return {1}
 `);
 
 /**
- * ARGV: lastActive or '', expiresAt, subject and end of its index entry as for REPLACE.
- * Returns {1}: moved where later; {0}: gone; {2, subject, expiresAt}: expiresAt not moved, index the subject until then first.
+ * ARGV: lastActive or '', expiresAt, '', subject and sid that their indexes have until then.
+ * Returns {1}: moved where later; {0}: gone; {2, expiresAt, subject, sid}: expiresAt not moved, index both until then first.
  */
 export const TOUCH = script(`
 ${EXPIRY}
@@ -89,10 +90,12 @@ ${READ_HEAD}
 local given = tonumber(ARGV[1])
 if given and given > (tonumber(string.sub(head, 40, 55)) or -1) then redis.call('SETRANGE', KEYS[1], 39, ARGV[1]) end
 if tonumber(ARGV[2]) > tonumber(string.sub(head, 24, 39)) then
-  local length = tonumber(string.sub(head, 56, 63))
-  if length and length > 0 then
-    local subject = redis.call('GETRANGE', KEYS[1], 71, 70 + length)
-    if subject ~= ARGV[3] then return {2, subject, ARGV[2]} end
+  local length = tonumber(string.sub(head, 56, 63)) or 0
+  local both = length + (tonumber(string.sub(head, 64, 71)) or 0)
+  if both > 0 then
+    local hashes = redis.call('GETRANGE', KEYS[1], 79, 78 + both)
+    local subject, sid = string.sub(hashes, 1, length), string.sub(hashes, length + 1)
+    if subject ~= ARGV[4] or sid ~= ARGV[5] then return {2, ARGV[2], subject, sid} end
   end
   redis.call('SETRANGE', KEYS[1], 23, ARGV[2])
   redis.call('PEXPIREAT', KEYS[1], expiry(ARGV[2]))
@@ -107,7 +110,7 @@ if value then redis.call('DEL', KEYS[1]) end
 return value
 `);
 
-/** The index of one subject. ARGV: session key, expiresAt. Removes expired members, and expires with its last member. */
+/** The index of one subject or sid. ARGV: session key, expiresAt. Removes expired members, and expires with its last member. */
 export const INDEX = script(`
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', redis.call('TIME')[1])
 redis.call('ZADD', KEYS[1], 'GT', ARGV[2], ARGV[1])

@@ -13,17 +13,19 @@ import type { EpochSeconds } from "../../clock.js";
  * | 23 to 38 | expiresAt, decimal digits |
  * | 39 to 54 | lastActive, decimal digits; dashes: absent |
  * | 55 to 62 | length of the subject in bytes; dashes: absent |
- * | 63 to 70 | length of the summary; dashes: absent |
- * | from 71 | subject, summary, data |
+ * | 63 to 70 | length of the sid; dashes: absent |
+ * | 71 to 78 | length of the summary; dashes: absent |
+ * | from 79 | subject, sid, summary, data |
  */
 const FORMAT = "1";
 const VERSION_AT = 1;
 const EXPIRES_AT = 23;
 const ACTIVE_AT = 39;
 const SUBJECT_LENGTH_AT = 55;
-const SUMMARY_LENGTH_AT = 63;
+const SID_LENGTH_AT = 63;
+const SUMMARY_LENGTH_AT = 71;
 /** Bytes before the subject. */
-export const HEAD_LENGTH = 71;
+export const HEAD_LENGTH = 79;
 
 /** Random bytes of a version, enough that no version occurs twice. */
 export const VERSION_BYTES = 16;
@@ -42,15 +44,18 @@ export function packEntry(entry: Entry, version: string): Buffer {
   const { data, expiresAt, lastActive, summary } = entry;
   if (!(data instanceof Uint8Array)) throw new TypeError("redisStore: data must be bytes (Uint8Array).");
   const subject = entry.subject === undefined ? undefined : Buffer.from(entry.subject);
+  const sid = entry.sid === undefined ? undefined : Buffer.from(entry.sid);
   const head =
     FORMAT +
     version +
     stampDigits(expiresAt) +
     (lastActive === undefined ? ABSENT.repeat(STAMP_DIGITS) : stampDigits(lastActive)) +
     lengthDigits(subject) +
+    lengthDigits(sid) +
     lengthDigits(summary);
   const parts: Uint8Array[] = [Buffer.from(head, "latin1")];
   if (subject !== undefined) parts.push(subject);
+  if (sid !== undefined) parts.push(sid);
   if (summary !== undefined) parts.push(summary);
   parts.push(data);
   return Buffer.concat(parts);
@@ -62,23 +67,36 @@ export function packEntry(entry: Entry, version: string): Buffer {
  * @throws StoreUnavailableError if this version of the store did not write the value
  */
 export function unpackEntry(value: Buffer): Stored {
-  if (value.length < HEAD_LENGTH || value.toString("latin1", 0, VERSION_AT) !== FORMAT) {
-    throw new StoreUnavailableError("Another program or another version of idpauth wrote the value of a session's key in Redis.");
-  }
-  const head = value.toString("latin1", 0, HEAD_LENGTH);
+  const head = headOf(value);
   const lastActive = digitsAt(head, ACTIVE_AT, STAMP_DIGITS);
   const subjectLength = digitsAt(head, SUBJECT_LENGTH_AT, LENGTH_DIGITS);
+  const sidLength = digitsAt(head, SID_LENGTH_AT, LENGTH_DIGITS);
   const summaryLength = digitsAt(head, SUMMARY_LENGTH_AT, LENGTH_DIGITS);
-  const summaryAt = HEAD_LENGTH + (subjectLength ?? 0);
+  const sidAt = HEAD_LENGTH + (subjectLength ?? 0);
+  const summaryAt = sidAt + (sidLength ?? 0);
   const dataAt = summaryAt + (summaryLength ?? 0);
   return {
     data: value.subarray(dataAt),
     version: head.slice(VERSION_AT, EXPIRES_AT),
     expiresAt: digitsAt(head, EXPIRES_AT, STAMP_DIGITS) ?? 0,
     ...(lastActive !== undefined && { lastActive }),
-    ...(subjectLength !== undefined && { subject: value.toString("utf8", HEAD_LENGTH, summaryAt) }),
+    ...(subjectLength !== undefined && { subject: value.toString("utf8", HEAD_LENGTH, sidAt) }),
+    ...(sidLength !== undefined && { sid: value.toString("utf8", sidAt, summaryAt) }),
     ...(summaryLength !== undefined && { summary: value.subarray(summaryAt, dataAt) }),
   };
+}
+
+/** Returns the place of the subject or the sid in a stored value, of which `start` is the beginning. */
+export function placeOf(field: "subject" | "sid", start: Buffer): [from: number, to: number] {
+  const head = headOf(start);
+  const sidAt = HEAD_LENGTH + (digitsAt(head, SUBJECT_LENGTH_AT, LENGTH_DIGITS) ?? 0);
+  return field === "subject" ? [HEAD_LENGTH, sidAt] : [sidAt, sidAt + (digitsAt(head, SID_LENGTH_AT, LENGTH_DIGITS) ?? 0)];
+}
+
+function headOf(value: Buffer): string {
+  const head = value.toString("latin1", 0, HEAD_LENGTH);
+  if (head.length === HEAD_LENGTH && head.startsWith(FORMAT)) return head;
+  throw new StoreUnavailableError("Another program or another version of idpauth wrote the value of a session's key in Redis.");
 }
 
 /** Returns the stored form of a time. */
@@ -89,7 +107,7 @@ export function stampDigits(stamp: EpochSeconds): string {
 
 function lengthDigits(part: Uint8Array | undefined): string {
   if (part === undefined) return ABSENT.repeat(LENGTH_DIGITS);
-  if (part.length > MAX_LENGTH) throw new TypeError("redisStore: subject and summary must be smaller than 100 MB.");
+  if (part.length > MAX_LENGTH) throw new TypeError("redisStore: subject, sid and summary must be smaller than 100 MB.");
   return String(part.length).padStart(LENGTH_DIGITS, "0");
 }
 

@@ -5,7 +5,7 @@ import { SetupError } from "./failure.js";
 const APPLICATION_ID = 0x69647061;
 const SCHEMA_VERSION = 1;
 
-/** The stamps precede the data, so that a new stamp changes a single page. A pending login has no subject, and is not indexed by it. */
+/** The stamps precede the data, so that a new stamp changes a single page. A pending login has no subject and no sid, and is in neither index. */
 const CREATE = `
   CREATE TABLE idpauth_sessions (
     key TEXT NOT NULL PRIMARY KEY,
@@ -13,11 +13,13 @@ const CREATE = `
     expires_at INTEGER NOT NULL,
     last_active INTEGER,
     subject TEXT,
+    sid TEXT,
     summary BLOB,
     data BLOB NOT NULL
   ) STRICT;
   CREATE INDEX idpauth_sessions_expiry ON idpauth_sessions (expires_at);
   CREATE INDEX idpauth_sessions_subject ON idpauth_sessions (subject) WHERE subject IS NOT NULL;
+  CREATE INDEX idpauth_sessions_sid ON idpauth_sessions (sid) WHERE sid IS NOT NULL;
   PRAGMA application_id = ${String(APPLICATION_ID)};
   PRAGMA user_version = ${String(SCHEMA_VERSION)};
 `;
@@ -28,6 +30,7 @@ export interface Row {
   readonly expires_at: number;
   readonly last_active: number | null;
   readonly subject: string | null;
+  readonly sid: string | null;
   readonly summary: Uint8Array | null;
   readonly data: Uint8Array;
 }
@@ -38,20 +41,23 @@ const STATEMENTS = {
   commit: "COMMIT",
   rollback: "ROLLBACK",
   /** key, now */
-  get: `SELECT version, expires_at, last_active, subject, summary, data
+  get: `SELECT version, expires_at, last_active, subject, sid, summary, data
         FROM idpauth_sessions WHERE key = ? AND expires_at > ?`,
-  /** key, version, expires_at, last_active, subject, summary, data, now */
-  insert: `INSERT INTO idpauth_sessions (key, version, expires_at, last_active, subject, summary, data)
-           VALUES (?, ?, ?, ?, ?, ?, ifnull(?, x''))
+  /** keys as a JSON array, now */
+  getMany: `SELECT key, version, expires_at, last_active, subject, sid, summary, data
+            FROM idpauth_sessions WHERE key IN (SELECT value FROM json_each(?)) AND expires_at > ?`,
+  /** key, version, expires_at, last_active, subject, sid, summary, data, now */
+  insert: `INSERT INTO idpauth_sessions (key, version, expires_at, last_active, subject, sid, summary, data)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ifnull(?, x''))
            ON CONFLICT (key) DO UPDATE SET
              version = excluded.version, expires_at = excluded.expires_at, last_active = excluded.last_active,
-             subject = excluded.subject, summary = excluded.summary, data = excluded.data
+             subject = excluded.subject, sid = excluded.sid, summary = excluded.summary, data = excluded.data
            WHERE idpauth_sessions.expires_at <= ?`,
-  /** version, expires_at, last_active three times, subject, summary, data, key, expected version, now */
+  /** version, expires_at, last_active three times, subject, sid, summary, data, key, expected version, now */
   replace: `UPDATE idpauth_sessions SET
               version = ?, expires_at = max(expires_at, ?),
               last_active = CASE WHEN ? IS NULL OR last_active > ? THEN last_active ELSE ? END,
-              subject = ?, summary = ?, data = ifnull(?, x'')
+              subject = ?, sid = ?, summary = ?, data = ifnull(?, x'')
             WHERE key = ? AND version = ? AND expires_at > ?`,
   /** key, now */
   stamps: "SELECT expires_at, last_active FROM idpauth_sessions WHERE key = ? AND expires_at > ?",
@@ -61,10 +67,13 @@ const STATEMENTS = {
   renew: "UPDATE idpauth_sessions SET expires_at = ? WHERE key = ?",
   /** key */
   remove: `DELETE FROM idpauth_sessions WHERE key = ?
-           RETURNING version, expires_at, last_active, subject, summary, data`,
+           RETURNING version, expires_at, last_active, subject, sid, summary, data`,
   /** subject, the last rowid seen, now, limit */
   bySubject: `SELECT rowid AS position, key FROM idpauth_sessions
               WHERE subject = ? AND rowid > ? AND expires_at > ? ORDER BY rowid LIMIT ?`,
+  /** sid, the last rowid seen, now, limit */
+  bySid: `SELECT rowid AS position, key FROM idpauth_sessions
+          WHERE sid = ? AND rowid > ? AND expires_at > ? ORDER BY rowid LIMIT ?`,
   /** now */
   anyExpired: "SELECT 1 AS found FROM idpauth_sessions WHERE expires_at <= ? LIMIT 1",
   /** now, limit */

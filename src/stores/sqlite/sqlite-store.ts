@@ -3,7 +3,7 @@ import { StoreUnavailableError } from "../../errors.js";
 import type { Entry, SessionStore, Stored, StoreProblem } from "../../ports/session-store.js";
 import { epochSeconds, systemClock, type Clock, type EpochSeconds } from "../../clock.js";
 import { handedIn, ownFile, type ConnectionSource } from "./connection.js";
-import type { SqliteDatabase } from "./driver.js";
+import type { SqliteDatabase, SqliteValue } from "./driver.js";
 import { isLocked, unavailable } from "./failure.js";
 import type { Connection, Row, Statements } from "./schema.js";
 import { WriteQueue } from "./writes.js";
@@ -102,16 +102,16 @@ class SqliteSessions implements SqliteStore {
 
   insert(key: string, entry: Entry): Promise<boolean> {
     return this.#write(({ insert }) => {
-      const { expiresAt, lastActive, subject, summary } = entry;
-      const values = [newVersion(), expiresAt, lastActive ?? null, subject ?? null, summary ?? null, bytesOf(entry)];
+      const { expiresAt, lastActive } = entry;
+      const values = [newVersion(), expiresAt, lastActive ?? null, ...contentOf(entry)];
       return Number(insert.run(key, ...values, this.#now()).changes) === 1;
     });
   }
 
   replace(key: string, entry: Entry, version: string): Promise<boolean> {
     return this.#write(({ replace }) => {
-      const { expiresAt, lastActive = null, subject, summary } = entry;
-      const values = [newVersion(), expiresAt, lastActive, lastActive, lastActive, subject ?? null, summary ?? null, bytesOf(entry)];
+      const { expiresAt, lastActive = null } = entry;
+      const values = [newVersion(), expiresAt, lastActive, lastActive, lastActive, ...contentOf(entry)];
       return Number(replace.run(...values, key, version, this.#now()).changes) === 1;
     });
   }
@@ -134,12 +134,27 @@ class SqliteSessions implements SqliteStore {
     });
   }
 
-  async listBySubject(subject: string): Promise<string[]> {
+  listBySubject(subject: string): Promise<string[]> {
+    return this.#list("bySubject", subject);
+  }
+
+  listBySid(sid: string): Promise<string[]> {
+    return this.#list("bySid", sid);
+  }
+
+  getMany(keys: readonly string[]): Promise<ReadonlyMap<string, Stored>> {
+    return this.#read(({ statements }) => {
+      const rows = statements.getMany.all(JSON.stringify(keys), this.#now()) as (Row & { readonly key: string })[];
+      return new Map(rows.map((row) => [row.key, storedOf(row)]));
+    });
+  }
+
+  async #list(statement: "bySubject" | "bySid", hash: string): Promise<string[]> {
     const keys: string[] = [];
     let position = 0;
     for (;;) {
       const read = ({ statements }: Connection) =>
-        statements.bySubject.all(subject, position, this.#now(), PAGE) as { position: number; key: string }[];
+        statements[statement].all(hash, position, this.#now(), PAGE) as { position: number; key: string }[];
       const page = await this.#read(read);
       for (const row of page) keys.push(row.key);
       const last = page.at(-1);
@@ -205,19 +220,20 @@ function newVersion(): string {
   return randomBytes(12).toString("base64url");
 }
 
-/** The data is always bytes, because the store is not `inProcess`. */
-function bytesOf({ data }: Entry): Uint8Array {
-  return data as Uint8Array;
+/** Returns the last parameters of `insert` and the like. The data is always bytes, because the store is not `inProcess`. */
+function contentOf({ subject, sid, summary, data }: Entry): SqliteValue[] {
+  return [subject ?? null, sid ?? null, summary ?? null, data as Uint8Array];
 }
 
 function storedOf(row: Row): Stored {
-  const { version, expires_at: expiresAt, last_active: lastActive, subject, summary, data } = row;
+  const { version, expires_at: expiresAt, last_active: lastActive, subject, sid, summary, data } = row;
   return {
     data,
     version,
     expiresAt,
     ...(lastActive !== null && { lastActive }),
     ...(subject !== null && { subject }),
+    ...(sid !== null && { sid }),
     ...(summary !== null && { summary }),
   };
 }

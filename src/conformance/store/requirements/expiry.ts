@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { lifeOf } from "../store-under-test.js";
 import type { StoreRequirement } from "./requirement.js";
-import { entryOf, inserted, isAbsent, LONG, newKey, sameData, until } from "./samples.js";
+import { both, entryOf, inserted, isAbsent, listedBoth, LONG, newKey, sameData, until } from "./samples.js";
 
 const method = "expiry";
 
@@ -17,18 +17,18 @@ export const expiryRequirements: readonly StoreRequirement[] = [
     consequence: "A session would end too early or continue after its end.",
     async check(under) {
       for (let attempt = 0; attempt < 5; attempt += 1) {
-        const subject = newKey();
+        const hash = newKey();
         const expiresAt = under.now() + lifeOf(under);
-        const { key, version } = await inserted(under, "first", { subject, expiresAt });
+        const { key, version } = await inserted(under, "first", { subject: hash, sid: hash, expiresAt });
         await until(under, expiresAt - 1);
         const last = await under.store.get(key);
-        const listed = await under.store.listBySubject(subject);
+        const listed = await listedBoth(under.store, hash);
         // Real time may have passed the last second before the results arrive. Such results prove nothing.
         if (under.now() >= expiresAt) continue;
         assert.notEqual(last, undefined, "gone before its end");
-        assert.deepEqual(listed, [key], "listed until its end");
+        assert.deepEqual(listed, both(key), "listed until its end");
         await until(under, expiresAt);
-        assert.deepEqual(await under.store.listBySubject(subject), [], "listed beyond its end");
+        assert.deepEqual(await listedBoth(under.store, hash), both(), "listed beyond its end");
         await isAbsent(under, key, version);
         return;
       }
@@ -42,9 +42,9 @@ export const expiryRequirements: readonly StoreRequirement[] = [
     properties: ["expiry", "everywhere"],
     consequence: "A late write would bring back an ended session.",
     async check(under) {
-      const subject = newKey();
+      const hash = newKey();
       const expiresAt = under.now() + lifeOf(under);
-      const fields = { subject, lastActive: under.now(), expiresAt };
+      const fields = { subject: hash, sid: hash, lastActive: under.now(), expiresAt };
       const [first, second, third] = [
         await inserted(under, "a", fields),
         await inserted(under, "b", fields),
@@ -52,13 +52,13 @@ export const expiryRequirements: readonly StoreRequirement[] = [
       ];
       await until(under, expiresAt);
       assert.equal(
-        await under.store.replace(first.key, entryOf(under, "late", { subject }), first.version),
+        await under.store.replace(first.key, entryOf(under, "late", { subject: hash, sid: hash }), first.version),
         false,
         "a late replace returned true",
       );
       assert.equal(await under.store.touch(second.key, under.now(), under.now() + LONG), false, "a late touch returned true");
       assert.equal(await under.store.delete(third.key), undefined, "delete gave what had expired");
-      assert.deepEqual(await under.store.listBySubject(subject), [], "listed beyond its end");
+      assert.deepEqual(await listedBoth(under.store, hash), both(), "listed beyond its end");
       for (const { key } of [first, second, third]) assert.equal(await under.store.get(key), undefined, "get gave what had expired");
     },
   },
@@ -70,30 +70,34 @@ export const expiryRequirements: readonly StoreRequirement[] = [
     consequence: "A renewed session would end at its old expiry, or leave its owner's device list and survive signing out everywhere.",
     async check(under) {
       for (let attempt = 0; attempt < 5; attempt += 1) {
-        const subject = newKey();
+        const hash = newKey();
         const life = lifeOf(under);
         const expiresAt = under.now() + life;
         const prolonged = expiresAt + Math.ceil(life / 2);
         const [touched, replaced] = [
-          await inserted(under, "touched", { subject, expiresAt }),
-          await inserted(under, "first", { subject, expiresAt }),
+          await inserted(under, "touched", { subject: hash, sid: hash, expiresAt }),
+          await inserted(under, "first", { subject: hash, sid: hash, expiresAt }),
         ];
         assert.equal(await under.store.touch(touched.key, null, prolonged), true, "touch");
         assert.equal(
-          await under.store.replace(replaced.key, entryOf(under, "second", { subject, expiresAt: prolonged }), replaced.version),
+          await under.store.replace(
+            replaced.key,
+            entryOf(under, "second", { subject: hash, sid: hash, expiresAt: prolonged }),
+            replaced.version,
+          ),
           true,
         );
         await until(under, expiresAt);
         const found = [await under.store.get(touched.key), await under.store.get(replaced.key)];
-        const listed = await under.store.listBySubject(subject);
+        const listed = await listedBoth(under.store, hash);
         // Real time may have passed the end, as above.
         if (under.now() >= prolonged) continue;
         sameData(found[0], touched.entry.data);
         sameData(found[1], entryOf(under, "second").data);
-        assert.deepEqual(listed.sort(), [touched.key, replaced.key].sort(), "listed beyond the first expiry");
+        assert.deepEqual(listed, both(touched.key, replaced.key), "listed beyond the first expiry");
         await until(under, prolonged);
         assert.deepEqual([await under.store.get(touched.key), await under.store.get(replaced.key)], [undefined, undefined]);
-        assert.deepEqual(await under.store.listBySubject(subject), []);
+        assert.deepEqual(await listedBoth(under.store, hash), both());
         return;
       }
       assert.fail("the store was never asked between two expiries: give it a longer life, or a faster advance()");
@@ -106,17 +110,17 @@ export const expiryRequirements: readonly StoreRequirement[] = [
     properties: ["expiry"],
     consequence: "A request with an older expiry would end a renewed session.",
     async check(under) {
-      const subject = newKey();
+      const hash = newKey();
       const early = under.now() + lifeOf(under);
       const expiresAt = early + LONG;
-      const touched = await inserted(under, "touched", { subject, expiresAt });
-      const replaced = await inserted(under, "first", { subject, expiresAt });
+      const touched = await inserted(under, "touched", { subject: hash, sid: hash, expiresAt });
+      const replaced = await inserted(under, "first", { subject: hash, sid: hash, expiresAt });
       await under.store.touch(touched.key, under.now(), early);
-      await under.store.replace(replaced.key, entryOf(under, "second", { subject, expiresAt: early }), replaced.version);
+      await under.store.replace(replaced.key, entryOf(under, "second", { subject: hash, sid: hash, expiresAt: early }), replaced.version);
       await until(under, early);
       sameData(await under.store.get(touched.key), touched.entry.data);
       sameData(await under.store.get(replaced.key), entryOf(under, "second").data);
-      assert.deepEqual((await under.store.listBySubject(subject)).sort(), [touched.key, replaced.key].sort());
+      assert.deepEqual(await listedBoth(under.store, hash), both(touched.key, replaced.key));
     },
   },
   {

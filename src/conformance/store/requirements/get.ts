@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { StoreRequirement } from "./requirement.js";
-import { entryOf, inserted, LONG, newKey, sameBytes, sameData, versionOf } from "./samples.js";
+import { entryOf, fieldsOf, inserted, LONG, newKey, sameBytes, sameData, versionOf } from "./samples.js";
 
 const method = "get";
 
@@ -26,11 +26,11 @@ export const getRequirements: readonly StoreRequirement[] = [
     consequence: "The session's life, idle timeout and device list would be computed from other values than the stored ones.",
     async check(under) {
       const summary = new Uint8Array([0, 1, 127, 128, 255]);
-      const subject = newKey();
-      const { key, entry } = await inserted(under, "all fields", { lastActive: under.now() - 5, subject, summary });
+      const [subject, sid] = [newKey(), newKey()];
+      const { key, entry } = await inserted(under, "all fields", { lastActive: under.now() - 5, subject, sid, summary });
       const stored = await under.store.get(key);
       sameData(stored, entry.data);
-      assert.deepEqual([stored?.expiresAt, stored?.lastActive, stored?.subject], [entry.expiresAt, entry.lastActive, subject]);
+      assert.deepEqual(fieldsOf(stored), fieldsOf({ ...entry, version: stored?.version ?? "" }));
       sameBytes(stored?.summary, summary);
     },
   },
@@ -43,7 +43,7 @@ export const getRequirements: readonly StoreRequirement[] = [
     async check(under) {
       const { key } = await inserted(under);
       const stored = await under.store.get(key);
-      assert.deepEqual([stored?.lastActive, stored?.subject, stored?.summary], [undefined, undefined, undefined]);
+      assert.deepEqual([stored?.lastActive, stored?.subject, stored?.sid, stored?.summary], [undefined, undefined, undefined, undefined]);
     },
   },
   {

@@ -3,7 +3,8 @@ import { deleteRequirements } from "./delete.js";
 import { expiryRequirements } from "./expiry.js";
 import { getRequirements } from "./get.js";
 import { insertRequirements } from "./insert.js";
-import { listRequirements } from "./list-by-subject.js";
+import { getManyRequirements } from "./get-many.js";
+import { listRequirements } from "./list.js";
 import type { StoreRequirement } from "./requirement.js";
 import { outageRequirements } from "./outage.js";
 import { processRequirements } from "./processes.js";
@@ -18,6 +19,7 @@ export const storeRequirements: readonly StoreRequirement[] = [
   ...touchRequirements,
   ...deleteRequirements,
   ...listRequirements,
+  ...getManyRequirements,
   ...expiryRequirements,
   ...contentRequirements,
   ...processRequirements,

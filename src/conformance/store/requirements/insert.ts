@@ -1,7 +1,21 @@
 import assert from "node:assert/strict";
 import { lifeOf } from "../store-under-test.js";
 import type { StoreRequirement } from "./requirement.js";
-import { atOnce, entryOf, fieldsOf, inserted, newKey, oneWinner, ROUNDS, sameBytes, sameData, until, WRITERS } from "./samples.js";
+import {
+  atOnce,
+  both,
+  entryOf,
+  fieldsOf,
+  inserted,
+  listedBoth,
+  newKey,
+  oneWinner,
+  ROUNDS,
+  sameBytes,
+  sameData,
+  until,
+  WRITERS,
+} from "./samples.js";
 
 const method = "insert";
 
@@ -15,10 +29,11 @@ export const insertRequirements: readonly StoreRequirement[] = [
     async check(under) {
       const now = under.now();
       const subject = newKey();
-      const { key, entry } = await inserted(under, "first", { subject, lastActive: now - 10, summary: new Uint8Array([1]) });
+      const { key, entry } = await inserted(under, "first", { subject, sid: newKey(), lastActive: now - 10, summary: new Uint8Array([1]) });
       const before = await under.store.get(key);
       const other = entryOf(under, "second", {
         subject: newKey(),
+        sid: newKey(),
         lastActive: now,
         expiresAt: entry.expiresAt + 60,
         summary: new Uint8Array([2]),
@@ -56,15 +71,15 @@ export const insertRequirements: readonly StoreRequirement[] = [
     consequence: "Data from before a logout would appear in a session that began after it.",
     async check(under) {
       const [old, subject] = [newKey(), newKey()];
-      const { key } = await inserted(under, "first", { subject: old, lastActive: under.now(), summary: new Uint8Array([1]) });
+      const { key } = await inserted(under, "first", { subject: old, sid: old, lastActive: under.now(), summary: new Uint8Array([1]) });
       await under.store.delete(key);
-      const again = entryOf(under, "again", { subject });
+      const again = entryOf(under, "again", { subject, sid: subject });
       assert.equal(await under.store.insert(key, again), true);
       const stored = await under.store.get(key);
       sameData(stored, again.data);
-      assert.deepEqual([stored?.lastActive, stored?.subject, stored?.summary], [undefined, subject, undefined]);
-      assert.deepEqual(await under.store.listBySubject(old), [], "still listed under its old subject");
-      assert.deepEqual(await under.store.listBySubject(subject), [key]);
+      assert.deepEqual([stored?.lastActive, stored?.subject, stored?.sid, stored?.summary], [undefined, subject, subject, undefined]);
+      assert.deepEqual(await listedBoth(under.store, old), both(), "still listed as before");
+      assert.deepEqual(await listedBoth(under.store, subject), both(key));
     },
   },
   {
@@ -76,14 +91,20 @@ export const insertRequirements: readonly StoreRequirement[] = [
     async check(under) {
       const subject = newKey();
       const expiresAt = under.now() + lifeOf(under);
-      const { key } = await inserted(under, "first", { subject, lastActive: under.now(), summary: new Uint8Array([1]), expiresAt });
+      const { key } = await inserted(under, "first", {
+        subject,
+        sid: subject,
+        lastActive: under.now(),
+        summary: new Uint8Array([1]),
+        expiresAt,
+      });
       await until(under, expiresAt);
       const again = entryOf(under, "again");
       assert.equal(await under.store.insert(key, again), true);
       const stored = await under.store.get(key);
       sameData(stored, again.data);
-      assert.deepEqual([stored?.lastActive, stored?.subject, stored?.summary], [undefined, undefined, undefined]);
-      assert.deepEqual(await under.store.listBySubject(subject), [], "still listed under its old subject");
+      assert.deepEqual([stored?.lastActive, stored?.subject, stored?.sid, stored?.summary], [undefined, undefined, undefined, undefined]);
+      assert.deepEqual(await listedBoth(under.store, subject), both(), "still listed as before");
     },
   },
 ];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import type { StoreMethod, StoreUnderTest } from "../store-under-test.js";
+import type { CheckedMethod, StoreUnderTest } from "../store-under-test.js";
 import type { StoreRequirement } from "./requirement.js";
-import { dataFor, entryOf, fieldsOf, inserted, LONG, newKey, sameBytes, sameData, type Inserted } from "./samples.js";
+import { dataFor, entryOf, fieldsOf, inserted, listedBoth, LONG, newKey, sameBytes, sameData, type Inserted } from "./samples.js";
 
 const method = "outage";
 const needs = "outage";
@@ -46,7 +46,8 @@ export const outageRequirements: readonly StoreRequirement[] = [
         sameData(stored, kept.entry.data);
         sameBytes(stored.summary, summary);
         assert.deepEqual(fieldsOf(stored), fieldsOf({ ...kept.entry, version: kept.version }));
-        assert.ok((await under.store.listBySubject(subject)).includes(kept.key), "the entry is not listed any more");
+        for (const listed of await listedBoth(under.store, subject))
+          assert.ok(listed.includes(kept.key), "the entry is not listed any more");
         const { key } = await inserted(under, "after the outage");
         assert.notEqual(await under.store.delete(key), undefined, "what was inserted after the outage is not there");
       });
@@ -105,7 +106,7 @@ interface Prepared {
 async function prepared(under: StoreUnderTest): Promise<Prepared> {
   const subject = newKey();
   const summary = new Uint8Array([1, 2, 3]);
-  const fields = { subject, summary, lastActive: under.now() - 100 };
+  const fields = { subject, sid: subject, summary, lastActive: under.now() - 100 };
   return {
     kept: await inserted(under, "kept", fields),
     replaced: await inserted(under, "replaced", fields),
@@ -118,7 +119,7 @@ async function prepared(under: StoreUnderTest): Promise<Prepared> {
 }
 
 interface Outcome {
-  readonly method: StoreMethod;
+  readonly method: CheckedMethod;
   /** What the method did instead of rejecting with an Error in time; undefined if it rejected. */
   readonly mistake: string | undefined;
   readonly error: unknown;
@@ -127,6 +128,7 @@ interface Outcome {
 /** Calls every method twice during the outage: before and after the store has noticed it. */
 async function duringOutage(under: StoreUnderTest, there: Prepared): Promise<Outcome[]> {
   const { store } = under;
+  const getMany = store.getMany?.bind(store);
   const entry = entryOf(under, "", { data: dataFor(store, SECRET), subject: there.subject, summary: new TextEncoder().encode(SECRET) });
   const ask = (): Promise<Outcome[]> =>
     Promise.all([
@@ -136,6 +138,8 @@ async function duringOutage(under: StoreUnderTest, there: Prepared): Promise<Out
       outcomeOf("touch", () => store.touch(there.touched.key, under.now(), under.now() + 2 * LONG)),
       outcomeOf("delete", () => store.delete(there.deleted.key)),
       outcomeOf("listBySubject", () => store.listBySubject(there.subject)),
+      outcomeOf("listBySid", () => store.listBySid(there.subject)),
+      ...(getMany === undefined ? [] : [outcomeOf("getMany", () => getMany([there.kept.key]))]),
     ]);
   const outcomes: Outcome[] = [];
   await away(under, async () => {
@@ -156,7 +160,7 @@ async function away({ outage }: StoreUnderTest, work: () => Promise<unknown>): P
   }
 }
 
-async function outcomeOf(asked: StoreMethod, question: () => Promise<unknown>): Promise<Outcome> {
+async function outcomeOf(asked: CheckedMethod, question: () => Promise<unknown>): Promise<Outcome> {
   try {
     return { method: asked, mistake: `returned ${shown(await question())}`, error: undefined };
   } catch (error) {
@@ -172,6 +176,7 @@ function mistakeIn(error: unknown): string | undefined {
 
 function shown(result: unknown): string {
   if (typeof result === "boolean" || result === undefined) return String(result);
+  if (result instanceof Map) return `${result.size} entries`;
   return Array.isArray(result) ? `${result.length} keys` : "an entry";
 }
 

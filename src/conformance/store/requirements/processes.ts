@@ -4,9 +4,11 @@ import type { StoreRequirement } from "./requirement.js";
 import {
   anotherStore,
   atOnce,
+  both,
   countTogether,
   entryOf,
   inserted,
+  listedBoth,
   LONG,
   newKey,
   oneWinner,
@@ -196,15 +198,15 @@ export const processRequirements: readonly StoreRequirement[] = [
     async check(under) {
       const other = await anotherStore(under);
       const [ada, grace] = [newKey(), newKey()];
-      const one = await inserted(under, "a", { subject: ada });
+      const one = await inserted(under, "a", { subject: ada, sid: ada });
       const two = newKey();
-      assert.equal(await other.insert(two, entryOf(under, "b", { subject: ada })), true);
-      for (const store of [under.store, other]) assert.deepEqual((await store.listBySubject(ada)).sort(), [one.key, two].sort());
-      assert.equal(await other.replace(one.key, entryOf(under, "c", { subject: grace }), one.version), true);
+      assert.equal(await other.insert(two, entryOf(under, "b", { subject: ada, sid: ada })), true);
+      for (const store of [under.store, other]) assert.deepEqual(await listedBoth(store, ada), both(one.key, two));
+      assert.equal(await other.replace(one.key, entryOf(under, "c", { subject: grace, sid: grace }), one.version), true);
       await under.store.delete(two);
       for (const store of [under.store, other]) {
-        assert.deepEqual(await store.listBySubject(ada), []);
-        assert.deepEqual(await store.listBySubject(grace), [one.key]);
+        assert.deepEqual(await listedBoth(store, ada), both());
+        assert.deepEqual(await listedBoth(store, grace), both(one.key));
       }
     },
   },

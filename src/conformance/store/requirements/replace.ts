@@ -3,9 +3,11 @@ import { lifeOf } from "../store-under-test.js";
 import type { StoreRequirement } from "./requirement.js";
 import {
   atOnce,
+  both,
   countTogether,
   entryOf,
   inserted,
+  listedBoth,
   LONG,
   newKey,
   oneWinner,
@@ -28,28 +30,28 @@ export const replaceRequirements: readonly StoreRequirement[] = [
     consequence: "The result of a refresh could not be stored, or an old version would stay valid for one more write.",
     async check(under) {
       const { key, version } = await inserted(under, "first");
-      const second = entryOf(under, "second", { subject: newKey(), summary: new Uint8Array([2]) });
+      const second = entryOf(under, "second", { subject: newKey(), sid: newKey(), summary: new Uint8Array([2]) });
       assert.equal(await under.store.replace(key, second, version), true);
       const stored = await under.store.get(key);
       sameData(stored, second.data);
-      assert.deepEqual(stored?.subject, second.subject);
+      assert.deepEqual([stored?.subject, stored?.sid], [second.subject, second.sid]);
       sameBytes(stored?.summary, new Uint8Array([2]));
       assert.notEqual(stored?.version, version);
     },
   },
   {
     method,
-    title: "removes subject and summary if the new entry has none",
+    title: "removes subject, sid and summary if the new entry has none",
     guarantees: [],
     properties: ["everywhere"],
     consequence: "A session without a user would stay in a user's device list.",
     async check(under) {
       const subject = newKey();
-      const { key, version } = await inserted(under, "first", { subject, summary: new Uint8Array([1]) });
+      const { key, version } = await inserted(under, "first", { subject, sid: subject, summary: new Uint8Array([1]) });
       await under.store.replace(key, entryOf(under, "second"), version);
       const stored = await under.store.get(key);
-      assert.deepEqual([stored?.subject, stored?.summary], [undefined, undefined]);
-      assert.deepEqual(await under.store.listBySubject(subject), []);
+      assert.deepEqual([stored?.subject, stored?.sid, stored?.summary], [undefined, undefined, undefined]);
+      assert.deepEqual(await listedBoth(under.store, subject), both());
     },
   },
   {

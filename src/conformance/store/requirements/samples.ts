@@ -72,7 +72,20 @@ export async function versionOf(under: StoreUnderTest, key: string): Promise<str
 
 /** Returns the fields other than data and summary. */
 export function fieldsOf(stored: Stored | undefined) {
-  return stored && { lastActive: stored.lastActive, expiresAt: stored.expiresAt, subject: stored.subject, version: stored.version };
+  if (stored === undefined) return undefined;
+  const { lastActive, expiresAt, subject, sid, version } = stored;
+  return { lastActive, expiresAt, subject, sid, version };
+}
+
+/** Returns the keys with this hash as their subject, and those with it as their sid. */
+export async function listedBoth(store: SessionStore, hash: string): Promise<[bySubject: string[], bySid: string[]]> {
+  const [bySubject, bySid] = await Promise.all([store.listBySubject(hash), store.listBySid(hash)]);
+  return [bySubject.sort(), bySid.sort()];
+}
+
+/** Returns what {@link listedBoth} returns for sessions with one hash as their subject and sid. */
+export function both(...keys: string[]): [string[], string[]] {
+  return [[...keys].sort(), [...keys].sort()];
 }
 
 /** Checks that every method treats the entry as absent. */
