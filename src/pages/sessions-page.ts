@@ -36,7 +36,7 @@ export function sessionsPage({ publicPath, sessions, now }: SessionsModel): stri
   const hidden = sessions.length - shown.length;
   const main = html`<section class="card">
     <h1>Your sessions</h1>
-    <p>You are signed in here and wherever else this list shows. End a session that you do not recognise.</p>
+    <p>You are signed in on these devices. End each session that you do not recognise.</p>
     <form class="sessions" method="post" action="${publicPath}sessions">
       <ul>
         ${shown.map((session) => item(session, publicPath, now))}
@@ -63,7 +63,7 @@ function item({ id, loginAt, lastActive, label, current }: ShownSession, publicP
       <p class="name"><bdi>${device}</bdi></p>
       ${current ? html`<p class="here">This session</p>` : undefined}
       <p class="when">Signed in ${time(loginAt)}</p>
-      <p class="when">Last recorded activity ${time(lastActive)}${ago(lastActive, now)}</p>
+      <p class="when">Last seen ${time(lastActive)}${ago(lastActive, now)}</p>
     </div>
     ${
       current
@@ -88,6 +88,6 @@ function writtenTime(at: number | null): string | undefined {
   return `${new Date(at * 1000).toUTCString().slice(5, 22)} UTC`;
 }
 
-function ago(at: number | null, now: number): string | undefined {
-  return writtenTime(at) === undefined ? undefined : ` (${roughDuration(now - Number(at))} ago)`;
+function ago(at: number | null, now: number): Markup | undefined {
+  return writtenTime(at) === undefined ? undefined : html` <span>(${roughDuration(now - Number(at))} ago)</span>`;
 }

@@ -167,6 +167,7 @@ nav { width: 100%; }
 }
 .sessions li > div { flex: 1 1 14rem; min-width: 0; }
 .sessions li > a, .sessions .link { flex: none; padding: 0.375rem 0; }
+.when time, .when span { white-space: nowrap; }
 .when { color: var(--soft); font-size: 0.875rem; }
 .here {
   display: inline-block;

@@ -4,6 +4,7 @@ import { unreachable } from "../../src/cli/live/unreachable-endpoint.js";
 import { ProviderUnavailableError } from "../../src/errors.js";
 import { startTestProvider, type Fault, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { runLive } from "./live-run.js";
+import { factLines } from "../../src/cli/live/format-facts.js";
 
 let provider: TestProvider;
 
@@ -121,8 +122,16 @@ describe("what the provider is asked", () => {
   });
 
   it("gives the facts", async () => {
-    const { facts } = await run();
     const { issuer } = provider;
+    provider.discoveryDocument = (document) => ({
+      ...document,
+      end_session_endpoint: `${issuer}/end-session`,
+      backchannel_logout_supported: true,
+      backchannel_logout_session_supported: true,
+      frontchannel_logout_supported: true,
+      frontchannel_logout_session_supported: undefined,
+    });
+    const { facts } = await run();
     expect(facts).toEqual({
       redirectUri: REDIRECT_URI,
       redirectUriRegistered: true,
@@ -134,7 +143,9 @@ describe("what the provider is asked", () => {
         jwks: `${issuer}/jwks`,
         userinfo: `${issuer}/userinfo`,
         revocation: `${issuer}/revoke`,
+        endSession: `${issuer}/end-session`,
       },
+      logout: { backchannel: true, backchannelSid: true, frontchannel: true, frontchannelSid: false },
       clockOffset: 0,
       pkce: true,
       iss: true,
@@ -142,6 +153,13 @@ describe("what the provider is asked", () => {
       client: "accepted",
       store: null,
     });
+    expect(factLines(facts)).toEqual(
+      expect.arrayContaining([
+        `end session endpoint: ${issuer}/end-session`,
+        "back-channel logout: announced, with sid",
+        "front-channel logout: announced, without sid",
+      ]),
+    );
   });
 });
 
@@ -334,6 +352,13 @@ describe("the issuer's differences are named", () => {
   });
 });
 
+const NO_LOGOUT = {
+  end_session_endpoint: undefined,
+  backchannel_logout_supported: undefined,
+  frontchannel_logout_supported: undefined,
+  frontchannel_logout_session_supported: undefined,
+};
+
 describe("the discovery document", () => {
   type Change = Record<string, unknown>;
   it.each<[string, Change, Record<string, string>, string[], string]>([
@@ -351,6 +376,27 @@ describe("the discovery document", () => {
     ],
     ["no revocation", { revocation_endpoint: undefined }, {}, ["W101"], "a logout cannot revoke tokens"],
     ["no revocation, which is not wanted", { revocation_endpoint: undefined }, { IDP_TOKEN_REVOKE_ON_LOGOUT: "no" }, [], ""],
+    ["no logout, which is not wanted", NO_LOGOUT, {}, [], ""],
+    ["no logout endpoint", NO_LOGOUT, { IDP_LOGOUT_AT_PROVIDER: "on" }, ["W113"], "no usable `end_session_endpoint`"],
+    ["no logout endpoint, but a preset", NO_LOGOUT, { IDP_LOGOUT_AT_PROVIDER: "auth0" }, [], ""],
+    ["a logout endpoint", { end_session_endpoint: "https://login.example/o" }, { IDP_LOGOUT_AT_PROVIDER: "on" }, [], ""],
+    ["no back-channel", NO_LOGOUT, { IDP_BACKCHANNEL_LOGOUT: "on" }, ["W113"], "backchannel_logout_supported"],
+    ["a back-channel", { backchannel_logout_supported: true }, { IDP_BACKCHANNEL_LOGOUT: "on" }, [], ""],
+    ["no front-channel", NO_LOGOUT, { IDP_FRONTCHANNEL_LOGOUT: "on" }, ["W113"], "`frontchannel_logout_supported`"],
+    [
+      "a front-channel without sid",
+      { ...NO_LOGOUT, frontchannel_logout_supported: true },
+      { IDP_FRONTCHANNEL_LOGOUT: "on" },
+      ["W113"],
+      "`frontchannel_logout_session_supported`",
+    ],
+    [
+      "a front-channel with sid",
+      { frontchannel_logout_supported: true, frontchannel_logout_session_supported: true },
+      { IDP_FRONTCHANNEL_LOGOUT: "on" },
+      [],
+      "",
+    ],
     ["no code flow", { response_types_supported: ["id_token"] }, {}, ["E106"], "lack `code`"],
     ["no code grant", { grant_types_supported: ["refresh_token"] }, {}, ["E106"], "lack `authorization_code`"],
     ["required PAR", { require_pushed_authorization_requests: true }, {}, ["E113"], "require_pushed_authorization_requests"],

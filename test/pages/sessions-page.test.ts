@@ -22,11 +22,9 @@ it.each(Object.entries(sessionsStates))("%s is one well-formed page without anyt
 it("lists device, sign-in and last activity of each session, in UTC", () => {
   const page = show(laptop, phone);
   expect(textOf(page)).toContain(
-    "Firefox on Linux This session Signed in 22 Nov 2026 11:00 UTC Last recorded activity 22 Nov 2026 11:58 UTC (1 minute ago)",
+    "Firefox on Linux This session Signed in 22 Nov 2026 11:00 UTC Last seen 22 Nov 2026 11:58 UTC (1 minute ago)",
   );
-  expect(textOf(page)).toContain(
-    "Safari on iPhone Signed in 21 Nov 2026 11:00 UTC Last recorded activity 22 Nov 2026 09:58 UTC (2 hours ago)",
-  );
+  expect(textOf(page)).toContain("Safari on iPhone Signed in 21 Nov 2026 11:00 UTC Last seen 22 Nov 2026 09:58 UTC (2 hours ago)");
   expect(page).toContain('<time datetime="2026-11-22T11:00:00.000Z">');
 });
 
@@ -66,7 +64,7 @@ it.each([null, "", "  ", "\u202e"])("calls a session with the label %j an unknow
 
 it.each([null, NaN, Infinity, -1, 1e300, 253_402_300_800])("shows the time %s as unknown", (at) => {
   const page = show({ ...phone, loginAt: at, lastActive: at });
-  expect(textOf(page)).toContain("Signed in at an unknown time Last recorded activity at an unknown time End session");
+  expect(textOf(page)).toContain("Signed in at an unknown time Last seen at an unknown time End session");
   expect(page).not.toContain("<time");
 });
 

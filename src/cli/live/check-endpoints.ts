@@ -55,6 +55,7 @@ export function checkEndpoints(
     jwks: usable("jwks_uri"),
     userinfo: usable("userinfo_endpoint"),
     revocation: usable("revocation_endpoint"),
+    endSession: usable("end_session_endpoint"),
   };
   return { facts, findings };
 }

@@ -19,6 +19,7 @@ import { liveCheck } from "./live-check-table.js";
 import { checkClient } from "./check-client.js";
 import { clockFindings } from "./check-clock.js";
 import { discover, type Document } from "./check-discovery.js";
+import { checkLogout } from "./check-logout.js";
 import { checkEndpoints } from "./check-endpoints.js";
 import { timedFetch } from "./timed-fetch.js";
 import { cookieFact, noFacts, type EndpointFacts, type LiveFacts } from "./live-facts.js";
@@ -133,7 +134,9 @@ class LiveCheck implements LiveResult {
     const endpoints = checkEndpoints(document, settings);
     this.facts.issuer = shownAddress(document["issuer"]) ?? null;
     this.facts.endpoints = shownEndpoints(endpoints.facts);
-    this.findings.push(...endpoints.findings, ...flowFindings(document), ...requirementFindings(document));
+    const logout = checkLogout(document, settings, endpoints.facts.endSession);
+    this.facts.logout = logout.fact;
+    this.findings.push(...endpoints.findings, ...logout.findings, ...flowFindings(document), ...requirementFindings(document));
     if (mayEncryptIdTokens(document)) this.notSeen.push(ENCRYPTION);
     if (!this.#lacks("scope")) {
       const refresh = checkRefresh(document, settings);
@@ -205,7 +208,7 @@ class LiveCheck implements LiveResult {
 }
 
 function shownEndpoints(endpoints: EndpointFacts): EndpointFacts {
-  const { authorization, token, jwks, userinfo, revocation } = endpoints;
+  const { authorization, token, jwks, userinfo, revocation, endSession } = endpoints;
   const shown = (address: string | null) => shownAddress(address) ?? null;
   return {
     authorization: shown(authorization),
@@ -213,5 +216,6 @@ function shownEndpoints(endpoints: EndpointFacts): EndpointFacts {
     jwks: shown(jwks),
     userinfo: shown(userinfo),
     revocation: shown(revocation),
+    endSession: shown(endSession),
   };
 }

@@ -1,13 +1,14 @@
-import type { CookieFacts, EndpointFacts, LiveFacts, StoreFacts } from "./live-facts.js";
+import type { CookieFacts, EndpointFacts, LiveFacts, LogoutFacts, StoreFacts } from "./live-facts.js";
 
 /** Returns one line for each known fact. */
 export function factLines(facts: LiveFacts): string[] {
-  const { redirectUri, cookie, issuer, endpoints, clockOffset, pkce, iss, refreshToken, client, store } = facts;
+  const { redirectUri, cookie, issuer, endpoints, logout, clockOffset, pkce, iss, refreshToken, client, store } = facts;
   const lines = [
     `redirect URI: ${redirectUri ?? "unknown, since BASE_URL is unset or cannot be used"}${registration(facts)}`,
     cookie && cookieLine(cookie),
     issuer && `issuer: ${issuer}`,
     ...(endpoints === null ? [] : endpointLines(endpoints)),
+    ...(logout === null ? [] : logoutLines(logout)),
     client && `client: ${client}`,
     pkce !== null && `PKCE with S256: ${announced(pkce)}`,
     iss !== null && `iss in authorization responses (RFC 9207): ${announced(iss)}`,
@@ -28,7 +29,16 @@ function cookieLine({ name, path, sameSite, secure }: CookieFacts): string {
 }
 
 function endpointLines(endpoints: EndpointFacts): string[] {
-  return Object.entries(endpoints).map(([name, address]) => `${name} endpoint: ${(address as string | null) ?? "none"}`);
+  return Object.entries(endpoints).map(([name, address]) => `${spaced(name)} endpoint: ${(address as string | null) ?? "none"}`);
+}
+
+function spaced(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+function logoutLines({ backchannel, backchannelSid, frontchannel, frontchannelSid }: LogoutFacts): string[] {
+  const line = (is: boolean, sid: boolean) => `${announced(is)}${is ? `, ${sid ? "with" : "without"} sid` : ""}`;
+  return [`back-channel logout: ${line(backchannel, backchannelSid)}`, `front-channel logout: ${line(frontchannel, frontchannelSid)}`];
 }
 
 function announced(is: boolean): string {

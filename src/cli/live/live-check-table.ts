@@ -191,6 +191,17 @@ export const LIVE_CHECKS = {
       "The check could not remove an entry that it wrote into the store. The entry belongs to no session and expires within two minutes.",
     remedy: "If the store removes expired entries, ignore this warning.",
   },
+  W113: {
+    group: "live",
+    severity: "warning",
+    title: "The provider does not announce a logout that is on",
+    cause:
+      "IDP_LOGOUT_AT_PROVIDER, IDP_BACKCHANNEL_LOGOUT or IDP_FRONTCHANNEL_LOGOUT is on, but the discovery document does not announce " +
+      "that logout.",
+    remedy:
+      "Turn the setting off, or turn the logout on at the provider. If your provider does more than its document says, as Entra ID does, " +
+      "ignore this warning.",
+  },
 } as const satisfies Record<string, CheckRow>;
 
 export const liveCheck = findingsFrom(LIVE_CHECKS);

@@ -11,6 +11,7 @@ export interface LiveFacts {
   /** The issuer in the discovery document. */
   issuer: string | null;
   endpoints: EndpointFacts | null;
+  logout: LogoutFacts | null;
   /** Seconds by which the provider's clock is ahead of this machine's clock; negative: behind. 0: no visible difference. */
   clockOffset: number | null;
   /** Whether S256 is announced (RFC 7636). */
@@ -39,6 +40,15 @@ export interface EndpointFacts {
   readonly jwks: string | null;
   readonly userinfo: string | null;
   readonly revocation: string | null;
+  readonly endSession: string | null;
+}
+
+/** The logouts that the provider announces. `…Sid`: it says which session ends. */
+export interface LogoutFacts {
+  readonly backchannel: boolean;
+  readonly backchannelSid: boolean;
+  readonly frontchannel: boolean;
+  readonly frontchannelSid: boolean;
 }
 
 export interface StoreFacts {
@@ -55,6 +65,7 @@ export function noFacts(): LiveFacts {
     cookie: null,
     issuer: null,
     endpoints: null,
+    logout: null,
     clockOffset: null,
     pkce: null,
     iss: null,

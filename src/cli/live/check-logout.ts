@@ -1,0 +1,39 @@
+import type { Finding } from "../../errors.js";
+import type { Settings } from "../../config/read-settings.js";
+import type { Document } from "./check-discovery.js";
+import { liveCheck } from "./live-check-table.js";
+import type { LogoutFacts } from "./live-facts.js";
+
+/** Compares the logouts that the discovery document announces with the settings. Pure. */
+export function checkLogout(
+  document: Document,
+  settings: Settings,
+  endSession: string | null,
+): { readonly fact: LogoutFacts; readonly findings: readonly Finding[] } {
+  const announces = (name: string) => document[name] === true;
+  const fact = {
+    backchannel: announces("backchannel_logout_supported"),
+    backchannelSid: announces("backchannel_logout_session_supported"),
+    frontchannel: announces("frontchannel_logout_supported"),
+    frontchannelSid: announces("frontchannel_logout_session_supported"),
+  };
+  const findings: Finding[] = [];
+  const missing = (setting: string, text: string, remedy?: string) =>
+    findings.push(liveCheck("W113", `${setting} is on, but the discovery document ${text}`, remedy));
+  // The presets use the provider's own logout address.
+  if (settings.logoutAtProvider === true && endSession === null) {
+    missing(
+      "IDP_LOGOUT_AT_PROVIDER (option logoutAtProvider)",
+      "has no usable `end_session_endpoint`. A logout ends only the session of the application.",
+      "For Auth0 or Amazon Cognito, set it to `auth0` or `cognito`. Otherwise name the endpoint in IDP_PROVIDER_METADATA.",
+    );
+  }
+  if (settings.backchannelLogout && !fact.backchannel) {
+    missing("IDP_BACKCHANNEL_LOGOUT (option backchannelLogout)", "does not announce `backchannel_logout_supported`.");
+  }
+  if (settings.frontchannelLogout && !(fact.frontchannel && fact.frontchannelSid)) {
+    const name = fact.frontchannel ? "frontchannel_logout_session_supported" : "frontchannel_logout_supported";
+    missing("IDP_FRONTCHANNEL_LOGOUT (option frontchannelLogout)", `does not announce \`${name}\`. idpauth needs \`sid\`.`);
+  }
+  return { fact, findings };
+}
