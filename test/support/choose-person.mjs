@@ -10,7 +10,7 @@
  * @returns {{ name: string, value: string, text: string }[]}
  */
 export function buttonsIn(html) {
-  return [...html.matchAll(/<button class="[^"]*" name="([^"]*)" value="([^"]*)"[^>]*>(.*?)<\/button>/gs)].map(
+  return [...html.matchAll(/<button\s+class="[^"]*"\s+name="([^"]*)"\s+value="([^"]*)"[^>]*>(.*?)<\/button>/gs)].map(
     ([, name = "", value = "", inner = ""]) => ({
       name,
       value: unescaped(value),

@@ -1,12 +1,17 @@
-import { html } from "../../pages/html.js";
+import { page, type Reply } from "../../http/request-and-replies.js";
+import { html, type Markup } from "../../pages/html.js";
 import { NOTICE, PERSON } from "../../pages/icons.js";
 import { layout } from "../../pages/layout.js";
 import { avatar } from "../../pages/person.js";
 import { shownText } from "../../pages/shown-text.js";
 import { hintedPerson, type PersonClaims } from "../../testing/provider/people.js";
+import type { ProviderReply } from "../../testing/provider/replies.js";
+import type { ProviderState } from "../../testing/provider/test-provider-state.js";
 import { textClaim } from "./choosable-people.js";
 
 const publicPath = "/";
+// No form-action: browsers also apply it to the redirects that follow the form, and those lead to the application.
+const POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 const DEVELOPMENT = "This provider is for development: it asks for no password.";
 
 export interface Choice {
@@ -38,36 +43,68 @@ export function choicePage({ people, hint, application, action }: Choice): strin
 }
 
 function choice(person: PersonClaims, isHinted: boolean) {
-  const user = { name: textClaim(person, "name"), email: textClaim(person, "email"), picture: null };
-  const name = shownText(user.name);
-  const email = shownText(user.email);
   return html`<li>
     <button class="choice" name="person" value="${textClaim(person, "sub") ?? ""}">
-      ${avatar(user, undefined)}
-      <span class="person">
-        <span class="name"><bdi>${name ?? email}</bdi></span>
-        ${name !== email && email !== undefined ? html`<span class="email"><bdi>${email}</bdi></span>` : undefined}
-        ${isHinted ? html`<span class="label">The application suggests this person.</span>` : undefined}
-      </span>
+      ${summary(person, isHinted ? html`<span class="label">The application suggests this person.</span>` : undefined)}
     </button>
   </li>`;
 }
 
-/** The page at the provider's own address. */
-export function homePage(issuer: string, people: readonly PersonClaims[]): string {
+function nameOf(person: PersonClaims): string | undefined {
+  return shownText(textClaim(person, "name")) ?? shownText(textClaim(person, "email"));
+}
+
+function summary(person: PersonClaims, label?: Markup) {
+  const user = { name: textClaim(person, "name"), email: textClaim(person, "email"), picture: null };
+  const name = shownText(user.name);
+  const email = shownText(user.email);
+  return html`${avatar(user, undefined)}
+    <span class="person">
+      <span class="name"><bdi>${name ?? email}</bdi></span>
+      ${name !== email && email !== undefined ? html`<span class="email"><bdi>${email}</bdi></span>` : undefined} ${label}
+    </span>`;
+}
+
+/** The page at the provider's own address. @param notice the result of the last action */
+export function homePage({ issuer, people, sessions }: ProviderState, notice?: string): string {
+  const signedIn = people.filter((person) => sessions.signedIn.has(textClaim(person, "sub") ?? ""));
   const main = html`<section class="card">
     <div class="emblem">${PERSON}</div>
     <h1>The provider is running</h1>
+    ${notice === undefined ? undefined : html`<p role="status">${notice}</p>`}
     <p>${DEVELOPMENT} Open your application and sign in there.</p>
+    ${signedIn.length === 0 ? undefined : sessionList(signedIn)}
     <dl class="facts">
       <dt><code>IDP_ISSUER</code></dt>
       <dd><code>${issuer}</code></dd>
       <dt>People</dt>
-      ${people.map((person) => html`<dd><bdi>${shownText(textClaim(person, "name")) ?? shownText(textClaim(person, "email"))}</bdi></dd>`)}
+      ${people.map((person) => html`<dd><bdi>${nameOf(person)}</bdi></dd>`)}
     </dl>
     <p class="code">The command <code>npx idpauth provider</code> has printed the other settings, or written them to a file.</p>
   </section>`;
   return layout({ publicPath, title: "idpauth provider for development", main });
+}
+
+function sessionList(people: readonly PersonClaims[]) {
+  return html`<h2>Signed in at the provider</h2>
+    <form method="post" action="${publicPath}end">
+      <ul class="people">
+        ${people.map(
+          (person) =>
+            html`<li class="choice">
+              ${summary(person)}
+              <button
+                class="button"
+                name="person"
+                value="${textClaim(person, "sub") ?? ""}"
+                aria-label="End the session of ${nameOf(person)}"
+              >
+                End the session
+              </button>
+            </li>`,
+        )}
+      </ul>
+    </form>`;
 }
 
 /** The page for a request that the provider cannot redirect to the application. */
@@ -79,4 +116,12 @@ export function problemPage(title: string, detail: string): string {
     <p class="code">${DEVELOPMENT}</p>
   </section>`;
   return layout({ publicPath, title, main });
+}
+
+export function showPage(status: number, document: string): ProviderReply {
+  return toReply(page(status, document, { headers: { "Content-Security-Policy": POLICY, "Referrer-Policy": "same-origin" } }));
+}
+
+export function toReply({ status, headers, body = "" }: Reply): ProviderReply {
+  return { status, headers, body };
 }

@@ -22,6 +22,7 @@ export interface ServedProvider {
   readonly clientSecret: string;
   readonly people: readonly PersonClaims[];
   readonly redirectUris: readonly string[] | undefined;
+  readonly backchannelLogoutUri: string | undefined;
   readonly tokenSeconds: number;
   readonly tenant: string | undefined;
   readonly keys: SigningKeys;
@@ -62,7 +63,7 @@ export function serve(server: Server, provider: ServedProvider): void {
     const answering = async () => {
       const request = await receive(message, endpointAt, provider.now());
       const answer = await respond(request, state);
-      if (request.method === "POST") provider.save();
+      if (request.method === "POST" || request.endpoint === "endSession") provider.save();
       send(response, answer);
     };
     answering().catch((error: unknown) => {
@@ -80,6 +81,7 @@ function stateOf({ issuer, people, keys, grants, sessions, now, ...provider }: S
     clientId: CLIENT_ID,
     clientSecret: provider.clientSecret,
     redirectUris: provider.redirectUris,
+    backchannelLogoutUri: provider.backchannelLogoutUri,
     idTokenSeconds: provider.tokenSeconds,
     accessTokenSeconds: provider.tokenSeconds,
     tenant: provider.tenant,

@@ -24,6 +24,11 @@ form { width: 100%; display: grid; gap: 1rem; margin: 0.5rem 0 0; }
 .choice .initial { font-size: 1.0625rem; }
 .choice .person > span { display: block; }
 .choice .label { color: var(--accent); }
+li.choice { flex-wrap: wrap; cursor: auto; }
+li.choice:hover { background: transparent; }
+li.choice .person { flex: 1; }
+li.choice .button { width: auto; }
+h2 { margin: 0; font-size: 1.0625rem; }
 button.button { width: 100%; font: inherit; font-weight: 600; cursor: pointer; }
 .card > .facts { width: 100%; display: grid; gap: 0.125rem 1rem; text-align: start; }
 .facts dt { color: var(--soft); font-size: 0.9375rem; }

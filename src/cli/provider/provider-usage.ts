@@ -1,5 +1,6 @@
 import path from "node:path";
 import type { PersonClaims } from "../../testing/provider/people.js";
+import { isLoopback } from "../../testing/loopback-hostname.js";
 import { isTenant } from "../../config/tenants.js";
 import { PEOPLE, readPerson } from "./choosable-people.js";
 
@@ -14,6 +15,8 @@ you sign in by choosing a person, without a password. It listens on 127.0.0.1 on
   --write-env[=FILE]     writes the application's settings to FILE (default .env); never overwrites a file
   --data=FILE            keeps keys and tokens in FILE; by default, in a file of your user account
   --redirect-uri=URI     accepts this redirect URI; repeat the option for each URI (default: any on this machine)
+  --backchannel-logout-uri=URI
+                         sends a logout token to URI, on this machine, when a person's session at the provider ends
   --tenant=GUID          has tenants as Entra ID has: the issuer ends with /organizations/v2.0, and every person is of this tenant
   --token-seconds=N      lifetime of ID tokens and access tokens (default 3600)
   -h, --help             prints this text
@@ -32,12 +35,16 @@ export interface ProviderUsage {
   readonly data: string | undefined;
   /** Undefined: every redirect URI on this machine. */
   readonly redirectUris: readonly string[] | undefined;
+  /** The application's address for logout tokens; undefined: the provider sends none. */
+  readonly backchannelLogoutUri: string | undefined;
   readonly tokenSeconds: number;
   /** Undefined: the provider has one issuer. */
   readonly tenant: string | undefined;
 }
 
-const WITH_VALUE: readonly string[] = ["--port", "--person", "--data", "--redirect-uri", "--token-seconds", "--tenant"];
+const WITH_VALUE: readonly string[] = [
+  ...["--port", "--person", "--data", "--redirect-uri", "--backchannel-logout-uri", "--token-seconds", "--tenant"],
+];
 const REPEATABLE: readonly string[] = ["--person", "--redirect-uri"];
 
 class Mistake extends Error {}
@@ -88,6 +95,7 @@ function usageIn(options: ReadonlyMap<string, readonly string[]>): ProviderUsage
     writeEnv: writeEnv === "" ? ".env" : writeEnv,
     data: one("--data"),
     redirectUris: options.get("--redirect-uri")?.map(redirectUriIn),
+    backchannelLogoutUri: logoutUriIn(one("--backchannel-logout-uri")),
     tokenSeconds: wholeNumber("--token-seconds", one("--token-seconds") ?? "3600", 1, 365 * 86_400),
     tenant: tenantIn(one("--tenant")),
   };
@@ -113,6 +121,16 @@ function tenantIn(text: string | undefined): string | undefined {
 function redirectUriIn(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !text.includes("#")) return text;
   throw new Mistake(`--redirect-uri is ${JSON.stringify(text)}; write it as http://localhost:3000/idpauth/login-callback`);
+}
+
+function logoutUriIn(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const { protocol, hostname, hash } = URL.canParse(text) ? new URL(text) : { protocol: "", hostname: "", hash: "" };
+  if (/^https?:$/.test(protocol) && isLoopback(hostname) && hash === "") return text;
+  throw new Mistake(
+    `--backchannel-logout-uri is ${JSON.stringify(text)}; write an address on this machine, such as ` +
+      "http://localhost:3000/idpauth/backchannel-logout",
+  );
 }
 
 /**

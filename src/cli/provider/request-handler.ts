@@ -1,21 +1,20 @@
 import { isLoopback } from "../../http/loopback.js";
-import { page, stylesheet, type Reply } from "../../http/request-and-replies.js";
+import { stylesheet } from "../../http/request-and-replies.js";
 import { errorReply, type ProviderReply } from "../../testing/provider/replies.js";
 import { approve, readAuthorization, refuse, type Authorization } from "../../testing/provider/authorization-endpoint.js";
 import { work } from "../../testing/provider/endpoints.js";
 import type { ProviderState } from "../../testing/provider/test-provider-state.js";
 import { violationsOf, type ReceivedRequest } from "../../testing/provider/received-requests.js";
-import { choicePage, homePage, problemPage } from "./provider-pages.js";
+import { endSession, endSessionsOf } from "./end-session.js";
+import { choicePage, homePage, problemPage, showPage, toReply } from "./provider-pages.js";
 import { PROVIDER_STYLE } from "./provider-style.js";
-
-// No form-action: browsers also apply it to the redirects that follow the form, and those lead to the application.
-const POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /** Returns the response to one request. */
 export async function respond(request: ReceivedRequest, state: ProviderState): Promise<ProviderReply> {
   if (!isForThisMachine(request.headers.host))
     return showPage(403, problemPage("This provider works on this machine only", "The address in the request belongs to another machine."));
   if (request.endpoint === "authorize") return authorize(request, state);
+  if (request.endpoint === "endSession") return endSession(request, state);
   if (request.endpoint === "unknown") return ownPage(request, state);
   const violations = violationsOf(request);
   return violations.length > 0 ? errorReply("invalid_request", violations.join("; ")) : work(request.endpoint, request, state);
@@ -56,20 +55,33 @@ function choiceFor({ request, redirectUri }: Authorization, { people }: Provider
 
 /** What the user chose. */
 function decide(asked: Authorization, state: ProviderState): ProviderReply {
-  const { headers, params } = asked.request;
-  const site = headers["sec-fetch-site"];
-  if (site !== undefined && site !== "same-origin")
+  const { params } = asked.request;
+  if (isFromAnotherSite(asked.request))
     return showPage(403, problemPage("This form came from another site", "Go back to the application and sign in again."));
   if (params.has("cancel")) return refuse(asked, { error: "access_denied", description: "the user cancelled" }, state);
   const person = state.people.find((one) => one["sub"] === params.get("person"));
-  if (person !== undefined) return approve(asked, person, Math.floor(state.now() / 1000), state);
+  if (person !== undefined) {
+    const now = Math.floor(state.now() / 1000);
+    state.sessions.signIn(String(person["sub"]), now);
+    return approve(asked, person, now, state);
+  }
   // The provider was restarted with other people while the page was open.
   return showPage(200, choiceFor(asked, state));
 }
 
-function ownPage({ method, url }: ReceivedRequest, { issuer, people }: ProviderState): ProviderReply {
+function isFromAnotherSite({ headers }: ReceivedRequest): boolean {
+  const site = headers["sec-fetch-site"];
+  return site !== undefined && site !== "same-origin";
+}
+
+async function ownPage(request: ReceivedRequest, state: ProviderState): Promise<ProviderReply> {
+  const { method, url } = request;
   const path = url.split("?", 1)[0];
-  if (method === "GET" && path === "/") return showPage(200, homePage(issuer, people));
+  if (method === "GET" && path === "/") return showPage(200, homePage(state));
+  if (method === "POST" && path === "/end") {
+    if (isFromAnotherSite(request)) return showPage(403, problemPage("This form came from another site", "Open the provider's own page."));
+    return showPage(200, homePage(state, await endSessionsOf(request.params.get("person") ?? "", state)));
+  }
   if (method === "GET" && path === "/style.css") return toReply(stylesheet(PROVIDER_STYLE));
   if (method === "GET" && path === "/favicon.ico") return { status: 204, headers: {}, body: "" };
   return errorReply("not_found", "no endpoint at this path", 404);
@@ -92,12 +104,4 @@ function unusablePage({ query }: ReceivedRequest, { settings }: ProviderState): 
 
 function shown(value: string | null): string {
   return value === null ? "none" : `"${value.length > 200 ? `${value.slice(0, 200)}…` : value}"`;
-}
-
-function showPage(status: number, html: string): ProviderReply {
-  return toReply(page(status, html, { headers: { "Content-Security-Policy": POLICY, "Referrer-Policy": "same-origin" } }));
-}
-
-function toReply({ status, headers, body = "" }: Reply): ProviderReply {
-  return { status, headers, body };
 }
