@@ -1,6 +1,7 @@
 import { createServer, ServerResponse, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
+import { bodyParser } from "@koa/bodyparser";
 import type express from "express";
 import Fastify from "fastify";
 import { Hono, type Context } from "hono";
@@ -65,13 +66,7 @@ const bareFastify: Bare = {
 const bareKoa: Bare = {
   listener(handle, parsed = false) {
     const app = new Koa();
-    if (parsed) {
-      // As every body parser of Koa does.
-      app.use(async (ctx, next) => {
-        Object.assign(ctx.request, { body: Object.fromEntries(new URLSearchParams(await textOf(ctx.req))) });
-        await next();
-      });
-    }
+    if (parsed) app.use(bodyParser());
     app.use(async (ctx) => {
       ctx.body = await handle(ctx as never);
     });
