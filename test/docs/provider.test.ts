@@ -20,7 +20,7 @@ describe("docs/reference/provider.md", () => {
     const options = [...page.matchAll(/^\| `(--[^`]+)`/gm)].map(([, option = ""]) =>
       option.replaceAll('"', "").replace("=URI", "=http://localhost/").replace("=GUID", "=11111111-2222-4333-8444-555555555555"),
     );
-    expect(options).toHaveLength(7);
+    expect(options).toHaveLength(8);
     for (const option of options) expect(readProviderUsage([option])).not.toHaveProperty("mistake");
     expect(readProviderUsage([])).toMatchObject({ port: 9400, tokenSeconds: 3600, writeEnv: undefined });
   });
