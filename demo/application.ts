@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { IdpAuthOptions, SessionStore } from "idpauth";
+import type { IdpAuthOptions, IdpRequest, SessionStore } from "idpauth";
 import type { AccessConfiguration, DemoConfiguration, Environment } from "./configuration.js";
+import { deviceName } from "./device-name.js";
 import { signInHook, type DemoData } from "./sign-in-hook.js";
 
 export interface DemoSetup {
@@ -28,7 +29,9 @@ export function authOptions({ configuration, env, store }: DemoSetup): IdpAuthOp
   const onSignIn = signInHook(rule);
   return {
     env,
-    ...(sessions.kind === "host" && { session: "host" as const }),
+    ...(sessions.kind === "host"
+      ? { session: "host" as const }
+      : { sessionLabel: (request: IdpRequest) => deviceName(request.header("user-agent")) }),
     ...(store && { store }),
     ...(loginParams && { loginParams }),
     ...(onSignIn && { onSignIn }),

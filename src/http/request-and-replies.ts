@@ -107,6 +107,8 @@ export function page(
       "Content-Security-Policy": policy,
       "X-Frame-Options": "DENY",
       "Cross-Origin-Resource-Policy": "same-origin",
+      // With no-referrer, browsers send `Origin: null` with a form.
+      ...(options?.forms === true && { "Referrer-Policy": "same-origin" }),
       ...options?.headers,
     },
     body: html,
