@@ -50,7 +50,7 @@ export const RULES = {
   "src/sessions": { folders: BASE, packages: [], builtins: true },
   "src/application": { folders: [...BASE, "src/events"], packages: [], builtins: false },
   "src/endpoints": {
-    folders: [...BASE, "src/access", "src/application", "src/config", "src/events", "src/pages"],
+    folders: [...BASE, "src/access", "src/application", "src/config", "src/events", "src/pages", "src/sessions"],
     packages: [],
     builtins: true,
   },
@@ -71,7 +71,7 @@ export const RULES = {
   "src/accessors.ts": {
     folders: [
       ...[...BASE, "src/application", "src/public-types.ts", "src/component.ts", "src/config", "src/endpoints", "src/events"],
-      ...["src/sessions"],
+      ...["src/access", "src/sessions"],
     ],
     packages: [],
     builtins: false,

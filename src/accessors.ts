@@ -1,4 +1,5 @@
 import type { Accessors } from "./public-types.js";
+import { announceLogouts } from "./access/announce-logout.js";
 import type { Component } from "./component.js";
 import { clientState } from "./endpoints/session.js";
 import { withData } from "./record/application-data.js";
@@ -16,6 +17,7 @@ import { userPayload } from "./record/identity.js";
 import type { SessionRecord } from "./record/record.js";
 import { specifiedKeys } from "./record/stored-form.js";
 import { sessionView } from "./record/session-view.js";
+import { whenEnded } from "./sessions/when-ended.js";
 import { SESSION_FOR_TESTS } from "./sessions/session-for-tests.js";
 import type { Subject, SubjectSessions } from "./sessions/subject-sessions.js";
 
@@ -24,6 +26,7 @@ export interface AccessorParts<FrameworkRequest extends object> {
   readonly ready: () => Component<FrameworkRequest>;
   readonly visitOf: (raw: FrameworkRequest) => SessionRequest;
   readonly requestOf: (raw: FrameworkRequest) => IdpRequest;
+  readonly onClose: ((raw: FrameworkRequest, closed: () => void) => void) | undefined;
   readonly idle: () => Promise<void>;
   readonly events: EventHub;
   readonly clock: Clock;
@@ -31,7 +34,7 @@ export interface AccessorParts<FrameworkRequest extends object> {
 
 /** The functions of the `auth` object. Each is async if it reads a session, so that every error is a rejection. */
 export function createAccessors<FrameworkRequest extends object>(parts: AccessorParts<FrameworkRequest>): Accessors<FrameworkRequest> {
-  const { ready, visitOf, requestOf, idle, events, clock } = parts;
+  const { ready, visitOf, requestOf, onClose, idle, events, clock } = parts;
   const access = (raw: FrameworkRequest) => ready().access.access(visitOf(raw).session);
 
   function sessionsOf({ iss, sub }: Subject): SubjectSessions {
@@ -48,12 +51,6 @@ export function createAccessors<FrameworkRequest extends object>(parts: Accessor
     const { session } = visitOf(raw);
     await session.read();
     return session.key;
-  }
-
-  function announceLogout({ iss, sub }: Subject): void {
-    const { application, tasks } = ready();
-    events.emit("logout", { issuer: iss, subject: sub, revoked: null });
-    tasks.add(application.signedOut("logout", undefined, { iss, sub }));
   }
 
   return {
@@ -103,18 +100,22 @@ export function createAccessors<FrameworkRequest extends object>(parts: Accessor
     async explainIdpAuthentication(raw) {
       return ready().access.explain(visitOf(raw).session);
     },
+    whenEnded(raw) {
+      const { settings, open } = ready();
+      return whenEnded(() => open(raw, requestOf(raw)).session, settings, clock, (closed) => onClose?.(raw, closed));
+    },
     loginUrl: (raw, options) => loginUrlFor(requestOf(raw), ready().settings, options),
     async listSessions(subject, current) {
       return sessionsOf(subject).list(subject, await keyOf(current));
     },
     async endSession(subject, id) {
       const isEnded = await sessionsOf(subject).end(subject, id);
-      if (isEnded) announceLogout(subject);
+      if (isEnded) announceLogouts(1, subject, { ...ready(), events });
       return isEnded;
     },
     async endAllSessions(subject, { except } = {}) {
       const ended = await sessionsOf(subject).endAll(subject, await keyOf(except));
-      for (let count = 0; count < ended; count += 1) announceLogout(subject);
+      announceLogouts(ended, subject, { ...ready(), events });
       return ended;
     },
     async revokeIdpToken(token, hint = "refresh_token") {

@@ -9,6 +9,7 @@ import type { FrameworkAdapter, IdpAuthOptions } from "./public-types.js";
 import type { Clock } from "./clock.js";
 import { issuerTemplate } from "./config/tenants.js";
 import type { Settings } from "./config/read-settings.js";
+import { DelayedRevocations } from "./endpoints/delayed-revocations.js";
 import { createRouter, type Router } from "./endpoints/router.js";
 import { SessionRequest } from "./endpoints/session-request.js";
 import { SessionMissingError } from "./errors.js";
@@ -22,7 +23,9 @@ import type { KeyNames } from "./record/stored-form.js";
 import { createBundledSessions } from "./sessions/bundled-sessions.js";
 import { labelOf } from "./sessions/device-summary.js";
 import { createFrameworkSessions } from "./sessions/framework-session.js";
+import { createProviderLogouts } from "./sessions/provider-logouts.js";
 import { createSealer } from "./sessions/seal.js";
+import { createSessionEnding } from "./sessions/session-ending.js";
 import { createSessionForTests, type SessionForTests } from "./sessions/session-for-tests.js";
 import { createSubjectSessions, type SubjectSessions } from "./sessions/subject-sessions.js";
 import type { CheckedSettings } from "./startup.js";
@@ -92,12 +95,23 @@ export function compose<FrameworkRequest extends object>(
     names,
     client,
     debug,
+    policy: settings,
+    onEndsLost: () => {
+      events.log(logLine("ends_not_told"));
+    },
     cookieName: settings.cookieName,
     publicPath: settings.publicPath,
     ...(sessionLabel && { labelOf: (request) => labelFor(request, sessionLabel, events) }),
   });
-  const ofFramework = createFrameworkSessions({ names, client, debug, onStoreFailure });
-  const subjectSessions = isBundled ? createSubjectSessions({ ...storage, policy: settings }) : undefined;
+  const ofFramework = createFrameworkSessions({ names, client, debug, clock, policy: settings, onStoreFailure });
+  const ending = createSessionEnding({
+    ...storage,
+    onEnded: (key, reason) => {
+      bundled.ends.ended(key, reason);
+    },
+  });
+  const subjectSessions = isBundled ? createSubjectSessions({ ...storage, policy: settings, ending }) : undefined;
+  const providerLogouts = isBundled ? createProviderLogouts({ ...storage, client, ending }) : undefined;
 
   const provider = createProvider({ settings, clock, events, ...(fetch && { fetch }) });
   const orphanedTokens = createOrphanedTokenRule({
@@ -107,6 +121,7 @@ export function compose<FrameworkRequest extends object>(
     ...(subjectSessions && { hasSignedInSince: (subject, since) => subjectSessions.hasSignedInSince(subject, since) }),
   });
   const tasks = new UnawaitedTasks();
+  const revocations = new DelayedRevocations(clock, tasks);
   const { hookTimeout, dataLimit } = settings;
   const application = createApplication({ options, hookTimeout, dataLimit, clock, events });
   const refresher = createRefresher({
@@ -146,6 +161,9 @@ export function compose<FrameworkRequest extends object>(
     events,
     orphanedTokens,
     exchangeSlots,
+    subjectSessions,
+    providerLogouts,
+    revocations,
     tasks,
     findings,
   };
@@ -159,7 +177,10 @@ export function compose<FrameworkRequest extends object>(
     router: createRouter(context, open),
     subjectSessions,
     open,
-    idle: () => refresher.idle(),
+    idle() {
+      revocations.runAll();
+      return refresher.idle();
+    },
     sessionForTests(asked) {
       if (!isBundled)
         throw new TypeError('With `session: "host"` the framework keeps the sessions; sign in through its routes (`signIn`).');

@@ -106,7 +106,15 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
   }
 
   return {
-    ...createAccessors({ ready, visitOf, requestOf: (raw) => adapter.request(raw), idle: async () => running?.idle(), events, clock }),
+    ...createAccessors({
+      ready,
+      visitOf,
+      requestOf: (raw) => adapter.request(raw),
+      onClose: adapter.onClose?.bind(adapter),
+      idle: async () => running?.idle(),
+      events,
+      clock,
+    }),
     start,
     handle: (raw) => ready().router.handle(adapter.request(raw), raw),
     async guard(raw, rule) {

@@ -127,6 +127,19 @@ export const ERRORS = errorRows({
       "A route requires a recent or strong authentication (`maxAge`, `acr`). The provider's ID token does not show it: `auth_time` or `acr` is missing, too old or too weak. Or another user signed in.",
     remedy: "Check that the provider supports `max_age` and `acr_values`, and that both are allowed for this client.",
   },
+  cross_origin: {
+    status: 403,
+    title: "This request did not come from this site",
+    cause:
+      "A form that changes something was posted from a page of another origin, or by a program that sends neither Sec-Fetch-Site nor Origin.",
+    remedy: "Post the form from a page of the application's own origin. If a proxy changes the Host header, set BASE_URL.",
+  },
+  session_ended: {
+    status: 401,
+    title: "The session has ended",
+    cause: "The signal of `whenEnded` aborts with this error when the session of its request ends. `reason` says why.",
+    remedy: "Close the connection. The browser learns why at its next request.",
+  },
   forbidden: {
     status: 403,
     title: "You may not open this page",

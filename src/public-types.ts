@@ -149,6 +149,15 @@ export interface Accessors<
    */
   explainIdpAuthentication(raw: FrameworkRequest): Promise<Explanation>;
   /**
+   * A signal for connections that stay open, such as event streams and WebSockets. It aborts when the session of this request ends, here or
+   * in another process: by a logout, by the provider, by a session limit, or because a new sign-in replaced it. Its `reason` is a
+   * `SessionEndedError`, whose `reason` says why. Without a session it aborts at once.
+   *
+   * It arrives within a second where the store tells of ends (memory, Redis, PostgreSQL with `listen`), elsewhere within five. It counts
+   * as no activity, and an outage never aborts it. It is released when the request closes.
+   */
+  whenEnded(raw: FrameworkRequest): AbortSignal;
+  /**
    * The path and query of a login that returns to a page, for a link or a redirect. It reads no session.
    *
    * @throws TypeError for a parameter that a login does not pass on, or a `returnTo` that is not text

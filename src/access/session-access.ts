@@ -84,7 +84,7 @@ export function createSessionAccess(options: SessionAccessOptions): SessionAcces
     }
     if (verdict.kind === "ended") {
       if (record?.credentials !== undefined) await announceEnd(session, record, verdict.reason);
-      return { authenticated: false, reason: verdict.reason, record };
+      return { authenticated: false, reason: record === undefined ? (session.endedBy ?? verdict.reason) : verdict.reason, record };
     }
     const touched = session.touch(slide && policy.sessionIdleTimeout !== null ? now() : null, renew);
     if (touched !== undefined) await touched;
@@ -94,6 +94,7 @@ export function createSessionAccess(options: SessionAccessOptions): SessionAcces
   /** Emits `ended` once per session and reason: only the request whose write succeeds emits it. */
   async function announceEnd(session: UserSession, record: SessionRecord, reason: EndReason): Promise<void> {
     if (record.idp_state.ended === reason) return;
+    session.reportEnd(reason);
     const at = now();
     try {
       const { changed } = await session.update((fresh) => {
@@ -113,9 +114,10 @@ export function createSessionAccess(options: SessionAccessOptions): SessionAcces
   return {
     access,
     async explain(session) {
-      const verdict = judge(await session.read(), policy, now());
+      const record = await session.read();
+      const verdict = judge(record, policy, now());
       if (verdict.kind === "valid") return { authenticated: true, reason: null };
-      return { authenticated: false, reason: verdict.reason };
+      return { authenticated: false, reason: record === undefined ? (session.endedBy ?? verdict.reason) : verdict.reason };
     },
     async accessToken(session, minValidity) {
       const first = await access(session);

@@ -3,7 +3,7 @@ import type { IdpRequest } from "../http/request-and-replies.js";
 import type { JsonObject } from "../record/json.js";
 import type { Credentials } from "../record/credentials.js";
 import type { Claims, IdInfo } from "../record/identity.js";
-import type { EndReason } from "../record/session-policy.js";
+import type { SessionEnd } from "../record/session-policy.js";
 import type { Session } from "../record/session-view.js";
 import type { ClaimsSchema } from "./claims-schema.js";
 import type { Denial } from "./denial.js";
@@ -41,7 +41,7 @@ export type RefreshResult<Data extends object> = ((data: Data) => Data) | Denial
  * Why a session ended: `logout` (by its user, or by `endSession` and `endAllSessions`), `replaced` (another user signed in with this
  * browser), or the reason of the policy.
  */
-export type SignOutReason = EndReason | "logout" | "replaced";
+export type SignOutReason = SessionEnd;
 
 export interface SignOutInput<OwnClaims extends object = object, Data extends object = Record<string, unknown>> {
   readonly reason: SignOutReason;

@@ -24,6 +24,14 @@ export function issuerTemplate(issuer: string): string | undefined {
   return `${url.origin}/${PLACEHOLDER}/v2.0`;
 }
 
+/** The hostnames of Entra ID and of its national clouds. */
+const ENTRA_HOSTS = ["login.microsoftonline.com", "login.microsoftonline.us", "login.partner.microsoftonline.cn", "sts.windows.net"];
+
+/** Whether an issuer is Entra ID's, whose front-channel logout has no `iss`. */
+export function isEntraIssuer(issuer: string): boolean {
+  return ENTRA_HOSTS.includes(parseUrl(issuer)?.hostname ?? "");
+}
+
 /** Whether an issuer of a discovery document is a template for several tenants. */
 export function isTemplate(issuer: string): boolean {
   return issuer.includes(PLACEHOLDER);

@@ -152,7 +152,8 @@ async function finishLogin(visit: SessionRequest, context: EndpointContext, quer
   const signedInAt = epochSeconds(clock);
   const stored = await session
     .regenerate(
-      (fresh) => signedIn(fresh, signIn, login, signedInAt, stampActivity, decision.review),
+      (fresh) =>
+        signedIn(fresh, signIn, login, signedInAt, stampActivity, decision.review, settings.logoutAtProvider !== false && session.atomic),
       // At once: another tab's callback may find the old key gone before this one is done.
       () => orphanedTokens.sessionReplaced(key),
     )
@@ -169,11 +170,30 @@ async function finishLogin(visit: SessionRequest, context: EndpointContext, quer
     events.refused("callback", "logged_out_meanwhile", about);
     return linkInvalidPage(visit, context);
   }
+  // Asked after the session is stored: a logout either finds the session, or is found here.
+  if (settings.backchannelLogout && (await isLoggedOut(visit, context, signIn))) {
+    revokeOrphaned();
+    events.refused("callback", "logged_out_at_provider", about);
+    return { ...linkInvalidPage(visit, context), setCookies: session.setCookies };
+  }
   if (hasSubject(recordLeft.id_info) && !isSameUser(recordLeft.id_info, stored.id_info)) {
     tasks.add(application.signedOut("replaced", recordLeft));
   }
   events.emit("login", { ...identityOf(stored.id_info), duration: clock.monotonic() - started });
   return { ...redirect(login.final_redirect), setCookies: session.setCookies };
+}
+
+/** Whether the provider's logout of this sign-in came before its session was stored. The session is ended then, or in an outage. */
+async function isLoggedOut({ session }: SessionRequest, { providerLogouts, events }: EndpointContext, signIn: SignIn): Promise<boolean> {
+  try {
+    if ((await providerLogouts?.hasEnded(signIn.idInfo)) !== true) return false;
+  } catch (error) {
+    events.failed("callback", error);
+    await session.destroy().catch(() => undefined);
+    throw error;
+  }
+  await session.destroy();
+  return true;
 }
 
 type AuthorizationResponse =

@@ -9,6 +9,9 @@ import type { Slots } from "../access/slots.js";
 import type { Clock } from "../clock.js";
 import type { SessionAccess } from "../access/session-access.js";
 import type { OrphanedTokenRule } from "../access/orphaned-tokens.js";
+import type { ProviderLogouts } from "../sessions/provider-logouts.js";
+import type { SubjectSessions } from "../sessions/subject-sessions.js";
+import type { DelayedRevocations } from "./delayed-revocations.js";
 
 /** The parts that all requests share. */
 export interface EndpointContext {
@@ -22,6 +25,10 @@ export interface EndpointContext {
   readonly orphanedTokens: OrphanedTokenRule;
   /** Limits the concurrent code exchanges, since anyone can send a code. */
   readonly exchangeSlots: Slots;
+  /** The sessions of a user. Undefined with the framework's own sessions, like `providerLogouts`. */
+  readonly subjectSessions: SubjectSessions | undefined;
+  readonly providerLogouts: ProviderLogouts | undefined;
+  readonly revocations: DelayedRevocations;
   /** Tasks that no response waits for. */
   readonly tasks: UnawaitedTasks;
   /** The warnings of the startup checks; the debug endpoint shows them. */

@@ -13,7 +13,8 @@ export async function landing({ request, session }: SessionRequest, { settings, 
   const verdict = judge(record, settings, epochSeconds(clock));
   const user = userPayload(record?.id_info);
   let state: IndexState;
-  if (record?.credentials === undefined) state = { kind: "signed_out" };
+  if (session.endedBy !== undefined) state = { kind: "ended", reason: session.endedBy, user };
+  else if (record?.credentials === undefined) state = { kind: "signed_out" };
   else if (verdict.kind !== "ended") state = { kind: "signed_in", user };
   else state = { kind: "ended", reason: verdict.reason, setting: governingSetting(verdict.reason, settings), user };
   const error = new URLSearchParams(queryOf(request.target)).get("error");

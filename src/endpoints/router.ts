@@ -1,20 +1,27 @@
 import { pathOf, stylesheet, type IdpRequest, type Reply } from "../http/request-and-replies.js";
 import { STYLE } from "../pages/style.js";
+import { createBackchannelLogout } from "./backchannel-logout.js";
 import { createCallback } from "./callback.js";
 import type { EndpointContext } from "./context.js";
 import type { SessionRequest } from "./session-request.js";
 import { debug } from "./debug.js";
 import { failureReply, outageReply } from "./failure-reply.js";
+import { frontchannelLogout } from "./frontchannel-logout.js";
 import { landing } from "./landing-page.js";
 import { login } from "./login.js";
 import { logout } from "./logout.js";
+import { logoutCallback } from "./logout-at-provider.js";
 import { session } from "./session.js";
+import { sessions } from "./sessions.js";
 
 interface Route {
   readonly endpoint: (visit: SessionRequest, context: EndpointContext) => Promise<Reply>;
-  /** Whether HEAD works too. It does not where GET has an effect. */
-  readonly head: boolean;
+  readonly methods: readonly string[];
 }
+
+/** HEAD works where GET has no effect. */
+const READ = ["GET", "HEAD"];
+const GET = ["GET"];
 
 export interface Router<FrameworkRequest> {
   /** Responds to a request for one of the endpoints, with a failure too. @returns undefined if the path is not an endpoint's */
@@ -28,15 +35,14 @@ export function createRouter<FrameworkRequest>(
 ): Router<FrameworkRequest> {
   const { mountPath, publicPath } = context.settings;
   const mountWithoutSlash = mountPath.slice(0, -1);
-  const routes = endpoints();
-  if (!context.settings.debug) for (const path of ["debug", "debug/"]) routes.delete(path);
+  const routes = endpoints(context);
 
   async function respond(path: string, request: IdpRequest, raw: FrameworkRequest): Promise<Reply> {
     const route = routes.get(path);
     if (route === undefined) return failureReply({ code: "not_found" }, request, publicPath, "json");
     const { method } = request;
-    if (method !== "GET" && !(method === "HEAD" && route.head)) {
-      const headers = { Allow: route.head ? "GET, HEAD" : "GET" };
+    if (!route.methods.includes(method)) {
+      const headers = { Allow: route.methods.join(", ") };
       return failureReply({ code: "method_not_allowed", headers }, request, publicPath, "json");
     }
     try {
@@ -58,19 +64,24 @@ export function createRouter<FrameworkRequest>(
   };
 }
 
-function endpoints(): Map<string, Route> {
+/** The endpoints that the settings turn on. */
+function endpoints({ settings, clock }: EndpointContext): Map<string, Route> {
   const routes = new Map<string, Route>();
-  const add = (path: string, route: Route) => {
+  const add = (path: string, endpoint: Route["endpoint"], methods: Route["methods"]) => {
     // A trailing slash makes no difference and no redirect.
-    routes.set(path, route).set(`${path}/`, route);
+    routes.set(path, { endpoint, methods }).set(`${path}/`, { endpoint, methods });
   };
-  routes.set("", { endpoint: landing, head: true });
-  add("login", { endpoint: login, head: false });
-  add("session", { endpoint: session, head: true });
-  add("logout", { endpoint: logout, head: false });
-  add("debug", { endpoint: debug, head: true });
-  // Exact: the provider compares the redirect URI character by character.
-  routes.set("login-callback", { endpoint: createCallback(), head: false });
-  routes.set("style.css", { endpoint: () => Promise.resolve(stylesheet(STYLE)), head: true });
+  routes.set("", { endpoint: landing, methods: READ });
+  add("login", login, GET);
+  add("session", session, READ);
+  add("logout", logout, GET);
+  if (settings.debug) add("debug", debug, READ);
+  if (settings.sessionsPage) add("sessions", sessions, ["GET", "POST"]);
+  // Exact: the provider compares the addresses that are registered there character by character.
+  routes.set("login-callback", { endpoint: createCallback(), methods: GET });
+  if (settings.logoutAtProvider !== false) routes.set("logout-callback", { endpoint: logoutCallback, methods: GET });
+  if (settings.backchannelLogout) routes.set("backchannel-logout", { endpoint: createBackchannelLogout(clock), methods: ["POST"] });
+  if (settings.frontchannelLogout) routes.set("frontchannel-logout", { endpoint: frontchannelLogout, methods: GET });
+  routes.set("style.css", { endpoint: () => Promise.resolve(stylesheet(STYLE)), methods: READ });
   return routes;
 }

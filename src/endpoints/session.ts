@@ -32,6 +32,8 @@ export interface SessionDetails {
    * `?slide=false`.
    */
   readonly idle_expires_in: number | null;
+  /** Seconds until the provider's own limit (claim `session_expiry` of the ID token); null without one. */
+  readonly session_expiry_expires_in: number | null;
   /** The result of the application's `clientData`. Absent when signed out, or without that option. */
   readonly data?: Readonly<Record<string, unknown>>;
 }
@@ -103,6 +105,7 @@ function detailsOf(access: Access, slide: boolean, { settings, clock }: Pick<End
     expires_in: left?.idToken ?? null,
     max_age_expires_in: left?.maxAge ?? null,
     idle_expires_in: left?.idle ?? null,
+    session_expiry_expires_in: left?.sessionExpiry ?? null,
   };
 }
 

@@ -30,7 +30,7 @@ export interface Events {
   readonly ended: EventBase & { readonly reason: EndReason };
   /** A login, callback, refresh, logout or session check failed, by an outage or a refusal. */
   readonly failure: EventBase & {
-    readonly during: "login" | "callback" | "refresh" | "logout" | "session";
+    readonly during: "login" | "callback" | "refresh" | "logout" | "backchannel_logout" | "frontchannel_logout" | "session";
     /** `refusal`: a definite refusal, of a bad request or by the provider. `outage`: nothing was decided; a later try may succeed. */
     readonly kind: "refusal" | "outage";
     /** A stable word: an error code, or the refusal as the log names it. */

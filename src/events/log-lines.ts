@@ -55,6 +55,34 @@ export const LOG_CODES = {
     meaning: "A sign-out failed. The session stays, and the response told the user that the sign-out failed.",
     remedy: "`invalid_parameter` in `details.reason`: correct the parameters in the link to the logout. Any other reason names an outage.",
   },
+  logout_not_at_provider: {
+    level: "warn",
+    text: "A logout could not go on to the provider",
+    meaning:
+      "IDP_LOGOUT_AT_PROVIDER is on, but a logout ended the session here only. `details.reason` is `end_session_endpoint` if the provider has no such endpoint (logged once), or names the outage.",
+    remedy: "Set `end_session_endpoint` in IDP_PROVIDER_METADATA, or a preset in IDP_LOGOUT_AT_PROVIDER, or turn the setting off.",
+  },
+  backchannel_logout_failed: {
+    level: "warn",
+    text: "A logout by the provider was not carried out",
+    meaning:
+      "The provider, or a stranger, posted a logout token. `details.reason` names the failed check (`logout_token_…`), or the outage; then idpauth tries again for five minutes.",
+    remedy:
+      "`logout_token_typ`: an older provider may need IDP_ALLOW_UNTYPED_LOGOUT_TOKENS. `logout_token_aud` or `…_iss`: compare the client's registration.",
+  },
+  frontchannel_logout_failed: {
+    level: "warn",
+    text: "A logout by the provider's page was not carried out",
+    meaning: "The address for front-channel logout was opened with a missing or wrong `sid` or `iss`, or the store did not respond.",
+    remedy: "At the provider, register the address with session required, so that it sends `iss` and `sid`.",
+  },
+  ends_not_told: {
+    level: "warn",
+    text: "The store no longer tells of ended sessions; open connections learn of an end within 5 seconds",
+    meaning:
+      "The connection by which the store tells of ended sessions was lost. Until it is back, each process asks the store every few seconds.",
+    remedy: "Check the connection for `listen` (PostgreSQL), which must not go through a pooler in transaction mode, or the Redis server.",
+  },
   origin_rejected: {
     level: "info",
     text: "The page to return to is not on this application's own origin",

@@ -61,9 +61,13 @@ export function json(value: unknown, status = 200, headers?: Readonly<Record<str
   return jsonText(JSON.stringify(value), status, headers);
 }
 
-/** Returns a 302 without a body, so that nothing of the request is repeated in one. */
-export function redirect(location: string): Reply {
-  return { status: 302, headers: { ...COMMON_HEADERS, Location: visibleAscii(location), "Content-Length": "0" } };
+/**
+ * Returns a redirect without a body, so that nothing of the request is repeated in one.
+ *
+ * @param status 303 after a POST
+ */
+export function redirect(location: string, status: 302 | 303 = 302): Reply {
+  return { status, headers: { ...COMMON_HEADERS, Location: visibleAscii(location), "Content-Length": "0" } };
 }
 
 /** Percent-encodes characters that a header must not contain. A stored address may contain any character. */
@@ -113,6 +117,16 @@ export function page(
     },
     body: html,
   };
+}
+
+/** Returns an empty page that only pages of this origin may show in a frame. */
+export function framedPage(parent: string): Reply {
+  const headers = {
+    ...COMMON_HEADERS,
+    "Content-Type": "text/html; charset=utf-8",
+    "Content-Security-Policy": `default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors ${parent}`,
+  };
+  return { status: 200, headers, body: "<!doctype html><title>Signed out</title>" };
 }
 
 export function stylesheet(css: string): Reply {
@@ -172,6 +186,17 @@ function quality(parameters: readonly string[]): number {
   if (q === undefined) return 1;
   const value = Number(q.slice(2));
   return value >= 0 && value <= 1 ? value : 0;
+}
+
+/**
+ * Whether a page of the application's own origin sent this request. A browser tells by Sec-Fetch-Site, an older one by Origin; scripts of
+ * other sites can set neither.
+ */
+export function isSameOrigin(request: IdpRequest, own: string | undefined): boolean {
+  const site = request.header("sec-fetch-site");
+  if (site !== undefined) return site === "same-origin";
+  const origin = request.header("origin");
+  return origin !== undefined && origin === own;
 }
 
 /** A browser's or framework's guess at the next page: it must never sign anyone in or out. */

@@ -36,6 +36,8 @@ export interface DroppedTokens {
 /** Tokens of a finished sign-in whose ID token has been verified. */
 export interface SignIn {
   readonly credentials: Credentials;
+  /** The verified ID token itself. */
+  readonly idToken: string;
   readonly idInfo: IdInfo;
   /** The names of the claims in `idInfo` that came from the userinfo endpoint. */
   readonly userinfoClaims: readonly string[];
@@ -76,6 +78,24 @@ export interface VerifiedRefresh {
   readonly userinfo?: IdInfo;
 }
 
+/** A logout at the provider (OpenID Connect RP-Initiated Logout 1.0 section 2). */
+export interface LogoutRequest {
+  /** Where the provider sends the browser afterwards. */
+  readonly returnTo: string;
+  readonly state: string;
+  /** The ID token of the session. Left out if the address would be longer than 4 KB. */
+  readonly idTokenHint?: string | undefined;
+}
+
+/** A verified logout token. It has `sub`, `sid` or both. */
+export interface LogoutToken {
+  readonly sub?: string;
+  readonly sid?: string;
+  readonly iat: EpochSeconds;
+  /** The issuer of the token: with several tenants, that of the tenant. */
+  readonly issuer: string;
+}
+
 /** The facts about the provider that a login's callback reads before it exchanges the code. */
 export interface ProviderFacts {
   /** `IDP_ISSUER`. With several tenants, the issuer of each ID token is another one, that of its tenant. */
@@ -113,6 +133,14 @@ export interface Provider {
    * @param previous the record that the refresh started from
    */
   verifyRefreshed(spent: SpentRefresh, previous: SessionRecord, request: RefreshRequest): Promise<VerifiedRefresh>;
+  /** The address that ends the user's session at the provider; undefined if the provider has none. */
+  logoutUrl(request: LogoutRequest): Promise<string | undefined>;
+  /**
+   * Verifies a logout token (OpenID Connect Back-Channel Logout 1.0 section 2.6).
+   *
+   * @throws ProviderRefusedError `logout_token_…`: the token is invalid; ProviderUnavailableError: the keys cannot be fetched now
+   */
+  verifyLogoutToken(token: string): Promise<LogoutToken>;
   /** Posts a token to the revocation endpoint (RFC 7009). Resolves to false if it could not be revoked. Never rejects. */
   revoke(token: string, hint: "refresh_token" | "access_token"): Promise<boolean>;
 }

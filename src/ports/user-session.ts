@@ -1,5 +1,6 @@
 import type { EpochSeconds } from "../clock.js";
 import type { SessionRecord } from "../record/record.js";
+import type { EndReason, SessionEnd } from "../record/session-policy.js";
 
 /**
  * A pure function from the newest record to the next one. It returns the same record to change nothing. It may run again if another
@@ -30,6 +31,8 @@ export interface UserSession {
   readonly key: string | undefined;
   /** After `read`: there is a session, but its record could not be read, so it counts as none. */
   readonly isUnreadable?: boolean;
+  /** After `read`: why the session has ended, if it ended without its cookie and left a trace. */
+  readonly endedBy?: EndReason | undefined;
   /** The record as this request first found it; undefined if there is none, or none that parses. One look-up per request. */
   read(): Promise<SessionRecord | undefined>;
   /** The newest record. Undefined: the session is gone. */
@@ -56,6 +59,15 @@ export interface UserSession {
    * @returns undefined if nothing was due, which is the usual case
    */
   touch(lastActive: EpochSeconds | null, renew: boolean): Promise<void> | undefined;
+  /**
+   * Calls a function once when this session ends, in whatever process. It holds no request and counts as no activity. After `read` has
+   * found a session.
+   *
+   * @returns a function that stops it
+   */
+  watchEnd(listener: (reason: SessionEnd) => void): () => void;
+  /** Reports that the policy has ended this session, to those who watch it. */
+  reportEnd(reason: EndReason): void;
   /** The Set-Cookie values that the calls above require, for the component's own responses. */
   readonly setCookies: readonly string[];
 }

@@ -187,6 +187,7 @@ function readDocument(response: ProviderResponse, settings: ProviderSettings): P
   };
   const userinfo = endpoints.get("userinfo_endpoint");
   const revocation = endpoints.get("revocation_endpoint");
+  const endSession = endpoints.get("end_session_endpoint");
   const scopes = document["scopes_supported"];
   const prompts = document["prompt_values_supported"];
   return {
@@ -196,6 +197,7 @@ function readDocument(response: ProviderResponse, settings: ProviderSettings): P
     jwks_uri: required("jwks_uri"),
     ...(userinfo !== undefined && { userinfo_endpoint: userinfo }),
     ...(revocation !== undefined && { revocation_endpoint: revocation }),
+    ...(endSession !== undefined && { end_session_endpoint: endSession }),
     ...(Array.isArray(scopes) && { scopes_supported: textsIn(scopes) }),
     ...(Array.isArray(prompts) && { prompt_values_supported: textsIn(prompts) }),
     ...(document["require_pushed_authorization_requests"] === true && { require_pushed_authorization_requests: true }),

@@ -59,7 +59,8 @@ export async function verifyIdToken(
   checkFlow: (claims: IdInfo) => void,
   signal?: AbortSignal,
 ): Promise<IdInfo> {
-  const { header, claims } = readIdToken(token, expected.algorithms);
+  // Another kind of JWT from the same issuer is not an ID token (RFC 8725 section 3.11).
+  const { header, claims } = readJwt(token, expected.algorithms, ["jwt", undefined], refused);
   checkClaims(claims, expected);
   checkAccessTokenHash(claims, header.alg, expected.accessToken);
   checkFlow(claims);
@@ -73,8 +74,18 @@ function refused(what: string): ProviderRefusedError {
   return new ProviderRefusedError(`id_token_${what}`);
 }
 
-/** Decodes a token. Keys and key addresses in its header are ignored, since the sender could choose them. */
-export function readIdToken(token: string, algorithms: readonly string[]): { header: CompactJWSHeaderParameters; claims: IdInfo } {
+/**
+ * Decodes a token. Keys and key addresses in its header are ignored, since the sender could choose them.
+ *
+ * @param types the allowed values of `typ`, in lower case; undefined: `typ` may be absent
+ * @param refused returns the error for a failed check
+ */
+export function readJwt(
+  token: string,
+  algorithms: readonly string[],
+  types: readonly (string | undefined)[],
+  refused: (what: string) => ProviderRefusedError,
+): { header: CompactJWSHeaderParameters; claims: IdInfo } {
   if (token.length > MAX_ID_TOKEN_LENGTH) throw refused("size");
   if (isEncrypted(token)) throw new ProviderUnavailableError("id_token_encrypted", { misconfigured: true });
   const parts = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]*)$/.exec(token);
@@ -86,8 +97,8 @@ export function readIdToken(token: string, algorithms: readonly string[]): { hea
   if (parts?.[3] === "") throw refused("signature");
   // No critical extension is supported (RFC 7515 section 4.1.11). `b64` is one (RFC 7797).
   if ("crit" in header || "b64" in header) throw refused("crit");
-  // Another kind of JWT from the same issuer is not an ID token (RFC 8725 section 3.11).
-  if (typ !== undefined && (typeof typ !== "string" || typ.toLowerCase() !== "jwt")) throw refused("typ");
+  if (typ !== undefined && typeof typ !== "string") throw refused("typ");
+  if (!types.includes(typ?.toLowerCase().replace(/^application\//, ""))) throw refused("typ");
   if (kid !== undefined && typeof kid !== "string") throw refused("kid");
   return { header: { alg, ...(kid !== undefined && { kid }) }, claims };
 }
@@ -127,9 +138,17 @@ export function checkClaims(
   if (!isDate(exp) || exp <= now - clockTolerance) throw refused("exp");
   if (!isDate(iat) || iat > now + clockTolerance) throw refused("iat");
   if (nbf !== undefined && (!isDate(nbf) || nbf > now + clockTolerance)) throw refused("nbf");
+  if (claims["session_expiry"] !== undefined && !isDate(claims["session_expiry"])) throw refused("session_expiry");
 }
 
-function isDate(value: unknown): value is number {
+/** Checks that the provider's limit for the session, if any, has not passed: a sign-in would end at once, and again. Pure. */
+export function checkSessionExpiry(claims: IdInfo, now: EpochSeconds): void {
+  const expiry = claims["session_expiry"];
+  if (isDate(expiry) && expiry <= now) throw refused("session_expiry");
+}
+
+/** Whether a claim is a time in epoch seconds, until the year 9999. */
+export function isDate(value: unknown): value is number {
   return typeof value === "number" && value >= 0 && value <= LAST_DATE;
 }
 

@@ -12,7 +12,7 @@ const AUTHENTICATION = ["auth_time", "acr", "amr", "acrs"] as const;
  * (OpenID Connect Core section 5.6.2), which are not supported. `__proto__` is no claim.
  */
 const NEVER_FROM_USERINFO: ReadonlySet<string> = new Set([
-  ...["iss", "sub", "aud", "azp", "exp", "iat", "nonce", ...AUTHENTICATION, "sid", "tid"],
+  ...["iss", "sub", "aud", "azp", "exp", "iat", "nonce", ...AUTHENTICATION, "sid", "tid", "session_expiry"],
   ...["_claim_names", "_claim_sources", "__proto__"],
 ]);
 

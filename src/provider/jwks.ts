@@ -32,6 +32,11 @@ export interface Jwks {
    * @throws ProviderUnavailableError `jwks`: the keys cannot be fetched, or lack the token's key even after another fetch
    */
   verify(token: string, header: CompactJWSHeaderParameters, signal?: AbortSignal, keyFits?: KeyFits): Promise<boolean>;
+  /**
+   * As `verify`, for a token that nobody has requested: anyone can send one. It never delays a sign-in or a refresh: an unknown key blocks
+   * nothing, and its fetches have an interval of their own.
+   */
+  verifyUnasked(token: string, header: CompactJWSHeaderParameters, keyFits?: KeyFits): Promise<boolean>;
   /** @throws ProviderUnavailableError while keys, or the last token's key, are missing and the back-off blocks a fetch */
   assertReady(): void;
 }
@@ -56,6 +61,7 @@ type Judgement = "verified" | "wrong" | "unsure" | "unknown_key";
 export function createJwks({ uri, issuer, backchannel, backOff, clock, events }: JwksOptions): Jwks {
   let cached: KeySet | undefined;
   let forcedAt = -Infinity;
+  let unaskedAt = -Infinity;
   // The last token's key is not published. The next token would have the same key.
   let isKeyMissing = false;
   // Fetches are counted, since two of them may have the same time.
@@ -130,7 +136,19 @@ export function createJwks({ uri, issuer, backchannel, backOff, clock, events }:
     throw new ProviderUnavailableError("jwks", { retryAfter: Math.max(1, Math.min(seconds, FORCED_INTERVAL / 1000)) });
   }
 
+  async function judgeUnasked(token: string, header: CompactJWSHeaderParameters, keyFits: KeyFits): Promise<boolean> {
+    let judgement = await (await current()).judge(token, header, keyFits);
+    const now = clock.monotonic();
+    if (judgement === "unknown_key" && now - unaskedAt >= FORCED_INTERVAL) {
+      unaskedAt = now;
+      judgement = await (await fetchNow()).judge(token, header, keyFits);
+    }
+    if (judgement === "unknown_key") throw new ProviderUnavailableError("jwks", { retryAfter: FORCED_INTERVAL / 1000 });
+    return judgement === "verified";
+  }
+
   return {
+    verifyUnasked: (token, header, keyFits = () => true) => judgeUnasked(token, header, keyFits),
     verify: (token, header, signal, keyFits = () => true) => untilAborted(signal, () => judge(token, header, keyFits)),
     assertReady() {
       if (isKeyMissing || cached === undefined || clock.monotonic() - cached.requestedAt > MAX_AGE) backOff.assertReady();

@@ -24,6 +24,8 @@ export function loadedWhenNeeded(options: OpenIdProviderOptions): Provider {
     exchange: async (exchange) => (await load()).exchange(exchange),
     refresh: async (request) => (await load()).refresh(request),
     verifyRefreshed: async (spent, previous, request) => (await load()).verifyRefreshed(spent, previous, request),
+    logoutUrl: async (request) => (await load()).logoutUrl(request),
+    verifyLogoutToken: async (token) => (await load()).verifyLogoutToken(token),
     revoke: async (token, hint) => (await load()).revoke(token, hint),
   };
 }

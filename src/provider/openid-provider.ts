@@ -4,6 +4,8 @@ import type { EventHub } from "../events/event-hub.js";
 import type {
   AuthorizationRequest,
   CodeExchange,
+  LogoutRequest,
+  LogoutToken,
   Provider,
   ProviderFacts,
   RefreshRequest,
@@ -15,19 +17,22 @@ import { credentialsToDict } from "../record/credentials.js";
 import type { IdInfo } from "../record/identity.js";
 import type { SessionRecord } from "../record/record.js";
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
-import { errorCode, tokensOf, type TokenResponse } from "./token-responses.js";
+import { tokensOf, type TokenResponse } from "./token-responses.js";
 import { createBackOff } from "./endpoint-back-off.js";
 import { BestEffortEndpoint } from "./best-effort-endpoint.js";
-import { createBackchannel, withDeadline } from "./transport.js";
+import { createBackchannel } from "./transport.js";
 import { createDiscovery, type Discovery, type ProviderMetadata } from "./discovery.js";
 import { accountPrompt, defaultScopesLackRefresh, furtherParameters, loginScopes, stepUpParameters } from "./authorization-parameters.js";
-import { checkContinuity, checkNonce, verifyIdToken } from "./id-token.js";
+import { checkContinuity, checkNonce, checkSessionExpiry, verifyIdToken, type Expected } from "./id-token.js";
 import { refreshedClaims } from "./identity.js";
 import { createJwks, type Jwks } from "./jwks.js";
+import { verifyLogoutToken } from "./logout-token.js";
+import { logoutUrl } from "./logout-url.js";
 import { Misconfigurations } from "./misconfiguration.js";
-import { createClientRequests, type ClientRequests } from "./client-requests.js";
+import { createClientRequests } from "./client-requests.js";
 import type { AuthorizationParams } from "../config/parameter-kinds.js";
 import type { ProviderSettings } from "./provider-settings.js";
+import { RevocationEndpoint } from "./revocation-endpoint.js";
 import { tenantsOf, type Tenants } from "./tenants.js";
 import { TokenEndpoint } from "./token-endpoint.js";
 import { UserinfoEndpoint } from "./userinfo-endpoint.js";
@@ -59,13 +64,12 @@ class OpenIdProvider implements Provider {
   readonly #events: EventHub;
   /** Undefined: the provider has one issuer. */
   readonly #tenants: Tenants | undefined;
-  readonly #requests: ClientRequests;
   readonly #misconfigurations: Misconfigurations;
   readonly #discovery: Discovery;
   readonly #jwks: Jwks;
   readonly #tokens: TokenEndpoint;
   readonly #userinfo: UserinfoEndpoint;
-  readonly #revocation: BestEffortEndpoint;
+  readonly #revocation: RevocationEndpoint;
   #hasWarnedOfScopes = false;
 
   constructor({ settings, clock, events, fetch = globalThis.fetch, random = Math.random }: OpenIdProviderOptions) {
@@ -77,10 +81,8 @@ class OpenIdProvider implements Provider {
     this.#tenants = tenantsOf(settings);
     this.#clock = clock;
     this.#events = events;
-    this.#requests = requests;
     this.#misconfigurations = misconfigurations;
     this.#tokens = new TokenEndpoint({ settings, requests, clock, random, events, misconfigurations });
-    this.#revocation = new BestEffortEndpoint("revocation", { clock, events, backOff: backOff() });
     const endpoint = new BestEffortEndpoint("userinfo", { clock, events, backOff: backOff() });
     this.#userinfo = new UserinfoEndpoint({
       ...{ settings, clock, backchannel, misconfigurations, endpoint },
@@ -88,6 +90,10 @@ class OpenIdProvider implements Provider {
       signIns: backOff(),
     });
     this.#discovery = createDiscovery({ settings, backchannel, backOff: backOff(), clock, events, misconfigurations });
+    this.#revocation = new RevocationEndpoint({
+      ...{ requests, clock, discovery: this.#discovery, timeout: settings.httpTimeout },
+      endpoint: new BestEffortEndpoint("revocation", { clock, events, backOff: backOff() }),
+    });
     const uri = async () => (await this.#discovery.current()).jwks_uri;
     this.#jwks = createJwks({ uri, issuer: settings.issuer, backchannel, backOff: backOff(), clock, events });
   }
@@ -156,6 +162,7 @@ class OpenIdProvider implements Provider {
     const receivedAt = epochSeconds(this.#clock);
     const claims = await this.#verify(metadata, tokens, (claims) => {
       checkNonce(claims, nonce);
+      checkSessionExpiry(claims, receivedAt);
     });
     const { accessToken = "", refreshToken, scopes, expiresIn } = tokens;
     const identity = await this.#userinfo.complete(metadata, claims, accessToken).catch((error: unknown) => {
@@ -172,6 +179,7 @@ class OpenIdProvider implements Provider {
         scopes: scopes ?? loginScopes(this.#settings, metadata.scopes_supported),
       }),
       ...identity,
+      idToken: tokens.idToken ?? "",
       receivedAt,
       accessTokenExpiresAt: expiryOf(receivedAt, expiresIn),
     };
@@ -221,24 +229,17 @@ class OpenIdProvider implements Provider {
     });
   }
 
-  async revoke(token: string, hint: "refresh_token" | "access_token"): Promise<boolean> {
-    try {
-      return await withDeadline(this.#clock, this.#settings.httpTimeout, (signal) => this.#revoke(token, hint, signal));
-    } catch (error) {
-      const reason = error instanceof ProviderUnavailableError ? error.reason : "unexpected";
-      this.#revocation.warn("A token could not be revoked.", { reason });
-      return false;
-    }
+  async logoutUrl(request: LogoutRequest): Promise<string | undefined> {
+    return logoutUrl(this.#settings, await this.#discovery.current(), request);
   }
 
-  async #revoke(token: string, hint: string, signal: AbortSignal): Promise<boolean> {
-    const metadata = await this.#discovery.current(signal);
-    if (metadata.revocation_endpoint === undefined) return false;
-    const response = await this.#revocation.send(metadata.issuer, () => this.#requests.revoke(metadata, token, hint, signal));
-    if (response.status === 200) return true;
-    const error = errorCode(response);
-    this.#revocation.warn("A token could not be revoked.", { status: response.status, ...(error !== undefined && { error }) });
-    return false;
+  async verifyLogoutToken(token: string): Promise<LogoutToken> {
+    const expected = { ...this.#expected(await this.#discovery.current()), allowUntyped: this.#settings.allowUntypedLogoutTokens };
+    return verifyLogoutToken(token, expected, this.#jwks);
+  }
+
+  revoke(token: string, hint: "refresh_token" | "access_token"): Promise<boolean> {
+    return this.#revocation.revoke(token, hint);
   }
 
   async #verify(
@@ -249,16 +250,7 @@ class OpenIdProvider implements Provider {
   ): Promise<IdInfo> {
     if (accessToken === undefined) throw new ProviderRefusedError("access_token_missing");
     if (idToken === undefined) throw new ProviderRefusedError("id_token_missing");
-    const expected = {
-      issuer: metadata.issuer,
-      tenants: this.#tenants,
-      clientId: this.#settings.clientId,
-      trustedAudiences: this.#settings.trustedAudiences,
-      algorithms: metadata.id_token_signing_alg_values_supported,
-      accessToken,
-      now: epochSeconds(this.#clock),
-      clockTolerance: this.#settings.clockTolerance,
-    };
+    const expected = { ...this.#expected(metadata), accessToken };
     try {
       const claims = await verifyIdToken(idToken, expected, this.#jwks, checkFlow, signal);
       // Not before: a token response with an unusable ID token does not show that the configuration is correct.
@@ -272,6 +264,19 @@ class OpenIdProvider implements Provider {
         message: "The provider encrypts its ID tokens, which idpauth does not support. Have the provider only sign them.",
       });
     }
+  }
+
+  /** What every token of this provider must show. */
+  #expected(metadata: ProviderMetadata): Omit<Expected, "accessToken"> {
+    return {
+      issuer: metadata.issuer,
+      tenants: this.#tenants,
+      clientId: this.#settings.clientId,
+      trustedAudiences: this.#settings.trustedAudiences,
+      algorithms: metadata.id_token_signing_alg_values_supported,
+      now: epochSeconds(this.#clock),
+      clockTolerance: this.#settings.clockTolerance,
+    };
   }
 
   #assertSupported(metadata: ProviderMetadata): void {

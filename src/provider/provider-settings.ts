@@ -25,4 +25,7 @@ export interface ProviderSettings {
   readonly authorizationParams: AuthorizationParams;
   readonly trustedAudiences: readonly string[];
   readonly sessionAutoRefresh: boolean;
+  /** A preset's name replaces what the provider announces. */
+  readonly logoutAtProvider: boolean | "auth0" | "cognito";
+  readonly allowUntypedLogoutTokens: boolean;
 }

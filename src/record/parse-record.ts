@@ -76,7 +76,10 @@ function isPrivateState(value: unknown): value is PrivateState {
     isOptional(value["claims"], isApplicationData) &&
     isOptional(value["claims_version"], isString) &&
     isOptional(value["review_due"], (due) => due === true) &&
-    isOptional(value["rejected"], (rejected) => rejected === "claims_rejected" || rejected === "denied")
+    isOptional(value["rejected"], (rejected) => rejected === "claims_rejected" || rejected === "denied") &&
+    isOptional(value["id_token"], isText) &&
+    isOptional(value["sid"], isText) &&
+    isOptional(value["signed_in_iat"], Number.isFinite)
   );
 }
 

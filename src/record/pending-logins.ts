@@ -1,6 +1,7 @@
 /** The changes that a login and its callback make to the record: pending logins and used states. */
 import type { Review } from "./application-data.js";
 import type { JsonObject } from "./json.js";
+import { ownProperties } from "./own-properties.js";
 import { isSameUser, type IdInfo } from "./identity.js";
 import {
   MAX_PENDING_LOGINS,
@@ -75,6 +76,7 @@ export function mayFinish(record: SessionRecord, login: PendingLogin, idInfo: Id
  *
  * @param stampActivity whether an idle timeout is configured
  * @param review what the application's code decided; its change gets the data of the same user's session, else an empty object
+ * @param keepIdToken whether a logout shows the ID token to the provider
  */
 export function signedIn(
   record: SessionRecord,
@@ -83,6 +85,7 @@ export function signedIn(
   now: EpochSeconds,
   stampActivity: boolean,
   { claims, changeData }: Review = {},
+  keepIdToken = false,
 ): SessionRecord {
   const data = dataOfSameUser(record, signIn.idInfo);
   const { logins: before, used } = record.idp_state;
@@ -102,12 +105,24 @@ export function signedIn(
       issuer: login.issuer,
       access_token_expires_at: signIn.accessTokenExpiresAt,
       tokens_received_at: signIn.receivedAt,
+      ...signInOf(signIn),
+      id_token: keepIdToken ? signIn.idToken : undefined,
       userinfo_claims: signIn.userinfoClaims.length === 0 ? undefined : signIn.userinfoClaims,
       claims: claims?.output,
       claims_version: claims?.version,
       data: changeData === undefined ? data : changeData(data ?? {}),
     }),
   });
+}
+
+/** What a logout by the provider compares, and the provider's limit. Userinfo supplies none of these claims. */
+function signInOf({ idInfo }: SignIn): Partial<PrivateState> {
+  const { sid, iat, session_expiry: expiry } = ownProperties(idInfo);
+  return {
+    ...(typeof sid === "string" && sid !== "" && { sid }),
+    ...(typeof iat === "number" && { signed_in_iat: iat }),
+    ...(expiry !== undefined && { session_expiry: expiry }),
+  };
 }
 
 /** The application's data in a session of this user. Another user's sign-in must not get it. */

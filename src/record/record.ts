@@ -75,6 +75,13 @@ export interface PrivateState {
   readonly review_due?: true;
   /** The application's code ended the session at a refresh. A new sign-in clears it. */
   readonly rejected?: Rejection;
+  /** The newest ID token. Kept only with `IDP_LOGOUT_AT_PROVIDER`, for `id_token_hint`. */
+  readonly id_token?: string;
+  /** The provider's session (`sid`) and the time (`iat`) of the ID token of the sign-in. A refresh changes neither. */
+  readonly sid?: string;
+  readonly signed_in_iat?: EpochSeconds;
+  /** When the provider wants the session to end (claim `session_expiry`). The policy gate validates it. */
+  readonly session_expiry?: unknown;
 }
 
 /** Why the application's code ended a session: its claims schema failed, or `onRefresh` denied. */

@@ -75,11 +75,19 @@ export function withTokens(
     idp_state: {
       ...state,
       tokens_received_at: spent.receivedAt,
+      ...(spent.idToken !== undefined && rest.id_token !== undefined && { id_token: spent.idToken }),
+      ...laterExpiry(rest.session_expiry, idInfo["session_expiry"]),
       ...(userinfoClaims.length > 0 && { userinfo_claims: userinfoClaims }),
       ...(isReviewed && { review_due: true }),
       ...(spent.accessTokenExpiresAt !== undefined && { access_token_expires_at: spent.accessTokenExpiresAt }),
     },
   };
+}
+
+/** A refresh moves the provider's limit only to a later time. It sets a first limit, too. */
+function laterExpiry(stored: unknown, claimed: unknown): Pick<PrivateState, "session_expiry"> {
+  if (typeof claimed !== "number" || (typeof stored === "number" && claimed <= stored)) return {};
+  return { session_expiry: claimed };
 }
 
 /** The state without the output of a schema for the old claims. A process with a schema runs it again. */

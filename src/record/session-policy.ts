@@ -15,6 +15,9 @@ export type EndReason =
   | "refresh_rejected"
   | "no_refresh_token";
 
+/** Why a session ended: the gate's reason, a logout, or a sign-in that replaced it. */
+export type SessionEnd = EndReason | "logout" | "replaced";
+
 /**
  * What the gate decides about a session: valid, valid after a refresh, or ended. A refresh renews the tokens, unless only the
  * application's code has to accept the claims (`review_due`).
@@ -44,6 +47,7 @@ const ended = (reason: EndReason): Verdict => Object.freeze({ kind: "ended", rea
 const NO_CREDENTIALS = ended("no_credentials");
 const MAX_AGE = ended("max_age");
 const IDLE = ended("idle");
+const SESSION_EXPIRY = ended("session_expiry");
 const REJECTED = { claims_rejected: ended("claims_rejected"), denied: ended("denied") };
 const AUTO_REFRESH_OFF = ended("auto_refresh_off");
 const REFRESH_REJECTED = ended("refresh_rejected");
@@ -52,8 +56,8 @@ const NO_REFRESH_TOKEN = ended("no_refresh_token");
 /** Decides whether the session is valid, in the specification's order. */
 export function judge(record: SessionRecord | undefined, settings: PolicySettings, now: EpochSeconds): Verdict {
   if (record?.credentials === undefined) return NO_CREDENTIALS;
-  // 1. and 2. The session limits.
-  const limit = limitReached(record, settings, now);
+  // 1. and 2. The session limits; 2b. the provider's own limit.
+  const limit = limitReached(record, record.idp_state.session_expiry, settings, now);
   if (limit !== undefined) return limit;
   // The application's code has ended it.
   if (record.idp_state.rejected !== undefined) return REJECTED[record.idp_state.rejected];
@@ -73,17 +77,23 @@ function isReviewDue({ idp_state: state }: SessionRecord, { claimsVersion }: Pol
 
 type Stamps = Pick<SessionRecord, "idp_login_at" | "idp_last_active">;
 
-/** The first session limit that these stamps exceed. */
-function limitReached(stamps: Stamps, { sessionMaxAge, sessionIdleTimeout }: PolicySettings, now: EpochSeconds): Verdict | undefined {
+/** The first session limit that these stamps exceed. @param expiry the claim `session_expiry`; undefined: none */
+function limitReached(
+  stamps: Stamps,
+  expiry: unknown,
+  { sessionMaxAge, sessionIdleTimeout }: PolicySettings,
+  now: EpochSeconds,
+): Verdict | undefined {
   // Counted from the sign-in; a refresh never moves it.
   if (sessionMaxAge !== null && isBeyond(stamps.idp_login_at, sessionMaxAge, now)) return MAX_AGE;
   if (sessionIdleTimeout !== null && isBeyond(stamps.idp_last_active, sessionIdleTimeout, now)) return IDLE;
+  if (expiry !== undefined && hasEpochTimePassed(expiry as number, now)) return SESSION_EXPIRY;
   return undefined;
 }
 
 /** Whether a session with these stamps exceeds no session limit. */
-export function isWithinLimits(stamps: Stamps, settings: PolicySettings, now: EpochSeconds): boolean {
-  return limitReached(stamps, settings, now) === undefined;
+export function isWithinLimits(stamps: Stamps, expiry: unknown, settings: PolicySettings, now: EpochSeconds): boolean {
+  return limitReached(stamps, expiry, settings, now) === undefined;
 }
 
 /** Whether more than `limit` seconds lie between the stamp and now. A missing stamp is within the limit, an invalid one beyond. */
@@ -104,16 +114,30 @@ export interface Remaining {
   readonly idToken: number | null;
   readonly maxAge: number | null;
   readonly idle: number | null;
+  readonly sessionExpiry: number | null;
 }
 
 /** Returns the seconds until each limit of the session; never below zero. */
 export function remaining(record: SessionRecord, settings: PolicySettings, now: EpochSeconds): Remaining {
   const exp = record.id_info?.exp;
   return {
-    idToken: typeof exp === "number" && Number.isFinite(exp) ? Math.max(0, exp - now) : null,
+    idToken: typeof exp === "number" && Number.isFinite(exp) ? secondsUntil(exp, now) : null,
     maxAge: left(record.idp_login_at, settings.sessionMaxAge, now),
     idle: left(record.idp_last_active, settings.sessionIdleTimeout, now),
+    sessionExpiry: record.idp_state.session_expiry === undefined ? null : secondsUntil(record.idp_state.session_expiry, now),
   };
+}
+
+/** Seconds until the session ends if the user does nothing more. Infinity: no limit applies. */
+export function untilEnd(record: SessionRecord, settings: PolicySettings, now: EpochSeconds): number {
+  const { idToken, maxAge, idle, sessionExpiry } = remaining(record, settings, now);
+  const isRefreshable = settings.sessionAutoRefresh && record.credentials?.refresh_token !== undefined;
+  return Math.min(...[maxAge, idle, sessionExpiry, isRefreshable ? null : idToken].map((seconds) => seconds ?? Infinity));
+}
+
+/** Zero for a time that is no number. */
+function secondsUntil(time: unknown, now: EpochSeconds): number {
+  return typeof time === "number" && Number.isFinite(time) ? Math.max(0, time - now) : 0;
 }
 
 function left(stamp: unknown, limit: number | null, now: EpochSeconds): number | null {

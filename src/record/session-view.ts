@@ -1,4 +1,4 @@
-import { remaining, type PolicySettings } from "./session-policy.js";
+import { untilEnd, type PolicySettings } from "./session-policy.js";
 import { claimsWithOutput, hasSubject, sessionUser, type Claims, type SessionUser } from "./identity.js";
 import { deepFreeze } from "./json.js";
 import type { SessionRecord } from "./record.js";
@@ -22,8 +22,8 @@ export interface Session<OwnClaims extends object = object, Data extends object 
   /** When the user was last active: the time of this request. Null without an idle timeout (`IDP_SESSION_IDLE_TIMEOUT`). */
   readonly lastActive: EpochSeconds | null;
   /**
-   * When the session ends if the user does nothing more: the earliest of the maximum age, the idle timeout and, if the ID token
-   * cannot be refreshed, its `exp`. Null: none of them applies. `IDP_SESSION_TTL`, the lifetime of an unused record, does not count.
+   * When the session ends if the user does nothing more: the earliest of the maximum age, the idle timeout, the provider's own
+   * limit (claim `session_expiry`) and, if the ID token cannot be refreshed, its `exp`. Null: none of them applies. `IDP_SESSION_TTL`, the lifetime of an unused record, does not count.
    */
   readonly expiresAt: EpochSeconds | null;
 }
@@ -38,14 +38,12 @@ export function sessionView(record: SessionRecord, policy: PolicySettings, now: 
   if (!hasSubject(claims)) return null;
   const isStamped = policy.sessionIdleTimeout !== null;
   // The record was read before this access moved the stamp.
-  const left = remaining(isStamped ? { ...record, idp_last_active: now } : record, policy, now);
-  const isRefreshable = policy.sessionAutoRefresh && record.credentials?.refresh_token !== undefined;
-  const ends = [left.maxAge, left.idle, isRefreshable ? null : left.idToken].filter((seconds) => seconds !== null);
+  const left = untilEnd(isStamped ? { ...record, idp_last_active: now } : record, policy, now);
   return deepFreeze({
     ...identityIn(record, claims),
     signedInAt: Number.isFinite(record.idp_login_at) ? (record.idp_login_at as EpochSeconds) : null,
     lastActive: isStamped ? now : null,
-    expiresAt: ends.length === 0 ? null : now + Math.min(...ends),
+    expiresAt: left === Infinity ? null : now + left,
   });
 }
 

@@ -5,10 +5,12 @@ import type { Entry, Stored } from "../ports/session-store.js";
 import type { Change, Updated, UserSession } from "../ports/user-session.js";
 import { EMPTY_RECORD, withoutInherited } from "../record/own-properties.js";
 import type { SessionRecord } from "../record/record.js";
+import type { EndReason, PolicySettings, SessionEnd } from "../record/session-policy.js";
 import { cookieNameFor, cookieValues, hasCookie, setCookie } from "./cookie.js";
 import type { Handle } from "./record-codec.js";
 import { ReportedStore, type StoreFailureListener } from "./reported-store.js";
 import { newCookieValue, storeKeyOf } from "./seal.js";
+import { SessionEnds } from "./session-ends.js";
 import { SessionEntries, type SessionEntriesOptions } from "./session-entries.js";
 
 /** Seconds between two renewals of a session's life. A session that lives less than two days is renewed at half its life. */
@@ -18,6 +20,9 @@ const RENEWAL_SECONDS = 86_400;
 const MAX_ATTEMPTS = 64;
 
 export interface BundledSessionsOptions extends SessionEntriesOptions {
+  readonly policy: PolicySettings;
+  /** Called when the store stops telling of ends. */
+  readonly onEndsLost?: () => void;
   /** Null: by scheme and path, see {@link cookieNameFor}. */
   readonly cookieName: string | null;
   /** The path under which browsers reach the endpoints. */
@@ -36,14 +41,28 @@ export interface BundledSessions {
    * @param request passed to `labelOf` when it signs a user in
    */
   open(cookieHeader: string | undefined, secure: boolean, request?: IdpRequest): UserSession;
+  readonly ends: SessionEnds<Handle>;
 }
 
 export function createBundledSessions(options: BundledSessionsOptions): BundledSessions {
   const { cookieName, publicPath, store, clock, onStoreFailure } = options;
-  const parts = { options, store: new ReportedStore(store, clock, onStoreFailure), entries: new SessionEntries(options) };
+  const reported = new ReportedStore(store, clock, onStoreFailure);
+  const entries = new SessionEntries(options);
+  const look = async (handles: readonly Handle[]) => {
+    const found = await reported.getMany(handles.map(({ key }) => key));
+    return handles.map((handle) => {
+      const stored = found.get(handle.key);
+      const record = stored && entries.recordOf(stored, handle);
+      const reason: EndReason | undefined = stored && (entries.endOf(stored, handle) ?? "no_credentials");
+      return { record, reason };
+    });
+  };
+  const ends = new SessionEnds({ look, clock, policy: options.policy, store, ...(options.onEndsLost && { onLost: options.onEndsLost }) });
+  const parts = { options, store: reported, entries, ends };
   const secureName = cookieNameFor(cookieName, publicPath, true);
   const plainName = cookieNameFor(cookieName, publicPath, false);
   return {
+    ends,
     open: (cookieHeader, secure, request) => new BundledSession(parts, secure ? secureName : plainName, cookieHeader, secure, request),
   };
 }
@@ -53,6 +72,7 @@ interface Parts {
   readonly options: BundledSessionsOptions;
   readonly store: ReportedStore;
   readonly entries: SessionEntries;
+  readonly ends: SessionEnds<Handle>;
 }
 
 /** A record with the entry that it was read from. */
@@ -74,6 +94,7 @@ class BundledSession implements UserSession {
   #handle: Handle | undefined;
   /** The handle of a record that cannot be read. It counts as no session, but a logout still deletes it. */
   #unreadable: Handle | undefined;
+  endedBy: EndReason | undefined;
   #found: Found | undefined;
   #read: Promise<SessionRecord | undefined> | undefined;
 
@@ -148,6 +169,7 @@ class BundledSession implements UserSession {
       return this.#keep(undefined);
     }
     replaced?.();
+    if (last.credentials !== undefined) this.#parts.ends.ended(old.key, "replaced");
     this.#replacedBy(handle, record, entry);
     if (removed.version === found.stored.version) return record;
     // Another write came first: the change is made again, to its record. If the store fails now, the sign-in still counts.
@@ -162,10 +184,20 @@ class BundledSession implements UserSession {
     const handle = (await this.#known()) ?? this.#unreadable;
     const removed = handle && (await store.delete(handle.key));
     const record = handle && removed && entries.recordOf(removed, handle);
+    if (record?.credentials !== undefined) this.#parts.ends.ended(handle?.key ?? "", "logout");
     if (hasCookie(this.#cookieHeader, this.#cookieName)) this.#sendCookie("", 0);
     this.#handle = undefined;
     this.#keep(undefined);
     return record;
+  }
+
+  watchEnd(listener: (reason: SessionEnd) => void): () => void {
+    const handle = this.#handle;
+    return handle === undefined ? () => undefined : this.#parts.ends.watch(handle.key, handle, listener);
+  }
+
+  reportEnd(reason: EndReason): void {
+    if (this.#handle !== undefined) this.#parts.ends.ended(this.#handle.key, reason);
   }
 
   touch(lastActive: EpochSeconds | null, renew: boolean): Promise<void> | undefined {
@@ -206,10 +238,7 @@ class BundledSession implements UserSession {
       if (stored === undefined) continue;
       // The first value that the store knows decides, even if its record cannot be read.
       const record = this.#parts.entries.recordOf(stored, handle);
-      if (record === undefined) {
-        this.#unreadable = handle;
-        return undefined;
-      }
+      if (record === undefined) return this.#noRecord(stored, handle);
       this.#handle = handle;
       this.#found = { record, stored };
       return record;
@@ -220,9 +249,14 @@ class BundledSession implements UserSession {
   async #load(handle: Handle): Promise<Found | undefined> {
     const stored = await this.#parts.store.get(handle.key);
     const record = stored && this.#parts.entries.recordOf(stored, handle);
-    // A caller must not take an unreadable record for a logout.
-    if (stored !== undefined && record === undefined) this.#unreadable = handle;
-    return stored && record && { record, stored };
+    if (stored === undefined) return undefined;
+    return record === undefined ? this.#noRecord(stored, handle) : { record, stored };
+  }
+
+  /** An entry that is no record: the trace of a session that has ended, or an unreadable record, which is no logout. */
+  #noRecord(stored: Stored, handle: Handle): undefined {
+    this.endedBy = this.#parts.entries.endOf(stored, handle);
+    if (this.endedBy === undefined) this.#unreadable = handle;
   }
 
   async #insert(record: SessionRecord, label: string | null): Promise<{ handle: Handle; entry: Entry }> {

@@ -3,25 +3,46 @@ import type { Stored } from "../ports/session-store.js";
 import { isObject } from "../record/json.js";
 import type { Sealer } from "./seal.js";
 
-/** What a device list shows of a session. It is readable without the session's cookie, so it contains no token and no identity. */
+/**
+ * What a device list and a logout by the provider need of a session. It is readable without the session's cookie, so it contains no token
+ * and no identity.
+ */
 export interface Summary {
   readonly loginAt: EpochSeconds | null;
   readonly label: string | null;
+  /** The client that the session belongs to. Several clients can share a store. */
+  readonly clientId: string | null;
+  /** `iat` of the ID token of the sign-in. */
+  readonly signedInIat: EpochSeconds | null;
+  /** The claim `session_expiry`. */
+  readonly sessionExpiry: EpochSeconds | null;
 }
 
 /** Characters that a label may have. Every session stores one. */
 const MAX_LABEL = 200;
 
 /** The summary as a store keeps it: JSON, encrypted with SECRET_KEY. */
-export function writeSummary(sealer: Sealer, key: string, { loginAt, label }: Summary): Uint8Array {
-  return sealer.sealSummary(
-    JSON.stringify({ v: 1, ...(loginAt !== null && { login_at: loginAt }), ...(label !== null && { label }) }),
-    key,
-  );
+export function writeSummary(sealer: Sealer, key: string, { loginAt, label, clientId, signedInIat, sessionExpiry }: Summary): Uint8Array {
+  const present = Object.entries({ login_at: loginAt, label, client_id: clientId, iat: signedInIat, session_expiry: sessionExpiry });
+  return sealer.sealSummary(JSON.stringify({ v: 1, ...Object.fromEntries(present.filter(([, value]) => value !== null)) }), key);
 }
 
 /** Returns undefined for a summary under an unknown key, a modified one, or one of another format. */
-export function readSummary(sealer: Sealer, key: string, { summary }: Stored): Summary | undefined {
+export function readSummary(sealer: Sealer, key: string, stored: Stored): Summary | undefined {
+  const parsed = readSummaryJson(sealer, key, stored);
+  if (parsed === undefined) return undefined;
+  const { client_id: clientId } = parsed;
+  return {
+    loginAt: stampOf(parsed["login_at"]),
+    label: labelOf(parsed["label"]),
+    clientId: typeof clientId === "string" ? clientId : null,
+    signedInIat: stampOf(parsed["iat"]),
+    sessionExpiry: stampOf(parsed["session_expiry"]),
+  };
+}
+
+/** Returns the members of a summary, unchecked. */
+export function readSummaryJson(sealer: Sealer, key: string, { summary }: Stored): Record<string, unknown> | undefined {
   const text = summary && sealer.openSummary(summary, key);
   if (text === undefined) return undefined;
   let parsed: unknown;
@@ -30,8 +51,7 @@ export function readSummary(sealer: Sealer, key: string, { summary }: Stored): S
   } catch {
     return undefined;
   }
-  if (!isObject(parsed) || parsed["v"] !== 1) return undefined;
-  return { loginAt: stampOf(parsed["login_at"]), label: labelOf(parsed["label"]) };
+  return isObject(parsed) && parsed["v"] === 1 ? parsed : undefined;
 }
 
 export function stampOf(value: unknown): EpochSeconds | null {

@@ -7,7 +7,9 @@ import { EMPTY_RECORD, withoutInherited } from "../record/own-properties.js";
 import { parseRecord } from "../record/parse-record.js";
 import { isOfClient, type ClientIdentity, type SessionRecord } from "../record/record.js";
 import { storedForm, type KeyNames } from "../record/stored-form.js";
-import type { EpochSeconds } from "../clock.js";
+import type { EndReason, PolicySettings, SessionEnd } from "../record/session-policy.js";
+import type { Clock, EpochSeconds } from "../clock.js";
+import { SessionEnds } from "./session-ends.js";
 
 /** The session of a framework's own middleware. An adapter implements it. */
 export interface FrameworkSession {
@@ -29,6 +31,8 @@ export interface FrameworkSession {
 }
 
 export interface FrameworkSessionsOptions {
+  readonly clock: Clock;
+  readonly policy: PolicySettings;
   readonly names: KeyNames;
   readonly client: ClientIdentity;
   /** Outside debug mode a record's `debug` key is dropped. */
@@ -47,7 +51,10 @@ export interface FrameworkSessions {
 
 export function createFrameworkSessions(options: FrameworkSessionsOptions): FrameworkSessions {
   const turns = new Turns();
-  return { open: (session) => new SessionInFramework(session, options, turns) };
+  const look = (sessions: readonly SessionInFramework[]) =>
+    Promise.all(sessions.map(async (session) => ({ record: await session.look() })));
+  const ends = new SessionEnds({ look, clock: options.clock, policy: options.policy });
+  return { open: (session) => new SessionInFramework(session, options, turns, ends) };
 }
 
 /** Runs the changes of one session one after the other. */
@@ -78,14 +85,21 @@ class SessionInFramework implements UserSession {
   readonly #client: ClientIdentity;
   readonly #debug: boolean;
   readonly #turns: Turns;
+  readonly #ends: SessionEnds<SessionInFramework>;
   readonly #onStoreFailure: FrameworkSessionsOptions["onStoreFailure"];
 
-  constructor(framework: FrameworkSession, { names, client, debug, onStoreFailure }: FrameworkSessionsOptions, turns: Turns) {
+  constructor(
+    framework: FrameworkSession,
+    { names, client, debug, onStoreFailure }: FrameworkSessionsOptions,
+    turns: Turns,
+    ends: SessionEnds<SessionInFramework>,
+  ) {
     this.#framework = framework;
     this.#names = names;
     this.#client = client;
     this.#debug = debug;
     this.#turns = turns;
+    this.#ends = ends;
     this.#onStoreFailure = onStoreFailure;
   }
 
@@ -135,8 +149,10 @@ class SessionInFramework implements UserSession {
       const keepApplicationKeys = [stored, this.#framework.data].every(
         (data) => !this.#holdsIdentity(data) || isSameUser(this.#parse(data)?.id_info, next.id_info),
       );
+      const { key } = this;
       await this.#run(() => this.#framework.regenerate(this.#keys(next), keepApplicationKeys));
       replaced?.();
+      if (key !== undefined && before.credentials !== undefined) this.#ends.ended(key, "replaced");
       return next;
     });
   }
@@ -144,9 +160,24 @@ class SessionInFramework implements UserSession {
   destroy(): Promise<SessionRecord | undefined> {
     return this.#inTurn(async () => {
       const record = await this.#load();
+      const { key } = this;
       await this.#run(() => this.#framework.destroy());
+      if (key !== undefined) this.#ends.ended(key, "logout");
       return record;
     });
+  }
+
+  watchEnd(listener: (reason: SessionEnd) => void): () => void {
+    return this.key === undefined ? () => undefined : this.#ends.watch(this.key, this, listener);
+  }
+
+  reportEnd(reason: EndReason): void {
+    if (this.key !== undefined) this.#ends.ended(this.key, reason);
+  }
+
+  /** The stored record. Unlike `reload`, it leaves the request's copy as it is. */
+  look(): Promise<SessionRecord | undefined> {
+    return this.#load();
   }
 
   touch(lastActive: EpochSeconds | null): Promise<void> | undefined {

@@ -1,3 +1,4 @@
+import type { ClientIdentity } from "../record/record.js";
 import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync, randomBytes } from "node:crypto";
 
 /** The first byte of encrypted data. Data with another value cannot be decrypted. */
@@ -23,8 +24,15 @@ export interface Sealer {
    * The keyed hashes under which a user's sessions are listed: with SECRET_KEY first, then with each fallback. A session that was not
    * written since a key rotation is still stored under the earlier hash.
    */
-  subjectHashes(issuer: string, subject: string): readonly [current: string, ...earlier: string[]];
+  subjectHashes(issuer: string, subject: string): KeyedHashes;
+  /** As `subjectHashes`, for the sessions of one client that belong to one session of the provider (`sid`). */
+  sidHashes(client: ClientIdentity, sid: string): KeyedHashes;
+  /** The keys under which a logout by the provider is remembered: of one of its sessions (`sid`), or of a user (`sub`). */
+  logoutKeys(client: ClientIdentity, claim: "sid" | "sub", value: string): KeyedHashes;
 }
+
+/** With SECRET_KEY first, then with each fallback. */
+export type KeyedHashes = readonly [current: string, ...earlier: string[]];
 
 /** Returns a new cookie value: 256 random bits, base64url. */
 export function newCookieValue(): string {
@@ -45,6 +53,8 @@ export function createSealer(secretKey: string, fallbacks: readonly string[]): S
   const records = keyring(secretKey, fallbacks, "idpauth record 1");
   const summaries = keyring(secretKey, fallbacks, "idpauth summary 1");
   const subjects = keyring(secretKey, fallbacks, "idpauth subject 1");
+  const sids = keyring(secretKey, fallbacks, "idpauth sid 1");
+  const logouts = keyring(secretKey, fallbacks, "idpauth logout 1");
   return {
     seal: (plain, cookieValue, storeKey) => encrypt(sessionKey(records[0], cookieValue), storeKey, plain),
     open(sealed, cookieValue, storeKey) {
@@ -62,10 +72,9 @@ export function createSealer(secretKey: string, fallbacks: readonly string[]): S
       }
       return undefined;
     },
-    subjectHashes(issuer, subject) {
-      const [current, ...earlier] = subjects;
-      return [subjectHash(current, issuer, subject), ...earlier.map((key) => subjectHash(key, issuer, subject))];
-    },
+    subjectHashes: (issuer, subject) => hashesOf(subjects, [issuer, subject]),
+    sidHashes: ({ issuer, clientId }, sid) => hashesOf(sids, [issuer, clientId, sid]),
+    logoutKeys: ({ issuer, clientId }, claim, value) => hashesOf(logouts, [claim, issuer, clientId, value]),
   };
 }
 
@@ -83,10 +92,14 @@ function sessionKey(master: Buffer, cookieValue: string): Buffer {
   return createHmac("sha256", master).update(cookieValue).digest();
 }
 
-function subjectHash(key: Buffer, issuer: string, subject: string): string {
+function hashesOf([current, ...earlier]: Keyring, fields: readonly string[]): KeyedHashes {
+  return [keyedHash(current, fields), ...earlier.map((key) => keyedHash(key, fields))];
+}
+
+function keyedHash(key: Buffer, fields: readonly string[]): string {
   const hmac = createHmac("sha256", key);
-  // Length-prefixed, so that no two pairs give the same input.
-  for (const field of [issuer, subject]) hmac.update(`${String(Buffer.byteLength(field))}:${field}`);
+  // Length-prefixed, so that no two lists give the same input.
+  for (const field of fields) hmac.update(`${String(Buffer.byteLength(field))}:${field}`);
   return hmac.digest("base64url");
 }
 

@@ -5,6 +5,7 @@ import { isOfClient, PENDING_LOGIN_SECONDS, type ClientIdentity, type SessionRec
 import type { KeyNames } from "../record/stored-form.js";
 import { readSummary, stampOf, writeSummary } from "./device-summary.js";
 import { recordCodec, type Handle, type RecordCodec } from "./record-codec.js";
+import { readTrace, type TracedReason } from "./end-trace.js";
 import type { Sealer } from "./seal.js";
 
 export interface SessionEntriesOptions {
@@ -36,8 +37,9 @@ export class SessionEntries {
    * @param expiresAt of a signed-in session that exists already
    */
   entryOf(record: SessionRecord, handle: Handle, label: string | null, expiresAt?: EpochSeconds): Entry {
-    const { sealer, clock, sessionTtl, debug } = this.#options;
+    const { sealer, clock, sessionTtl, debug, client } = this.#options;
     const { credentials, id_info: claims, idp_login_at: loginAt, idp_last_active: lastActive } = record;
+    const { sid, signed_in_iat: signedInIat = null, session_expiry: sessionExpiry } = record.idp_state;
     const isSignedIn = credentials !== undefined;
     const life = isSignedIn ? sessionTtl : PENDING_LOGIN_SECONDS;
     return {
@@ -49,7 +51,14 @@ export class SessionEntries {
       ...(typeof lastActive === "number" && Number.isFinite(lastActive) && { lastActive }),
       ...(isSignedIn && {
         subject: sealer.subjectHashes(textOf(claims?.iss), textOf(claims?.sub))[0],
-        summary: writeSummary(sealer, handle.key, { loginAt: stampOf(loginAt), label }),
+        ...(sid !== undefined && { sid: sealer.sidHashes(client, sid)[0] }),
+        summary: writeSummary(sealer, handle.key, {
+          loginAt: stampOf(loginAt),
+          label,
+          clientId: credentials.client_id,
+          signedInIat,
+          sessionExpiry: stampOf(sessionExpiry),
+        }),
       }),
     };
   }
@@ -58,6 +67,11 @@ export class SessionEntries {
   replacementOf(stored: Stored, record: SessionRecord, handle: Handle): Entry {
     const label = readSummary(this.#options.sealer, handle.key, stored)?.label ?? null;
     return this.entryOf(record, handle, label, stored.expiresAt);
+  }
+
+  /** Why a session has ended, if its key holds only the trace of it. */
+  endOf(stored: Stored, { key }: Handle): TracedReason | undefined {
+    return readTrace(this.#options.sealer, key, stored);
   }
 
   /** Undefined: this process cannot read the record, or the record belongs to another client. */

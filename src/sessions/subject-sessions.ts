@@ -3,6 +3,7 @@ import { StoreUnavailableError } from "../errors.js";
 import { isWithinLimits, type PolicySettings } from "../record/session-policy.js";
 import type { SessionStore, Stored } from "../ports/session-store.js";
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
+import { inBatches, keysUnder, type SessionEnding } from "./session-ending.js";
 import { ReportedStore, type StoreFailureListener } from "./reported-store.js";
 import type { Sealer } from "./seal.js";
 import { readSummary } from "./device-summary.js";
@@ -39,6 +40,7 @@ export interface SubjectSessionsOptions {
   readonly sessionTtl: number;
   /** Called after every failed store operation. */
   readonly onStoreFailure?: StoreFailureListener;
+  readonly ending: SessionEnding;
 }
 
 /** Finds the sessions of a user without their cookies. All methods reject with StoreUnavailableError if the store fails. */
@@ -64,32 +66,18 @@ export interface SubjectSessions {
 /** Rounds of listing and deleting. If sessions remain after them, the store is broken or the user signs in all the time. */
 const MAX_ROUNDS = 8;
 
-/** Store operations at a time. */
-const BATCH = 16;
-
 export function createSubjectSessions(options: SubjectSessionsOptions): SubjectSessions {
-  const { sealer, clock, policy, sessionTtl } = options;
+  const { sealer, clock, policy, sessionTtl, ending } = options;
   const store = new ReportedStore(options.store, clock, options.onStoreFailure);
 
-  /**
-   * Lists under SECRET_KEY and each fallback: a session that was not written since a rotation is still stored under the earlier key.
-   * Then lists in reverse order, because a write in between may move a session from one hash to the other.
-   */
-  async function keysOf({ iss, sub }: Subject): Promise<string[]> {
-    const hashes = sealer.subjectHashes(iss, sub);
-    const keys = new Set<string>();
-    for (const hash of [...hashes, ...hashes.slice(0, -1).reverse()]) {
-      for (const key of await store.listBySubject(hash)) keys.add(key);
-    }
-    return [...keys];
-  }
+  const keysOf = ({ iss, sub }: Subject) => keysUnder(sealer.subjectHashes(iss, sub), (hash) => store.listBySubject(hash));
 
   function listed(key: string, stored: Stored, current: string | undefined): ListedSession | undefined {
     const summary = readSummary(sealer, key, stored);
     const loginAt = summary?.loginAt ?? null;
     const stamps = { ...(loginAt !== null && { idp_login_at: loginAt }), idp_last_active: stored.lastActive };
     const now = epochSeconds(clock);
-    if (!isWithinLimits(stamps, policy, now)) return undefined;
+    if (!isWithinLimits(stamps, summary?.sessionExpiry ?? undefined, policy, now)) return undefined;
     return {
       id: publicId(key),
       loginAt,
@@ -109,7 +97,7 @@ export function createSubjectSessions(options: SubjectSessionsOptions): SubjectS
     },
     async end(subject, id) {
       const key = (await keysOf(subject)).find((candidate) => publicId(candidate) === id);
-      return key !== undefined && (await store.delete(key)) !== undefined;
+      return key !== undefined && (await ending.end([key], "ended_everywhere")) === 1;
     },
     async endAll(subject, except) {
       let ended = 0;
@@ -117,8 +105,7 @@ export function createSubjectSessions(options: SubjectSessionsOptions): SubjectS
         // Listed again after each round: a sign-in that just finished may have moved a session to a new key.
         const keys = (await keysOf(subject)).filter((key) => key !== except);
         if (keys.length === 0) return ended;
-        const removed = await inBatches(keys, (key) => store.delete(key));
-        ended += removed.filter((stored) => stored !== undefined).length;
+        ended += await ending.end(keys, "ended_everywhere");
       }
       throw new StoreUnavailableError("The session store still lists sessions that were just deleted.");
     },
@@ -135,12 +122,4 @@ export function createSubjectSessions(options: SubjectSessionsOptions): SubjectS
 /** A hash, so that a page with a device list does not reveal the store's keys. */
 function publicId(key: string): string {
   return createHash("sha256").update(`idpauth session ${key}`).digest("base64url").slice(0, 22);
-}
-
-async function inBatches<Item, Result>(items: readonly Item[], work: (item: Item) => Promise<Result>): Promise<Result[]> {
-  const results: Result[] = [];
-  for (let start = 0; start < items.length; start += BATCH) {
-    results.push(...(await Promise.all(items.slice(start, start + BATCH).map(work))));
-  }
-  return results;
 }

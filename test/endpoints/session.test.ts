@@ -399,6 +399,7 @@ describe("?details=true", () => {
       expires_in: true,
       max_age_expires_in: true,
       idle_expires_in: true,
+      session_expiry_expires_in: true,
     };
     const user = await signedIn({ sessionMaxAge: 1800 });
     expect(Object.keys(await details(user)).sort()).toEqual(Object.keys(fields).sort());
@@ -418,12 +419,14 @@ describe("?details=true", () => {
       max_age_expires_in: 1700,
       // The probe is an access: it slides the stamp.
       idle_expires_in: 600,
+      session_expiry_expires_in: null,
     });
     pass(50);
     expect((await user.get(`${PROBE}?details=true&slide=false`)).json()).toMatchObject({
       expires_in: 3450,
       max_age_expires_in: 1650,
       idle_expires_in: 550,
+      session_expiry_expires_in: null,
     });
   });
 
@@ -435,6 +438,7 @@ describe("?details=true", () => {
       expires_in: 3600,
       max_age_expires_in: null,
       idle_expires_in: null,
+      session_expiry_expires_in: null,
     });
   });
 
@@ -452,6 +456,7 @@ describe("?details=true", () => {
       expires_in: null,
       max_age_expires_in: null,
       idle_expires_in: null,
+      session_expiry_expires_in: null,
     });
   });
 
@@ -465,6 +470,7 @@ describe("?details=true", () => {
       expires_in: 1600,
       max_age_expires_in: 0,
       idle_expires_in: 0,
+      session_expiry_expires_in: null,
     });
   });
 });

@@ -96,6 +96,8 @@ fuzz(
         httpTimeout: 5,
         tokenEndpointAuthMethod: "client_secret_post",
         loginPrompt: null,
+        logoutAtProvider: false,
+        allowUntypedLogoutTokens: false,
         authorizationParams: {},
         trustedAudiences: [],
         sessionAutoRefresh: true,

@@ -132,6 +132,8 @@ export class ModelProvider {
 
     return {
       facts: () => Promise.resolve({ issuer: ISSUER, sendsIss: false }),
+      logoutUrl: () => Promise.resolve(undefined),
+      verifyLogoutToken: () => Promise.reject(new ProviderRefusedError("logout_token_format")),
       authorizationUrl: ({ state, nonce, redirectUri }) =>
         call(
           "authorizationUrl",
@@ -174,6 +176,7 @@ export class ModelProvider {
                 },
                 idInfo: this.#claims(family, 0),
                 userinfoClaims: [],
+                idToken: "an ID token",
                 receivedAt: now(),
                 accessTokenExpiresAt: now() + TOKEN_LIFE,
               };

@@ -1,3 +1,4 @@
+import { ProviderRefusedError } from "../../src/errors.js";
 import { generateKeyPair, type KeyObject } from "node:crypto";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -7,11 +8,14 @@ import {
   checkClaims,
   checkContinuity,
   MAX_ID_TOKEN_LENGTH,
-  readIdToken,
+  readJwt,
   SIGNING_ALGORITHMS,
 } from "../../src/provider/id-token.js";
 import type { IdTokenDraft, MutatedIdToken } from "../../src/testing/provider/test-provider.js";
 import { refused, rejection, startRig, type Rig } from "./rig.js";
+
+const readIdToken = (token: string, algorithms: readonly string[]) =>
+  readJwt(token, algorithms, ["jwt", undefined], (what) => new ProviderRefusedError(`id_token_${what}`));
 
 let rig: Rig;
 let signedIn: SignIn;

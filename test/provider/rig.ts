@@ -60,6 +60,8 @@ function rigAround(idp: TestProvider, clock: TestClock): Rig {
         httpTimeout: 5,
         tokenEndpointAuthMethod: "client_secret_post",
         loginPrompt: null,
+        logoutAtProvider: false,
+        allowUntypedLogoutTokens: false,
         authorizationParams: {},
         trustedAudiences: [],
         sessionAutoRefresh: true,

@@ -152,6 +152,7 @@ describe("a completed callback", () => {
       credentials: CREDENTIALS,
       idInfo: { sub: "ada" },
       userinfoClaims: ["email"],
+      idToken: "an ID token",
       receivedAt: NOW - 1,
       accessTokenExpiresAt: NOW + 300,
     };
@@ -179,7 +180,14 @@ describe("a completed callback", () => {
     expect(
       signedIn(
         before,
-        { credentials: CREDENTIALS, idInfo: {}, userinfoClaims: [], receivedAt: NOW, accessTokenExpiresAt: undefined },
+        {
+          credentials: CREDENTIALS,
+          idInfo: {},
+          userinfoClaims: [],
+          idToken: "an ID token",
+          receivedAt: NOW,
+          accessTokenExpiresAt: undefined,
+        },
         login("a"),
         NOW,
         false,
@@ -227,7 +235,14 @@ describe("[R12] who a login may finish for", () => {
   it("a login stays carried when other logins start and come back, and a later sign-in carries the new ones too", () => {
     const first = signedIn(
       started(login("a"), login("b")),
-      { credentials: CREDENTIALS, idInfo: ADA, userinfoClaims: [], receivedAt: NOW, accessTokenExpiresAt: undefined },
+      {
+        credentials: CREDENTIALS,
+        idInfo: ADA,
+        userinfoClaims: [],
+        idToken: "an ID token",
+        receivedAt: NOW,
+        accessTokenExpiresAt: undefined,
+      },
       login("x"),
       NOW,
       false,
@@ -236,7 +251,14 @@ describe("[R12] who a login may finish for", () => {
     expect(more.idp_state.logins).toEqual([{ ...login("b"), carried: true }, login("c")]);
     const second = signedIn(
       more,
-      { credentials: CREDENTIALS, idInfo: ADA, userinfoClaims: [], receivedAt: NOW, accessTokenExpiresAt: undefined },
+      {
+        credentials: CREDENTIALS,
+        idInfo: ADA,
+        userinfoClaims: [],
+        idToken: "an ID token",
+        receivedAt: NOW,
+        accessTokenExpiresAt: undefined,
+      },
       login("y"),
       NOW,
       false,

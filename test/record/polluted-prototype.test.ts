@@ -166,6 +166,7 @@ const bundledOver = (store: ReturnType<typeof memoryStore> | SealingStore) => {
     sealer: createSealer("a secret key of at least 32 bytes", []),
     clock,
     names: NAMES,
+    policy: { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: null },
     cookieName: "sid",
     publicPath: "/idpauth/",
     client: CLIENT,
@@ -185,7 +186,13 @@ const OPENERS: [string, () => ReturnType<typeof bundledOver>][] = [
   [
     "the sessions of the framework",
     () => {
-      const sessions = createFrameworkSessions({ names: NAMES, client: CLIENT, debug: false });
+      const sessions = createFrameworkSessions({
+        clock: new TestClock(),
+        policy: { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: null },
+        names: NAMES,
+        client: CLIENT,
+        debug: false,
+      });
       return () => ({ session: sessions.open(host), keepCookie: () => undefined });
     },
   ],
@@ -200,7 +207,14 @@ describe.each(OPENERS)("[SM-8] sessions over %s while Object.prototype is pollut
       (record) =>
         signedIn(
           record,
-          { credentials: BARE.credentials, idInfo: {}, userinfoClaims: [], receivedAt: NOW, accessTokenExpiresAt: undefined },
+          {
+            credentials: BARE.credentials,
+            idInfo: {},
+            idToken: "an ID token",
+            userinfoClaims: [],
+            receivedAt: NOW,
+            accessTokenExpiresAt: undefined,
+          },
           LOGIN,
           NOW,
           false,

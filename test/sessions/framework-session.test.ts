@@ -1,3 +1,4 @@
+import { TestClock } from "../../src/testing/test-clock.js";
 import { beforeEach, describe, expect, it } from "vitest";
 import { StoreUnavailableError } from "../../src/errors.js";
 import type { UserSession } from "../../src/ports/user-session.js";
@@ -112,7 +113,13 @@ let sessions: FrameworkSessions;
 
 beforeEach(() => {
   middleware = new Middleware();
-  sessions = createFrameworkSessions({ names: NAMES, client: { issuer: "https://provider.example", clientId: "" }, debug: false });
+  sessions = createFrameworkSessions({
+    clock: new TestClock(),
+    policy: { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: null },
+    names: NAMES,
+    client: { issuer: "https://provider.example", clientId: "" },
+    debug: false,
+  });
   middleware.stored.set("ada", { cart: "book", ...storedForm(signedIn("first"), NAMES) });
 });
 

@@ -123,6 +123,8 @@ export interface NextIdpAuth<OwnClaims extends object = object, Data extends obj
    * @throws TypeError for a parameter that a login does not pass on, or a `returnTo` that is not text
    */
   loginUrl(options?: LoginUrlOptions, request?: Request): Promise<string>;
+  /** For route handlers that stream a response; see `Accessors`. @param request the request that the handler got */
+  whenEnded(request: Request): AbortSignal;
   /** @param current the request whose own session is marked in the list; default the current request */
   listSessions(subject: Subject, current?: Request): ReturnType<IdpAuth<Incoming>["listSessions"]>;
   /** @param options `except`: the request whose own session stays; `"current"`: the current request, where you have no `Request` */
@@ -274,6 +276,7 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
       except === undefined
         ? withDigests(() => component().endAllSessions(subject))
         : forRequest((auth, raw) => auth.endAllSessions(subject, { except: raw }), except === "current" ? undefined : except),
+    whenEnded: (request) => component().whenEnded(request),
     endSession: (subject, id) => component().endSession(subject, id),
     revokeIdpToken: (token, hint) => component().revokeIdpToken(token, hint),
     isValidIdpUrl: (url) => component().isValidIdpUrl(url),

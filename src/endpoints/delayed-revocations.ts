@@ -1,0 +1,45 @@
+import type { UnawaitedTasks } from "../access/unawaited-tasks.js";
+import type { Clock } from "../clock.js";
+
+/** Milliseconds after which a revocation runs although the browser has not come back from the provider. */
+const DELAY = 30_000;
+
+/** Revocations that wait at a time. Beyond it, the oldest runs at once. */
+const MAX_WAITING = 1_000;
+
+/**
+ * The revocations of sessions whose users are on their way through the provider's logout. Keycloak skips the logout of upstream providers
+ * if the refresh token was revoked before. They are kept in this process: a browser that comes back to another process changes nothing.
+ */
+export class DelayedRevocations {
+  readonly #waiting = new Map<string, () => void>();
+  readonly #clock: Clock;
+  readonly #tasks: UnawaitedTasks;
+
+  constructor(clock: Clock, tasks: UnawaitedTasks) {
+    this.#clock = clock;
+    this.#tasks = tasks;
+  }
+
+  /** @param state of the logout; the browser brings it back */
+  add(state: string, revoke: () => Promise<void>): void {
+    const run = () => {
+      if (!this.#waiting.delete(state)) return;
+      cancel();
+      this.#tasks.add(revoke());
+    };
+    const cancel = this.#clock.timer(DELAY, run);
+    this.#waiting.set(state, run);
+    if (this.#waiting.size > MAX_WAITING) this.#waiting.values().next().value?.();
+  }
+
+  /** The browser has come back from the provider. */
+  back(state: string): void {
+    this.#waiting.get(state)?.();
+  }
+
+  /** Runs all of them now, for a shutdown. */
+  runAll(): void {
+    for (const run of [...this.#waiting.values()]) run();
+  }
+}

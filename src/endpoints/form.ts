@@ -1,0 +1,84 @@
+import type { Clock } from "../clock.js";
+import { isObject } from "../record/json.js";
+import type { IdpRequest } from "../http/request-and-replies.js";
+
+/** Bytes of a form. */
+const MAX_BYTES = 64 * 1024;
+/** Milliseconds for which the body may take to arrive. */
+const TIME_LIMIT = 5_000;
+
+/**
+ * Returns the fields of a posted form (application/x-www-form-urlencoded), from what the framework has parsed or from the unread body.
+ * Undefined: another type, too large, too slow, cut off, or not there. Never rejects.
+ */
+export async function readForm(request: IdpRequest, clock: Clock): Promise<URLSearchParams | undefined> {
+  try {
+    const body = request.body?.();
+    if (!isForm(request.header("content-type"))) return undefined;
+    if (typeof body === "string") return body.length > MAX_BYTES ? undefined : new URLSearchParams(body);
+    if (body instanceof Uint8Array) return body.length > MAX_BYTES ? undefined : new URLSearchParams(textOf([body]));
+    if (isUnread(body)) return await readBytes(body, clock);
+    return isObject(body) ? ofFields(body) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isForm(type: string | undefined): boolean {
+  return type?.split(";")[0]?.trim().toLowerCase() === "application/x-www-form-urlencoded";
+}
+
+function isUnread(body: unknown): body is AsyncIterable<unknown> {
+  return typeof body === "object" && body !== null && Symbol.asyncIterator in body;
+}
+
+/** Keeps text only: parsers make objects and lists of names such as `a[b]`. A repeated field stays repeated. */
+function ofFields(fields: Readonly<Record<string, unknown>>): URLSearchParams {
+  const form = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) {
+    for (const text of [value].flat()) if (typeof text === "string" && text.length <= MAX_BYTES) form.append(name, text);
+  }
+  return form;
+}
+
+function readBytes(body: AsyncIterable<unknown>, clock: Clock): Promise<URLSearchParams | undefined> {
+  return new Promise((resolve, reject) => {
+    const iterator = body[Symbol.asyncIterator]();
+    let isOver = false;
+    const finish = (form: URLSearchParams | undefined) => {
+      isOver = true;
+      cancel();
+      resolve(form);
+    };
+    const cancel = clock.timer(TIME_LIMIT, () => {
+      finish(undefined);
+    });
+    const read = async () => {
+      const chunks: Uint8Array[] = [];
+      let size = 0;
+      for (;;) {
+        const { done, value } = await iterator.next();
+        if (isOver) break;
+        if (done === true) {
+          finish(new URLSearchParams(textOf(chunks)));
+          return;
+        }
+        const chunk = typeof value === "string" ? new TextEncoder().encode(value) : (value as Uint8Array);
+        chunks.push(chunk);
+        size += chunk.length;
+        if (size <= MAX_BYTES) continue;
+        finish(undefined);
+        break;
+      }
+      await iterator.return?.();
+    };
+    read().catch((error: unknown) => {
+      cancel();
+      reject(error instanceof Error ? error : new Error("The body could not be read."));
+    });
+  });
+}
+
+function textOf(chunks: readonly Uint8Array[]): string {
+  return new TextDecoder().decode(Buffer.concat(chunks));
+}

@@ -1,0 +1,160 @@
+import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
+import type { SessionStore } from "../ports/session-store.js";
+import type { SessionRecord } from "../record/record.js";
+import { judge, untilEnd, type EndReason, type PolicySettings, type SessionEnd } from "../record/session-policy.js";
+
+/** Milliseconds between two looks at the limits of the watched sessions. */
+const TICK = 1_000;
+/** Milliseconds between two looks at the watched sessions in the store, if the store tells nothing. */
+const POLL = 4_000;
+/** The same if the store tells of ends: only for a message that was lost. */
+const SAFETY_POLL = 60_000;
+/** Sessions that are read together. */
+const BATCH = 500;
+
+/** What a look at a stored session found. */
+export interface Looked {
+  /** Undefined: the session is gone. */
+  readonly record: SessionRecord | undefined;
+  /** Why it is gone, if it left a trace. */
+  readonly reason?: EndReason | undefined;
+}
+
+/** Reads the newest state of several sessions, in their order. It rejects in an outage. */
+export type Look<Target> = (targets: readonly Target[]) => Promise<readonly Looked[]>;
+
+interface Watched<Target> {
+  readonly target: Target;
+  readonly listeners: Set<(reason: SessionEnd) => void>;
+  /** When a limit may end the session. */
+  dueAt: EpochSeconds;
+}
+
+export interface SessionEndsOptions<Target> {
+  readonly look: Look<Target>;
+  readonly clock: Clock;
+  readonly policy: PolicySettings;
+  /** Tells of ends in other processes, if it can. */
+  readonly store?: Pick<SessionStore, "announceEnd" | "watchEnds"> | undefined;
+  /** Called when the store stops telling of ends after it did. */
+  readonly onLost?: () => void;
+}
+
+/**
+ * Watches sessions for connections that stay open. While there are any, one timer runs in the process; the store is read every few
+ * seconds at most, whatever the number of connections. An outage ends no session.
+ */
+export class SessionEnds<Target> {
+  readonly #options: SessionEndsOptions<Target>;
+  readonly #watched = new Map<string, Watched<Target>>();
+  #cancelTick: (() => void) | undefined;
+  #unwatch: (() => void) | undefined;
+  #isConnected = false;
+  #pollAt = 0;
+  #polling: Promise<void> | undefined;
+
+  constructor(options: SessionEndsOptions<Target>) {
+    this.#options = options;
+  }
+
+  /**
+   * Calls a function once when the session ends.
+   *
+   * @param key the session's key
+   * @returns a function that stops it
+   */
+  watch(key: string, target: Target, listener: (reason: SessionEnd) => void): () => void {
+    let watched = this.#watched.get(key);
+    // Due at once: the session may have ended since it was read.
+    if (watched === undefined) this.#watched.set(key, (watched = { target, listeners: new Set(), dueAt: 0 }));
+    const { listeners } = watched;
+    listeners.add(listener);
+    this.#run();
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0 && this.#watched.get(key)?.listeners === listeners) this.#watched.delete(key);
+      this.#restIfIdle();
+    };
+  }
+
+  /** Reports the end of a session in this process, and tells the other processes. */
+  ended(key: string, reason: SessionEnd): void {
+    this.#fire(key, reason);
+    this.#options.store?.announceEnd?.(key, reason).catch(() => undefined);
+  }
+
+  #fire(key: string, reason: SessionEnd): void {
+    const watched = this.#watched.get(key);
+    if (watched === undefined) return;
+    this.#watched.delete(key);
+    for (const listener of watched.listeners) listener(reason);
+    this.#restIfIdle();
+  }
+
+  #run(): void {
+    if (this.#cancelTick !== undefined) return;
+    const { clock, store } = this.#options;
+    this.#pollAt = clock.monotonic() + POLL;
+    this.#unwatch = store?.watchEnds?.({
+      ended: (key, reason) => {
+        const watched = this.#watched.get(key);
+        if (watched !== undefined) void this.#lookAt([[key, watched]], reason);
+      },
+      connected: (isConnected) => {
+        if (this.#isConnected && !isConnected) this.#options.onLost?.();
+        this.#isConnected = isConnected;
+        // An end between the last look and this moment was not told.
+        this.#pollAt = 0;
+      },
+    });
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    this.#cancelTick = this.#options.clock.timer(TICK, () => {
+      this.#schedule();
+      this.#tick();
+    });
+  }
+
+  #restIfIdle(): void {
+    if (this.#watched.size > 0) return;
+    this.#cancelTick?.();
+    this.#unwatch?.();
+    this.#cancelTick = this.#unwatch = undefined;
+    this.#isConnected = false;
+  }
+
+  #tick(): void {
+    const { clock } = this.#options;
+    if (this.#polling !== undefined) return;
+    const isPoll = clock.monotonic() >= this.#pollAt;
+    const now = epochSeconds(clock);
+    const due = [...this.#watched].filter(([, { dueAt }]) => isPoll || dueAt <= now);
+    if (isPoll) this.#pollAt = clock.monotonic() + (this.#isConnected ? SAFETY_POLL : POLL);
+    if (due.length > 0) this.#polling = this.#lookAtAll(due).finally(() => (this.#polling = undefined));
+  }
+
+  async #lookAtAll(entries: readonly (readonly [string, Watched<Target>])[]): Promise<void> {
+    for (let start = 0; start < entries.length; start += BATCH) await this.#lookAt(entries.slice(start, start + BATCH));
+  }
+
+  /** @param told the reason that another process gave; unchecked */
+  async #lookAt(entries: readonly (readonly [string, Watched<Target>])[], told?: string): Promise<void> {
+    const found = await this.#options.look(entries.map(([, { target }]) => target)).catch(() => []);
+    const { clock, policy } = this.#options;
+    const now = epochSeconds(clock);
+    entries.forEach(([key, watched], index) => {
+      const looked = found[index];
+      if (looked === undefined || this.#watched.get(key) !== watched) return;
+      const { record, reason = told === "replaced" ? "replaced" : "logout" } = looked;
+      if (record === undefined) {
+        this.#fire(key, reason);
+        return;
+      }
+      const verdict = judge(record, policy, now);
+      if (verdict.kind === "ended") this.#fire(key, verdict.reason);
+      else watched.dueAt = now + untilEnd(record, policy, now);
+    });
+  }
+}

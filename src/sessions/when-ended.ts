@@ -1,0 +1,48 @@
+import { epochSeconds, type Clock } from "../clock.js";
+import type { UserSession } from "../ports/user-session.js";
+import { judge, type PolicySettings, type SessionEnd } from "../record/session-policy.js";
+import { SessionEndedError } from "./session-ended-error.js";
+
+/** Milliseconds between two attempts to read a session whose store does not respond. */
+const RETRY = 2_000;
+
+/**
+ * Returns a signal that aborts when the session ends. Without a session it aborts at once.
+ *
+ * @param open opens the session of the request anew
+ * @param onClose gets a function to call when the request closes; the signal is released then
+ */
+export function whenEnded(
+  open: () => UserSession,
+  policy: PolicySettings,
+  clock: Clock,
+  onClose: (closed: () => void) => void,
+): AbortSignal {
+  const controller = new AbortController();
+  let release: (() => void) | undefined;
+  let isClosed = false;
+  const end = (reason: SessionEnd) => {
+    if (!isClosed) controller.abort(new SessionEndedError(reason));
+    isClosed = true;
+  };
+  const begin = async () => {
+    const session = open();
+    const record = await session.read();
+    if (isClosed) return;
+    const verdict = judge(record, policy, epochSeconds(clock));
+    if (verdict.kind !== "ended") release = session.watchEnd(end);
+    else end(record === undefined ? (session.endedBy ?? verdict.reason) : verdict.reason);
+  };
+  const attempt = () => {
+    begin().catch(() => {
+      // An outage ends no session.
+      if (!isClosed) release = clock.timer(RETRY, attempt);
+    });
+  };
+  onClose(() => {
+    isClosed = true;
+    release?.();
+  });
+  attempt();
+  return controller.signal;
+}
