@@ -102,7 +102,12 @@ export function createAccessors<FrameworkRequest extends object>(parts: Accessor
     },
     whenEnded(raw) {
       const { settings, open } = ready();
-      return whenEnded(() => open(raw, requestOf(raw)).session, settings, clock, (closed) => onClose?.(raw, closed));
+      return whenEnded(
+        () => open(raw, requestOf(raw)).session,
+        settings,
+        clock,
+        (closed) => onClose?.(raw, closed),
+      );
     },
     loginUrl: (raw, options) => loginUrlFor(requestOf(raw), ready().settings, options),
     async listSessions(subject, current) {

@@ -58,7 +58,11 @@ describe("in debug mode", () => {
         issuer: provider.issuer,
       }) as unknown,
     });
-    expect(document.policy).toEqual({ verdict: { kind: "valid" }, remaining: { idToken: 3540, maxAge: 7140, idle: 540, sessionExpiry: null }, now });
+    expect(document.policy).toEqual({
+      verdict: { kind: "valid" },
+      remaining: { idToken: 3540, maxAge: 7140, idle: 540, sessionExpiry: null },
+      now,
+    });
     expect(document.settings).toMatchObject({
       SECRET_KEY: "present",
       SECRET_KEY_FALLBACKS: "absent",

@@ -250,15 +250,30 @@ describe("the gate is pure", () => {
 describe("remaining", () => {
   it.each([
     ["no caps", session(), NO_CAPS, { idToken: 1, maxAge: null, idle: null, sessionExpiry: null }],
-    ["fresh", session({ exp: NOW + 60, loginAt: NOW, lastActive: NOW }), BOTH_CAPS, { idToken: 60, maxAge: MAX, idle: IDLE, sessionExpiry: null }],
+    [
+      "fresh",
+      session({ exp: NOW + 60, loginAt: NOW, lastActive: NOW }),
+      BOTH_CAPS,
+      { idToken: 60, maxAge: MAX, idle: IDLE, sessionExpiry: null },
+    ],
     [
       "some time gone",
       session({ loginAt: NOW - 100, lastActive: NOW - 10 }),
       BOTH_CAPS,
       { idToken: 1, maxAge: MAX - 100, idle: IDLE - 10, sessionExpiry: null },
     ],
-    ["at the end", session({ exp: NOW, loginAt: NOW - MAX, lastActive: NOW - IDLE }), BOTH_CAPS, { idToken: 0, maxAge: 0, idle: 0, sessionExpiry: null }],
-    ["beyond it, never below zero", session({ exp: 0, loginAt: 0, lastActive: 0 }), BOTH_CAPS, { idToken: 0, maxAge: 0, idle: 0, sessionExpiry: null }],
+    [
+      "at the end",
+      session({ exp: NOW, loginAt: NOW - MAX, lastActive: NOW - IDLE }),
+      BOTH_CAPS,
+      { idToken: 0, maxAge: 0, idle: 0, sessionExpiry: null },
+    ],
+    [
+      "beyond it, never below zero",
+      session({ exp: 0, loginAt: 0, lastActive: 0 }),
+      BOTH_CAPS,
+      { idToken: 0, maxAge: 0, idle: 0, sessionExpiry: null },
+    ],
     ["no stamps", session(), BOTH_CAPS, { idToken: 1, maxAge: null, idle: null, sessionExpiry: null }],
     [
       "stamps in the future count as now",
@@ -267,10 +282,20 @@ describe("remaining", () => {
       { idToken: 1, maxAge: MAX, idle: IDLE, sessionExpiry: null },
     ],
     ["broken stamps", session({ loginAt: "x", lastActive: NOW + 301 }), BOTH_CAPS, { idToken: 1, maxAge: 0, idle: 0, sessionExpiry: null }],
-    ["stamps without caps", session({ loginAt: NOW, lastActive: NOW }), NO_CAPS, { idToken: 1, maxAge: null, idle: null, sessionExpiry: null }],
+    [
+      "stamps without caps",
+      session({ loginAt: NOW, lastActive: NOW }),
+      NO_CAPS,
+      { idToken: 1, maxAge: null, idle: null, sessionExpiry: null },
+    ],
     ["no id_info", session({ idInfo: "none" }), NO_CAPS, { idToken: null, maxAge: null, idle: null, sessionExpiry: null }],
     ["exp that is no number", session({ exp: "soon" }), NO_CAPS, { idToken: null, maxAge: null, idle: null, sessionExpiry: null }],
-    ["exp beyond every number", session({ exp: JSON.parse("1e999") }), NO_CAPS, { idToken: null, maxAge: null, idle: null, sessionExpiry: null }],
+    [
+      "exp beyond every number",
+      session({ exp: JSON.parse("1e999") }),
+      NO_CAPS,
+      { idToken: null, maxAge: null, idle: null, sessionExpiry: null },
+    ],
     ["exp that is not a number any more", session({ exp: NaN }), NO_CAPS, { idToken: null, maxAge: null, idle: null, sessionExpiry: null }],
   ])("%s", (_name, record, settings, expected) => {
     expect(remaining(record, settings, NOW)).toEqual(expected);
