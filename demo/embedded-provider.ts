@@ -2,6 +2,16 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Configuration, Provider } from "oidc-provider";
 import { DemoConfigurationError } from "./configuration.js";
 import { html, page } from "./html.js";
+import {
+  endSessionsOf,
+  fetchFromThisMachine,
+  isFromAnotherSite,
+  logoutAddresses,
+  sessionsPage,
+  showLogoutPage,
+  showSignedOutPage,
+  type SessionSource,
+} from "./provider-logout.js";
 import { PEOPLE, picture, type Person } from "./people.js";
 import { closable, isTaken, listen } from "./server.js";
 import type { DemoState } from "./state.js";
@@ -42,7 +52,7 @@ export async function startEmbeddedProvider(options: EmbeddedProviderOptions): P
 
   server.on("request", (request, response) => {
     forgetWhoWasHere(request);
-    ownPages(provider, request, response).then(
+    ownPages({ provider, state }, request, response).then(
       (answered) => {
         if (!answered) void standard(request, response);
       },
@@ -92,6 +102,7 @@ function configuration(issuer: string, client: { id: string; secret: string }, o
         token_endpoint_auth_method: options.tokenEndpointAuthMethod,
         // Every ID token says when its user authenticated, so that the first visit of /transfer needs one sign-in.
         require_auth_time: true,
+        ...logoutAddresses(options.redirectUris),
       },
     ],
     jwks: { keys: [secrets.signingKey] },
@@ -111,7 +122,8 @@ function configuration(issuer: string, client: { id: string; secret: string }, o
     expiresWithSession: () => false,
     features: {
       devInteractions: { enabled: false },
-      rpInitiatedLogout: { enabled: false },
+      rpInitiatedLogout: { enabled: true, logoutSource: showLogoutPage, postLogoutSuccessSource: showSignedOutPage },
+      backchannelLogout: { enabled: true },
       revocation: { enabled: true, allowedPolicy: (_ctx, asking, token) => token.clientId === asking.clientId },
     },
     ttl: {
@@ -122,6 +134,7 @@ function configuration(issuer: string, client: { id: string; secret: string }, o
       Interaction: 3600,
       Session: 3600,
     },
+    fetch: fetchFromThisMachine,
     renderError(ctx, out) {
       ctx.type = "html";
       ctx.body = messagePage(
@@ -144,16 +157,17 @@ function claims(issuer: string, person: Person) {
 }
 
 /**
- * Every sign-in asks anew who it shall be, in every tab: the provider's own session would choose for the user. So its
- * cookie is dropped on the way in.
+ * Removes the provider's session cookie from the request, so that every sign-in asks for the person again. Only the logout needs the
+ * cookie.
  */
 function forgetWhoWasHere(request: IncomingMessage): void {
+  if (request.url?.startsWith("/session/end") === true) return;
   const cookies = request.headers.cookie?.split("; ").filter((cookie) => !cookie.startsWith("_session"));
   if (cookies !== undefined) request.headers.cookie = cookies.join("; ");
 }
 
-/** Stylesheet, pictures, and the page that asks who is signing in. False: not one of ours. */
-async function ownPages(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+/** Serves the stylesheet, the pictures, the list of sessions and the page that asks for the person. Returns false for any other address. */
+async function ownPages({ provider, state }: SessionSource, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
   const [, first = "", second = "", third] = (request.url ?? "").split(/[/?]/);
   const wanted = `${request.method ?? ""} /${first}`;
   if (wanted === "GET /demo.css") {
@@ -162,6 +176,15 @@ async function ownPages(provider: Provider, request: IncomingMessage, response: 
   }
   if (wanted === "GET /favicon.ico") {
     answer(response, 204, "image/x-icon", "");
+    return true;
+  }
+  if (wanted === "GET /") {
+    answer(response, 200, "text/html; charset=utf-8", sessionsPage(state));
+    return true;
+  }
+  if (wanted === "POST /end") {
+    if (isFromAnotherSite(request)) answer(response, 403, "text/html; charset=utf-8", messagePage("This form came from another site"));
+    else answer(response, 200, "text/html; charset=utf-8", sessionsPage(state, await endSessionsOf(second, { provider, state })));
     return true;
   }
   const pictured = PEOPLE.find((person) => second === `${person.id}.svg`);

@@ -1,7 +1,13 @@
 import type { Adapter, AdapterFactory, AdapterPayload } from "oidc-provider";
 
-/** Where the embedded provider keeps what it issued: in memory, until the process ends. */
-export function providerMemory(): AdapterFactory {
+export interface ProviderMemory {
+  readonly issued: AdapterFactory;
+  /** Returns all unexpired entries of a model. */
+  list(model: string): AdapterPayload[];
+}
+
+/** Keeps what the embedded provider has issued in memory, until the process ends. */
+export function providerMemory(): ProviderMemory {
   const entries = new Map<string, { payload: AdapterPayload; expiresAt: number }>();
 
   const sweep = () => {
@@ -9,7 +15,12 @@ export function providerMemory(): AdapterFactory {
     for (const [key, entry] of entries) if (entry.expiresAt <= now) entries.delete(key);
   };
 
-  return (model): Adapter => {
+  const list = (model: string) => {
+    sweep();
+    return [...entries].filter(([key]) => key.startsWith(`${model}:`)).map(([, { payload }]) => payload);
+  };
+
+  const issued: AdapterFactory = (model): Adapter => {
     const find = (id: string) => {
       const entry = entries.get(`${model}:${id}`);
       return entry !== undefined && entry.expiresAt > Date.now() ? entry.payload : undefined;
@@ -38,4 +49,5 @@ export function providerMemory(): AdapterFactory {
       },
     };
   };
+  return { issued, list };
 }

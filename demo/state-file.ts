@@ -73,10 +73,16 @@ function stateIn(database: Database.Database): DemoState {
   const secrets = known === undefined ? newSecrets() : (JSON.parse(known) as DemoSecrets);
   if (known === undefined) write.run("secrets", JSON.stringify(secrets));
   const port = read.get("provider-port");
+  const sessions = database
+    .prepare<[number], string>(
+      "SELECT payload FROM issued WHERE model = 'Session' AND expires_at > ? AND payload ->> 'accountId' IS NOT NULL",
+    )
+    .pluck();
 
   return {
     secrets,
     issued: issuedIn(database),
+    sessions: () => sessions.all(Math.floor(Date.now() / 1000)).map((payload) => JSON.parse(payload) as AdapterPayload),
     providerPort: port === undefined ? undefined : Number(port),
     rememberProviderPort(next) {
       write.run("provider-port", String(next));

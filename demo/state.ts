@@ -1,5 +1,5 @@
 import { createPrivateKey, generateKeyPairSync, randomBytes, type JsonWebKey } from "node:crypto";
-import type { AdapterFactory } from "oidc-provider";
+import type { AdapterFactory, AdapterPayload } from "oidc-provider";
 import { providerMemory } from "./provider-memory.js";
 
 /** Made once; with the same ones the demo is the same application, and its provider the same provider. */
@@ -18,6 +18,8 @@ export interface DemoState {
   readonly secrets: DemoSecrets;
   /** Grants, codes, refresh tokens and the like. */
   readonly issued: AdapterFactory;
+  /** Returns the sessions of the users who are signed in at the embedded provider, as oidc-provider stores them. */
+  sessions(): readonly AdapterPayload[];
   /** The port of the embedded provider's last start: its address is in every ID token. */
   readonly providerPort: number | undefined;
   rememberProviderPort(port: number): void;
@@ -26,9 +28,11 @@ export interface DemoState {
 
 /** Remembers until the process ends. */
 export function memoryState(): DemoState {
+  const { issued, list } = providerMemory();
   return {
     secrets: newSecrets(),
-    issued: providerMemory(),
+    issued,
+    sessions: () => list("Session").filter(({ accountId }) => accountId !== undefined),
     providerPort: undefined,
     rememberProviderPort() {},
     close() {},

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { currentBuild } from "../../scripts/demo-build.mjs";
-import { CookieBrowser, type FollowedResponse } from "../../src/testing/browser/cookie-browser.js";
+import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const MAIN = path.join(await currentBuild(), "demo/main.js");
@@ -75,9 +75,4 @@ export class DemoProcess {
   }
 }
 
-/** Clicks on somebody on the embedded provider's page, and follows the way back. */
-export async function choose(browser: CookieBrowser, page: FollowedResponse, person: string): Promise<FollowedResponse> {
-  const action = new RegExp(`action="(/sign-in/[^"]+/${person})"`).exec(page.text)?.[1];
-  if (action === undefined) throw new Error(`${person} cannot be chosen on ${page.url.href} (${String(page.status)})`);
-  return browser.follow(new URL(action, page.url), { method: "POST" });
-}
+export { choose } from "./choose-person.js";
