@@ -40,11 +40,14 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 function underTest(place: () => { server: PostgresServer; url: string }, config: pg.PoolConfig = {}) {
   return () => {
     const { server, url } = place();
-    const opened: { pool: pg.Pool; store: PostgresStore }[] = [];
+    const opened: { pool: pg.Pool; listen: pg.Client; store: PostgresStore }[] = [];
     const open = (): PostgresStore => {
       const pool = poolTo(url, config);
-      const store = postgresStore(pool, { sweepInterval: 0 });
-      opened.push({ pool, store });
+      // Not through a pooler, which would lose the subscription.
+      const listen = new pg.Client(server.url);
+      const store = postgresStore(pool, { sweepInterval: 0, listen });
+      listen.connect().catch(() => undefined);
+      opened.push({ pool, listen, store });
       return store;
     };
     return {
@@ -61,8 +64,9 @@ function underTest(place: () => { server: PostgresServer; url: string }, config:
         },
       },
       async close() {
-        for (const { pool, store } of opened) {
+        for (const { pool, listen, store } of opened) {
           await store.close();
+          await listen.end().catch(() => undefined);
           await pool.end();
         }
       },

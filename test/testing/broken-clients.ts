@@ -1,4 +1,5 @@
 import type { Entry, SessionStore, Stored } from "../../src/index.js";
+import type { EndWatcher } from "../../src/ports/session-store.js";
 import type { StoreUnderTest } from "../../src/testing/index.js";
 import { moment, StoppedClock, type BrokenStore } from "./broken-store.js";
 import { MapStore } from "./map-store.js";
@@ -14,14 +15,24 @@ class Shared extends MapStore {
 }
 
 /** The data that the stores share, one moment away. */
-class Server {
+export class Server {
   store: Shared;
-  isAway = false;
+  readonly watchers = new Set<EndWatcher>();
+  #isAway = false;
   readonly clock: StoppedClock;
 
   constructor(clock: StoppedClock) {
     this.clock = clock;
     this.store = new Shared(clock);
+  }
+
+  get isAway(): boolean {
+    return this.#isAway;
+  }
+
+  set isAway(isAway: boolean) {
+    this.#isAway = isAway;
+    for (const watcher of this.watchers) watcher.connected(!isAway);
   }
 
   async ask<Result>(question: (store: Shared) => Promise<Result>): Promise<Result> {
@@ -32,7 +43,7 @@ class Server {
 }
 
 /** A store as it should be. */
-class Client implements SessionStore {
+export class Client implements SessionStore {
   readonly name = "client";
   readonly inProcess: boolean = false;
   protected readonly server: Server;
@@ -68,10 +79,30 @@ class Client implements SessionStore {
       return new Map(found.flatMap(([key, stored]) => (stored === undefined ? [] : [[key, stored] as const])));
     });
   }
+  async announceEnd(key: string, reason: string): Promise<void> {
+    await this.server
+      .ask(async () => {
+        for (const watcher of this.server.watchers) watcher.ended(key, reason);
+      })
+      .catch(() => undefined);
+  }
+  watchEnds(watcher: EndWatcher): () => void {
+    const own: EndWatcher = {
+      ended: (key, reason) => watcher.ended(key, reason),
+      connected: (isConnected) => watcher.connected(isConnected),
+    };
+    this.server.watchers.add(own);
+    void moment().then(() => own.connected(!this.server.isAway));
+    return () => void this.server.watchers.delete(own);
+  }
 }
 
 /** With all powers. */
-function underTest(open: new (server: Server) => SessionStore, timeLimit = 2_000, afterOutage?: (server: Server) => void): StoreUnderTest {
+export function underTest(
+  open: new (server: Server) => SessionStore,
+  timeLimit = 2_000,
+  afterOutage?: (server: Server) => void,
+): StoreUnderTest {
   const clock = new StoppedClock();
   const server = new Server(clock);
   return {

@@ -10,7 +10,7 @@ import { storeRequirements, type StoreNeed } from "../../src/testing/index.js";
 const run = promisify(execFile);
 
 /** What the store of the example has. */
-const OPTIONAL = new Set<StoreNeed>(["getMany"]);
+const OPTIONAL = new Set<StoreNeed>(["getMany", "ends"]);
 
 it("testStore runs under node:test: what holds passes, what cannot be checked is skipped with the reason", async () => {
   const example = path.join(import.meta.dirname, "node-test-example.mjs");

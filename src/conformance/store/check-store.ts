@@ -1,5 +1,5 @@
 import { checkRequirement, type StoreResult } from "./check-requirement.js";
-import { GUARANTEES, STORE_PROPERTIES, type GuaranteeNumber, type StoreProperty, type StoreNeed } from "./guarantees.js";
+import { GUARANTEES, PROPERTY_NEEDS, STORE_PROPERTIES, type GuaranteeNumber, type StoreProperty, type StoreNeed } from "./guarantees.js";
 import { storeRequirements } from "./requirements/index.js";
 import type { StoreFactory } from "./store-under-test.js";
 
@@ -72,7 +72,7 @@ export async function checkStore({ name, create, report }: StoreCheckOptions): P
     properties: (Object.keys(STORE_PROPERTIES) as StoreProperty[]).map((other) => ({
       name: other,
       title: STORE_PROPERTIES[other],
-      given: verdict(({ properties }) => properties.includes(other)),
+      given: verdict(({ properties }) => properties.includes(other), PROPERTY_NEEDS[other]),
     })),
   };
 }
@@ -89,7 +89,7 @@ interface Checked {
 function isGiven(checked: readonly Checked[], isInProcess: boolean, own: StoreNeed | undefined): boolean | undefined {
   if (checked.some(({ result }) => result.error !== undefined)) return false;
   const open = checked.filter(({ result }) => result.notChecked !== undefined);
-  const isIgnored = (needs: StoreNeed | undefined) => needs !== own && (isInProcess || needs === "getMany");
+  const isIgnored = (needs: StoreNeed | undefined) => needs !== own && (isInProcess || needs === "getMany" || needs === "ends");
   if (open.some(({ needs }) => !isIgnored(needs))) return undefined;
   return true;
 }

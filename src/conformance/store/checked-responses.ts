@@ -9,6 +9,8 @@ import type { SessionStore } from "../../index.js";
  */
 export function withResponsesChecked(store: SessionStore, limit: number): SessionStore {
   const getMany = store.getMany?.bind(store);
+  const announceEnd = store.announceEnd?.bind(store);
+  const watchEnds = store.watchEnds?.bind(store);
   return {
     name: store.name,
     ...(store.inProcess !== undefined && { inProcess: store.inProcess }),
@@ -20,6 +22,10 @@ export function withResponsesChecked(store: SessionStore, limit: number): Sessio
     delete: (key) => asked("delete", limit, () => store.delete(key), isStoredOrUndefined),
     listBySubject: (subject) => asked("listBySubject", limit, () => store.listBySubject(subject), isListOfKeys),
     listBySid: (sid) => asked("listBySid", limit, () => store.listBySid(sid), isListOfKeys),
+    ...(watchEnds !== undefined && { watchEnds }),
+    ...(announceEnd !== undefined && {
+      announceEnd: (key: string, reason: string) => asked("announceEnd", limit, () => announceEnd(key, reason), isAnything),
+    }),
     ...(getMany !== undefined && { getMany: (keys: readonly string[]) => asked("getMany", limit, () => getMany(keys), isMapOfEntries) }),
   };
 }
@@ -50,6 +56,8 @@ function settledWithin<Answer>(method: string, limit: number, question: () => Pr
       .then(resolve, reject);
   });
 }
+
+function isAnything(): void {}
 
 function isBoolean(method: string, answer: unknown): void {
   assert.ok(typeof answer === "boolean", `${method} must return true or false, got ${shown(answer)}`);

@@ -1,11 +1,12 @@
 /**
  * A feature that only some stores under test have and some requirements need. `bytes`: a store outside the process, which gets
- * encrypted bytes. `another` and `outage`: the members of that name in `StoreUnderTest`. `getMany`: the optional method.
+ * encrypted bytes. `another` and `outage`: the members of that name in `StoreUnderTest`. `getMany` and `ends`: the
+ * optional methods `getMany`, and `announceEnd` with `watchEnds`.
  */
 export type StoreNeed = "bytes" | "another" | "outage" | OptionalMethod;
 
-/** An optional method of a store. A store without it loses no guarantee, because idpauth has another way. */
-export type OptionalMethod = "getMany";
+/** Methods that a store may lack. It loses no guarantee, because idpauth has another way. */
+export type OptionalMethod = "getMany" | "ends";
 
 /** One of the seven guarantees that idpauth gives with a store that meets the requirements. */
 export interface Guarantee {
@@ -35,7 +36,11 @@ export const STORE_PROPERTIES = {
   idle: "The idle timeout counts from the last activity.",
   everywhere: "Signing out everywhere ends all sessions of a user, and no other user's.",
   secrecy: "Encrypted bytes return unchanged and appear in no message.",
+  ends: "Open connections learn of the end of their session without polling.",
   separation: "No user gets another user's session.",
 } as const;
+
+/** The feature that the proof of a property needs. Without the feature, the verdict stays open. */
+export const PROPERTY_NEEDS: { readonly [property in StoreProperty]?: StoreNeed } = { ends: "ends" };
 
 export type StoreProperty = keyof typeof STORE_PROPERTIES;

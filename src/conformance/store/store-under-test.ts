@@ -1,5 +1,5 @@
 import type { EpochSeconds, SessionStore } from "../../index.js";
-import type { OptionalMethod, StoreNeed } from "./guarantees.js";
+import type { StoreNeed } from "./guarantees.js";
 
 /** A store under test, with control over its time and its server. */
 export interface StoreUnderTest {
@@ -48,7 +48,7 @@ const DEFAULT_LIFE = 600;
 
 export const STORE_METHODS = ["get", "insert", "replace", "touch", "delete", "listBySubject", "listBySid"] as const;
 /** A method whose calls a requirement checks. */
-export type CheckedMethod = (typeof STORE_METHODS)[number] | OptionalMethod;
+export type CheckedMethod = (typeof STORE_METHODS)[number] | "getMany";
 
 /** Returns the milliseconds after which a call counts as failed. */
 export function callLimit(under: StoreUnderTest): number {
@@ -68,6 +68,7 @@ export function whyNotChecked(under: StoreUnderTest, needs: StoreNeed | undefine
     return inProcess === true ? "no other process can reach a store in this process" : "create() returned no another()";
   }
   if (needs === "getMany" && under.store.getMany === undefined) return "the store has no getMany, which is optional";
+  if (needs === "ends" && under.store.watchEnds === undefined) return "the store has no watchEnds, which is optional";
   if (needs === "outage" && under.outage === undefined) {
     return inProcess === true ? "a store in this process has no server" : "create() returned no outage";
   }

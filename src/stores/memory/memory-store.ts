@@ -1,6 +1,7 @@
 import { StoreUnavailableError } from "../../errors.js";
-import type { Entry, SessionStore, Stored } from "../../ports/session-store.js";
+import type { EndWatcher, Entry, SessionStore, Stored } from "../../ports/session-store.js";
 import { epochSeconds, systemClock, type Clock, type EpochSeconds } from "../../clock.js";
+import { EndsInProcess } from "./ends.js";
 import { ExpiryQueue, type Slot } from "./expiry-queue.js";
 
 export interface MemoryStoreOptions {
@@ -58,6 +59,7 @@ class MemoryStore implements SessionStore {
   readonly #slots = new Map<string, Slot>();
   readonly #signedIn = new ExpiryQueue();
   readonly #pending = new ExpiryQueue();
+  readonly #ends = new EndsInProcess();
   /** Counts the writes of the whole store, so that every version is unique. */
   #writes = 0;
   #cancelSweep: (() => void) | undefined;
@@ -132,6 +134,14 @@ class MemoryStore implements SessionStore {
       if (slot !== undefined) found.set(key, slot.stored);
     }
     return found;
+  }
+
+  async announceEnd(key: string, reason: string): Promise<void> {
+    this.#ends.announce(key, reason);
+  }
+
+  watchEnds(watcher: EndWatcher): () => void {
+    return this.#ends.watch(watcher);
   }
 
   /** Scans all entries in slices. An index would cost memory for every session, and lists are rare. */

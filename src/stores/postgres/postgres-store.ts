@@ -1,13 +1,16 @@
 import { StoreUnavailableError } from "../../errors.js";
-import type { Entry, SessionStore, Stored, StoreProblem } from "../../ports/session-store.js";
+import type { EndWatcher, Entry, SessionStore, Stored, StoreProblem } from "../../ports/session-store.js";
 import { epochSeconds, systemClock, type Clock, type EpochSeconds } from "../../clock.js";
 import { codeOf, isPool, poolProblems, Statements, type PostgresPool, type PostgresResult, type PostgresValue } from "./pool.js";
 import { postgresMigration, quotedTable, sqlFor, SWEEP_SLICE, type Sql } from "./table.js";
+import { listenProblems, NOTIFY, postgresChannel, type PostgresListener } from "./ends.js";
+import { AnnouncedEnds } from "../ends.js";
 import { sweepRegularly } from "../sweep.js";
 import { checkTimeout, DEFAULT_STORE_TIMEOUT } from "../time-limit.js";
 
 export { postgresMigration };
 export type { PostgresPool, PostgresClient } from "./pool.js";
+export type { PostgresListener } from "./ends.js";
 
 export interface PostgresStoreOptions {
   /**
@@ -25,7 +28,13 @@ export interface PostgresStoreOptions {
   readonly namedStatements?: boolean;
   /** Maximum milliseconds between two looks for expired rows. Default 60,000; 0: this process never sweeps. */
   readonly sweepInterval?: number;
-  /** The clock that decides which entries have expired, and drives the sweep. Default: the database's clock, one for all processes. */
+  /**
+   * A connected `Client` of `pg`, used for nothing else, that is not of the pool. With it, `auth.whenEnded` learns of an end within
+   * a second, by LISTEN; without it, each process polls. It must not go through a pooler in transaction mode. The application
+   * closes it. After it has lost its connection, the processes poll until they are restarted.
+   */
+  readonly listen?: PostgresListener;
+  /** The clock that decides which entries have expired, and drives the sweep and `listen`. Default: the database's clock, one for all processes. */
   readonly clock?: Clock;
 }
 
@@ -37,7 +46,7 @@ export interface PostgresStore extends SessionStore {
    * @throws StoreUnavailableError if that fails within a minute; the message has the reason
    */
   migrate(): Promise<void>;
-  /** Ends the sweep and waits for its running slice. The application ends the pool. */
+  /** Ends the sweep and `watchEnds`, and waits for its running slice. The application ends the pool. */
   close(): Promise<void>;
 }
 
@@ -76,17 +85,28 @@ class PostgresSessions implements PostgresStore {
   readonly #timeout: number;
   readonly #clock: Clock | undefined;
   readonly #stopSweep: () => Promise<void>;
+  readonly #ends: AnnouncedEnds | undefined;
+  /** Only with the option `listen`. */
+  declare readonly watchEnds?: (watcher: EndWatcher) => () => void;
 
   constructor(pool: PostgresPool, options: PostgresStoreOptions & { table: string; timeout: number; sweepInterval: number }) {
-    const { table, timeout, sweepInterval, clock, namedStatements = true } = options;
+    const { table, timeout, sweepInterval, clock, listen, namedStatements = true } = options;
     this.#table = quotedTable(table);
     this.#sql = sqlFor(table);
     this.#timeout = timeout;
     this.#clock = clock;
-    this.problems = poolProblems(pool);
+    const problemsOfListen = listenProblems(listen);
+    this.problems = [...poolProblems(pool), ...problemsOfListen];
     this.#isPool = isPool(pool);
     this.#statements = new Statements(pool, namedStatements);
     this.#stopSweep = sweepRegularly(clock ?? systemClock, this.#isPool ? sweepInterval : 0, () => this.#sweepSlice());
+    if (listen === undefined || problemsOfListen.length > 0) return;
+    const ends = new AnnouncedEnds(
+      postgresChannel(listen, (message) => this.#run(NOTIFY, [message])),
+      clock ?? systemClock,
+    );
+    this.#ends = ends;
+    this.watchEnds = (watcher) => ends.watch(watcher);
   }
 
   async get(key: string): Promise<Stored | undefined> {
@@ -126,11 +146,16 @@ class PostgresSessions implements PostgresStore {
     return new Map(rows.map((row) => [String(row[7]), storedOf(row)]));
   }
 
+  async announceEnd(key: string, reason: string): Promise<void> {
+    await this.#run(NOTIFY, [`${key} ${reason}`]).catch(() => undefined);
+  }
+
   async migrate(): Promise<void> {
     await this.#run(this.#sql.migrate, undefined, MIGRATION_MILLISECONDS);
   }
 
   close(): Promise<void> {
+    this.#ends?.close();
     return this.#stopSweep();
   }
 

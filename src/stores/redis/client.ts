@@ -23,6 +23,7 @@ export function connectionOf(client: unknown): RedisConnection {
 const UNKNOWN: RedisConnection = {
   send: () => Promise.reject(new Error("redisStore does not know this kind of client")),
   isCluster: false,
+  subscribe: () => () => undefined,
   isOpen: () => true,
   problems: () => [
     {

@@ -1,4 +1,5 @@
 import type { StoreProblem } from "../../ports/session-store.js";
+import type { ChannelListener } from "../ends.js";
 
 /** Name and arguments of a command. */
 export type RedisCommand = readonly [name: string, ...args: (string | Buffer)[]];
@@ -9,6 +10,8 @@ export interface RedisConnection {
   send(key: string, command: RedisCommand): Promise<unknown>;
   /** True: a command may name keys of one node only. */
   readonly isCluster: boolean;
+  /** Opens a connection that listens on a channel; returns a function that closes it. Never throws. */
+  subscribe(channel: string, listener: ChannelListener): () => void;
   /** False: the application has not connected the client, or has closed it. */
   isOpen(): boolean;
   /** Mistakes in the client's options, without I/O. */

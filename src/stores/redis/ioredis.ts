@@ -1,4 +1,5 @@
 import type { StoreProblem } from "../../ports/session-store.js";
+import type { ChannelListener } from "../ends.js";
 import { offlineQueue, type RedisConnection } from "./connection.js";
 
 /** A `Redis` or `Cluster` of the package `ioredis`. */
@@ -10,8 +11,22 @@ export interface IoRedisClient {
 interface IoRedis {
   readonly isCluster?: boolean;
   readonly options: Options;
+  readonly status: string;
   callBuffer: BufferCommand;
+  duplicate(...overrides: unknown[]): Subscriber;
 }
+
+interface Subscriber {
+  /** Only of a client for one server. */
+  readonly stream?: { unref?(): void };
+  on(event: string, listener: () => void): unknown;
+  on(event: "message", listener: (channel: string, message: string) => void): unknown;
+  subscribe(channel: string): Promise<unknown>;
+  disconnect(): void;
+}
+
+/** The store subscribes itself after each connect, so that it knows when the subscription is in place. */
+const SUBSCRIBER_OPTIONS = { autoResubscribe: false, lazyConnect: false };
 
 type BufferCommand = (...args: (string | Buffer)[]) => Promise<unknown>;
 
@@ -35,9 +50,28 @@ export function ioRedisConnection(client: IoRedis): RedisConnection {
     send: (_key, [name, ...args]) =>
       ((client as unknown as Record<string, BufferCommand>)[`${name.toLowerCase()}Buffer`] ?? client.callBuffer).apply(client, args),
     isCluster: client.isCluster === true,
+    subscribe: (channel, listener) => (client.status === "end" ? () => undefined : subscribed(client, channel, listener)),
     // The client connects by itself.
     isOpen: () => true,
     problems: () => problemsOf(client),
+  };
+}
+
+function subscribed(client: IoRedis, channel: string, { message, ready, lost }: ChannelListener): () => void {
+  const isCluster = client.isCluster === true;
+  // A Cluster's own subscriber moves to another node, and has to subscribe again there.
+  const subscriber = isCluster ? client.duplicate([], { lazyConnect: false }) : client.duplicate(SUBSCRIBER_OPTIONS);
+  subscriber.on("error", () => undefined);
+  subscriber.on("message", (_channel: string, text: string) => {
+    message(text);
+  });
+  subscriber.on("connect", () => subscriber.stream?.unref?.());
+  subscriber.on("ready", () => {
+    subscriber.subscribe(channel).then(ready, () => undefined);
+  });
+  subscriber.on(isCluster ? "-node" : "close", isCluster ? ready : lost);
+  return () => {
+    subscriber.disconnect();
   };
 }
 

@@ -1,4 +1,5 @@
 import type { StoreProblem } from "../../ports/session-store.js";
+import type { ChannelListener } from "../ends.js";
 import { offlineQueue, type RedisConnection } from "./connection.js";
 
 /** What `createClient`, `createCluster` or `createSentinel` of the package `redis` returns. */
@@ -12,7 +13,20 @@ interface NodeRedis {
   readonly options?: Options;
   sendCommand(...args: unknown[]): Promise<unknown>;
   listenerCount(event: string): number;
+  duplicate(overrides?: object): Subscriber;
 }
+
+interface Subscriber {
+  on(event: string, listener: () => void): unknown;
+  connect(): Promise<unknown>;
+  subscribe(channel: string, listener: (message: string) => void): Promise<unknown>;
+  destroy(): unknown;
+  /** Only of a client for one server. */
+  unref?(): void;
+}
+
+/** Events of a Cluster or Sentinel that may concern the subscription. They have none for the subscription itself. */
+const DOUBTS = ["error", "node-error", "node-disconnect", "topology-change"];
 
 interface Options {
   readonly disableOfflineQueue?: boolean;
@@ -33,7 +47,41 @@ export function nodeRedisConnection(client: NodeRedis): RedisConnection {
     if (isSentinel(client)) return (_key, command) => client.sendCommand(false, command, COMMAND_OPTIONS);
     return (_key, command) => client.sendCommand(command, COMMAND_OPTIONS);
   };
-  return { send: send(), isCluster: isCluster(client), isOpen: () => client.isOpen, problems: () => problemsOf(client) };
+  return {
+    send: send(),
+    isCluster: isCluster(client),
+    subscribe: (channel, listener) => (client.isOpen ? subscribed(client, channel, listener) : () => undefined),
+    isOpen: () => client.isOpen,
+    problems: () => problemsOf(client),
+  };
+}
+
+function subscribed(client: NodeRedis, channel: string, { message, ready, lost }: ChannelListener): () => void {
+  // A Cluster's duplicate then connects to the node of the subscription alone.
+  const subscriber = client.duplicate(isCluster(client) ? { minimizeConnections: true } : {});
+  let isSubscribed = false;
+  const again = (): void => {
+    if (isSubscribed) ready();
+  };
+  subscriber.on("error", () => undefined);
+  if (isSingle(client)) {
+    // A new connection has subscribed before it is ready.
+    subscriber.on("ready", again);
+    subscriber.on("reconnecting", lost);
+    subscriber.on("end", lost);
+  } else for (const event of DOUBTS) subscriber.on(event, again);
+  const open = async (): Promise<void> => {
+    await subscriber.connect();
+    subscriber.unref?.();
+    await subscriber.subscribe(channel, message);
+    isSubscribed = true;
+    ready();
+  };
+  open().catch(() => undefined);
+  return () => {
+    const close = async (): Promise<unknown> => subscriber.destroy();
+    close().catch(() => undefined);
+  };
 }
 
 /** Only a client for one server has public options. */

@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { StoreUnavailableError } from "../../errors.js";
-import type { Entry, SessionStore, Stored, StoreProblem } from "../../ports/session-store.js";
-import type { EpochSeconds } from "../../clock.js";
+import type { EndWatcher, Entry, SessionStore, Stored, StoreProblem } from "../../ports/session-store.js";
+import { systemClock, type Clock, type EpochSeconds } from "../../clock.js";
 import { connectionOf, type RedisClient } from "./client.js";
 import type { RedisCommand, RedisConnection } from "./connection.js";
 import { DELETE, INDEX, INSERT, REPLACE, TOUCH, type RedisScript } from "./scripts.js";
 import { HEAD_LENGTH, packEntry, placeOf, stampDigits, unpackEntry, VERSION_BYTES } from "./value.js";
+import { AnnouncedEnds } from "../ends.js";
 import { checkTimeout, DEFAULT_STORE_TIMEOUT, withinTime } from "../time-limit.js";
 
 export type { RedisClient };
@@ -13,11 +14,13 @@ export type { RedisClient };
 export interface RedisStoreOptions {
   /**
    * Prefix of every key, by default `idpauth:`. Two applications on one server need two prefixes. The keys are
-   * `{prefix}session:KEY`, `{prefix}subject:HASH` and `{prefix}sid:HASH`.
+   * `{prefix}session:KEY`, `{prefix}subject:HASH` and `{prefix}sid:HASH`. The channel is `{prefix}ended`.
    */
   readonly prefix?: string;
   /** Milliseconds for one operation, however many commands it takes. Default and maximum 2000. */
   readonly timeout?: number;
+  /** The clock that drives `watchEnds`. Default: the system clock. */
+  readonly clock?: Clock;
 }
 
 /** Records that are checked together while a list is made. */
@@ -51,10 +54,10 @@ const MAX_ROUNDS = 5;
  * @throws TypeError if the client is no object or an option is out of bounds
  */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): SessionStore {
-  const { prefix = "idpauth:", timeout = DEFAULT_STORE_TIMEOUT } = options;
+  const { prefix = "idpauth:", timeout = DEFAULT_STORE_TIMEOUT, clock = systemClock } = options;
   if (typeof prefix !== "string") throw new TypeError("redisStore: prefix must be a string.");
   checkTimeout("redisStore", timeout);
-  return new RedisStore(connectionOf(client), prefix, timeout);
+  return new RedisStore(connectionOf(client), prefix, timeout, clock);
 }
 
 /** What an entry is listed by. An empty text counts as absent. */
@@ -89,11 +92,21 @@ class RedisStore implements SessionStore {
   readonly #indexPrefixes: Readonly<Record<Field, string>>;
   readonly #timeout: number;
 
-  constructor(connection: RedisConnection, prefix: string, timeout: number) {
+  readonly #ends: AnnouncedEnds;
+
+  constructor(connection: RedisConnection, prefix: string, timeout: number, clock: Clock) {
     this.#connection = connection;
     this.#sessionPrefix = `${prefix}session:`;
     this.#indexPrefixes = { subject: `${prefix}subject:`, sid: `${prefix}sid:` };
     this.#timeout = timeout;
+    const channel = `${prefix}ended`;
+    this.#ends = new AnnouncedEnds(
+      {
+        publish: (message) => this.#operation((send) => send(channel, ["PUBLISH", channel, message])),
+        listen: (listener) => connection.subscribe(channel, listener),
+      },
+      clock,
+    );
   }
 
   /** Read at the start of the application, so that an error listener added after the store counts. */
@@ -152,6 +165,18 @@ class RedisStore implements SessionStore {
       }
       return found;
     });
+  }
+
+  announceEnd(key: string, reason: string): Promise<void> {
+    return this.#ends.announce(key, reason);
+  }
+
+  watchEnds(watcher: EndWatcher): () => void {
+    return this.#ends.watch(watcher);
+  }
+
+  async close(): Promise<void> {
+    this.#ends.close();
   }
 
   /** One command; on a Cluster one for each name, because the names are on several nodes. */

@@ -3,6 +3,7 @@ import { deleteRequirements } from "./delete.js";
 import { expiryRequirements } from "./expiry.js";
 import { getRequirements } from "./get.js";
 import { insertRequirements } from "./insert.js";
+import { endRequirements } from "./ends.js";
 import { getManyRequirements } from "./get-many.js";
 import { listRequirements } from "./list.js";
 import type { StoreRequirement } from "./requirement.js";
@@ -20,6 +21,7 @@ export const storeRequirements: readonly StoreRequirement[] = [
   ...deleteRequirements,
   ...listRequirements,
   ...getManyRequirements,
+  ...endRequirements,
   ...expiryRequirements,
   ...contentRequirements,
   ...processRequirements,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { CheckedMethod, StoreUnderTest } from "../store-under-test.js";
 import type { StoreRequirement } from "./requirement.js";
+import { soon, watching } from "./ends.js";
 import { dataFor, entryOf, fieldsOf, inserted, listedBoth, LONG, newKey, sameBytes, sameData, type Inserted } from "./samples.js";
 
 const method = "outage";
@@ -39,7 +40,7 @@ export const outageRequirements: readonly StoreRequirement[] = [
     needs,
     async check(under) {
       const { kept, subject, summary } = await prepared(under);
-      await away(under, () => under.store.get(kept.key));
+      await away(under, () => under.store.get(kept.key).catch(() => undefined));
       await whenBack(async () => {
         const stored = await under.store.get(kept.key);
         assert.ok(stored !== undefined, "the entry is gone");
@@ -70,6 +71,24 @@ export const outageRequirements: readonly StoreRequirement[] = [
           await inserted(under, "after the outage");
         });
       }
+    },
+  },
+  {
+    method,
+    title: "announceEnd, if the store has it, does not reject, and watchers are told that they are not connected",
+    guarantees: [],
+    properties: ["ends"],
+    consequence: "A logout would fail because of its announcement, or open connections would outlive their sessions.",
+    needs,
+    async check(under) {
+      const { store } = under;
+      if (store.watchEnds === undefined) return away(under, async () => store.announceEnd?.(newKey(), "logged_out"));
+      await watching([store], ([watcher]) =>
+        away(under, async () => {
+          await store.announceEnd?.(newKey(), "logged_out");
+          await soon(() => watcher?.isConnected() === false, "a watcher was not told of the outage");
+        }),
+      );
     },
   },
   {
@@ -154,7 +173,7 @@ async function away({ outage }: StoreUnderTest, work: () => Promise<unknown>): P
   assert.ok(outage !== undefined, "there is no outage");
   try {
     await outage.begin();
-    await work().catch(() => undefined);
+    await work();
   } finally {
     await outage.end();
   }

@@ -1,0 +1,151 @@
+import { randomBytes } from "node:crypto";
+import type { Clock } from "../clock.js";
+import type { EndWatcher } from "../ports/session-store.js";
+
+/** Milliseconds between two proofs of a connection that works. */
+const PROOF_INTERVAL = 30_000;
+/** Milliseconds that a proof may take, and that the first new connection may take. It doubles with each failure. */
+const PROOF_LIMIT = 5_000;
+
+/** The publish/subscribe of a server. */
+export interface EndsChannel {
+  /** Sends a message to each listener of every process. */
+  publish(message: string): Promise<unknown>;
+  /**
+   * Opens a connection that receives messages, and reopens it if the client can. Never throws.
+   *
+   * @returns closes the connection
+   */
+  listen(listener: ChannelListener): () => void;
+}
+
+export interface ChannelListener {
+  readonly message: (text: string) => void;
+  /** The connection listens, or it is doubtful whether it does. A proof follows. */
+  readonly ready: () => void;
+  /** The connection is gone. Without it, the next proof fails. */
+  readonly lost: () => void;
+}
+
+/**
+ * Announces the ends of sessions, and tells watchers of those that any process has announced.
+ *
+ * Clients lose subscriptions without an event: a pooler in transaction mode, a half-open connection, a lost node of a Cluster. So a
+ * connection only counts as connected while proofs arrive: messages that take the same way as the ends.
+ */
+export class AnnouncedEnds {
+  readonly #channel: EndsChannel;
+  readonly #clock: Clock;
+  readonly #watchers = new Set<EndWatcher>();
+  #isConnected = false;
+  /** The message that has to arrive. */
+  #proof: string | undefined;
+  #failures = 0;
+  #stopListening: (() => void) | undefined;
+  #cancelTimer: (() => void) | undefined;
+
+  constructor(channel: EndsChannel, clock: Clock) {
+    this.#channel = channel;
+    this.#clock = clock;
+  }
+
+  /** Never rejects, because an announcement is best effort. */
+  async announce(key: string, reason: string): Promise<void> {
+    await this.#channel.publish(`${key} ${reason}`).catch(ignore);
+  }
+
+  /** @returns removes the watcher */
+  watch(watcher: EndWatcher): () => void {
+    // The same object may watch twice.
+    const own: EndWatcher = {
+      ended: (key, reason) => watcher.ended(key, reason),
+      connected: (isConnected) => watcher.connected(isConnected),
+    };
+    this.#watchers.add(own);
+    if (this.#watchers.size === 1) this.#listen();
+    queueMicrotask(() => {
+      if (this.#isConnected && this.#watchers.has(own)) own.connected(true);
+    });
+    return () => {
+      if (this.#watchers.delete(own) && this.#watchers.size === 0) this.close();
+    };
+  }
+
+  /** Removes all watchers, and closes the connection. */
+  close(): void {
+    this.#watchers.clear();
+    this.#stopListening?.();
+    this.#stopListening = undefined;
+    this.#cancelTimer?.();
+    this.#proof = undefined;
+    this.#isConnected = false;
+    this.#failures = 0;
+  }
+
+  #listen(): void {
+    this.#stopListening?.();
+    this.#proof = undefined;
+    let isCurrent = true;
+    const whileCurrent = (task: () => void): void => {
+      if (isCurrent) task();
+    };
+    this.#expectProof();
+    const close = this.#channel.listen({
+      message: (text) => whileCurrent(() => this.#receive(text)),
+      ready: () => whileCurrent(() => this.#prove()),
+      lost: () => whileCurrent(() => this.#lose()),
+    });
+    this.#stopListening = () => {
+      isCurrent = false;
+      close();
+    };
+  }
+
+  #prove(): void {
+    if (this.#proof !== undefined) return;
+    this.#proof = `proof-${randomBytes(12).toString("base64url")}`;
+    this.#channel.publish(this.#proof).catch(ignore);
+    this.#expectProof();
+  }
+
+  #expectProof(): void {
+    this.#after(Math.min(PROOF_LIMIT * 2 ** this.#failures, PROOF_INTERVAL), () => {
+      this.#failures += 1;
+      this.#setConnected(false);
+      this.#listen();
+    });
+  }
+
+  #receive(text: string): void {
+    const space = text.indexOf(" ");
+    if (space > 0) {
+      for (const { ended } of [...this.#watchers]) ended(text.slice(0, space), text.slice(space + 1));
+    } else if (text === this.#proof) {
+      this.#proof = undefined;
+      this.#failures = 0;
+      this.#after(PROOF_INTERVAL, () => this.#prove());
+      this.#setConnected(true);
+    }
+  }
+
+  #lose(): void {
+    // A client that tries again and again reports each failure. They must not postpone the new connection.
+    if (!this.#isConnected && this.#proof === undefined) return;
+    this.#proof = undefined;
+    this.#expectProof();
+    this.#setConnected(false);
+  }
+
+  #setConnected(isConnected: boolean): void {
+    if (this.#isConnected === isConnected) return;
+    this.#isConnected = isConnected;
+    for (const { connected } of [...this.#watchers]) connected(isConnected);
+  }
+
+  #after(milliseconds: number, task: () => void): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = this.#clock.timer(milliseconds, task);
+  }
+}
+
+function ignore(): void {}
