@@ -63,9 +63,11 @@ export class AnnouncedEnds {
     };
     this.#watchers.add(own);
     if (this.#watchers.size === 1) this.#listen();
-    queueMicrotask(() => {
-      if (this.#isConnected && this.#watchers.has(own)) own.connected(true);
-    });
+    else if (this.#isConnected) {
+      queueMicrotask(() => {
+        if (this.#isConnected && this.#watchers.has(own)) own.connected(true);
+      });
+    }
     return () => {
       if (this.#watchers.delete(own) && this.#watchers.size === 0) this.close();
     };
@@ -104,8 +106,8 @@ export class AnnouncedEnds {
   #prove(): void {
     if (this.#proof !== undefined) return;
     this.#proof = `proof-${randomBytes(12).toString("base64url")}`;
-    this.#channel.publish(this.#proof).catch(ignore);
     this.#expectProof();
+    this.#channel.publish(this.#proof).catch(ignore);
   }
 
   #expectProof(): void {

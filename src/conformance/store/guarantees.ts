@@ -41,6 +41,6 @@ export const STORE_PROPERTIES = {
 } as const;
 
 /** The feature that the proof of a property needs. Without the feature, the verdict stays open. */
-export const PROPERTY_NEEDS: { readonly [property in StoreProperty]?: StoreNeed } = { ends: "ends" };
+export const PROPERTY_NEEDS: Readonly<Partial<Record<StoreProperty, StoreNeed>>> = { ends: "ends" };
 
 export type StoreProperty = keyof typeof STORE_PROPERTIES;
