@@ -48,7 +48,7 @@ export type { Credentials, ProviderCredentials } from "./record/credentials.js";
 export type { IdInfo, SessionUser, UserPayload } from "./record/identity.js";
 export type { SessionRecord } from "./record/record.js";
 export type { Log, LogEntry, LogLevel } from "./ports/log.js";
-export type { Entry, SessionStore, Stored, StoreProblem } from "./ports/session-store.js";
+export type { EndWatcher, Entry, SessionStore, Stored, StoreProblem } from "./ports/session-store.js";
 export type { DetailedSessionProbe, SessionDetails, SessionProbe } from "./endpoints/session.js";
 export type { Claims } from "./record/identity.js";
 export type { Session } from "./record/session-view.js";
