@@ -1,0 +1,201 @@
+import { readFileSync } from "node:fs";
+import * as http from "node:http";
+import type { AddressInfo } from "node:net";
+import path from "node:path";
+import * as stream from "node:stream";
+import * as timers from "node:timers/promises";
+import websocket from "@fastify/websocket";
+import * as honoServer from "@hono/node-server";
+import Router from "@koa/router";
+import express from "express";
+import Fastify, { type FastifyInstance } from "fastify";
+import { Hono } from "hono";
+import Koa from "koa";
+import { afterEach, describe, expect, it } from "vitest";
+import { WebSocket, WebSocketServer } from "ws";
+import * as expressEntry from "../../src/adapters/express/express.js";
+import * as fastifyEntry from "../../src/adapters/fastify/fastify.js";
+import * as fetchEntry from "../../src/adapters/fetch/fetch.js";
+import * as honoEntry from "../../src/adapters/hono/hono.js";
+import * as koaEntry from "../../src/adapters/koa/koa.js";
+import * as nodeEntry from "../../src/adapters/node/node.js";
+import { signedInAs, type SignsInForTests } from "../../src/testing/index.js";
+
+// The samples of docs/how-to/live-connections.md, each run as it stands there.
+
+const PAGE = readFileSync(path.resolve(import.meta.dirname, "../../docs/how-to/live-connections.md"), "utf8");
+const ORIGIN = "https://app.example";
+
+type Module = Record<string, unknown>;
+
+interface Running {
+  readonly auth: SignsInForTests;
+  readonly port: number;
+}
+
+const servers: http.Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close().closeAllConnections();
+});
+
+function sampleBelow(heading: string): string {
+  const section = PAGE.split(/^#{2,3} /m).find((text) => text.startsWith(`${heading}\n`)) ?? "";
+  const code = /^```js\n(.*?)^```$/ms.exec(section)?.[1];
+  if (code === undefined) throw new Error(`The page has no sample below "${heading}".`);
+  return code;
+}
+
+/** Runs a sample as a module. @returns what it declares of these names */
+async function evaluate(code: string, modules: Readonly<Record<string, Module>>, names: readonly string[]): Promise<Module> {
+  const body = code
+    .replace(/^import (\w+) from "(.+)";$/gm, 'const { default: $1 } = modules["$2"];')
+    .replace(/^import (\{.+\}) from "(.+)";$/gm, 'const $1 = modules["$2"];')
+    .replace(/^import (\w+), (\{.+\}) from "(.+)";$/gm, 'const { default: $1 } = modules["$3"]; const $2 = modules["$3"];')
+    .replace(/^export /gm, "");
+  const results = names.map((name) => `${name}: typeof ${name} === "undefined" ? undefined : ${name}`);
+  // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the page is the project's own
+  const run = new Function("modules", "process", `return (async () => { ${body}\nreturn { ${results.join(", ")} }; })();`) as (
+    modules: object,
+    process: object,
+  ) => Promise<Module>;
+  return run(modules, { env: { BASE_URL: ORIGIN } });
+}
+
+async function start(heading: string): Promise<Running> {
+  let auth: SignsInForTests | undefined;
+  const entry = ({ idpAuth }: { readonly idpAuth: (options: object) => unknown }): Module => ({
+    idpAuth() {
+      const made = idpAuth({
+        env: { BASE_URL: ORIGIN, IDP_ISSUER: "https://login.example.com", IDP_CLIENT_ID: "client", IDP_CLIENT_SECRET: "a client's secret" },
+        secretKey: "a secret key of at least 32 bytes",
+        log: false,
+      });
+      auth = made as SignsInForTests;
+      return made;
+    },
+  });
+  const packages: Record<string, Module> = {
+    "node:http": { ...http },
+    "node:stream": { ...stream },
+    "node:timers/promises": { ...timers },
+    "@fastify/websocket": { default: websocket },
+    "@hono/node-server": {
+      upgradeWebSocket: honoServer.upgradeWebSocket,
+      serve: (options: Parameters<typeof honoServer.serve>[0]) => honoServer.serve({ ...options, hostname: "127.0.0.1", port: 0 }),
+    },
+    "@koa/router": { default: Router },
+    express: { default: express },
+    fastify: { default: Fastify },
+    hono: { Hono },
+    koa: { default: Koa },
+    ws: { WebSocketServer },
+    "idpauth/express": entry(expressEntry),
+    "idpauth/fastify": entry(fastifyEntry),
+    "idpauth/fetch": entry(fetchEntry),
+    "idpauth/hono": entry(honoEntry),
+    "idpauth/koa": entry(koaEntry),
+    "idpauth/node": entry(nodeEntry),
+  };
+  packages["./event-stream.js"] = await evaluate(sampleBelow("Event stream"), packages, ["HEADERS", "events", "eventResponse"]);
+  packages["./upgrades.js"] = await evaluate(sampleBelow("WebSocket"), packages, ["routeUpgrades", "hasOwnOrigin", "accept", "closeWith"]);
+  const { server, app, serve } = await evaluate(sampleBelow(heading), packages, ["server", "app", "serve"]);
+  const listening = (server as http.Server | undefined) ?? (await serverOf(app ?? serve));
+  servers.push(listening);
+  if (!listening.listening) {
+    await new Promise<void>((resolve) => {
+      if (server === undefined || heading === "WebSocket with Hono") listening.once("listening", resolve);
+      if (heading !== "WebSocket with Hono") listening.listen(0, "127.0.0.1", resolve);
+    });
+  }
+  if (auth === undefined) throw new Error("The sample made no `auth`.");
+  return { auth, port: (listening.address() as AddressInfo).port };
+}
+
+async function serverOf(app: unknown): Promise<http.Server> {
+  if (app instanceof Koa) return http.createServer((request, response) => void app.callback()(request, response));
+  if (app instanceof Hono)
+    return http.createServer((request, response) => void honoServer.getRequestListener(app.fetch)(request, response));
+  if (isFastify(app)) {
+    await app.ready();
+    return app.server;
+  }
+  const serve = app as (request: Request) => Promise<Response>;
+  if (serve.length === 1) return http.createServer((request, response) => void honoServer.getRequestListener(serve)(request, response));
+  return http.createServer(app as http.RequestListener);
+}
+
+function isFastify(app: unknown): app is FastifyInstance {
+  return typeof app === "object" && app !== null && "ready" in app && "server" in app;
+}
+
+const headings = [...PAGE.matchAll(/^### ((?:Stream from|WebSocket with) .+)$/gm)].map(([, heading = ""]) => heading);
+const streams = headings.filter((heading) => heading.startsWith("Stream from") && !heading.endsWith("Next.js"));
+const sockets = headings.filter((heading) => heading.startsWith("WebSocket"));
+
+it("the page has a sample for each framework that can", () => {
+  const names = (of: readonly string[]) => of.map((heading) => heading.split(" ").at(-1));
+  expect(names(streams)).toEqual(["Express", "Fastify", "Koa", "Hono", "node:http", "kind"]);
+  expect(names(sockets)).toEqual(["Express", "Koa", "node:http", "Fastify", "Hono"]);
+});
+
+describe.each(streams)("%s", (heading) => {
+  it("is for signed-in users, and ends with the reason when the session ends", async () => {
+    const { auth, port } = await start(heading);
+    const address = `http://127.0.0.1:${port}`;
+    expect((await fetch(`${address}/api/stream`)).status).toBe(401);
+    const cookie = await signedInAs(auth);
+    const response = await fetch(`${address}/api/stream`, { headers: { cookie } });
+    expect([response.status, response.headers.get("content-type"), response.headers.get("cache-control")]).toEqual([
+      200,
+      "text/event-stream",
+      "private, no-store",
+    ]);
+    let text = "";
+    let isSignedOut = false;
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      if (isSignedOut || !text.includes("event: tick")) continue;
+      isSignedOut = true;
+      expect((await fetch(`${address}/idpauth/logout/?response=json`, { headers: { cookie } })).status).toBe(200);
+    }
+    expect(text).toMatch(/^(?:event: tick\ndata: \{\}\n\n)+event: ended\ndata: logout\n\n$/);
+  });
+});
+
+describe.each(sockets)("%s", (heading) => {
+  it("opens for signed-in users of the own origin, and closes with the reason when the session ends", async () => {
+    const { auth, port } = await start(heading);
+    const cookie = await signedInAs(auth);
+    const connect = (headers: Record<string, string>) => new WebSocket(`ws://127.0.0.1:${port}/ws`, { headers });
+    const refused = (headers: Record<string, string>) =>
+      new Promise((resolve, reject) => {
+        const socket = connect(headers);
+        socket.on("unexpected-response", (_request, response) => {
+          resolve(response.statusCode);
+          response.destroy();
+        });
+        socket.on("open", () => {
+          reject(new Error("The socket opened."));
+        });
+        socket.on("error", () => undefined);
+      });
+    expect(await refused({ origin: ORIGIN })).toBe(401);
+    expect(await refused({ cookie })).toBe(403);
+    expect(await refused({ cookie, origin: "https://evil.app.example" })).toBe(403);
+
+    const socket = connect({ cookie, origin: ORIGIN });
+    const hello = await new Promise((resolve, reject) => {
+      socket.once("message", (data: Buffer) => {
+        resolve(data.toString());
+      });
+      socket.once("error", reject);
+    });
+    const closed = new Promise((resolve) =>
+      socket.once("close", (code, reason) => {
+        resolve([code, reason.toString()]);
+      }),
+    );
+    await fetch(`http://127.0.0.1:${port}/idpauth/logout/?response=json`, { headers: { cookie } });
+    expect([hello, await closed]).toEqual(["hello", [4401, "logout"]]);
+  });
+});
