@@ -52,6 +52,21 @@ it("an own answer that gives nothing is an error, and lets nobody in", async () 
   expect([...app.ran]).toEqual([]);
 });
 
+it("an event stream ends with the reason when its session ends", async () => {
+  const app = await start();
+  const address = `${app.origin}/api/stream`;
+  expect((await fetch(address)).status).toBe(401);
+  const browser = await app.signedIn();
+  const response = await fetch(address, { headers: { cookie: browser.cookies.header(new URL(address)) ?? "" } });
+  expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+  let text = "";
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    if (text === "") await browser.get("/idpauth/logout/?response=json");
+    text += chunk;
+  }
+  expect(text).toMatch(/^(?:event: tick\ndata: \{\}\n\n)+event: ended\ndata: logout\n\n$/);
+});
+
 const originUrl = (location: string | undefined) => new URL(location ?? "", "http://unknown").searchParams.get("origin_url");
 
 describe("pages", () => {
