@@ -31,6 +31,26 @@ const PLANS = [
     words: "Not part of any certificate.",
   },
   {
+    plan: "oidcc-client-rp-initiated-logout-rp-basic",
+    title: "RP-initiated logout",
+    words: "A certificate of the profile RP-Initiated Logout requires this plan. In each module, the provider also sends a logout token.",
+  },
+  {
+    plan: "oidcc-client-back-channel-logout-rp-basic",
+    title: "Back-channel logout",
+    words: "A certificate of the profile Back-Channel Logout requires this plan.",
+  },
+  {
+    plan: "oidcc-client-front-channel-logout-rp-basic",
+    title: "Front-channel logout",
+    words: "A certificate of the profile Front-Channel Logout requires this plan.",
+  },
+  {
+    plan: "oidcc-client-logout-test-plan",
+    title: "Comprehensive logout plan: the modules that the plans above lack",
+    words: "Not part of any certificate.",
+  },
+  {
     plan: "fapi2-security-profile-final-client-test-plan",
     title: "FAPI 2.0 Security Profile, the modules that fit every relying party",
     words:
@@ -46,8 +66,8 @@ const LEFT_OUT = [
   ],
   ["oidcc-client-test-form-post-error", "It is about `response_mode=form_post`. The callback accepts only GET, and a POST gets 405."],
   [
-    "oidcc-client-rp-initiated-logout-rp-basic",
-    "The whole plan is about logout at the provider. idpauth ends its own session and revokes the token.",
+    "oidcc-client-test-session-management",
+    "It is about OpenID Connect Session Management, which polls a frame of the provider. Browsers that block third-party cookies break it.",
   ],
 ];
 

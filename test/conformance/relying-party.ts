@@ -11,6 +11,10 @@ export type Plan =
   | "oidcc-client-config-certification-test-plan"
   | "oidcc-client-refreshtoken-test-plan"
   | "oidcc-client-test-plan"
+  | "oidcc-client-rp-initiated-logout-rp-basic"
+  | "oidcc-client-back-channel-logout-rp-basic"
+  | "oidcc-client-front-channel-logout-rp-basic"
+  | "oidcc-client-logout-test-plan"
   | "fapi2-security-profile-final-client-test-plan";
 
 /** One module of the suite, replayed: what the provider does, and what the relying party must make of it. */

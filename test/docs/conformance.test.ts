@@ -33,6 +33,9 @@ describe("docs/evidence/conformance.md, if not so: `npm run conformance`", () =>
   it.each([
     ["oidcc-client-basic-certification-test-plan", 14],
     ["oidcc-client-config-certification-test-plan", 6],
+    ["oidcc-client-rp-initiated-logout-rp-basic", 3],
+    ["oidcc-client-back-channel-logout-rp-basic", 8],
+    ["oidcc-client-front-channel-logout-rp-basic", 1],
   ])("has every module that the suite has in %s: %s", (plan, count) => {
     expect(sections.get(plan)).toHaveLength(count);
   });

@@ -1,0 +1,15 @@
+import type { ConformanceModule } from "./relying-party.js";
+import { expectLogoutTokenRefused } from "./rp-logout.js";
+
+export default {
+  module: "oidcc-client-test-rp-backchannel-rpinitlogout-wrong-event",
+  plans: ["oidcc-client-back-channel-logout-rp-basic"],
+  demands: "refuse a logout token with another event with 400",
+  async run(stage) {
+    return expectLogoutTokenRefused(
+      stage,
+      () => ({ claims: { events: { "http://schemas.openid.net/event/foobar": {} } } }),
+      "logout_token_events",
+    );
+  },
+} satisfies ConformanceModule;
