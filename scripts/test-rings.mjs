@@ -39,6 +39,7 @@ export const UNIT = [
   "test/sessions/cookie.test.ts",
   "test/sessions/framework-session.test.ts",
   "test/sessions/seal.test.ts",
+  "test/sessions/session-ends.test.ts",
   "test/testing/map-store.test.ts",
   "test/testing/test-clock.test.ts",
 ];
