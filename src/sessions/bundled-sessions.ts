@@ -48,7 +48,13 @@ export function createBundledSessions(options: BundledSessionsOptions): BundledS
   const { cookieName, publicPath, store, clock, onStoreFailure } = options;
   const reported = new ReportedStore(store, clock, onStoreFailure);
   const entries = new SessionEntries(options);
-  const ends = new SessionEnds({ look: lookInto(reported, entries), clock, policy: options.policy, store, ...(options.onEndsLost && { onLost: options.onEndsLost }) });
+  const ends = new SessionEnds({
+    look: lookInto(reported, entries),
+    clock,
+    policy: options.policy,
+    store,
+    ...(options.onEndsLost && { onLost: options.onEndsLost }),
+  });
   const parts = { options, store: reported, entries, ends };
   const secureName = cookieNameFor(cookieName, publicPath, true);
   const plainName = cookieNameFor(cookieName, publicPath, false);
