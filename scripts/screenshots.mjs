@@ -16,6 +16,7 @@ import { root } from "./run.mjs";
  * @property {string} name
  * @property {Readonly<Record<string, string>>} [env] of the demo
  * @property {(tab: Page, origin: string) => Promise<unknown>} reach leads the tab to the page
+ * @property {boolean} [phone] also on the screen of a phone
  */
 
 const INDEX = "/idpauth/";
@@ -42,6 +43,7 @@ const SHOTS = [
   { name: "index-ended-idle", env: { IDP_SESSION_IDLE_TIMEOUT: "2" }, reach: untilEnded },
   { name: "index-ended-auto-refresh-off", env: { IDP_SESSION_AUTO_REFRESH: "off", DEMO_ID_TOKEN_SECONDS: "2" }, reach: untilEnded },
   { name: "index-ended-no-refresh-token", env: { SCOPE: "openid email profile", DEMO_ID_TOKEN_SECONDS: "2" }, reach: untilEnded },
+  { name: "sessions", env: { IDP_SESSIONS_PAGE: "on" }, phone: true, reach: twoSessions },
   { name: "error-login-link-invalid", reach: (tab, origin) => tab.goto(`${origin}${INDEX}login-callback`) },
   { name: "error-invalid-parameter", reach: (tab, origin) => tab.goto(`${origin}${INDEX}login/?scheme=here&response=xml`) },
   {
@@ -56,32 +58,43 @@ const SHOTS = [
 const RESPONSES = 9;
 
 /** States of the page tests that the demo cannot reach. */
-const FROM_LIST = ["index-signed-in-no-picture", "index-ended-refresh-rejected"];
+const FROM_LIST = ["index-signed-in-no-picture", "index-ended-refresh-rejected", "index-ended-at-provider", "index-ended-everywhere"];
+
+/** The names of the pictures to take; none: all. */
+const ONLY = process.argv.slice(2);
+/** @param {string} name */
+const isWanted = (name) => ONLY.length === 0 || ONLY.includes(name);
 
 mkdirSync(TARGET, { recursive: true });
 /** @type {Set<string>} */
 const taken = new Set(["next-signed-in.png"]); // taken by the browser test of Next.js: SCREENSHOTS=docs/screenshots
 const browser = await chromium.launch({ executablePath: process.env["CHROMIUM_PATH"] ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
 try {
-  for (const shot of SHOTS) await takeFromDemo(browser, shot);
+  for (const shot of SHOTS) if (isWanted(shot.name)) await takeFromDemo(browser, shot);
   await takeFromList(browser);
-  for (const file of await takeFleet(browser, TARGET)) taken.add(file);
+  if (isWanted("fleet")) for (const file of await takeFleet(browser, TARGET)) taken.add(file);
 } finally {
   await browser.close();
 }
 // What an earlier run took of a state that is no more.
-for (const file of readdirSync(TARGET)) if (file.endsWith(".png") && !taken.has(file)) rmSync(path.join(TARGET, file));
+if (ONLY.length === 0)
+  for (const file of readdirSync(TARGET)) if (file.endsWith(".png") && !taken.has(file)) rmSync(path.join(TARGET, file));
 
 /**
  * @param {Browser} browser
  * @param {Shot} shot
  */
-async function takeFromDemo(browser, { name, env = {}, reach }) {
+async function takeFromDemo(browser, { name, env = {}, reach, phone = false }) {
   const demo = await startDemoProcess("main.js", { DEMO_SESSIONS: "memory", ...env });
   try {
     const tab = await browser.newPage({ viewport: { width: 900, height: 620 } });
     await reach(tab, demo.origin);
     await take(tab, name);
+    if (phone) {
+      await tab.setViewportSize({ width: 375, height: 667 });
+      await tab.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
+      await shoot(tab, `${name}-phone.png`);
+    }
     await tab.close();
   } finally {
     await demo.end();
@@ -97,7 +110,7 @@ async function takeFromList(browser) {
   const server = await startPageServer({ indexPage, errorPage, sessionsPage, STYLE, page, stylesheet });
   try {
     const tab = await browser.newPage({ viewport: { width: 900, height: 620 } });
-    for (const state of FROM_LIST) {
+    for (const state of FROM_LIST.filter(isWanted)) {
       await tab.goto(server.url(state), { waitUntil: "load" });
       await take(tab, state);
     }
@@ -113,10 +126,17 @@ async function takeFromList(browser) {
 async function take(tab, name) {
   for (const colorScheme of /** @type {const} */ (["light", "dark"])) {
     await tab.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    const file = `${name}-${colorScheme}.png`;
-    await tab.screenshot({ path: path.join(TARGET, file), fullPage: true });
-    taken.add(file);
+    await shoot(tab, `${name}-${colorScheme}.png`);
   }
+}
+
+/**
+ * @param {Page} tab
+ * @param {string} file
+ */
+async function shoot(tab, file) {
+  await tab.screenshot({ path: path.join(TARGET, file), fullPage: true });
+  taken.add(file);
 }
 
 /**
@@ -129,6 +149,21 @@ async function signIn(tab, address, button = "Ada Lovelace") {
   const provider = new URL(tab.url()).origin;
   await tab.getByRole("button", { name: button }).click();
   await tab.waitForURL((url) => url.origin !== provider, { waitUntil: "load" });
+}
+
+const IPHONE =
+  "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1";
+
+/**
+ * @param {Page} tab
+ * @param {string} origin
+ */
+async function twoSessions(tab, origin) {
+  const phone = await browser.newPage({ userAgent: IPHONE });
+  await signIn(phone, `${origin}${INDEX}login/`);
+  await phone.close();
+  await signIn(tab, `${origin}${INDEX}login/`);
+  await tab.getByRole("link", { name: "Your sessions" }).click();
 }
 
 /**

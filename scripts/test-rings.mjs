@@ -84,6 +84,7 @@ export const MATRIX = [
   "test/abandoned-logins.test.ts",
   "test/browser/addresses.browser.test.ts",
   "test/browser/ended-states.browser.test.ts",
+  "test/browser/sessions-page.browser.test.ts",
   "test/security/load.test.ts",
   "test/security/memory.test.ts",
 ];

@@ -13,12 +13,13 @@ export async function landing({ request, session }: SessionRequest, { settings, 
   const verdict = judge(record, settings, epochSeconds(clock));
   const user = userPayload(record?.id_info);
   let state: IndexState;
-  if (session.endedBy !== undefined) state = { kind: "ended", reason: session.endedBy, user };
+  if (session.endedBy !== undefined) state = { kind: "ended", reason: session.endedBy };
   else if (record?.credentials === undefined) state = { kind: "signed_out" };
   else if (verdict.kind !== "ended") state = { kind: "signed_in", user };
   else state = { kind: "ended", reason: verdict.reason, setting: governingSetting(verdict.reason, settings), user };
   const error = new URLSearchParams(queryOf(request.target)).get("error");
-  const { html, pictureOrigin } = indexPage({ publicPath: settings.publicPath, state, ...(error !== null && { signInError: error }) });
+  const { publicPath, sessionsPage } = settings;
+  const { html, pictureOrigin } = indexPage({ publicPath, state, sessionsPage, ...(error !== null && { signInError: error }) });
   return page(200, html, { pictureOrigin });
 }
 

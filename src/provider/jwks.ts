@@ -33,7 +33,7 @@ export interface Jwks {
    */
   verify(token: string, header: CompactJWSHeaderParameters, signal?: AbortSignal, keyFits?: KeyFits): Promise<boolean>;
   /**
-   * As `verify`, for a token that nobody has requested: anyone can send one. It never delays a sign-in or a refresh: an unknown key blocks
+   * As `verify`, for a token that no one has requested: anyone can send one. It never delays a sign-in or a refresh: an unknown key blocks
    * nothing, and its fetches have an interval of their own.
    */
   verifyUnasked(token: string, header: CompactJWSHeaderParameters, keyFits?: KeyFits): Promise<boolean>;

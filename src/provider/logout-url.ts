@@ -11,16 +11,17 @@ const MAX_LENGTH = 4096;
  * provider has none. A hint that makes the address too long is left out. Pure.
  */
 export function logoutUrl(
-  { issuer, clientId, logoutAtProvider }: Pick<ProviderSettings, "issuer" | "clientId" | "logoutAtProvider">,
+  settings: Pick<ProviderSettings, "issuer" | "clientId" | "logoutAtProvider">,
   metadata: ProviderMetadata,
   { returnTo, state, idTokenHint }: LogoutRequest,
 ): string | undefined {
+  const { issuer, clientId } = settings;
   const withParameters = (address: string, parameters: Readonly<Record<string, string>>): string => {
     const url = new URL(address);
     for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
     return url.href;
   };
-  switch (presetOf(issuer, logoutAtProvider)) {
+  switch (presetOf(settings)) {
     // https://auth0.com/docs/api/authentication/logout/auth-0-logout
     case "auth0":
       return withParameters(new URL("/v2/logout", issuer).href, { client_id: clientId, returnTo });
@@ -38,8 +39,11 @@ export function logoutUrl(
   return hinted.length > MAX_LENGTH ? withParameters(endpoint, parameters) : hinted;
 }
 
-/** The provider whose own logout address replaces what it announces. By the setting, else by the issuer's host. */
-function presetOf(issuer: string, setting: ProviderSettings["logoutAtProvider"]): "auth0" | "cognito" | undefined {
+/** The provider whose own logout address replaces what it announces. By the setting, else by the issuer's hostname. */
+export function presetOf({
+  issuer,
+  logoutAtProvider: setting,
+}: Pick<ProviderSettings, "issuer" | "logoutAtProvider">): "auth0" | "cognito" | undefined {
   if (setting === "auth0" || setting === "cognito") return setting;
   const host = parseUrl(issuer)?.hostname ?? "";
   if (host.endsWith(".auth0.com")) return "auth0";

@@ -155,7 +155,7 @@ describe("README.md", () => {
   it("each endpoint of its table answers as the table says", async () => {
     const { browser } = await start("server.mjs");
     const paths = [...README.matchAll(/^\| `(\/idpauth\/[^`]*)` \|/gm)].map(([, endpoint]) => endpoint);
-    expect(paths).toHaveLength(6);
+    expect(paths).toHaveLength(11);
     const answers = await Promise.all(paths.map(async (endpoint) => [endpoint, (await browser.get(endpoint!)).status]));
     expect(Object.fromEntries(answers)).toEqual({
       "/idpauth/": 200,
@@ -164,6 +164,11 @@ describe("README.md", () => {
       "/idpauth/session": 200,
       "/idpauth/logout/": 302,
       "/idpauth/debug": 200,
+      // Their settings are off.
+      "/idpauth/logout-callback": 404,
+      "/idpauth/frontchannel-logout": 404,
+      "/idpauth/backchannel-logout": 404,
+      "/idpauth/sessions": 404,
     });
   });
 
@@ -216,7 +221,7 @@ describe("README.md", () => {
 
   it("every accessor and function that it names exists", async () => {
     const accessors = [...section("The accessors").matchAll(/^\| `(\w+)\([^`]*\)` \|/gm)].map(([, name]) => name);
-    expect(accessors).toHaveLength(18);
+    expect(accessors).toHaveLength(19);
     const program = `
       import * as index from "idpauth";
       import { idpAuth } from "idpauth/express";

@@ -90,8 +90,6 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly host?: string;
   readonly scheme?: "http" | "https";
-  /** As a body parser leaves it, or an async iterable of bytes. */
-  readonly body?: unknown;
 }
 
 /** A reply, with what tests ask of one. */
@@ -125,10 +123,10 @@ export class TestUser {
   }
 
   /** The request as a host would hand it over, with the cookies as they are now. */
-  request(target: string, { method = "GET", headers = {}, host = "app.example", scheme = "http", body }: CallOptions = {}): IdpRequest {
+  request(target: string, { method = "GET", headers = {}, host = "app.example", scheme = "http" }: CallOptions = {}): IdpRequest {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
     const all: Record<string, string> = { ...(cookie !== "" && { cookie }), ...headers };
-    return { method, target, scheme, host, header: (name) => all[name], body: () => body };
+    return { method, target, scheme, host, header: (name) => all[name] };
   }
 
   /** Calls an endpoint and keeps the cookies it sets. Throws when the path is not the component's. */
@@ -139,12 +137,6 @@ export class TestUser {
     recordForScan(reply);
     for (const cookie of reply.setCookies ?? []) this.#keep(cookie);
     return { ...reply, location: reply.headers["Location"] ?? "", json: () => JSON.parse(reply.body ?? "") as unknown };
-  }
-
-  /** Posts a form. */
-  post(target: string, fields: Readonly<Record<string, string>>, options: CallOptions = {}): Promise<Answer> {
-    const headers = { "content-type": "application/x-www-form-urlencoded", ...options.headers };
-    return this.get(target, { body: new URLSearchParams(fields).toString(), ...options, method: "POST", headers });
   }
 
   /** As `get`, on another process of the application. */

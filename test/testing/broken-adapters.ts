@@ -13,7 +13,7 @@ export interface BrokenApplication extends ExpressChanges {
 }
 
 /** Something before idpauth does this, and goes on. */
-export function before(work: (request: Request, response: Response) => void): { readonly first: RequestHandler } {
+function before(work: (request: Request, response: Response) => void): { readonly first: RequestHandler } {
   return {
     first(request, response, next) {
       work(request, response);
@@ -23,9 +23,7 @@ export function before(work: (request: Request, response: Response) => void): { 
 }
 
 /** idpauth with parts replaced. */
-export function patched(
-  patch: (auth: ExpressIdpAuth, options: IdpAuthOptions) => Partial<ExpressIdpAuth>,
-): Pick<ExpressChanges, "idpAuth"> {
+function patched(patch: (auth: ExpressIdpAuth, options: IdpAuthOptions) => Partial<ExpressIdpAuth>): Pick<ExpressChanges, "idpAuth"> {
   return {
     idpAuth: ((options?: IdpAuthOptions) => {
       const auth = idpAuth(options);

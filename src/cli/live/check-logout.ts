@@ -1,4 +1,5 @@
 import type { Finding } from "../../errors.js";
+import { presetOf } from "../../provider/logout-url.js";
 import type { Settings } from "../../config/read-settings.js";
 import type { Document } from "./check-discovery.js";
 import { liveCheck } from "./live-check-table.js";
@@ -20,12 +21,12 @@ export function checkLogout(
   const findings: Finding[] = [];
   const missing = (setting: string, text: string, remedy?: string) =>
     findings.push(liveCheck("W113", `${setting} is on, but the discovery document ${text}`, remedy));
-  // The presets use the provider's own logout address.
-  if (settings.logoutAtProvider === true && endSession === null) {
+  // Auth0 and Amazon Cognito have logout addresses of their own.
+  if (settings.logoutAtProvider !== false && endSession === null && presetOf(settings) === undefined) {
     missing(
       "IDP_LOGOUT_AT_PROVIDER (option logoutAtProvider)",
       "has no usable `end_session_endpoint`. A logout ends only the session of the application.",
-      "For Auth0 or Amazon Cognito, set it to `auth0` or `cognito`. Otherwise name the endpoint in IDP_PROVIDER_METADATA.",
+      "For your own domain at Auth0 or Amazon Cognito, set it to `auth0` or `cognito`. Otherwise name the endpoint in IDP_PROVIDER_METADATA.",
     );
   }
   if (settings.backchannelLogout && !fact.backchannel) {
