@@ -26,8 +26,8 @@ form { width: 100%; display: grid; gap: 1rem; margin: 0.5rem 0 0; }
 .choice .label { color: var(--accent); }
 li.choice { flex-wrap: wrap; cursor: auto; }
 li.choice:hover { background: transparent; }
-li.choice .person { flex: 1; }
-li.choice .button { width: auto; }
+li.choice .person { flex: 1 1 9rem; }
+li.choice .button { flex: 1 1 auto; width: auto; }
 h2 { margin: 0; font-size: 1.0625rem; }
 button.button { width: 100%; font: inherit; font-weight: 600; cursor: pointer; }
 .card > .facts { width: 100%; display: grid; gap: 0.125rem 1rem; text-align: start; }
