@@ -43,7 +43,7 @@ export type { Explanation } from "./access/session-access.js";
 export type { IdpRequest, Reply } from "./http/request-and-replies.js";
 export { onFirstClose, type Closable } from "./http/first-close.js";
 export type { EventName, Events, Listener, ProviderEndpoint } from "./events/events.js";
-export type { EndReason } from "./record/session-policy.js";
+export type { EndReason, SessionEnd } from "./record/session-policy.js";
 export type { Credentials, ProviderCredentials } from "./record/credentials.js";
 export type { IdInfo, SessionUser, UserPayload } from "./record/identity.js";
 export type { SessionRecord } from "./record/record.js";
@@ -67,6 +67,7 @@ export {
   type ErrorCode,
   type Finding,
 } from "./errors.js";
+export { SessionEndedError } from "./sessions/session-ended-error.js";
 export { respondToBlocked, type GuardResponsesOf } from "./endpoints/application-guard-responses.js";
 export { assertGuardOptions, assertHandler, guardCalledError } from "./http/guard-usage.js";
 export { GUARDED_CACHE_CONTROL, varyByCookie } from "./http/cache-headers.js";

@@ -57,13 +57,13 @@ function readBytes(body: AsyncIterable<unknown>, clock: Clock): Promise<URLSearc
       const chunks: Uint8Array[] = [];
       let size = 0;
       for (;;) {
-        const { done, value } = await iterator.next();
+        const next: IteratorResult<unknown> = await iterator.next();
         if (isOver) break;
-        if (done === true) {
+        if (next.done === true) {
           finish(new URLSearchParams(textOf(chunks)));
           return;
         }
-        const chunk = typeof value === "string" ? new TextEncoder().encode(value) : (value as Uint8Array);
+        const chunk = typeof next.value === "string" ? new TextEncoder().encode(next.value) : (next.value as Uint8Array);
         chunks.push(chunk);
         size += chunk.length;
         if (size <= MAX_BYTES) continue;

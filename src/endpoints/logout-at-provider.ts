@@ -1,11 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { failureReason } from "../errors.js";
-import { logLine } from "../events/log-lines.js";
 import { queryOf, redirect, single, type Reply } from "../http/request-and-replies.js";
 import type { SessionRecord } from "../record/record.js";
 import type { EndpointContext } from "./context.js";
 import type { SessionRequest } from "./session-request.js";
 import { within } from "./patience.js";
+
+/** The reason for a provider that has no logout. */
+export const NO_ENDPOINT = "end_session_endpoint";
 
 /** Where a logout continues. */
 export interface LogoutAtProvider {
@@ -17,13 +19,15 @@ export interface LogoutAtProvider {
  * Returns the address of the logout at the provider (OpenID Connect RP-Initiated Logout 1.0). Undefined: it is off, the provider has none, or
  * the provider does not respond now. The session has ended here already, so nothing of that is an error.
  *
+ * @param skipped gets the reason if there is no address although it is on: `end_session_endpoint`, or that of an outage
  * @param withHint false: a script gets the address, which must contain no token
  */
 export async function logoutAtProvider(
   { origin }: SessionRequest,
   record: SessionRecord,
   withHint: boolean,
-  { settings, provider, events, clock }: EndpointContext,
+  { settings, provider, clock }: EndpointContext,
+  skipped: (reason: string) => void,
 ): Promise<LogoutAtProvider | undefined> {
   if (settings.logoutAtProvider === false || origin === undefined) return undefined;
   const state = randomBytes(16).toString("base64url");
@@ -32,16 +36,14 @@ export async function logoutAtProvider(
     state,
     idTokenHint: withHint ? record.idp_state.id_token : undefined,
   };
-  const skipped = (reason: string) => {
-    events.log({ ...logLine("logout_not_at_provider"), details: { reason } });
-    return undefined;
-  };
   try {
     const url = await within(clock, provider.logoutUrl(request));
-    return url === undefined ? skipped("end_session_endpoint") : { url, state };
+    if (url !== undefined) return { url, state };
+    skipped(NO_ENDPOINT);
   } catch (error) {
-    return skipped(failureReason(error));
+    skipped(failureReason(error));
   }
+  return undefined;
 }
 
 /** GET {mountPath}logout-callback: the browser is back from the provider's logout. */

@@ -9,7 +9,7 @@ import { failureReply, outageReply } from "./failure-reply.js";
 import { frontchannelLogout } from "./frontchannel-logout.js";
 import { landing } from "./landing-page.js";
 import { login } from "./login.js";
-import { logout } from "./logout.js";
+import { createLogout } from "./logout.js";
 import { logoutCallback } from "./logout-at-provider.js";
 import { session } from "./session.js";
 import { sessions } from "./sessions.js";
@@ -74,7 +74,7 @@ function endpoints({ settings, clock }: EndpointContext): Map<string, Route> {
   routes.set("", { endpoint: landing, methods: READ });
   add("login", login, GET);
   add("session", session, READ);
-  add("logout", logout, GET);
+  add("logout", createLogout(), GET);
   if (settings.debug) add("debug", debug, READ);
   if (settings.sessionsPage) add("sessions", sessions, ["GET", "POST"]);
   // Exact: the provider compares the addresses that are registered there character by character.

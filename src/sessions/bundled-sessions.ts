@@ -10,7 +10,7 @@ import { cookieNameFor, cookieValues, hasCookie, setCookie } from "./cookie.js";
 import type { Handle } from "./record-codec.js";
 import { ReportedStore, type StoreFailureListener } from "./reported-store.js";
 import { newCookieValue, storeKeyOf } from "./seal.js";
-import { SessionEnds } from "./session-ends.js";
+import { lookInto, SessionEnds } from "./session-ends.js";
 import { SessionEntries, type SessionEntriesOptions } from "./session-entries.js";
 
 /** Seconds between two renewals of a session's life. A session that lives less than two days is renewed at half its life. */
@@ -48,16 +48,13 @@ export function createBundledSessions(options: BundledSessionsOptions): BundledS
   const { cookieName, publicPath, store, clock, onStoreFailure } = options;
   const reported = new ReportedStore(store, clock, onStoreFailure);
   const entries = new SessionEntries(options);
-  const look = async (handles: readonly Handle[]) => {
-    const found = await reported.getMany(handles.map(({ key }) => key));
-    return handles.map((handle) => {
-      const stored = found.get(handle.key);
-      const record = stored && entries.recordOf(stored, handle);
-      const reason: EndReason | undefined = stored && (entries.endOf(stored, handle) ?? "no_credentials");
-      return { record, reason };
-    });
-  };
-  const ends = new SessionEnds({ look, clock, policy: options.policy, store, ...(options.onEndsLost && { onLost: options.onEndsLost }) });
+  const ends = new SessionEnds({
+    look: lookInto(reported, entries),
+    clock,
+    policy: options.policy,
+    store,
+    ...(options.onEndsLost && { onLost: options.onEndsLost }),
+  });
   const parts = { options, store: reported, entries, ends };
   const secureName = cookieNameFor(cookieName, publicPath, true);
   const plainName = cookieNameFor(cookieName, publicPath, false);
@@ -234,29 +231,24 @@ class BundledSession implements UserSession {
   async #lookUp(): Promise<SessionRecord | undefined> {
     for (const value of cookieValues(this.#cookieHeader, this.#cookieName)) {
       const handle = { value, key: storeKeyOf(value) };
-      const stored = await this.#parts.store.get(handle.key);
-      if (stored === undefined) continue;
+      const found = await this.#load(handle);
       // The first value that the store knows decides, even if its record cannot be read.
-      const record = this.#parts.entries.recordOf(stored, handle);
-      if (record === undefined) return this.#noRecord(stored, handle);
-      this.#handle = handle;
-      this.#found = { record, stored };
-      return record;
+      if (found === undefined && this.endedBy === undefined && this.#unreadable === undefined) continue;
+      if (found !== undefined) [this.#handle, this.#found] = [handle, found];
+      return found?.record;
     }
     return undefined;
   }
 
   async #load(handle: Handle): Promise<Found | undefined> {
     const stored = await this.#parts.store.get(handle.key);
-    const record = stored && this.#parts.entries.recordOf(stored, handle);
     if (stored === undefined) return undefined;
-    return record === undefined ? this.#noRecord(stored, handle) : { record, stored };
-  }
-
-  /** An entry that is no record: the trace of a session that has ended, or an unreadable record, which is no logout. */
-  #noRecord(stored: Stored, handle: Handle): undefined {
+    const record = this.#parts.entries.recordOf(stored, handle);
+    if (record !== undefined) return { record, stored };
+    // The trace of a session that has ended, or an unreadable record, which a caller must not take for a logout.
     this.endedBy = this.#parts.entries.endOf(stored, handle);
     if (this.endedBy === undefined) this.#unreadable = handle;
+    return undefined;
   }
 
   async #insert(record: SessionRecord, label: string | null): Promise<{ handle: Handle; entry: Entry }> {

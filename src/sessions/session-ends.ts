@@ -1,6 +1,9 @@
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
 import type { SessionStore } from "../ports/session-store.js";
 import type { SessionRecord } from "../record/record.js";
+import type { Handle } from "./record-codec.js";
+import type { ReportedStore } from "./reported-store.js";
+import type { SessionEntries } from "./session-entries.js";
 import { judge, untilEnd, type EndReason, type PolicySettings, type SessionEnd } from "../record/session-policy.js";
 
 /** Milliseconds between two looks at the limits of the watched sessions. */
@@ -157,4 +160,16 @@ export class SessionEnds<Target> {
       else watched.dueAt = now + untilEnd(record, policy, now);
     });
   }
+}
+
+/** Reads bundled sessions by their handles. */
+export function lookInto(store: ReportedStore, entries: SessionEntries): Look<Handle> {
+  return async (handles) => {
+    const found = await store.getMany(handles.map(({ key }) => key));
+    return handles.map((handle) => {
+      const stored = found.get(handle.key);
+      const reason: EndReason | undefined = stored && (entries.endOf(stored, handle) ?? "no_credentials");
+      return { record: stored && entries.recordOf(stored, handle), reason };
+    });
+  };
 }

@@ -77,7 +77,9 @@ describe("docs/how-to/scaling.md", () => {
   it("PostgreSQL", async () => {
     const server = await startPostgres();
     try {
-      expect(await answer(snippet("idpauth/postgres"), { DATABASE_URL: server.url })).toBe(FINE);
+      for (const option of ["migrate", "listen"]) {
+        expect(await answer(snippet("idpauth/postgres", option), { DATABASE_URL: server.url }), option).toBe(FINE);
+      }
     } finally {
       await server.stop();
     }
@@ -100,7 +102,7 @@ console.log("done");
   });
 
   it("every snippet is run, and every link leads somewhere", () => {
-    expect(SNIPPETS).toHaveLength(5);
+    expect(SNIPPETS).toHaveLength(6);
     const targets = [...PAGE.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(([, target]) => target ?? "");
     expect(targets.filter((target) => !existsSync(path.join(ROOT, "docs/how-to", target)))).toEqual([]);
   });

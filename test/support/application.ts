@@ -90,6 +90,8 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly host?: string;
   readonly scheme?: "http" | "https";
+  /** As a body parser leaves it, or an async iterable of bytes. */
+  readonly body?: unknown;
 }
 
 /** A reply, with what tests ask of one. */
@@ -123,10 +125,10 @@ export class TestUser {
   }
 
   /** The request as a host would hand it over, with the cookies as they are now. */
-  request(target: string, { method = "GET", headers = {}, host = "app.example", scheme = "http" }: CallOptions = {}): IdpRequest {
+  request(target: string, { method = "GET", headers = {}, host = "app.example", scheme = "http", body }: CallOptions = {}): IdpRequest {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
     const all: Record<string, string> = { ...(cookie !== "" && { cookie }), ...headers };
-    return { method, target, scheme, host, header: (name) => all[name] };
+    return { method, target, scheme, host, header: (name) => all[name], body: () => body };
   }
 
   /** Calls an endpoint and keeps the cookies it sets. Throws when the path is not the component's. */
@@ -137,6 +139,12 @@ export class TestUser {
     recordForScan(reply);
     for (const cookie of reply.setCookies ?? []) this.#keep(cookie);
     return { ...reply, location: reply.headers["Location"] ?? "", json: () => JSON.parse(reply.body ?? "") as unknown };
+  }
+
+  /** Posts a form. */
+  post(target: string, fields: Readonly<Record<string, string>>, options: CallOptions = {}): Promise<Answer> {
+    const headers = { "content-type": "application/x-www-form-urlencoded", ...options.headers };
+    return this.get(target, { body: new URLSearchParams(fields).toString(), ...options, method: "POST", headers });
   }
 
   /** As `get`, on another process of the application. */

@@ -13,7 +13,7 @@ export interface BrokenApplication extends ExpressChanges {
 }
 
 /** Something before idpauth does this, and goes on. */
-function before(work: (request: Request, response: Response) => void): { readonly first: RequestHandler } {
+export function before(work: (request: Request, response: Response) => void): { readonly first: RequestHandler } {
   return {
     first(request, response, next) {
       work(request, response);
@@ -23,7 +23,9 @@ function before(work: (request: Request, response: Response) => void): { readonl
 }
 
 /** idpauth with parts replaced. */
-function patched(patch: (auth: ExpressIdpAuth, options: IdpAuthOptions) => Partial<ExpressIdpAuth>): Pick<ExpressChanges, "idpAuth"> {
+export function patched(
+  patch: (auth: ExpressIdpAuth, options: IdpAuthOptions) => Partial<ExpressIdpAuth>,
+): Pick<ExpressChanges, "idpAuth"> {
   return {
     idpAuth: ((options?: IdpAuthOptions) => {
       const auth = idpAuth(options);

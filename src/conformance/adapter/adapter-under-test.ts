@@ -37,6 +37,7 @@ export interface ApplicationAuth {
   getAccessToken(raw: object, options?: { readonly minValidity?: number }): Promise<string | null>;
   checkIdpAuthentication(raw: object): Promise<boolean>;
   explainIdpAuthentication(raw: object): Promise<Explanation>;
+  whenEnded(raw: object): AbortSignal;
   loginUrl(raw: object, options?: LoginUrlOptions): string | Promise<string>;
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void;
   idle(): Promise<void>;

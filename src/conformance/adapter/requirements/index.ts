@@ -29,6 +29,7 @@ import { probeRequirements } from "./probe.js";
 import { proxyRequirements } from "./proxy.js";
 import { redirectCorpusRequirements } from "./redirect-corpus.js";
 import { refreshRequirements } from "./refresh.js";
+import { signingOutRequirements } from "./signing-out.js";
 import { storeOutageRequirements } from "./store-outage.js";
 import { subPathRequirements } from "./sub-path.js";
 import { tripRequirements } from "./whole-trip.js";
@@ -48,6 +49,7 @@ export const adapterRequirements: readonly AdapterRequirement[] = [
   ...probeRequirements,
   ...refreshRequirements,
   ...logoutRequirements,
+  ...signingOutRequirements,
   ...indexPageRequirements,
   ...debugRequirements,
   ...httpRequirements,

@@ -1,0 +1,207 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { SessionEndedError } from "../../src/index.js";
+import { memoryStore } from "../../src/stores/memory/memory-store.js";
+import { TestClock } from "../../src/testing/test-clock.js";
+import type { LogoutTokenOptions } from "../../src/testing/provider/logout-tokens.js";
+import { startApplication, type Answer, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+import { watchedStore, type WatchedStore } from "../support/watched-store.js";
+
+const PATH = "/idpauth/backchannel-logout";
+const ADA = { sub: "ada", email: "ada@example.com", name: "Ada" };
+const GRACE = { sub: "grace", email: "grace@example.com", name: "Grace" };
+
+let app: Application;
+let store: WatchedStore;
+let clock: TestClock;
+
+afterEach(() => app.stop());
+
+async function start(options: ApplicationOptions = {}): Promise<void> {
+  clock = new TestClock();
+  store = watchedStore(clock);
+  app = await startApplication({ clock, store, backchannelLogout: true, ...options });
+}
+
+async function signedIn(person = ADA): Promise<TestUser> {
+  const user = app.user();
+  await user.signIn(undefined, person);
+  return user;
+}
+
+/** Lets work that needs no socket finish. */
+const turns = async (): Promise<void> => {
+  for (let count = 0; count < 20; count += 1) await new Promise((resolve) => setImmediate(resolve));
+};
+
+const post = (token: string, user = app.user()): Promise<Answer> => user.post(PATH, { logout_token: token });
+const logout = (options: LogoutTokenOptions): Promise<Answer> => post(app.provider.logoutToken(options));
+const sidOf = async (user: TestUser) => String((await app.auth.getSession(user.request("/")))?.claims["sid"]);
+const stateOf = async (user: TestUser) =>
+  (await user.get("/idpauth/session?details=true")).json() as { authenticated: boolean; reason: string | null };
+
+describe("[R14-1] back-channel logout", () => {
+  it("is 404 unless it is on", async () => {
+    await start({ backchannelLogout: false });
+    expect((await logout({ sub: "ada" })).status).toBe(404);
+  });
+
+  it("by sid ends that session and no other of the user; the browser learns why", async () => {
+    await start();
+    const here = await signedIn();
+    app.provider.signedIn.clear();
+    const elsewhere = await signedIn();
+    const reply = await logout({ sid: await sidOf(here) });
+    expect([reply.status, reply.headers["Cache-Control"]]).toEqual([200, "no-store"]);
+    expect(await stateOf(here)).toMatchObject({ authenticated: false, reason: "logged_out_at_provider" });
+    expect(await stateOf(elsewhere)).toMatchObject({ authenticated: true });
+    const page = await here.get("/idpauth/", { headers: { accept: "text/html" } });
+    expect(page.body).toContain("You were signed out by your organisation.");
+  });
+
+  it("by sub ends all sessions of that user", async () => {
+    await start();
+    const [one, two, other] = [await signedIn(), await signedIn(), await signedIn(GRACE)];
+    expect((await logout({ sub: "ada" })).status).toBe(200);
+    expect([await one.isSignedIn(), await two.isSignedIn(), await other.isSignedIn()]).toEqual([false, false, true]);
+  });
+
+  it("leaves a session that began later, however often the token is sent again", async () => {
+    await start();
+    const token = app.provider.logoutToken({ sub: "ada" });
+    clock.advance(6_000);
+    const user = await signedIn();
+    expect((await post(token)).status).toBe(200);
+    expect(await user.isSignedIn()).toBe(true);
+  });
+
+  it("decides in favour of ending within five seconds", async () => {
+    await start();
+    const token = app.provider.logoutToken({ sub: "ada" });
+    clock.advance(5_000);
+    const user = await signedIn();
+    await post(token);
+    expect(await user.isSignedIn()).toBe(false);
+  });
+
+  it("wins over a sign-in whose callback it overtakes", async () => {
+    await start();
+    const user = app.user();
+    const callback = await user.approve(undefined, ADA);
+    const release = app.provider.hold("token", { before: false });
+    const finished = user.get(callback);
+    await release.arrived;
+    expect((await logout({ sub: "ada" })).status).toBe(200);
+    release.release();
+    expect((await finished).status).toBe(400);
+    expect(await user.isSignedIn()).toBe(false);
+  });
+
+  it("ends no session of another client in the same store", async () => {
+    await start();
+    const elsewhere = app.another({ clientId: "another-client" });
+    elsewhere.start();
+    app.provider.settings.clientId = "another-client";
+    const user = app.user().at(elsewhere);
+    await user.signIn(undefined, ADA);
+    app.provider.settings.clientId = "test-client";
+    expect((await logout({ sub: "ada" })).status).toBe(200);
+    expect(await user.isSignedIn()).toBe(true);
+  });
+
+  it("takes what a body parser made of the form, and the unread body", async () => {
+    await start();
+    const form = () => new URLSearchParams({ logout_token: app.provider.logoutToken({ sub: "ada" }) }).toString();
+    async function* pieces(): AsyncGenerator<Uint8Array> {
+      const bytes = new TextEncoder().encode(form());
+      for (let at = 0; at < bytes.length; at += 100) yield await Promise.resolve(bytes.subarray(at, at + 100));
+    }
+    const bodies = [form, () => new TextEncoder().encode(form()), () => Object.fromEntries(new URLSearchParams(form())), pieces];
+    for (const body of bodies) {
+      const user = await signedIn();
+      expect((await user.post(PATH, {}, { body: body() })).status).toBe(200);
+      expect(await user.isSignedIn()).toBe(false);
+      clock.advance(10_000);
+    }
+  });
+
+  it.each([
+    ["no token", {}],
+    ["an empty body", { body: "" }],
+    ["no body", { body: undefined }],
+    ["two tokens", { body: "logout_token=a&logout_token=b" }],
+    ["another type", { headers: { "content-type": "application/json" }, body: '{"logout_token":"a"}' }],
+    ["more than 64 KB", { body: `logout_token=${"a".repeat(65_537)}` }],
+    ["a list", { body: { logout_token: ["a", "b"] } }],
+    ["an object", { body: { logout_token: { a: "b" } } }],
+    ["no JWT", { body: "logout_token=abc" }],
+  ])("refuses %s with 400 and an error word", async (_, options) => {
+    await start();
+    const reply = await app.user().post(PATH, {}, options);
+    expect([reply.status, (reply.json() as { error: string }).error]).toEqual([400, "invalid_request"]);
+    expect(reply.headers["Cache-Control"]).toBe("no-store");
+  });
+
+  it("waits at most five seconds for the body, and reads no further than 64 KB", async () => {
+    await start();
+    let isLeft = false;
+    const endless = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => Promise.resolve({ done: false, value: new Uint8Array(10_000) }),
+        return: () => Promise.resolve({ done: (isLeft = true), value: undefined }),
+      }),
+    };
+    expect((await app.user().post(PATH, {}, { body: endless })).status).toBe(400);
+    expect(isLeft).toBe(true);
+    const silent = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) };
+    const reply = app.user().post(PATH, {}, { body: silent });
+    await turns();
+    clock.advance(5_000);
+    expect((await reply).status).toBe(400);
+  });
+
+  it("answers 405 to GET", async () => {
+    await start();
+    const reply = await app.user().get(PATH);
+    expect([reply.status, reply.headers["Allow"]]).toEqual([405, "POST"]);
+  });
+
+  it("answers 400 while the store is away, and goes on until it is back", async () => {
+    await start();
+    const user = await signedIn();
+    store.isDown = true;
+    const reply = await logout({ sub: "ada" });
+    expect([reply.status, (reply.json() as { error: string }).error]).toEqual([400, "temporarily_unavailable"]);
+    store.isDown = false;
+    await turns();
+    clock.advance(1_000);
+    await expect.poll(() => user.isSignedIn()).toBe(false);
+  });
+
+  it("fires the signals of open connections, in this process and another", async () => {
+    clock = new TestClock();
+    const shared = memoryStore({ clock });
+    app = await startApplication({ clock, store: shared, backchannelLogout: true });
+    const user = await signedIn();
+    const another = app.another();
+    const signals = [app.auth, another].map((auth) => auth.whenEnded(user.request("/")));
+    await turns();
+    expect((await logout({ sub: "ada" })).status).toBe(200);
+    await turns();
+    for (const { aborted, reason } of signals) {
+      expect([aborted, reason instanceof SessionEndedError && reason.reason]).toEqual([true, "logged_out_at_provider"]);
+    }
+  });
+
+  it("a stranger's tokens with unknown keys delay no sign-in and no refresh", async () => {
+    await start();
+    const user = await signedIn();
+    const header = { kid: "unknown" };
+    for (let count = 0; count < 30; count += 1) {
+      expect((await post(app.provider.logoutToken({ sub: "ada", header }))).status).toBe(400);
+    }
+    clock.advance(3_600_000);
+    expect(await user.isSignedIn()).toBe(true);
+    expect(await (await signedIn(GRACE)).isSignedIn()).toBe(true);
+    expect(app.provider.requestsTo("jwks").length).toBeLessThan(5);
+  });
+});

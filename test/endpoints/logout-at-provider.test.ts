@@ -1,0 +1,207 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { TestClock } from "../../src/testing/test-clock.js";
+import { startApplication, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+import { watchedStore } from "../support/watched-store.js";
+import { SealingStore } from "../support/sealing-store.js";
+
+const LOGOUT = "/idpauth/logout/";
+const CALLBACK = "http://app.example/idpauth/logout-callback";
+
+let app: Application;
+let clock: TestClock;
+
+afterEach(() => app.stop());
+
+async function signedIn(options: ApplicationOptions = {}): Promise<TestUser> {
+  clock = new TestClock();
+  app = await startApplication({ clock, store: watchedStore(clock), logoutAtProvider: true, ...options });
+  const user = app.user();
+  await user.signIn();
+  return user;
+}
+
+const turns = async (): Promise<void> => {
+  for (let count = 0; count < 20; count += 1) await new Promise((resolve) => setImmediate(resolve));
+};
+const idToken = () => app.provider.issued.filter(({ kind }) => kind === "id_token").at(-1)?.value;
+const revocations = () => app.provider.requestsTo("revoke").length;
+const skipped = () => app.log.filter(({ code }) => code === "logout_not_at_provider").map(({ details }) => details?.["reason"]);
+
+describe("[R14-2] logout at the provider", () => {
+  it("goes on to end_session_endpoint with hint, client, address and state, and comes back", async () => {
+    const user = await signedIn({ authLogoutRedirectUrl: "/bye" });
+    const reply = await user.get(LOGOUT);
+    const url = new URL(reply.location);
+    expect([reply.status, url.origin + url.pathname]).toEqual([302, `${app.provider.issuer}/end-session`]);
+    const { id_token_hint: hint, state = "", ...others } = Object.fromEntries(url.searchParams);
+    expect(others).toEqual({ client_id: "test-client", post_logout_redirect_uri: CALLBACK });
+    expect(hint).toBe(idToken());
+    expect(state).toMatch(/^[\w-]{22}$/);
+    expect(await user.isSignedIn()).toBe(false);
+    const back = await user.get(`/idpauth/logout-callback?state=${state}`);
+    expect([back.status, back.location]).toEqual([302, "/bye"]);
+  });
+
+  it("revokes when the browser comes back, and not before", async () => {
+    const user = await signedIn();
+    const state = new URL((await user.get(LOGOUT)).location).searchParams.get("state") ?? "";
+    await turns();
+    expect(revocations()).toBe(0);
+    await user.get("/idpauth/logout-callback?state=another");
+    await turns();
+    expect(revocations()).toBe(0);
+    await user.get(`/idpauth/logout-callback?state=${state}`);
+    await expect.poll(revocations).toBe(1);
+    await user.get(`/idpauth/logout-callback?state=${state}`);
+    clock.advance(31_000);
+    await app.auth.idle();
+    expect(revocations()).toBe(1);
+  });
+
+  it("revokes after 30 seconds if the browser does not come back", async () => {
+    const user = await signedIn();
+    await user.get(LOGOUT);
+    clock.advance(29_999);
+    await turns();
+    expect(revocations()).toBe(0);
+    clock.advance(1);
+    await expect.poll(revocations).toBe(1);
+  });
+
+  it("revokes at a shutdown", async () => {
+    const user = await signedIn();
+    await user.get(LOGOUT);
+    await app.auth.idle();
+    expect(revocations()).toBe(1);
+  });
+
+  it("response=json gives the address without the hint, since a script reads it", async () => {
+    const user = await signedIn();
+    const { status, redirect_to: to } = (await user.get(`${LOGOUT}?response=json`)).json() as { status: string; redirect_to: string };
+    expect(status).toBe("logged_out");
+    expect([...new URL(to).searchParams.keys()]).toEqual(["client_id", "post_logout_redirect_uri", "state"]);
+  });
+
+  it("gives the newest ID token after a refresh", async () => {
+    const user = await signedIn();
+    const first = idToken();
+    clock.advance(3_600_000);
+    expect(await user.isSignedIn()).toBe(true);
+    const hint = new URL((await user.get(LOGOUT)).location).searchParams.get("id_token_hint");
+    expect(hint).toBe(idToken());
+    expect(hint).not.toBe(first);
+  });
+
+  it("leaves out a hint that makes the address longer than 4 KB", async () => {
+    const user = await signedIn({
+      provider: { person: { sub: "ada", groups: Array.from({ length: 400 }, (_, i) => `group-${String(i)}`) } },
+    });
+    const { location } = await user.get(LOGOUT);
+    expect(location.length).toBeLessThan(4096);
+    expect(new URL(location).searchParams.has("id_token_hint")).toBe(false);
+  });
+
+  it("is a plain logout for a provider without the endpoint, and says so once", async () => {
+    const user = await signedIn({ provider: { endSession: "ignored" } });
+    expect((await user.get(LOGOUT)).location).toBe("/idpauth/");
+    expect(revocations()).toBe(1);
+    await user.signIn();
+    await user.get(LOGOUT);
+    expect(skipped()).toEqual(["end_session_endpoint"]);
+  });
+
+  it("never waits for the provider: a process that has not read the discovery document ends the session here", async () => {
+    const user = await signedIn();
+    const another = app.another();
+    app.provider.hold("discovery");
+    const reply = user.at(another).get(LOGOUT);
+    await expect.poll(() => user.isSignedIn()).toBe(false);
+    // The logout at the provider, then the revocation: each is given a second.
+    for (let second = 0; second < 2; second += 1) {
+      await turns();
+      clock.advance(1_000);
+    }
+    expect((await reply).location).toBe("/idpauth/");
+    expect(skipped()).toEqual(["timeout"]);
+    app.provider.clearFaults();
+  });
+
+  it.each([
+    ["auth0", "/v2/logout", { client_id: "test-client", returnTo: CALLBACK }],
+    ["cognito", "/logout", { client_id: "test-client", logout_uri: CALLBACK }],
+  ] as const)("the preset %s has an address of its own", async (logoutAtProvider, path, parameters) => {
+    const user = await signedIn({ logoutAtProvider });
+    const url = new URL((await user.get(LOGOUT)).location);
+    expect(url.origin + url.pathname).toBe(new URL(path, app.provider.issuer).href);
+    expect(Object.fromEntries(url.searchParams)).toEqual(parameters);
+  });
+
+  it("keeps the ID token only while it is on, and encrypted", async () => {
+    for (const logoutAtProvider of [true, false]) {
+      clock = new TestClock();
+      const store = new SealingStore(clock);
+      app = await startApplication({ clock, store, logoutAtProvider });
+      const user = app.user();
+      await user.signIn();
+      const { location } = await user.get(LOGOUT);
+      expect(location.includes("id_token_hint")).toBe(logoutAtProvider);
+      if (logoutAtProvider) await app.stop();
+    }
+  });
+
+  it("off: logout-callback is 404, and a logout stays here", async () => {
+    const user = await signedIn({ logoutAtProvider: false });
+    expect((await user.get("/idpauth/logout-callback")).status).toBe(404);
+    expect((await user.get(LOGOUT)).location).toBe("/idpauth/");
+  });
+});
+
+describe("[R14-3] front-channel logout", () => {
+  const FRONT = "/idpauth/frontchannel-logout";
+  const start = (options: ApplicationOptions = {}) => signedIn({ logoutAtProvider: false, frontchannelLogout: true, ...options });
+  const query = async (user: TestUser) => ({
+    iss: app.provider.issuer,
+    sid: String((await app.auth.getSession(user.request("/")))?.claims["sid"]),
+  });
+  const open = (parameters: Record<string, string>, user = app.user()) =>
+    user.get(`${FRONT}?${new URLSearchParams(parameters).toString()}`);
+
+  it("ends the session of that sid, whatever the cookies, and only the provider may frame the page", async () => {
+    const user = await start();
+    const reply = await open(await query(user));
+    expect(reply.status).toBe(200);
+    expect(reply.headers["Content-Security-Policy"]).toContain(`frame-ancestors ${new URL(app.provider.issuer).origin}`);
+    expect(reply.headers["X-Frame-Options"]).toBeUndefined();
+    expect(reply.headers["Cache-Control"]).toBe("no-store");
+    expect(await user.isSignedIn()).toBe(false);
+  });
+
+  it("ends no session of another sid, even with its cookie", async () => {
+    const user = await start();
+    expect((await open({ ...(await query(user)), sid: "another" }, user)).status).toBe(200);
+    expect(await user.isSignedIn()).toBe(true);
+  });
+
+  it.each([
+    ["without sid", { sid: "" }],
+    ["of another issuer", { iss: "https://evil.example" }],
+    ["with an empty issuer", { iss: "" }],
+  ])("%s: 400, and nothing changes", async (_, changes) => {
+    const user = await start();
+    expect((await open({ ...(await query(user)), ...changes })).status).toBe(400);
+    expect(await user.isSignedIn()).toBe(true);
+  });
+
+  it("without iss or with a repeated one: 400; only Entra ID sends none", async () => {
+    const user = await start();
+    const { sid, iss } = await query(user);
+    expect((await open({ sid })).status).toBe(400);
+    expect((await app.user().get(`${FRONT}?sid=${sid}&iss=${iss}&iss=${iss}`)).status).toBe(400);
+    expect(await user.isSignedIn()).toBe(true);
+  });
+
+  it("is 404 unless it is on", async () => {
+    await start({ frontchannelLogout: false });
+    expect((await open({ sid: "a" })).status).toBe(404);
+  });
+});

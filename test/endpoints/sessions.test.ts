@@ -1,0 +1,124 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { TestClock } from "../../src/testing/test-clock.js";
+import { startApplication, type Application, type ApplicationOptions, type CallOptions, type TestUser } from "../support/application.js";
+import { watchedStore } from "../support/watched-store.js";
+
+const PATH = "/idpauth/sessions";
+const JSON_WANTED = { accept: "application/json", "sec-fetch-site": "same-origin" };
+
+interface Listed {
+  readonly sessions: readonly { id: string; label: string | null; login_at: number; last_active: number; current: boolean }[];
+}
+
+let app: Application;
+afterEach(() => app.stop());
+
+async function start(options: ApplicationOptions = {}): Promise<void> {
+  const clock = new TestClock();
+  app = await startApplication({ clock, store: watchedStore(clock), sessionsPage: true, sessionLabel: () => "Firefox", ...options });
+}
+
+async function signedIn(sub = "ada"): Promise<TestUser> {
+  const user = app.user();
+  await user.signIn(undefined, { sub });
+  app.clock.advance(1_000);
+  return user;
+}
+
+const listOf = async (user: TestUser) => ((await user.get(PATH, { headers: JSON_WANTED })).json() as Listed).sessions;
+const end = (user: TestUser, value: string, options: CallOptions = { headers: JSON_WANTED }) => user.post(PATH, { end: value }, options);
+const who = async (...users: TestUser[]) => Promise.all(users.map((user) => user.isSignedIn()));
+
+describe("[R14-4] the sessions page", () => {
+  it("is 404 unless it is on", async () => {
+    await start({ sessionsPage: false });
+    expect((await (await signedIn()).get(PATH)).status).toBe(404);
+  });
+
+  it("lists the user's own sessions, as JSON and as a page whose forms stay on this site", async () => {
+    await start();
+    const [laptop, phone] = [await signedIn(), await signedIn()];
+    await signedIn("grace");
+    expect((await listOf(laptop)).map(({ label, current }) => [label, current])).toEqual([
+      ["Firefox", false],
+      ["Firefox", true],
+    ]);
+    const page = await phone.get(PATH, { headers: { accept: "text/html" } });
+    expect(page.headers["Content-Security-Policy"]).toContain("form-action 'self'");
+    expect(page.body).toContain("Your sessions");
+  });
+
+  it("sends a signed-out user to the login and back, and answers 401 to a script", async () => {
+    await start();
+    const page = await app.user().get(PATH, { headers: { accept: "text/html" } });
+    expect([page.status, page.location.startsWith("/idpauth/login/?")]).toEqual([302, true]);
+    expect((await app.user().get(PATH, { headers: JSON_WANTED })).status).toBe(401);
+  });
+
+  it("ends one session by its id; its browser learns why", async () => {
+    await start();
+    const [laptop, phone] = [await signedIn(), await signedIn()];
+    const other = (await listOf(laptop)).find(({ current }) => !current);
+    expect((await end(laptop, other?.id ?? "")).json()).toEqual({ status: "ended", ended: 1 });
+    expect(await who(laptop, phone)).toEqual([true, false]);
+    const details = (await phone.get("/idpauth/session?details=true")).json() as { reason: string };
+    expect(details.reason).toBe("ended_everywhere");
+  });
+
+  it("ends no session of another user", async () => {
+    await start();
+    const [ada, grace] = [await signedIn(), await signedIn("grace")];
+    const [own] = await listOf(grace);
+    expect((await end(ada, own?.id ?? "")).json()).toEqual({ status: "ended", ended: 0 });
+    expect(await who(ada, grace)).toEqual([true, true]);
+  });
+
+  it("others: every other session; all: this one too, whose token is revoked", async () => {
+    await start();
+    const [one, two, three] = [await signedIn(), await signedIn(), await signedIn()];
+    expect((await end(one, "others")).json()).toEqual({ status: "ended", ended: 2 });
+    expect(await who(one, two, three)).toEqual([true, false, false]);
+    const four = await signedIn();
+    const reply = await end(one, "all", { headers: { "sec-fetch-site": "same-origin", accept: "text/html" } });
+    expect([reply.status, reply.location]).toEqual([303, "/idpauth/"]);
+    expect(await who(one, four)).toEqual([false, false]);
+    await app.auth.idle();
+    expect(app.provider.requestsTo("revoke")).toHaveLength(1);
+  });
+
+  it("its own id ends this session", async () => {
+    await start();
+    const user = await signedIn();
+    const [own] = await listOf(user);
+    await end(user, own?.id ?? "");
+    expect([await user.isSignedIn(), user.cookies.size]).toEqual([false, 0]);
+  });
+
+  it("a form without script comes back to the page", async () => {
+    await start();
+    const reply = await end(await signedIn(), "others", { headers: { origin: "http://app.example", accept: "text/html" } });
+    expect([reply.status, reply.location]).toEqual([303, PATH]);
+  });
+
+  it.each([
+    ["of a sibling subdomain", { "sec-fetch-site": "same-site" }],
+    ["of another site", { "sec-fetch-site": "cross-site" }],
+    ["typed by the user", { "sec-fetch-site": "none" }],
+    ["of another origin, in an older browser", { origin: "https://evil.example" }],
+    ["of an opaque origin", { origin: "null" }],
+    ["without both headers", {}],
+    ["that contradicts itself", { "sec-fetch-site": "cross-site", origin: "http://app.example" }],
+  ])("refuses a request %s with 403", async (_, headers) => {
+    await start();
+    const [one, two] = [await signedIn(), await signedIn()];
+    expect((await end(one, "all", { headers })).status).toBe(403);
+    expect(await who(one, two)).toEqual([true, true]);
+  });
+
+  it.each([[{}], [{ end: "" }]])("answers 400 to the form %j", async (fields) => {
+    await start();
+    const user = await signedIn();
+    expect((await user.post(PATH, fields as Record<string, string>, { headers: JSON_WANTED })).status).toBe(400);
+    expect(await user.isSignedIn()).toBe(true);
+  });
+});

@@ -1,0 +1,85 @@
+import { createSecretKey, generateKeyPairSync } from "node:crypto";
+import { afterEach, describe, expect, it } from "vitest";
+import { ProviderUnavailableError } from "../../src/errors.js";
+import { refused, rejection, startRig, type Rig } from "./rig.js";
+
+const EVENT = "http://schemas.openid.net/event/backchannel-logout";
+
+let rig: Rig;
+afterEach(() => rig.idp.stop());
+
+describe("[R14-5] a logout token", () => {
+  it("has sub, sid or both", async () => {
+    rig = await startRig();
+    const { idp, provider } = rig;
+    const iat = Math.floor(idp.clock.now() / 1000);
+    expect(await provider.verifyLogoutToken(idp.logoutToken({ sub: "ada" }))).toEqual({ sub: "ada", iat, issuer: idp.issuer });
+    expect(await provider.verifyLogoutToken(idp.logoutToken({ sid: "s" }))).toEqual({ sid: "s", iat, issuer: idp.issuer });
+  });
+
+  it.each([
+    ["iss", { claims: { iss: "https://evil.example" } }],
+    ["aud", { claims: { aud: "another" } }],
+    ["aud", { claims: { aud: undefined } }],
+    ["iat", { claims: { iat: undefined } }],
+    ["iat", { iat: 99_999_999_999 }],
+    ["exp", { claims: { exp: undefined } }],
+    ["exp", { claims: { exp: 1 } }],
+    ["events", { claims: { events: undefined } }],
+    ["events", { claims: { events: { "https://other.example/event": {} } } }],
+    ["events", { claims: { events: { [EVENT]: true } } }],
+    ["events", { claims: { events: [EVENT] } }],
+    ["nonce", { claims: { nonce: "n" } }],
+    ["sub", { claims: { sub: undefined } }],
+    ["sub", { claims: { sub: 7 } }],
+    ["sid", { claims: { sid: "" } }],
+    ["sid", { claims: { sid: ["a"] } }],
+    ["typ", { header: { typ: "JWT" } }],
+    ["typ", { header: { typ: undefined } }],
+    ["alg", { header: { alg: "none" } }],
+    ["alg", { header: { alg: "HS256" }, key: createSecretKey(Buffer.from("test secret")).export() }],
+    ["crit", { header: { crit: ["b64"] } }],
+    ["signature", { key: generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey }],
+  ])("is refused: %s %j", async (what, options) => {
+    rig = await startRig();
+    expect(await rejection(rig.provider.verifyLogoutToken(rig.idp.logoutToken({ sub: "ada", ...options })))).toBe(
+      refused(`logout_token_${what}`),
+    );
+  });
+
+  it.each(["", "a.b.c", `${"a".repeat(16_385)}.a.a`])("is refused: no JWT, or too long", async (token) => {
+    rig = await startRig();
+    expect(await rejection(rig.provider.verifyLogoutToken(token))).toBe(
+      refused(token.length > 16_384 ? "logout_token_size" : "logout_token_format"),
+    );
+  });
+
+  it("an ID token is none, and a logout token is no ID token", async () => {
+    rig = await startRig();
+    expect(await rejection(rig.provider.verifyLogoutToken(rig.idp.logoutToken({ sub: "ada", header: { typ: "at+jwt" } })))).toBe(
+      refused("logout_token_typ"),
+    );
+  });
+
+  it("keys that cannot be fetched are an outage, not a refusal", async () => {
+    rig = await startRig();
+    rig.idp.fault("jwks", { kind: "status", status: 503 });
+    await expect(rig.provider.verifyLogoutToken(rig.idp.logoutToken({ sub: "ada" }))).rejects.toBeInstanceOf(ProviderUnavailableError);
+  });
+
+  it("a new key is found, and unknown keys of strangers are asked for once in 30 seconds", async () => {
+    rig = await startRig();
+    const { idp, provider } = rig;
+    await provider.verifyLogoutToken(idp.logoutToken({ sub: "ada" }));
+    await idp.rotateKeys();
+    expect(await provider.verifyLogoutToken(idp.logoutToken({ sub: "ada" }))).toMatchObject({ sub: "ada" });
+    const fetches = idp.requestsTo("jwks").length;
+    for (let count = 0; count < 20; count += 1) {
+      const token = idp.logoutToken({ sub: "ada", header: { kid: `unknown-${String(count)}` } });
+      await expect(provider.verifyLogoutToken(token)).rejects.toBeInstanceOf(ProviderUnavailableError);
+    }
+    expect(idp.requestsTo("jwks").length).toBe(fetches);
+    provider.assertReadyToExchange();
+    provider.assertReadyToRefresh("session");
+  });
+});
