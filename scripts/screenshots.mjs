@@ -22,6 +22,9 @@ import { root } from "./run.mjs";
 const INDEX = "/idpauth/";
 const TARGET = path.join(root, "docs/screenshots");
 
+const IPHONE =
+  "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1";
+
 /** @type {readonly Shot[]} */
 const SHOTS = [
   { name: "demo-home", reach: (tab, origin) => tab.goto(`${origin}/`) },
@@ -150,9 +153,6 @@ async function signIn(tab, address, button = "Ada Lovelace") {
   await tab.getByRole("button", { name: button }).click();
   await tab.waitForURL((url) => url.origin !== provider, { waitUntil: "load" });
 }
-
-const IPHONE =
-  "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1";
 
 /**
  * @param {Page} tab
