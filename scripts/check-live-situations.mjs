@@ -92,6 +92,7 @@ export default {
     return found;
   },
   listBySubject: async (subject) => [...entries.keys()].filter((key) => live(key)?.subject === subject),
+  listBySid: async (sid) => [...entries.keys()].filter((key) => live(key)?.sid === sid),
 };
 `;
 
