@@ -6,8 +6,8 @@ import { UserinfoError } from "./userinfo.js";
 export interface DemoAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Empty: none. */
-  readonly body: string;
+  /** Empty: none. An event stream is sent as it comes. */
+  readonly body: string | AsyncIterable<string>;
 }
 
 /** What a page may load in addition to the stylesheet. */
@@ -37,6 +37,11 @@ export function pageAnswer(status: number, page: string, { picture, script = fal
 
 export function jsonAnswer(status: number, body: unknown): DemoAnswer {
   return { status, headers: { ...PRIVATE, "Content-Type": "application/json; charset=utf-8" }, body: JSON.stringify(body) };
+}
+
+/** An event stream. No proxy must hold its events back. */
+export function streamAnswer(events: AsyncIterable<string>): DemoAnswer {
+  return { status: 200, headers: { ...PRIVATE, "Content-Type": "text/event-stream", "X-Accel-Buffering": "no" }, body: events };
 }
 
 /** What is the same for everybody. */

@@ -11,6 +11,8 @@ export interface DemoSetup {
   readonly env: Environment;
   /** Undefined: the package chooses the store, or the framework keeps the sessions. */
   readonly store: SessionStore | undefined;
+  /** Fires when the process is about to end: event streams end then. */
+  readonly closing?: AbortSignal;
 }
 
 /** A request listener for a node:http server. Some frameworks return a promise, which is ignored. */

@@ -134,9 +134,16 @@ export function withDefaults(env: Environment, address: string, secretKey: strin
     SECRET_KEY: env["SECRET_KEY"] ?? secretKey,
     BASE_URL: env["BASE_URL"] ?? address,
     IDP_DEBUG: env["IDP_DEBUG"] ?? "true",
-    ...(wantsEmbeddedProvider(env) && { SCOPE: env["SCOPE"] ?? EMBEDDED_SCOPE }),
+    ...(wantsEmbeddedProvider(env) && { SCOPE: env["SCOPE"] ?? EMBEDDED_SCOPE, ...logoutDefaults(env) }),
     ...(cookieName !== undefined && !isHttps && { IDP_COOKIE_NAME: env["IDP_COOKIE_NAME"] ?? cookieName }),
   };
+}
+
+/** Turns on the logouts that the embedded provider has. Those that come from the provider need the package's own sessions. */
+export function logoutDefaults(env: Environment): Environment {
+  const names = ["IDP_LOGOUT_AT_PROVIDER"];
+  if (env["DEMO_SESSIONS"]?.trim() !== "host") names.push("IDP_BACKCHANNEL_LOGOUT", "IDP_SESSIONS_PAGE");
+  return Object.fromEntries(names.map((name) => [name, env[name] ?? "true"]));
 }
 
 /** A server's address, fit to be shown. */

@@ -1,3 +1,4 @@
+import { pipeline } from "node:stream";
 import express, { type ErrorRequestHandler, type Express, type Response } from "express";
 import session from "express-session";
 import { idpAuth, type ExpressIdpAuth } from "idpauth/express";
@@ -43,7 +44,10 @@ export function expressDemo(
 }
 
 export function send(response: Response, { status, headers, body }: DemoAnswer): void {
-  response.status(status).set(headers).send(body);
+  response.status(status).set(headers);
+  if (typeof body === "string") response.send(body);
+  else if (response.req.method === "HEAD") response.end();
+  else pipeline(body, response, () => {});
 }
 
 const onError: ErrorRequestHandler = (error: unknown, _request, response, next) => {

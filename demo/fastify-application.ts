@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import cookie from "@fastify/cookie";
 import session from "@fastify/session";
 import fastify, { type FastifyReply } from "fastify";
@@ -46,5 +47,5 @@ function send(reply: FastifyReply, { status, headers, body }: DemoAnswer): Fasti
   return reply
     .code(status)
     .headers(headers)
-    .send(body === "" ? undefined : body);
+    .send(typeof body === "string" ? body || undefined : Readable.from(body));
 }

@@ -19,7 +19,13 @@ async function start(): Promise<void> {
   });
 
   const sessions = await openSessions({ kind: "redis", url: new URL(env["FLEET_REDIS"] ?? "") }, undefined);
-  const setup = { configuration: { ...DEFAULT_ACCESS, sessions: { kind: "memory" } as const }, env, store: sessions.store };
+  const closing = new AbortController();
+  const setup = {
+    closing: closing.signal,
+    configuration: { ...DEFAULT_ACCESS, sessions: { kind: "memory" } as const },
+    env,
+    store: sessions.store,
+  };
   const { listener, idle } = expressDemo(setup, (routes, auth) => {
     // Shows whether this process responds, not whether its store does: all processes share the store.
     routes.get("/health", (_request, response) => {
@@ -53,6 +59,7 @@ async function start(): Promise<void> {
   const closeServer = closable(server);
   await listen(server, Number(env["PORT"]));
   endOnSignal(async () => {
+    closing.abort();
     await closeServer();
     // A refresh continues after its user has left: the token is spent, and the next one is not stored yet.
     await idle();

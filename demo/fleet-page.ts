@@ -27,6 +27,7 @@ export function fleetPage(view: FleetView): string {
       <section class="card" id="answered" data-live aria-label="Who answered">${answered(view)}</section>
       <section class="card wide" id="visitor" data-live role="status" aria-label="Who you are">${visitor(view)}</section>
     </div>
+    <p id="stream" role="status">Event stream: none.</p>
     <div class="actions">
       <a class="button" id="ask" href="/">Ask again</a>
       <button class="quiet" id="pause" type="button" hidden>Pause</button>

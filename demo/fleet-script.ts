@@ -58,6 +58,31 @@ function remember(name, state) {
   } else if (state === "in") counts.set(name, (counts.get(name) ?? 0) + 1);
   else unanswered += 1;
   byId("tally").textContent = tally(state);
+  watch(state);
+}
+
+let source;
+
+// While the user is signed in, an event stream to one of the processes is open.
+function watch(state) {
+  if (state !== "in" || source !== undefined) return;
+  const tell = (text) => {
+    byId("stream").textContent = "Event stream: " + text;
+  };
+  source = new EventSource("/api/stream");
+  const close = () => {
+    source.close();
+    source = undefined;
+  };
+  source.addEventListener("tick", ({ data }) => tell("open, tick " + data + "."));
+  source.addEventListener("ended", ({ data }) => {
+    close();
+    tell("closed, because the session has ended (" + data + ").");
+  });
+  source.addEventListener("error", () => {
+    if (source.readyState === EventSource.CLOSED) close();
+    tell("connecting to another process.");
+  });
 }
 
 function tally(state) {

@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
-import { DemoConfigurationError, EMBEDDED_SCOPE, mountPath, readConfiguration } from "./configuration.js";
+import { DemoConfigurationError, EMBEDDED_SCOPE, logoutDefaults, mountPath, readConfiguration } from "./configuration.js";
 import { findProgram, needProgram } from "./debian-program.js";
 import { balancerConfiguration, nobodyAnswers } from "./fleet-balancer.js";
 import type { FleetNews, FleetProcess, ProviderReadyMessage, ReadyMessage } from "./fleet-messages.js";
@@ -92,6 +92,7 @@ async function start(): Promise<void> {
       IDP_TOKEN_ENDPOINT_AUTH_METHOD: "client_secret_post",
       IDP_AUTH_LOGOUT_REDIRECT_URL: "/",
       SCOPE: process.env["SCOPE"] ?? EMBEDDED_SCOPE,
+      ...logoutDefaults({ ...process.env, DEMO_SESSIONS: undefined }),
       // Browsers keep cookies by host, whatever the port: the demo beside the fleet has the package's own name.
       IDP_COOKIE_NAME: process.env["IDP_COOKIE_NAME"] ?? "idpauth-fleet",
       IDP_DEBUG: "true",

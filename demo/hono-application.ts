@@ -18,7 +18,7 @@ export function honoDemo(setup: DemoSetup): DemoApplication {
 
   for (const { method, path, guard, answer } of demoRoutes(setup, auth)) {
     if (guard !== undefined) app.on(method, path, auth.idpRequiredWith(guard));
-    app.on(method, path, async (c) => responseOf(await answer(c)));
+    app.on(method, path, async (c) => responseOf(await answer(c), c.req.method));
   }
 
   app.notFound(() => responseOf(notFoundAnswer()));

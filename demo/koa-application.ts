@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import Router from "@koa/router";
 import Koa, { type Context } from "koa";
 import { idpAuth } from "idpauth/koa";
@@ -41,5 +42,5 @@ export function koaDemo(setup: DemoSetup): DemoApplication {
 function send(ctx: Context, { status, headers, body }: DemoAnswer): void {
   ctx.status = status;
   ctx.set(headers);
-  ctx.body = body === "" ? null : body;
+  ctx.body = typeof body === "string" ? body || null : Readable.from(body);
 }

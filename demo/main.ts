@@ -52,9 +52,11 @@ async function start(): Promise<void> {
       ? defaults
       : { ...defaults, IDP_ISSUER: provider.issuer, IDP_CLIENT_ID: provider.clientId, IDP_CLIENT_SECRET: provider.clientSecret };
 
-  const { listener, idle } = await HOSTS[configuration.host]({ configuration, env, store: sessions.store });
+  const closing = new AbortController();
+  const { listener, idle } = await HOSTS[configuration.host]({ configuration, env, store: sessions.store, closing: closing.signal });
   open(listener);
   endOnSignal(async () => {
+    closing.abort();
     await closeServer();
     // A refresh continues after its user has left: the token is spent, and the next one is not stored yet.
     await idle();

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { pipeline } from "node:stream";
 import { idpAuth } from "idpauth/node";
 import { errorAnswer, notFoundAnswer, type DemoAnswer } from "./answers.js";
 import { authOptions, type DemoApplication, type DemoSetup } from "./application.js";
@@ -39,5 +40,7 @@ export function nodeDemo(setup: DemoSetup): DemoApplication {
 }
 
 function send(response: ServerResponse, { status, headers, body }: DemoAnswer): void {
-  response.writeHead(status, headers).end(body);
+  response.writeHead(status, headers);
+  if (typeof body === "string" || response.req.method === "HEAD") response.end(typeof body === "string" ? body : undefined);
+  else pipeline(body, response, () => {});
 }

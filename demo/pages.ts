@@ -17,6 +17,7 @@ export function homePage(mountPath: string): string {
       ${[
         link("/reports", "Reports", "A page; it shows who is signed in."),
         link("/api/reports", "/api/reports", "The same as JSON; a script gets 401 instead of the way to the sign-in."),
+        link("/api/stream", "/api/stream", "Events, until your session ends: end it at the provider and watch."),
         link("/api/userinfo", "/api/userinfo", "What the provider says about you, asked for with credentials.token."),
       ]}
     </ul>
@@ -37,6 +38,7 @@ export function homePage(mountPath: string): string {
         link(`${mountPath}login/`, "Sign in", "Straight to the provider."),
         link(`${mountPath}session?details=true`, "Session", "The probe for single-page frontends."),
         link(`${mountPath}debug`, "Debug", "Session, policy and settings without a secret; in debug mode only."),
+        link(`${mountPath}sessions`, "Sessions", "Your devices; IDP_SESSIONS_PAGE turns the page on."),
         link(`${mountPath}logout/`, "Sign out", "Revokes the token and ends the session."),
       ]}
     </ul>`;
@@ -66,8 +68,9 @@ export function reportsPage(mountPath: string, user: UserPayload | null): string
         ${rows}
       </tbody>
     </table>
-    <div class="actions"><a class="button" href="${mountPath}logout/">Sign out</a> <a href="/">Home</a></div>`;
-  return page("Reports", body);
+    <div class="actions"><a class="button" href="${mountPath}logout/">Sign out</a> <a href="/">Home</a></div>
+    <p id="stream" role="status">Event stream: connecting.</p>`;
+  return page("Reports", body, "/stream.js");
 }
 
 /** The page for administrators. */

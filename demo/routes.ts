@@ -1,7 +1,8 @@
 import { hasClaim, type AdapterAuth, type GuardRule, type Session } from "idpauth";
-import { fileAnswer, jsonAnswer, pageAnswer, type DemoAnswer } from "./answers.js";
+import { fileAnswer, jsonAnswer, pageAnswer, streamAnswer, type DemoAnswer } from "./answers.js";
 import type { DemoSetup } from "./application.js";
 import { mountPath } from "./configuration.js";
+import { events, STREAM_SCRIPT } from "./event-stream.js";
 import { adminPage, groupsOf, homePage, reportsPage, REPORTS, transferPage } from "./pages.js";
 import type { DemoData } from "./sign-in-hook.js";
 import { STYLE } from "./style.js";
@@ -10,7 +11,7 @@ import { fetchUserinfo } from "./userinfo.js";
 /** The accessors of any adapter. */
 type Accessors<FrameworkRequest extends object> = Pick<
   AdapterAuth<FrameworkRequest, object, DemoData>,
-  "getUser" | "getSession" | "getCredentials" | "updateData"
+  "getUser" | "getSession" | "getCredentials" | "updateData" | "whenEnded"
 >;
 
 /** One route of the demo; each framework puts its own guard before a guarded route. */
@@ -25,7 +26,7 @@ export interface DemoRoute<FrameworkRequest> {
 
 /** The routes of the demo, the same for every framework. */
 export function demoRoutes<FrameworkRequest extends object>(
-  { env, configuration: { maxAge } }: DemoSetup,
+  { env, closing, configuration: { maxAge } }: DemoSetup,
   auth: Accessors<FrameworkRequest>,
 ): readonly DemoRoute<FrameworkRequest>[] {
   const mounted = mountPath(env);
@@ -52,7 +53,7 @@ export function demoRoutes<FrameworkRequest extends object>(
       guard: signedIn,
       async answer(request) {
         const user = await auth.getUser(request);
-        return pageAnswer(200, reportsPage(mounted, user), { picture: user?.picture });
+        return pageAnswer(200, reportsPage(mounted, user), { picture: user?.picture, script: true });
       },
     },
     {
@@ -109,6 +110,18 @@ export function demoRoutes<FrameworkRequest extends object>(
       path: "/api/transfer",
       guard: recent,
       answer: forSession(({ claims }) => jsonAnswer(200, { authenticatedAt: claims["auth_time"], maxAge })),
+    },
+    {
+      method: "GET",
+      path: "/api/stream",
+      guard: signedIn,
+      answer: (request) => streamAnswer(events(auth.whenEnded(request), closing)),
+    },
+    {
+      method: "GET",
+      path: "/stream.js",
+      guard: undefined,
+      answer: () => fileAnswer("text/javascript; charset=utf-8", STREAM_SCRIPT, "no-cache"),
     },
     {
       method: "GET",

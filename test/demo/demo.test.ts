@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
-import type { BrowserResponse } from "../../src/testing/browser/cookie-browser.js";
+import type { BrowserResponse, CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { startTestProvider } from "../../src/testing/provider/test-provider.js";
 import { eventually } from "../support/eventually.js";
 import { freePort } from "../support/free-port.js";
@@ -44,6 +44,13 @@ const SURROUNDINGS: readonly Readonly<Record<string, string>>[] = [
   { DEMO_HOST: "fastify", DEMO_SESSIONS: "host" },
 ];
 
+/** Opens an event stream. The inner promise gives its text when it has ended. */
+async function openStream(browser: CookieBrowser, address: string): Promise<{ readonly text: Promise<string> }> {
+  const response = await fetch(address, { headers: { cookie: browser.cookies.header(new URL(address)) ?? "" } });
+  expect([response.status, response.headers.get("content-type")]).toEqual([200, expect.stringMatching(/^text\/event-stream/)]);
+  return { text: response.text() };
+}
+
 describe.each(SURROUNDINGS)("the demo with %o", (env) => {
   it("signs a person in who asked for a guarded page, and brings them back to it", async () => {
     const demo = start(env);
@@ -75,13 +82,28 @@ describe.each(SURROUNDINGS)("the demo with %o", (env) => {
     expect(userinfo.status).toBe(200);
     expect(userinfo.json()).toMatchObject({ sub: "ada", email: "ada@example.com", email_verified: true, name: "Ada Lovelace" });
 
+    const stream = await openStream(browser, `${await demo.origin()}/api/stream`);
     expect((await browser.follow("/idpauth/logout/")).status).toBe(200);
     expect((await browser.get("/api/reports")).status).toBe(401);
+    expect(await stream.text).toMatch(/^(?:event: tick\ndata: \d+\n\n)*event: ended\ndata: logout\n\n$/);
 
     expect(demo.stdout).toContain(`Host:     ${env["DEMO_HOST"] ?? "express"}\n`);
     const { code, stderr } = await demo.kill();
     expect([code, stderr.match(/[EW]\d{3}/g)]).toEqual([0, env["DEMO_SESSIONS"] === "host" ? ["W006"] : null]);
   });
+});
+
+it.each(HOSTS)("the embedded provider ends a session of the demo with %s, and its event stream closes with that reason", async (host) => {
+  const demo = start({ DEMO_HOST: host });
+  const browser = await demo.browser();
+  await choose(browser, await browser.follow("/reports"), "ada");
+  const stream = await openStream(browser, `${await demo.origin()}/api/stream`);
+  const issuer = /Provider: (\S+)/.exec(demo.stdout)?.[1] ?? "";
+  const form = { "content-type": "application/x-www-form-urlencoded" };
+  const ended = await browser.get(`${issuer}/end/ada`, { method: "POST", headers: form, body: "" });
+  expect(ended.text).toContain("The application accepted 1 of 1 logout tokens.");
+  expect(await stream.text).toMatch(/event: ended\ndata: logged_out_at_provider\n\n$/);
+  expect((await browser.get("/api/reports")).status).toBe(401);
 });
 
 describe("the demo on each host", () => {
