@@ -86,8 +86,11 @@ class Secrets {
    * @returns {Leak[]}
    */
   findIn(where, text) {
-    // State and nonce belong into the authorization URL, and a cookie into Set-Cookie. Everything else belongs nowhere.
-    const rest = text.replace(AUTHORIZATION_URL, (url) => url.replace(/([?&](?:amp;)?(?:state|nonce)=)[^&]*/g, "$1"));
+    // State and nonce belong into the authorization URL, the hint into the redirect to the provider's logout, and a cookie into
+    // Set-Cookie. Everything else belongs nowhere.
+    const rest = text
+      .replace(AUTHORIZATION_URL, (url) => url.replace(/([?&](?:amp;)?(?:state|nonce)=)[^&]*/g, "$1"))
+      .replace(/^(location: \S*[?&]id_token_hint=)[^&\s]*(?=\S*[?&]post_logout_redirect_uri=)/gim, where === "head" ? "$1" : "$&");
     /** @type {Leak[]} */
     const found = [];
     for (const view of new Set([rest, decode(rest), unescaped(rest)])) {

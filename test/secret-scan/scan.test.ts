@@ -14,6 +14,7 @@ const VERIFIER = "ver_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789abc";
 const COOKIE = "coo_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789abc";
 const JWT = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhZGEtMTgxNSIsIm5vbmNlIjoieCJ9.c2lnbmF0dXJlLXRoYXQtaXMtbG9uZy1lbm91Z2g";
 const AUTHORIZE = `http://idp.example/authorize?state=${STATE}&nonce=${NONCE}&code_challenge=x`;
+const LOGOUT = `http://idp.example/end?id_token_hint=${JWT}&client_id=a&post_logout_redirect_uri=b&state=c`;
 
 /** Runs one process of an application under the record: a provider, and an answer of the component's own with these parts. */
 async function leaking({ body = "", head = {}, more = "" }: { body?: string; head?: Record<string, string>; more?: string }) {
@@ -63,6 +64,12 @@ describe("the secret scan finds", () => {
     ["the state outside the authorization URL", { head: { Location: AUTHORIZE }, body: STATE }, { kind: "state", where: "body" }],
     ["the nonce outside the authorization URL", { head: { Location: AUTHORIZE }, body: NONCE }, { kind: "nonce", where: "body" }],
     ["a token inside the authorization URL", { head: { Location: `${AUTHORIZE}&hint=${TOKEN}` } }, { kind: "access_token", where: "head" }],
+    ["an ID token in a hint outside a redirect", { body: LOGOUT }, { kind: "id_token", where: "body" }],
+    [
+      "an access token beside the hint",
+      { head: { Location: LOGOUT.replace("state=", `t=${TOKEN}&state=`) } },
+      { kind: "access_token", where: "head" },
+    ],
     ["the cookie's value in a page", { body: COOKIE }, { kind: "cookie", where: "body" }],
     ["a token in a log line", { more: `channel("idpauth:log").publish({ message: "${TOKEN}" });` }, { kind: "access_token", where: "log" }],
     ["a token in an event", { more: `channel("idpauth:login").publish({ x: "${TOKEN}" });` }, { kind: "access_token", where: "event" }],
@@ -75,6 +82,9 @@ describe("the secret scan finds", () => {
   });
 
   it("nothing where each is in its place, and says what it looked at", async () => {
+    expect((await leaking({ head: { Location: LOGOUT } })).leaks).toEqual([]);
+    await rm(folder, { recursive: true });
+    folder = await mkdtemp(path.join(tmpdir(), "idpauth-scan-"));
     const result = await leaking({ head: { Location: AUTHORIZE }, body: JSON.stringify({ redirect_to: AUTHORIZE }) });
     expect(result.leaks).toEqual([]);
     expect(result.secrets).toEqual({ access_token: 1, id_token: 1, client_secret: 1, code_verifier: 1, cookie: 1, state: 1, nonce: 1 });
