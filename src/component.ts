@@ -96,6 +96,7 @@ export function compose<FrameworkRequest extends object>(
     client,
     debug,
     policy: settings,
+    keepIdToken: settings.logoutAtProvider !== false,
     onEndsLost: () => {
       events.log(logLine("ends_not_told"));
     },

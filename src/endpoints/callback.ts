@@ -152,8 +152,7 @@ async function finishLogin(visit: SessionRequest, context: EndpointContext, quer
   const signedInAt = epochSeconds(clock);
   const stored = await session
     .regenerate(
-      (fresh) =>
-        signedIn(fresh, signIn, login, signedInAt, stampActivity, decision.review, settings.logoutAtProvider !== false && session.atomic),
+      (fresh) => signedIn(fresh, signIn, login, signedInAt, stampActivity, decision.review),
       // At once: another tab's callback may find the old key gone before this one is done.
       () => orphanedTokens.sessionReplaced(key),
     )

@@ -76,7 +76,6 @@ export function mayFinish(record: SessionRecord, login: PendingLogin, idInfo: Id
  *
  * @param stampActivity whether an idle timeout is configured
  * @param review what the application's code decided; its change gets the data of the same user's session, else an empty object
- * @param keepIdToken whether a logout shows the ID token to the provider
  */
 export function signedIn(
   record: SessionRecord,
@@ -85,7 +84,6 @@ export function signedIn(
   now: EpochSeconds,
   stampActivity: boolean,
   { claims, changeData }: Review = {},
-  keepIdToken = false,
 ): SessionRecord {
   const data = dataOfSameUser(record, signIn.idInfo);
   const { logins: before, used } = record.idp_state;
@@ -105,8 +103,8 @@ export function signedIn(
       issuer: login.issuer,
       access_token_expires_at: signIn.accessTokenExpiresAt,
       tokens_received_at: signIn.receivedAt,
-      ...signInOf(signIn),
-      id_token: keepIdToken ? signIn.idToken : undefined,
+      ...stateOfSignIn(signIn.idInfo),
+      id_token: signIn.idToken,
       userinfo_claims: signIn.userinfoClaims.length === 0 ? undefined : signIn.userinfoClaims,
       claims: claims?.output,
       claims_version: claims?.version,
@@ -116,7 +114,7 @@ export function signedIn(
 }
 
 /** What a logout by the provider compares, and the provider's limit. Userinfo supplies none of these claims. */
-function signInOf({ idInfo }: SignIn): Partial<PrivateState> {
+export function stateOfSignIn(idInfo: IdInfo): Partial<PrivateState> {
   const { sid, iat, session_expiry: expiry } = ownProperties(idInfo);
   return {
     ...(typeof sid === "string" && sid !== "" && { sid }),

@@ -75,7 +75,7 @@ export interface PrivateState {
   readonly review_due?: true;
   /** The application's code ended the session at a refresh. A new sign-in clears it. */
   readonly rejected?: Rejection;
-  /** The newest ID token. Kept only with `IDP_LOGOUT_AT_PROVIDER`, for `id_token_hint`. */
+  /** The newest ID token, for `id_token_hint`. Stored only with `IDP_LOGOUT_AT_PROVIDER` and encrypted. */
   readonly id_token?: string;
   /** The provider's session (`sid`) and the time (`iat`) of the ID token of the sign-in. A refresh changes neither. */
   readonly sid?: string;
@@ -103,6 +103,12 @@ export interface SessionRecord {
   /** Epoch seconds of the last successful access; only with an idle timeout. The policy gate validates it. */
   readonly idp_last_active?: unknown;
   readonly idp_state: PrivateState;
+}
+
+/** The record as it is stored where no logout needs the ID token. */
+export function withoutIdToken(record: SessionRecord): SessionRecord {
+  const { id_token: idToken, ...state } = record.idp_state;
+  return idToken === undefined ? record : { ...record, idp_state: state };
 }
 
 export const RECORD_VERSION = 1;

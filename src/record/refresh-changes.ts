@@ -75,7 +75,7 @@ export function withTokens(
     idp_state: {
       ...state,
       tokens_received_at: spent.receivedAt,
-      ...(spent.idToken !== undefined && rest.id_token !== undefined && { id_token: spent.idToken }),
+      ...(spent.idToken !== undefined && { id_token: spent.idToken }),
       ...laterExpiry(rest.session_expiry, idInfo["session_expiry"]),
       ...(userinfoClaims.length > 0 && { userinfo_claims: userinfoClaims }),
       ...(isReviewed && { review_due: true }),

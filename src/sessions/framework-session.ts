@@ -5,7 +5,7 @@ import { isSameUser } from "../record/identity.js";
 import { isObject } from "../record/json.js";
 import { EMPTY_RECORD, withoutInherited } from "../record/own-properties.js";
 import { parseRecord } from "../record/parse-record.js";
-import { isOfClient, type ClientIdentity, type SessionRecord } from "../record/record.js";
+import { isOfClient, withoutIdToken, type ClientIdentity, type SessionRecord } from "../record/record.js";
 import { storedForm, type KeyNames } from "../record/stored-form.js";
 import type { EndReason, PolicySettings, SessionEnd } from "../record/session-policy.js";
 import type { Clock, EpochSeconds } from "../clock.js";
@@ -230,7 +230,8 @@ class SessionInFramework implements UserSession {
       idp_login_at: undefined,
       idp_last_active: undefined,
     };
-    const { debug, ...stored } = storedForm(record, this.#names);
+    // A framework's session is not encrypted.
+    const { debug, ...stored } = storedForm(withoutIdToken(record), this.#names);
     return { ...none, ...stored, ...(this.#debug && { debug }) };
   }
 

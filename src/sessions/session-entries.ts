@@ -1,7 +1,7 @@
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
 import type { Entry, SessionStore, Stored } from "../ports/session-store.js";
 import { withoutInherited } from "../record/own-properties.js";
-import { isOfClient, PENDING_LOGIN_SECONDS, type ClientIdentity, type SessionRecord } from "../record/record.js";
+import { isOfClient, PENDING_LOGIN_SECONDS, withoutIdToken, type ClientIdentity, type SessionRecord } from "../record/record.js";
 import type { KeyNames } from "../record/stored-form.js";
 import { readSummary, stampOf, writeSummary } from "./device-summary.js";
 import { recordCodec, type Handle, type RecordCodec } from "./record-codec.js";
@@ -16,6 +16,8 @@ export interface SessionEntriesOptions {
   readonly client: ClientIdentity;
   /** Seconds that a signed-in session lives after its last renewal. */
   readonly sessionTtl: number;
+  /** Whether a logout shows the ID token to the provider. Otherwise it is not stored. */
+  readonly keepIdToken: boolean;
   /** Outside debug mode a record's `debug` key is dropped. */
   readonly debug: boolean;
 }
@@ -37,14 +39,18 @@ export class SessionEntries {
    * @param expiresAt of a signed-in session that exists already
    */
   entryOf(record: SessionRecord, handle: Handle, label: string | null, expiresAt?: EpochSeconds): Entry {
-    const { sealer, clock, sessionTtl, debug, client } = this.#options;
+    const { sealer, clock, sessionTtl, debug, client, keepIdToken } = this.#options;
     const { credentials, id_info: claims, idp_login_at: loginAt, idp_last_active: lastActive } = record;
     const { sid, signed_in_iat: signedInIat = null, session_expiry: sessionExpiry } = record.idp_state;
     const isSignedIn = credentials !== undefined;
     const life = isSignedIn ? sessionTtl : PENDING_LOGIN_SECONDS;
     return {
       data: this.#codec.encode(
-        withoutInherited({ ...record, idp_last_active: undefined, debug: debug ? record.debug : undefined }),
+        withoutInherited({
+          ...(keepIdToken ? record : withoutIdToken(record)),
+          idp_last_active: undefined,
+          debug: debug ? record.debug : undefined,
+        }),
         handle,
       ),
       expiresAt: (isSignedIn ? expiresAt : undefined) ?? epochSeconds(clock) + life,

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { credentialsToDict } from "../record/credentials.js";
+import { stateOfSignIn } from "../record/pending-logins.js";
 import type { JsonObject } from "../record/json.js";
 import { RECORD_VERSION, type ClientIdentity, type SessionRecord } from "../record/record.js";
 import { epochSeconds, type Clock } from "../clock.js";
@@ -49,6 +50,17 @@ export async function createSessionForTests(asked: SessionForTests, parts: Sessi
   const { sessions, client, scope, baseUrl, stampsActivity, clock } = parts;
   const now = epochSeconds(clock);
   const { claims, tokens = {}, loginAt = now, authTime, acr, data, secure = baseUrl?.startsWith("https:") === true } = asked;
+  const idInfo = {
+    ...issuerClaims(claims, parts),
+    aud: client.clientId,
+    azp: client.clientId,
+    sub: `test-${randomUUID()}`,
+    iat: now,
+    exp: now + 3600,
+    ...(authTime !== undefined && { auth_time: authTime }),
+    ...(acr !== undefined && { acr }),
+    ...claims,
+  };
   const record: SessionRecord = {
     credentials: credentialsToDict({
       token: tokens.token ?? `access-token-for-tests-${randomUUID()}`,
@@ -58,20 +70,15 @@ export async function createSessionForTests(asked: SessionForTests, parts: Sessi
       clientSecret: parts.clientSecret,
       scopes: [...scope],
     }),
-    id_info: {
-      ...issuerClaims(claims, parts),
-      aud: client.clientId,
-      azp: client.clientId,
-      sub: `test-${randomUUID()}`,
-      iat: now,
-      exp: now + 3600,
-      ...(authTime !== undefined && { auth_time: authTime }),
-      ...(acr !== undefined && { acr }),
-      ...claims,
-    },
+    id_info: idInfo,
     idp_login_at: loginAt,
     ...(stampsActivity && { idp_last_active: now }),
-    idp_state: { v: RECORD_VERSION, issuer: client.issuer, ...(data !== undefined && { data: parts.checkedData(data) }) },
+    idp_state: {
+      v: RECORD_VERSION,
+      issuer: client.issuer,
+      ...stateOfSignIn(idInfo),
+      ...(data !== undefined && { data: parts.checkedData(data) }),
+    },
   };
   const session = sessions.open(undefined, secure);
   await session.begin(() => record);

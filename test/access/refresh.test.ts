@@ -59,6 +59,7 @@ function sessionOf(user: TestUser) {
     clock,
     names: { credentials: "credentials", oauth_state: "oauth_state", final_redirect: "final_redirect" },
     client: { issuer: provider.issuer, clientId: provider.clientId },
+    keepIdToken: false,
     policy: { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: null },
     cookieName: null,
     publicPath: "/idpauth/",

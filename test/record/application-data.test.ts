@@ -103,7 +103,7 @@ describe("changes", () => {
     const state = { v: 1 as const, claims: { groups: ["admin"] }, claims_version: "1", data: { n: 1 } };
     const verified = { idInfo: { iss: "i", sub: "s", exp: 9, groups: [] }, userinfoClaims: [] };
     const refreshed = withTokens({ ...RECORD, idp_state: state }, spent, verified);
-    expect(refreshed.idp_state).toEqual({ v: 1, tokens_received_at: 5, data: { n: 1 } });
+    expect(refreshed.idp_state).toEqual({ v: 1, tokens_received_at: 5, id_token: "t", data: { n: 1 } });
     expect(judge(refreshed, { ...NO_LIMITS, claimsVersion: "1" }, 8)).toEqual({ kind: "refresh", reason: "review_due" });
     expect(withReview({ ...RECORD, idp_state: { ...state, review_due: true } }, {}).idp_state).toEqual({ v: 1, data: { n: 1 } });
   });
@@ -118,8 +118,8 @@ describe("changes", () => {
   it("withTokens keeps the lease until the application's code has accepted the tokens", () => {
     const verified = { idInfo: { iss: "i", sub: "s", exp: 9 }, userinfoClaims: [] };
     const fresh = { ...RECORD, idp_state: { v: 1 as const, lease: { nonce: "n", taken_at: 1 }, data: { n: 1 } } };
-    expect(withTokens(fresh, spent, verified, true).idp_state).toEqual({ ...fresh.idp_state, tokens_received_at: 5, review_due: true });
-    expect(withTokens(fresh, spent, verified).idp_state).toEqual({ v: 1, tokens_received_at: 5, data: { n: 1 } });
+    expect(withTokens(fresh, spent, verified, true).idp_state).toEqual({ ...fresh.idp_state, tokens_received_at: 5, id_token: "t", review_due: true });
+    expect(withTokens(fresh, spent, verified).idp_state).toEqual({ v: 1, tokens_received_at: 5, id_token: "t", data: { n: 1 } });
     const gone = { idp_state: fresh.idp_state };
     expect(withTokens(gone, spent, verified, true)).toEqual({ idp_state: { v: 1, data: { n: 1 } } });
   });

@@ -166,6 +166,7 @@ describe("a completed callback", () => {
       idp_last_active: NOW,
       idp_state: {
         v: 1,
+        id_token: "an ID token",
         logins: [{ ...login("b"), carried: true }],
         used: ["hash"],
         issuer: "https://idp.example",
@@ -201,6 +202,7 @@ describe("a completed callback", () => {
       idp_login_at: NOW,
       idp_state: {
         v: 1,
+        id_token: "an ID token",
         logins: [{ ...login("b"), carried: true }],
         used: ["hash"],
         issuer: "https://idp.example",

@@ -162,6 +162,7 @@ beforeEach(() => {
 
 const bundledOver = (store: ReturnType<typeof memoryStore> | SealingStore) => {
   const sessions = createBundledSessions({
+    keepIdToken: false,
     store,
     sealer: createSealer("a secret key of at least 32 bytes", []),
     clock,

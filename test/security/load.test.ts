@@ -47,6 +47,7 @@ async function manySessions({ store, clock, provider }: WatchedRun, user: TestUs
     clock,
     names,
     client: { issuer: provider.issuer, clientId: provider.clientId },
+    keepIdToken: false,
     policy: { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: null },
     cookieName: null,
     publicPath: "/idpauth/",

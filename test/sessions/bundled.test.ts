@@ -79,6 +79,7 @@ function build(options: Partial<BundledSessionsOptions> = {}): BundledSessions {
     clock,
     names: NAMES,
     client: { issuer: "https://provider.example", clientId: "client" },
+    keepIdToken: false,
     policy: { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: null },
     cookieName: null,
     publicPath: "/idpauth/",
