@@ -38,7 +38,7 @@ const problems = [
   ...[...shipped]
     .filter(
       (file) =>
-        !/^(dist\/.+\.(js|d\.ts)|docs\/(tutorial|how-to|reference|explanation)\/[\w-]+\.md)$/.test(file) &&
+        !/^(dist\/.+\.(js|d\.ts)|docs\/(how-to|reference|explanation)\/[\w-]+\.md)$/.test(file) &&
         !["package.json", "README.md", "LICENSE", "SECURITY.md"].includes(file),
     )
     .map((file) => `unexpected: ${file}`),
@@ -70,10 +70,10 @@ try {
 for (const problem of problems.filter((text) => text.startsWith("failed"))) console.error(problem);
 process.exitCode = problems.length > 0 ? 1 : 0;
 
-/** Pages of documentation that the README and the code's texts, such as the remedy of an error, name. */
+/** Pages of documentation that the code's texts, such as the remedy of an error, name. The README's links lead to the repository. */
 function pagesNamed() {
   const code = readdirSync(path.join(root, "src"), { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
-  const texts = ["README.md", ...code.map((file) => path.join("src", file))].map((file) => readFileSync(path.join(root, file), "utf8"));
+  const texts = code.map((file) => readFileSync(path.join(root, "src", file), "utf8"));
   return [...new Set(texts.flatMap((text) => text.match(/\bdocs\/[\w/-]+\.md\b/g) ?? []))];
 }
 

@@ -39,7 +39,7 @@ const sidOf = async (user: TestUser) => String((await app.auth.getSession(user.r
 const stateOf = async (user: TestUser) =>
   (await user.get("/idpauth/session?details=true")).json() as { authenticated: boolean; reason: string | null };
 
-describe("[R14-1] back-channel logout", () => {
+describe("back-channel logout", () => {
   it("is 404 unless it is on", async () => {
     await start({ backchannelLogout: false });
     expect((await logout({ sub: "ada" })).status).toBe(404);

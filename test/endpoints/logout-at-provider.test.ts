@@ -27,7 +27,7 @@ const idToken = () => app.provider.issued.filter(({ kind }) => kind === "id_toke
 const revocations = () => app.provider.requestsTo("revoke").length;
 const skipped = () => app.log.filter(({ code }) => code === "logout_not_at_provider").map(({ details }) => details?.["reason"]);
 
-describe("[R14-2] logout at the provider", () => {
+describe("logout at the provider", () => {
   it("goes on to end_session_endpoint with hint, client, address and state, and comes back", async () => {
     const user = await signedIn({ authLogoutRedirectUrl: "/bye" });
     const reply = await user.get(LOGOUT);
@@ -156,7 +156,7 @@ describe("[R14-2] logout at the provider", () => {
   });
 });
 
-describe("[R14-3] front-channel logout", () => {
+describe("front-channel logout", () => {
   const FRONT = "/idpauth/frontchannel-logout";
   const start = (options: ApplicationOptions = {}) => signedIn({ logoutAtProvider: false, frontchannelLogout: true, ...options });
   const query = async (user: TestUser) => ({

@@ -29,7 +29,7 @@ const listOf = async (user: TestUser) => ((await user.get(PATH, { headers: JSON_
 const end = (user: TestUser, value: string, options: CallOptions = { headers: JSON_WANTED }) => user.post(PATH, { end: value }, options);
 const who = async (...users: TestUser[]) => Promise.all(users.map((user) => user.isSignedIn()));
 
-describe("[R14-4] the sessions page", () => {
+describe("the sessions page", () => {
   it("is 404 unless it is on", async () => {
     await start({ sessionsPage: false });
     expect((await (await signedIn()).get(PATH)).status).toBe(404);

@@ -8,7 +8,7 @@ const EVENT = "http://schemas.openid.net/event/backchannel-logout";
 let rig: Rig;
 afterEach(() => rig.idp.stop());
 
-describe("[R14-5] a logout token", () => {
+describe("a logout token", () => {
   it("has sub, sid or both", async () => {
     rig = await startRig();
     const { idp, provider } = rig;
