@@ -118,7 +118,12 @@ describe("changes", () => {
   it("withTokens keeps the lease until the application's code has accepted the tokens", () => {
     const verified = { idInfo: { iss: "i", sub: "s", exp: 9 }, userinfoClaims: [] };
     const fresh = { ...RECORD, idp_state: { v: 1 as const, lease: { nonce: "n", taken_at: 1 }, data: { n: 1 } } };
-    expect(withTokens(fresh, spent, verified, true).idp_state).toEqual({ ...fresh.idp_state, tokens_received_at: 5, id_token: "t", review_due: true });
+    expect(withTokens(fresh, spent, verified, true).idp_state).toEqual({
+      ...fresh.idp_state,
+      tokens_received_at: 5,
+      id_token: "t",
+      review_due: true,
+    });
     expect(withTokens(fresh, spent, verified).idp_state).toEqual({ v: 1, tokens_received_at: 5, id_token: "t", data: { n: 1 } });
     const gone = { idp_state: fresh.idp_state };
     expect(withTokens(gone, spent, verified, true)).toEqual({ idp_state: { v: 1, data: { n: 1 } } });
