@@ -11,8 +11,8 @@ import { headline, node, npm, readJson, root } from "./run.mjs";
 /** @type {import("node:child_process").StdioOptions} */
 const QUIET = ["ignore", "pipe", "ignore"];
 
-/** Bytes of the packed package: 350 KB of 1024 bytes, as this script prints them. */
-const MAX_SIZE = 350 * 1024;
+/** Bytes of the packed package. It had 349 KB before its users could sign out everywhere; docs/explanation/decisions.md has the account. */
+const MAX_SIZE = 400_000;
 
 headline("Package: what would be published");
 const TOOLS = await needPackages("scripts/check-package");
@@ -38,7 +38,7 @@ const problems = [
   ...[...shipped]
     .filter(
       (file) =>
-        !/^(dist\/.+\.(js|d\.ts)|docs\/(how-to|reference|explanation)\/[\w-]+\.md)$/.test(file) &&
+        !/^(dist\/.+\.(js|d\.ts)|docs\/(tutorial|how-to|reference|explanation)\/[\w-]+\.md)$/.test(file) &&
         !["package.json", "README.md", "LICENSE", "SECURITY.md"].includes(file),
     )
     .map((file) => `unexpected: ${file}`),
@@ -70,10 +70,10 @@ try {
 for (const problem of problems.filter((text) => text.startsWith("failed"))) console.error(problem);
 process.exitCode = problems.length > 0 ? 1 : 0;
 
-/** Pages of documentation that the code's texts, such as the remedy of an error, name. The README's links lead to the repository. */
+/** Pages of documentation that the README and the code's texts, such as the remedy of an error, name. */
 function pagesNamed() {
   const code = readdirSync(path.join(root, "src"), { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
-  const texts = code.map((file) => readFileSync(path.join(root, "src", file), "utf8"));
+  const texts = ["README.md", ...code.map((file) => path.join("src", file))].map((file) => readFileSync(path.join(root, file), "utf8"));
   return [...new Set(texts.flatMap((text) => text.match(/\bdocs\/[\w/-]+\.md\b/g) ?? []))];
 }
 
