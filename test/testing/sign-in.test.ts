@@ -61,7 +61,7 @@ function expressApp(own: IdpAuthOptions = {}, first: express.RequestHandler[] = 
   auth.mount(app);
   app.get("/reports", auth.idpRequired, async (req, res) => res.json(await auth.getUser(req)));
   app.post("/reports", auth.idpRequired, express.json(), express.urlencoded({ extended: false }), express.text(), (req, res) => {
-    res.json({ body: req.body as unknown });
+    res.json({ body: req.body });
   });
   return app;
 }
