@@ -7,6 +7,7 @@ import { createIdpAuthOver } from "../../src/create-idp-auth.js";
 import { modelData, modelHooks, refreshTag, tagging, tagsIn, type HookPlan, type HookWeather } from "./application-hooks.js";
 import { Ledger, SECRET_KEY, type Session, type Violation } from "./ledger.js";
 import { ISSUER, ModelProvider, partsOf } from "./model-provider.js";
+import { LOGGED_OUT } from "./provider-logouts.js";
 import { Random, seedTheWorld } from "./random.js";
 import { ScheduledStore } from "./scheduled-store.js";
 import { Scheduler, turn, type Actor, type Owner, type Process } from "./scheduler.js";
@@ -28,6 +29,7 @@ export const ACTOR_KINDS = [
   "signIn",
   "callback",
   "logout",
+  "back-channel logout",
   "data",
 ] as const;
 export type ActorKind = (typeof ACTOR_KINDS)[number];
@@ -68,6 +70,8 @@ export interface Scenario extends HookPlan {
   readonly age: number;
   readonly rotates: boolean;
   readonly endsGrant: boolean;
+  /** The provider names its sessions (`sid`). */
+  readonly namesSession: boolean;
   /** Time stands still while anything can be done. */
   readonly prompt: boolean;
   /** How many refreshes a process has at the provider at a time. */
@@ -76,6 +80,8 @@ export interface Scenario extends HookPlan {
   readonly sessionIdleTimeout: number | null;
   /** A sign-in may be another person's in the same browser. */
   readonly switches: boolean;
+  /** The browser has lost the cookie of its first sign-in. */
+  readonly forgetsCookie: boolean;
 }
 
 /**
@@ -92,7 +98,7 @@ const PACES = [1, 1, 0.1, 6];
 export function planScenario(random: Random): Scenario {
   const processes = 1 + random.below(3);
   const users = random.chance(0.2) ? ["ada", "grace"] : ["ada"];
-  const kinds: readonly ActorKind[] = [...ACTOR_KINDS, "probe", "credentials", "late", "logout", "callback", "data"];
+  const kinds: readonly ActorKind[] = [...ACTOR_KINDS, "probe", "credentials", "late", "logout", "callback", "data", "back-channel logout"];
   const actors = Array.from({ length: 2 + random.below(3) }, () => ({
     kind: random.pick(kinds),
     browser: random.below(users.length),
@@ -103,7 +109,13 @@ export function planScenario(random: Random): Scenario {
   const clicked = actors.find(({ kind }) => kind === "callback");
   if (clicked !== undefined && random.chance(0.4)) actors.push({ ...clicked, process: random.below(processes) });
   if (clicked !== undefined && random.chance(0.3)) actors.push({ ...clicked, kind: "data", process: random.below(processes) });
-  const hasEvents = random.chance(0.65);
+  // The provider logs a user out who is just signing in.
+  const signingIn = actors.find(({ kind }) => kind === "signIn") ?? clicked;
+  if (signingIn !== undefined && random.chance(0.3))
+    actors.push({ ...signingIn, kind: "back-channel logout", process: random.below(processes) });
+  const isDuel = random.chance(0.15);
+  if (isDuel) actors.splice(0, Infinity, ...planDuel(random, processes));
+  const hasEvents = !isDuel && random.chance(0.65);
   const events = Array.from({ length: hasEvents ? 1 + random.below(2) : 0 }, () => {
     const kind = random.pick(EVENT_KINDS);
     // A denial has to come before the sign-ins that it is about.
@@ -117,6 +129,7 @@ export function planScenario(random: Random): Scenario {
     age: random.chance(0.85) ? HOUR + random.below(3) * 1_000 : HOUR - NEARLY,
     rotates: random.chance(0.85),
     endsGrant: ENDS_GRANT && random.chance(0.5),
+    namesSession: random.chance(0.7),
     prompt: !hasEvents || random.chance(0.4),
     refreshConcurrency: random.pick([1, 8]),
     sessionMaxAge: random.chance(0.15) ? 3_600 + random.below(30) : null,
@@ -124,7 +137,14 @@ export function planScenario(random: Random): Scenario {
     signInHook: random.pick(["none", "keeps", "replaces"]),
     hasRefreshHook: random.chance(0.5),
     switches: random.chance(0.3),
+    forgetsCookie: users.length === 1 && random.chance(0.15),
   };
+}
+
+/** A sign-in and a logout at the provider, and nothing else: their race is too narrow to be met often in a larger cast. */
+function planDuel(random: Random, processes: number): readonly PlannedActor[] {
+  const duellist = (kind: ActorKind) => ({ kind, browser: 0, process: random.below(processes), after: 0 });
+  return [duellist(random.pick(["callback", "signIn"])), duellist("back-channel logout")];
 }
 
 interface RunningProcess extends Process {
@@ -138,6 +158,8 @@ interface Browser {
   cookie: string | undefined;
   /** It has been signed in, and nothing but what the ledger knows may end that. */
   wasSignedIn: boolean;
+  /** A logout at the provider overtook a callback of this browser. */
+  wasTurnedAway: boolean;
 }
 
 interface RunningActor extends Actor {
@@ -152,6 +174,8 @@ interface Before {
   readonly cookie: string | undefined;
   readonly wasAlive: boolean;
   readonly isSignedIn: boolean;
+  /** A confirmed logout at the provider has ended it. */
+  readonly isLoggedOut: boolean;
   /** The generation of the access token that lay in the store. */
   readonly generation: number;
   readonly lastActive: number | undefined;
@@ -219,7 +243,7 @@ class Interleaving {
     this.ledger = new Ledger(this.scheduler, (id) => this.#provider.families.get(id));
     this.#store = new ScheduledStore(this.scheduler, this.ledger);
     this.#provider = new ModelProvider(this.scheduler, this.ledger, scenario);
-    this.#browsers = scenario.users.map((user) => ({ user, cookie: undefined, wasSignedIn: false }));
+    this.#browsers = scenario.users.map((user) => ({ user, cookie: undefined, wasSignedIn: false, wasTurnedAway: false }));
     this.#callbacks = scenario.users.map(() => []);
   }
 
@@ -264,6 +288,7 @@ class Interleaving {
         clientSecret: "client secret",
         issuer: ISSUER,
         scope: ["openid", "email"],
+        backchannelLogout: true,
         refreshConcurrency: this.#scenario.refreshConcurrency,
         sessionMaxAge: this.#scenario.sessionMaxAge,
         sessionIdleTimeout: this.#scenario.sessionIdleTimeout,
@@ -281,6 +306,7 @@ class Interleaving {
     );
     auth.start();
     auth.on("failure", ({ reason }) => {
+      if (reason === "logged_out_at_provider") this.#turnedAwayByLogout();
       if (reason === "unexpected") this.ledger.report("no unexpected error", "a failure event says so");
     });
     auth.on("refresh", () => this.#count("refresh"));
@@ -313,6 +339,7 @@ class Interleaving {
       const session = this.ledger.sessionOf(browser.cookie);
       await actor.process.auth.updateData(this.#request(actor, "/"), tagging(session?.record.id_info?.sub, "updated:setup"));
     });
+    if (this.#scenario.forgetsCookie) browser.cookie = undefined;
     if (number === this.#browsers.length - 1) this.scheduler.advance(age);
     for (const planned of this.#scenario.actors) {
       if (planned.kind !== "callback" || this.#browsers[planned.browser] !== browser) continue;
@@ -332,6 +359,13 @@ class Interleaving {
     if (reply.status !== 302 || location === undefined) return undefined;
     const state = new URL(location).searchParams.get("state") ?? "";
     return `/idpauth/login-callback?${new URLSearchParams({ state, code: this.#provider.approve(location, user) }).toString()}`;
+  }
+
+  #turnedAwayByLogout(): void {
+    const actor = this.scheduler.current.actor as RunningActor | undefined;
+    if (actor !== undefined) actor.browser.wasTurnedAway = true;
+    const created = [...this.ledger.sessions.values()].filter(({ createdBy }) => createdBy !== undefined && createdBy === actor);
+    this.ledger.logouts.overtook(actor, created);
   }
 
   async #follow(actor: RunningActor, callback: string | undefined): Promise<Reply | undefined> {
@@ -462,7 +496,11 @@ class Interleaving {
         if (isSwitch) this.#count("another person's sign-in");
         if (callback === undefined) return "not now";
         await new Promise<void>((resolve) =>
-          this.scheduler.add("comes back from the provider", this.scheduler.current, resolve, { steps: this.#random.below(8) }),
+          this.scheduler.add("comes back from the provider", this.scheduler.current, resolve, {
+            steps: this.#random.below(8),
+            // Late enough for an ID token that no logout of this moment ends.
+            delay: this.#scenario.actors.some(({ kind }) => kind === "back-channel logout") ? this.#random.pick([0, 8_000]) : 0,
+          }),
         );
         return this.#callBack(actor, callback);
       }
@@ -470,6 +508,8 @@ class Interleaving {
         const callback = this.#callbacks[this.#browsers.indexOf(actor.browser)]?.shift();
         return callback === undefined ? "nothing" : this.#callBack(actor, callback);
       }
+      case "back-channel logout":
+        return this.#logOutAtProvider(actor);
       case "logout": {
         const before = this.#before(actor);
         const reply = await this.#get(actor, "/idpauth/logout/?response=json");
@@ -488,6 +528,38 @@ class Interleaving {
     }
   }
 
+  /** The provider posts its logout token, maybe late, and maybe again. */
+  async #logOutAtProvider(actor: RunningActor): Promise<string> {
+    const { ledger, scheduler } = this;
+    const logout = this.#provider.mintLogout(actor.browser.user, actor);
+    scheduler.note(`${logout.text} by ${logout.sid === undefined ? "sub" : "sid"}`);
+    let status = 0;
+    for (const delay of this.#random.pick([[0], [0], [7_000], [60_000], [0, 60_000], [0, 9_000]])) {
+      await new Promise<void>((resolve) =>
+        scheduler.add("the logout token arrives", scheduler.current, resolve, { steps: this.#random.below(10), delay }),
+      );
+      logout.isPosted = true;
+      const headers: Record<string, string> = { "content-type": "application/x-www-form-urlencoded" };
+      const reply = await actor.process.auth.handle({
+        method: "POST",
+        target: "/idpauth/backchannel-logout",
+        scheme: "http",
+        host: "localhost",
+        header: (name) => headers[name],
+        body: () => `logout_token=${logout.text}`,
+      });
+      ({ status = 0 } = reply ?? {});
+      this.#count(`back-channel ${String(status)}`);
+      if (status === 200) {
+        const held = this.#browsers.map(({ cookie }) => ledger.sessionOf(cookie)).filter((session) => session !== undefined);
+        ledger.logouts.confirmed(logout, [...ledger.sessions.values()], held);
+      } else if (status !== 400) ledger.report("no unexpected error", `${actor.name} was answered ${String(status)}`);
+      else if (!actor.faulted && !reply?.body?.includes("temporarily_unavailable"))
+        ledger.report("no unexpected error", `${actor.name} was refused: ${reply?.body ?? ""}`);
+    }
+    return String(status);
+  }
+
   async #callBack(actor: RunningActor, callback: string): Promise<string> {
     const before = this.#before(actor);
     const reply = await this.#get(actor, callback);
@@ -496,27 +568,30 @@ class Interleaving {
     const created = [...this.ledger.sessions.values()].filter(
       (session) => session.createdBy === actor && session.record.credentials !== undefined,
     );
-    const isLoggedOut = before.session?.deletedBy?.kind === "logout";
+    const { ledger } = this;
+    const loggedOut = ["logout", "back-channel logout"].includes(before.session?.deletedBy?.kind ?? "") ? before.session : undefined;
     const left = created.filter(({ isAlive }) => isAlive);
-    if (isLoggedOut) {
+    if (loggedOut !== undefined) {
       this.#count("logout won over a callback");
       // A store that failed may have kept what nobody has the cookie of.
       if (left.length > 0 && !actor.faulted) {
-        this.ledger.report(
+        ledger.report(
           "6 logout wins",
-          `${left.map(({ name }) => name).join(", ")} exists, made from ${before.session.name}, which was logged out`,
+          `${left.map(({ name }) => name).join(", ")} exists, made from ${loggedOut.name}, which was logged out`,
         );
       }
-      if (reply.setCookies !== undefined && created.length > 0)
-        this.ledger.report("6 logout wins", `${actor.name} signed in over a logout`);
+      if (reply.setCookies !== undefined && created.length > 0) ledger.report("6 logout wins", `${actor.name} signed in over a logout`);
     }
+    const outlived = left.filter((session) => ledger.logouts.isConfirmedFor(session));
+    if (outlived.length > 0 && !actor.faulted)
+      ledger.report("6 a logout at the provider wins", `${actor.name} signed in to ${outlived[0]?.name ?? ""} after it`);
     const denied = created.filter(({ record }) => this.#hookWeather.denied.has(record.credentials?.token ?? ""));
-    if (denied.length > 0) this.ledger.report("a denied user gets no session", `${actor.name} signed in to ${denied[0]?.name ?? ""}`);
+    if (denied.length > 0) ledger.report("a denied user gets no session", `${actor.name} signed in to ${denied[0]?.name ?? ""}`);
     if (status === 403) this.#turnedAway.push(actor);
     this.#checkCarried(actor, before.session, left);
     // Whether its tokens went back is seen at the end: nobody waits for that.
-    if (isLoggedOut) this.#lostToLogout.push(actor);
-    if (status === 503 && left.length > 0 && !actor.faulted) this.ledger.report("R6 never half", `${actor.name} failed and left a session`);
+    if (loggedOut !== undefined) this.#lostToLogout.push(actor);
+    if (status === 503 && left.length > 0 && !actor.faulted) ledger.report("R6 never half", `${actor.name} failed and left a session`);
     this.#count(`callback ${String(status)}`);
     return String(status);
   }
@@ -562,6 +637,7 @@ class Interleaving {
       cookie: browser.cookie,
       wasAlive: session?.isAlive === true,
       isSignedIn: session?.isAlive === true && token !== undefined,
+      isLoggedOut: this.ledger.logouts.isConfirmedFor(session),
       generation: token === undefined ? -1 : partsOf(token).generation,
       lastActive: session?.lastActive,
       at: epochSeconds(this.scheduler.clock),
@@ -589,6 +665,8 @@ class Interleaving {
       ledger.report("6 logout wins", `${actor.name} was let in with ${name}, which was gone before`);
       return "signed in";
     }
+    if (before.isLoggedOut)
+      ledger.report("6 a logout at the provider wins", `${actor.name} was let in with ${name} after it was confirmed`);
     const user = session.record.id_info?.sub;
     if (said.email !== undefined && said.email !== `${String(user)}@example.com`) {
       ledger.report("everybody keeps their own identity", `${actor.name} was told to be ${String(said.email)}`);
@@ -643,7 +721,8 @@ class Interleaving {
     if (status === 503 && setCookies.length > 0) ledger.report("7 an outage signs nobody out", `${actor.name} got a cookie with a 503`);
     for (const line of setCookies) {
       const isCleared = line.includes("Max-Age=0");
-      if (isCleared && !target.includes("/logout/")) ledger.report("7 an outage signs nobody out", `${actor.name} lost its cookie`);
+      const isOwnEnd = target.includes("/logout/") || actor.browser.wasTurnedAway;
+      if (isCleared && !isOwnEnd) ledger.report("7 an outage signs nobody out", `${actor.name} lost its cookie`);
       if (isCleared && before.session?.isAlive === true)
         ledger.report("6 logout wins", `${actor.name} lost its cookie, but ${before.session.name} lives`);
       if (isCleared) continue;
@@ -814,7 +893,8 @@ class Interleaving {
     }
     if (session === undefined) {
       const isLoggedOut = this.#actors.some((other) => other.kind === "logout" && other.browser === browser && other.settled);
-      if (!isLoggedOut) ledger.report("7 an outage signs nobody out", `${browser.user} has no cookie any more`);
+      if (!isLoggedOut && !browser.wasTurnedAway && !this.#scenario.forgetsCookie)
+        ledger.report("7 an outage signs nobody out", `${browser.user} has no cookie any more`);
       this.#count("afterwards signed out");
       return;
     }
@@ -828,6 +908,12 @@ class Interleaving {
     const by = session.deletedBy as RunningActor | undefined;
     if (session.endedBy !== undefined) {
       this.#count(`afterwards out by ${session.endedBy}`);
+    } else if (
+      browser.wasTurnedAway ||
+      [...ledger.sessions.values()].some((next) => next.createdBy === by && next.endedBy === LOGGED_OUT)
+    ) {
+      // The logout ended the session that replaced this one, before its cookie reached the browser.
+      this.#count("afterwards out by a logout of the next session");
     } else if (by !== undefined && by.kind !== "logout" && (by.faulted || by.process.crashed)) {
       // The new cookie never reached the browser: the callback died, or the store lost the answer of its delete.
       this.#count("afterwards out by a lost callback");
@@ -845,6 +931,14 @@ class Interleaving {
 
   #checkEnd(): void {
     const { ledger } = this;
+    // A failed logout goes on in the background, unless its process died.
+    for (const logout of ledger.logouts.tokens) {
+      const { process } = logout.carrier as RunningActor;
+      if (!logout.isPosted || (process.crashed && !logout.isConfirmed)) continue;
+      const isLeft = (session: Session) => session.isAlive && session.createdBy?.faulted !== true && ledger.logouts.covers(logout, session);
+      const left = [...ledger.sessions.values()].filter(isLeft);
+      if (left.length > 0) ledger.report("6 a logout at the provider wins", `${left[0]?.name ?? ""} is left in the end`);
+    }
     for (const family of this.#provider.families.values()) {
       const denied = this.#turnedAway.find((actor) => actor === family.createdBy);
       if (denied === undefined || denied.faulted || denied.process.crashed || family.revocationAsked) continue;

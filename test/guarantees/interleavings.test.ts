@@ -10,6 +10,7 @@ const ONE_SEED = process.env["INTERLEAVING_SEED"];
 
 /** In one interleaving of a hundred, or fewer. */
 const RARE = [
+  "a later sign-in outlived a late logout token",
   "afterwards out by a lost callback",
   "callback 403",
   "keys away after the token was spent",
@@ -25,8 +26,14 @@ const MUST_HAPPEN = [
   ...["in", "out", "unavailable", "logged out"].map((said) => `answer ${said}`),
   ...["before", "after", "hang"].map((fault) => `fault ${fault}`),
   ...["302", "400", "503"].map((status) => `callback ${status}`),
+  ...["200", "400"].map((status) => `back-channel ${status}`),
+  "a logout overtook its callback",
   "afterwards signed in",
+  "afterwards out by logout at the provider",
   "afterwards out by refusal",
+  "ended at the provider",
+  "logout remembered",
+  "trace left",
   "another person's sign-in",
   "conflict",
   "data carried over by a sign-in",

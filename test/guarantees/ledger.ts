@@ -5,6 +5,7 @@ import { epochSeconds, type EpochSeconds } from "../../src/clock.js";
 import { createSealer, storeKeyOf } from "../../src/sessions/seal.js";
 import { modelData, tagsIn, type SignInHook } from "./application-hooks.js";
 import { partsOf, type Family } from "./model-provider.js";
+import { LogoutLedger } from "./provider-logouts.js";
 import type { Actor, Process, Scheduler } from "./scheduler.js";
 
 export const SECRET_KEY = "a secret key of at least 32 bytes";
@@ -78,6 +79,7 @@ export class Ledger {
   earliness = 0;
   /** What `onSignIn` does in this run. */
   signInHook: SignInHook = "none";
+  readonly logouts: LogoutLedger;
   /** States that came back and were taken out of their session. */
   readonly #usedStates = new Set<string>();
   readonly #cookieValues = new Map<string, string>();
@@ -88,6 +90,8 @@ export class Ledger {
   constructor(scheduler: Scheduler, family: (id: string) => Family | undefined) {
     this.#scheduler = scheduler;
     this.#family = family;
+    const report = this.report.bind(this);
+    this.logouts = new LogoutLedger({ sealer: this.#sealer, scheduler, family, report });
   }
 
   report(check: string, message: string): void {
@@ -113,8 +117,9 @@ export class Ledger {
   // The store
 
   inserted(process: Process, key: string, stored: Stored | undefined): void {
-    const record = this.#open(key, stored);
     const before = this.sessions.get(key);
+    if (this.logouts.wrote(key, before, stored)) return;
+    const record = this.#open(key, stored);
     if (before !== undefined) {
       this.report("6 what is deleted stays deleted", `${before.name} exists again`);
     }
@@ -144,6 +149,7 @@ export class Ledger {
 
   replaced(process: Process, key: string, stored: Stored | undefined): void {
     const session = this.sessions.get(key);
+    if (session === undefined && this.logouts.wrote(key, session, stored)) return;
     if (session === undefined || !session.isAlive || stored === undefined) {
       this.report("6 what is deleted stays deleted", `a write to ${this.nameOf(key)} went through`);
       return;
@@ -170,6 +176,10 @@ export class Ledger {
 
   touched(key: string, stored: Stored | undefined): void {
     const session = this.sessions.get(key);
+    if (this.logouts.isNote(key, stored)) {
+      this.#scheduler.count("a stamp on a trace");
+      return;
+    }
     if (session === undefined || !session.isAlive || stored === undefined) {
       this.report("6 what is deleted stays deleted", `a stamp on ${this.nameOf(key)} went through`);
       return;
@@ -179,12 +189,18 @@ export class Ledger {
 
   deleted(key: string, removed: Stored | undefined): void {
     const session = this.sessions.get(key);
-    if (session === undefined || removed === undefined) return;
+    if (session === undefined || removed === undefined || this.logouts.isNote(key, removed)) return;
     const { actor } = this.#scheduler.current;
     session.isAlive = false;
     session.deletedBy = actor;
     session.deletedAt = this.#scheduler.stepsTaken;
     if (actor?.kind === "logout") session.endedBy ??= "logout";
+    this.logouts.deleted(session, actor);
+  }
+
+  listed(keys: string[]): string[] {
+    this.logouts.listed(keys.map((key) => this.sessions.get(key)));
+    return keys;
   }
 
   #stamped(session: Session, stored: Stored): void {

@@ -4,6 +4,7 @@ import type { Provider, SignIn, SpentRefresh } from "../../src/ports/provider.js
 import { epochSeconds, type EpochSeconds } from "../../src/clock.js";
 import { createBackOff, type BackOff } from "../../src/provider/endpoint-back-off.js";
 import type { Ledger } from "./ledger.js";
+import type { ProviderLogout } from "./provider-logouts.js";
 import type { Actor, Fault, Process, Scheduler } from "./scheduler.js";
 
 export const ISSUER = "https://idp.example";
@@ -14,6 +15,9 @@ export const TOKEN_LIFE = 3_600;
 export interface Family {
   readonly id: string;
   readonly user: string;
+  /** The provider's session in which the user signed in, and the ID token's `iat`. */
+  readonly sid: string;
+  readonly signedInAt: EpochSeconds;
   /** Who exchanged the code. */
   readonly createdBy: Actor | undefined;
   /** The refresh token that is good. */
@@ -29,8 +33,15 @@ export interface Family {
 
 interface Approval {
   readonly user: string;
+  readonly sid: string;
   readonly nonce: string;
   used: boolean;
+}
+
+export interface ProviderKind {
+  readonly rotates: boolean;
+  readonly endsGrant: boolean;
+  readonly namesSession: boolean;
 }
 
 /** What the scheduler's faults decide for all processes. */
@@ -60,20 +71,48 @@ export class ModelProvider {
   readonly #rotates: boolean;
   /** Revoking one token ends all that the user has with this client, as some providers do. */
   readonly #endsGrant: boolean;
+  /** ID tokens and logout tokens name the provider's session. */
+  readonly #namesSession: boolean;
+  /** How many sessions each user has ended at the provider. */
+  readonly #endedSessions = new Map<string, number>();
 
-  constructor(scheduler: Scheduler, ledger: Ledger, { rotates, endsGrant }: { rotates: boolean; endsGrant: boolean }) {
+  constructor(scheduler: Scheduler, ledger: Ledger, { rotates, endsGrant, namesSession }: ProviderKind) {
     this.#scheduler = scheduler;
     this.#ledger = ledger;
     this.#rotates = rotates;
     this.#endsGrant = endsGrant;
+    this.#namesSession = namesSession;
   }
 
   /** The user says yes. Gives the code. */
   approve(authorizationUrl: string, user: string): string {
     const nonce = new URL(authorizationUrl).searchParams.get("nonce") ?? "";
     const code = `code${String(this.#approvals.size + 1)}`;
-    this.#approvals.set(code, { user, nonce, used: false });
+    this.#approvals.set(code, { user, sid: this.#sidOf(user), nonce, used: false });
     return code;
+  }
+
+  /** The user's session at the provider ends. Gives the logout token, by `sid` or by `sub` alone. */
+  mintLogout(user: string, carrier: Actor): ProviderLogout {
+    const { tokens } = this.#ledger.logouts;
+    const bySid = this.#namesSession && this.#scheduler.random.chance(0.5);
+    const logout = {
+      text: `lt.${String(tokens.length + 1)}`,
+      issuer: ISSUER,
+      iat: epochSeconds(this.#scheduler.clock),
+      sub: user,
+      ...(bySid && { sid: this.#sidOf(user) }),
+      carrier,
+      isPosted: false,
+      isConfirmed: false,
+    };
+    tokens.push(logout);
+    this.#endedSessions.set(user, (this.#endedSessions.get(user) ?? 0) + 1);
+    return logout;
+  }
+
+  #sidOf(user: string): string {
+    return `${user}.${String(this.#endedSessions.get(user) ?? 0)}`;
   }
 
   /** The user takes the grant back at the provider itself. */
@@ -133,7 +172,17 @@ export class ModelProvider {
     return {
       facts: () => Promise.resolve({ issuer: ISSUER, sendsIss: false }),
       logoutUrl: () => Promise.resolve(undefined),
-      verifyLogoutToken: () => Promise.reject(new ProviderRefusedError("logout_token_format")),
+      verifyLogoutToken: (text) =>
+        call(
+          `keys for ${text}`,
+          () => {
+            const logout = ledger.logouts.tokens.find((minted) => minted.text === text);
+            if (logout === undefined) throw new ProviderRefusedError("logout_token_signature");
+            const { issuer, iat, sub, sid } = logout;
+            return { issuer, iat, ...(sub !== undefined && { sub }), ...(sid !== undefined && { sid }) };
+          },
+          { isAway: () => this.weather.jwksDown || this.weather.isDown },
+        ),
       authorizationUrl: ({ state, nonce, redirectUri }) =>
         call(
           "authorizationUrl",
@@ -157,6 +206,8 @@ export class ModelProvider {
               const family: Family = {
                 id: `f${String(this.families.size + 1)}`,
                 user: approval.user,
+                sid: approval.sid,
+                signedInAt: now(),
                 createdBy: scheduler.current.actor,
                 refreshGeneration: 0,
                 accessGeneration: 0,
@@ -284,7 +335,16 @@ export class ModelProvider {
   #claims(family: Family, generation: number): IdInfo {
     const { user } = family;
     const exp = family.expiries[generation] ?? 0;
-    return { iss: ISSUER, sub: user, aud: "client", email: `${user}@example.com`, name: user, exp, iat: exp - TOKEN_LIFE };
+    return {
+      iss: ISSUER,
+      sub: user,
+      aud: "client",
+      email: `${user}@example.com`,
+      name: user,
+      exp,
+      iat: exp - TOKEN_LIFE,
+      ...(this.#namesSession && { sid: family.sid }),
+    };
   }
 
   #fault(isAway: boolean): Fault {

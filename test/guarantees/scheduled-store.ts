@@ -82,8 +82,8 @@ export class ScheduledStore {
           ledger.deleted(key, removed);
           return copyOf(removed);
         }),
-      listBySubject: (subject) => call("listBySubject", subject, () => store.listBySubject(subject)),
-      listBySid: (sid) => call("listBySid", sid, () => store.listBySid(sid)),
+      listBySubject: (subject) => call("listBySubject", subject, async () => ledger.listed(await store.listBySubject(subject))),
+      listBySid: (sid) => call("listBySid", sid, async () => ledger.listed(await store.listBySid(sid))),
     };
   }
 
