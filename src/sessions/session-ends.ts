@@ -8,8 +8,8 @@ import { judge, untilEnd, type EndReason, type PolicySettings, type SessionEnd }
 
 /** Milliseconds between two looks at the limits of the watched sessions. */
 const TICK = 1_000;
-/** Milliseconds between two looks at the watched sessions in the store, if the store tells nothing. */
-const POLL = 4_000;
+/** Milliseconds between two looks at the watched sessions in the store, if the store tells nothing. An end shows within two ticks more. */
+const POLL = 3_000;
 /** The same if the store tells of ends: only for a message that was lost. */
 const SAFETY_POLL = 60_000;
 /** Sessions that are read together. */
@@ -31,6 +31,8 @@ interface Watched<Target> {
   readonly listeners: Set<(reason: SessionEnd) => void>;
   /** When a limit may end the session. */
   dueAt: EpochSeconds;
+  /** A look found neither the session nor its trace. */
+  isGone?: boolean;
 }
 
 export interface SessionEndsOptions<Target> {
@@ -150,9 +152,12 @@ export class SessionEnds<Target> {
     entries.forEach(([key, watched], index) => {
       const looked = found[index];
       if (looked === undefined || this.#watched.get(key) !== watched) return;
-      const { record, reason = told === "replaced" ? "replaced" : "logout" } = looked;
+      const { record, reason } = looked;
       if (record === undefined) {
-        this.#fire(key, reason);
+        // The trace is written after the delete, so the next tick looks for it once more. A told end has left its trace already.
+        const isFinal = reason !== undefined || told !== undefined || watched.isGone === true;
+        if (isFinal) this.#fire(key, reason ?? (told === "replaced" ? "replaced" : "logout"));
+        else Object.assign(watched, { isGone: true, dueAt: 0 });
         return;
       }
       const verdict = judge(record, policy, now);

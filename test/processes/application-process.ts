@@ -25,6 +25,8 @@ export interface AskOptions {
   readonly cookie?: string;
   /** As a browser that follows a link. */
   readonly navigates?: boolean;
+  /** Posts these fields. */
+  readonly form?: URLSearchParams;
   /** The user goes away. */
   readonly signal?: AbortSignal;
 }
@@ -76,11 +78,17 @@ export class ApplicationProcess {
   }
 
   /** One request. Rejects with the connection's error when there is no answer. */
-  async ask(target: string, { cookie, navigates = false, signal }: AskOptions = {}): Promise<Answer> {
-    const headers = { host: "app.example", accept: navigates ? "text/html" : "application/json", ...(cookie !== undefined && { cookie }) };
+  async ask(target: string, { cookie, navigates = false, form, signal }: AskOptions = {}): Promise<Answer> {
+    const headers = {
+      host: "app.example",
+      accept: navigates ? "text/html" : "application/json",
+      ...(cookie !== undefined && { cookie }),
+      ...(form && { "content-type": "application/x-www-form-urlencoded" }),
+    };
+    const method = form === undefined ? "GET" : "POST";
     const answer = await new Promise<Answer>((resolve, reject) => {
       const outgoing = httpRequest(
-        { host: "127.0.0.1", port: this.port, path: target, agent: this.#agent, headers, ...(signal && { signal }) },
+        { host: "127.0.0.1", port: this.port, path: target, method, agent: this.#agent, headers, ...(signal && { signal }) },
         (message) => {
           answerOf(message).then(resolve, reject);
         },
@@ -88,7 +96,7 @@ export class ApplicationProcess {
       outgoing.on("error", (error) => {
         this.#noAnswer(error, outgoing.reusedSocket).then(reject, reject);
       });
-      outgoing.end();
+      outgoing.end(form?.toString());
     });
     this.#tally.requests += 1;
     if (answer.status === 200 && answer.text.includes('"authenticated":true')) this.#tally.signedIn += 1;

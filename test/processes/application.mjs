@@ -38,6 +38,7 @@ const auth = idpAuth({
   baseUrl: "http://app.example",
   store: dyingStore(store, options.death),
   clock,
+  backchannelLogout: true,
   // A refresh goes on when its user has left; what it asks the provider says that it is still there.
   fetch: (input, init) => work.during(() => fetch(input, init)),
 });
@@ -54,6 +55,16 @@ app.get("/guarded", auth.idpRequired, async (request, response) => {
   const [user, credentials] = [await auth.getUser(request), await auth.getCredentials(request)];
   response.json({ authenticated: user !== null, user, token: credentials?.token });
 });
+
+let openConnections = 0;
+/** A connection that stays open until the session ends. Says why it ended. */
+app.get("/until-ended", (request, response) => {
+  const ended = auth.whenEnded(request);
+  openConnections += 1;
+  response.once("close", () => (openConnections -= 1));
+  ended.addEventListener("abort", () => response.end(ended.reason.reason));
+});
+app.get("/open-connections", (_, response) => response.end(String(openConnections)));
 
 const server = app.listen(0, "127.0.0.1", () => {
   const address = server.address();

@@ -19,7 +19,7 @@ export async function openStore(options) {
     case "redis-cluster":
       return nodeRedisCluster(options.ports);
     case "postgres":
-      return postgres(options.url);
+      return postgres(options.url, options.listens);
   }
 }
 
@@ -88,17 +88,21 @@ async function nodeRedisCluster(ports) {
 
 /**
  * @param {string} url
+ * @param {boolean} listens whether the server tells of ended sessions, over a connection of its own
  * @returns {Promise<OpenStore>}
  */
-async function postgres(url) {
+async function postgres(url, listens) {
   const { default: pg } = await import("pg");
   const { postgresStore } = await import("idpauth/postgres");
   const pool = new pg.Pool({ connectionString: url, max: 8, connectionTimeoutMillis: CONNECT });
-  const store = postgresStore(pool);
+  const listen = listens ? new pg.Client({ connectionString: url }) : undefined;
+  await listen?.connect();
+  const store = postgresStore(pool, { ...(listen && { listen }) });
   await store.migrate();
   const close = async () => {
     await store.close();
     await pool.end();
+    await listen?.end();
   };
   return { store, close };
 }

@@ -19,6 +19,7 @@ const HOUR = 3_600;
 export class People {
   readonly #lives = new Map<string, TokenLife>();
   readonly #ownerOf = new Map<string, string>();
+  readonly #sids = new Map<string, string>();
   readonly #refreshTokens = new Map<string, string[]>();
   #count = 0;
 
@@ -30,7 +31,8 @@ export class People {
     };
     provider.tokenResponse = (answer) => {
       const [, claims = ""] = String(answer["id_token"]).split(".");
-      const { sub } = JSON.parse(Buffer.from(claims, "base64url").toString("utf8")) as { sub: string };
+      const { sub, sid = "" } = JSON.parse(Buffer.from(claims, "base64url").toString("utf8")) as { sub: string; sid?: string };
+      this.#sids.set(sub, sid);
       this.#ownerOf.set(String(answer["access_token"]), sub);
       const given = this.#refreshTokens.get(sub) ?? [];
       this.#refreshTokens.set(sub, [...given, String(answer["refresh_token"])]);
@@ -49,6 +51,11 @@ export class People {
   /** Whose access token this is. */
   ownerOf(accessToken: string): string | undefined {
     return this.#ownerOf.get(accessToken);
+  }
+
+  /** The provider's session in which this person signed in last. */
+  sidOf({ sub }: Pick<TestUser, "sub">): string {
+    return this.#sids.get(sub) ?? "";
   }
 
   /** Every refresh token that the provider gave this person, oldest first. */

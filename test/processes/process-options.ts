@@ -3,7 +3,7 @@ export type StoreOptions =
   | { readonly kind: "sqlite"; readonly path: string }
   | { readonly kind: "redis"; readonly client: "redis" | "ioredis"; readonly port: number }
   | { readonly kind: "redis-cluster"; readonly ports: readonly number[] }
-  | { readonly kind: "postgres"; readonly url: string };
+  | { readonly kind: "postgres"; readonly url: string; readonly listens: boolean };
 
 /** Where a process kills itself: around the n-th call of one kind that it makes of its store, counted from 1. */
 export interface Death {

@@ -7,6 +7,7 @@ import { logoutDuringRefresh, logoutSeenByAll } from "./scenarios/logout-wins.js
 import { oneRefresh } from "./scenarios/one-refresh.js";
 import { serverOutage, writerKilled } from "./scenarios/outage.js";
 import { ownIdentity } from "./scenarios/own-identity.js";
+import { providerLogoutSeenByAll } from "./scenarios/provider-logout.js";
 import { recordFormats } from "./scenarios/record-formats.js";
 import { rollingRestart } from "./scenarios/rolling-restart.js";
 import { Stage } from "./stage.js";
@@ -18,6 +19,7 @@ const SCENARIOS: readonly (readonly [name: string, play: Scenario])[] = [
   ["[R1] 4 processes x 125 requests, one refresh", oneRefresh],
   ["[R7] many people refresh at once, each stays who they are", ownIdentity],
   ["a logout is seen by all at once", logoutSeenByAll],
+  ["a logout at the provider is seen by all, and closes open connections", providerLogoutSeenByAll],
   ["[R5] a logout wins over a refresh elsewhere", logoutDuringRefresh],
   ["[S3] [S4] [R3] kill -9 of the refresher at each step", killedRefresher],
   ["[S4] kill -9 at each step of a callback and of a logout", killedDuringSignInOrOut],

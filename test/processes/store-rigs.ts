@@ -80,7 +80,7 @@ const postgres: StoreRig = {
   async start() {
     if ((await ensurePostgres()) === undefined) return undefined;
     const server = await startPostgres();
-    return { options: { kind: "postgres", url: server.url }, server, stop: () => server.stop() };
+    return { options: { kind: "postgres", url: server.url, listens: true }, server, stop: () => server.stop() };
   },
 };
 
@@ -97,7 +97,7 @@ const postgresBehindPgBouncer: StoreRig = {
     try {
       const pooler = await startPgBouncer(server);
       stops.unshift(() => pooler.stop());
-      return { options: { kind: "postgres", url: pooler.url }, server, stop };
+      return { options: { kind: "postgres", url: pooler.url, listens: false }, server, stop };
     } catch (error) {
       await stop();
       throw error;
