@@ -29,6 +29,7 @@ class Slot extends GivenObject {
 
 /**
  * Stores one value for each request, as long as the request exists. A WeakMap does the same, but costs more garbage collection.
+ * For adapters: no other code sees the value, and the request stays unchanged.
  */
 export class PerRequest<Value> {
   /** For frozen requests, because newer engines refuse to add a private field to them. */

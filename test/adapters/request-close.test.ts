@@ -1,8 +1,9 @@
 // How adapters tell that a request has ended: `FrameworkAdapter.onClose`.
 import { once } from "node:events";
-import type { Server } from "node:http";
+import { createServer, type Server } from "node:http";
 import { connect as connectHttp2, createServer as createHttp2Server } from "node:http2";
 import type { AddressInfo } from "node:net";
+import createFastify from "fastify";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { idpAuth as express } from "../../src/adapters/express/express.js";
 import { idpAuth as fastify } from "../../src/adapters/fastify/fastify.js";
@@ -11,7 +12,8 @@ import { idpAuth as hono } from "../../src/adapters/hono/hono.js";
 import { idpAuth as koa } from "../../src/adapters/koa/koa.js";
 import { idpAuth as node } from "../../src/adapters/node/node.js";
 import type { FrameworkAdapter } from "../../src/index.js";
-import { BARE, serveBare } from "./applications/bare.js";
+import { signedInAs } from "../../src/testing/index.js";
+import { BARE, serveBare, type Bare } from "./applications/bare.js";
 import { Connection } from "./applications/connection.js";
 
 const made = vi.hoisted(() => [] as FrameworkAdapter<never>[]);
@@ -30,6 +32,29 @@ const NAMES = Object.keys(BARE) as Name[];
 /** A `Request` alone does not tell that its response is complete; see "fetch" below. */
 const ON_NODE = NAMES.filter((name) => name !== "fetch");
 
+const OPTIONS = {
+  env: {
+    BASE_URL: "https://app.example",
+    IDP_ISSUER: "https://login.example",
+    IDP_CLIENT_ID: "client",
+    IDP_CLIENT_SECRET: "a client's secret",
+  },
+  secretKey: "a secret key of at least 32 bytes",
+  log: false,
+} as const;
+
+/** These frameworks' requests have no reference to their response. The adapter learns it when a request passes its listener or plugin. */
+const MOUNTED: Partial<Record<Name, () => Bare>> = {
+  "node:http": () => {
+    const auth = node(OPTIONS);
+    return { listener: async (...of) => auth.listener(await BARE["node:http"].listener(...of)) };
+  },
+  Fastify: () => {
+    const auth = fastify(OPTIONS);
+    return { listener: (handle, parsed) => BARE.Fastify.listener(handle, parsed, (app) => app.register(auth.plugin)) };
+  },
+};
+
 const GET = "GET / HTTP/1.1\r\nHost: app.example\r\n\r\n";
 const UPGRADE = "GET / HTTP/1.1\r\nHost: app.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
 
@@ -44,10 +69,11 @@ afterEach(() => {
 type OnClose = (raw: never, closed: () => void) => void;
 
 async function connected(name: Name, handle: (raw: never, onClose: OnClose) => Promise<string>, parsed = false) {
-  CREATE[name]();
+  const mounted = MOUNTED[name]?.();
+  if (mounted === undefined) CREATE[name]();
   const adapter = made.at(-1)!;
   const { server, port } = await serveBare(
-    BARE[name],
+    mounted ?? BARE[name],
     (raw) =>
       handle(raw, (of, closed) => {
         adapter.onClose?.(of, closed);
@@ -161,6 +187,53 @@ describe.each(NAMES)("%s", (name) => {
     respond.fire();
     await new Promise((resolve) => setImmediate(resolve));
     expect(ended.fire).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe.each(["node:http", "Fastify"] as const)("%s without the listener or the plugin", (name) => {
+  async function serve(isGuarded: boolean) {
+    const ended = signal();
+    const auth = name === "Fastify" ? fastify(OPTIONS) : node(OPTIONS);
+    const adapter = made.at(-1)!;
+    const watched = (raw: object) => {
+      adapter.onClose?.(raw as never, ended.fire);
+      return "done";
+    };
+    const server = createServer();
+    if ("plugin" in auth) {
+      const app = createFastify();
+      app.get("/", { preHandler: isGuarded ? [auth.idpRequired] : [] }, (request, reply) => reply.send(watched(request)));
+      await app.ready();
+      server.on("request", app.routing);
+    } else {
+      const guarded = auth.idpRequired((request, response) => response.end(watched(request)));
+      if (isGuarded) server.on("request", (request, response) => void guarded(request, response));
+      else server.on("request", (request, response) => response.end(watched(request)));
+    }
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const connection = new Connection((server.address() as AddressInfo).port);
+    open.push({ server, connection });
+    const cookie = await signedInAs(auth);
+    // When the second response arrives, the first one is complete.
+    for (let count = 0; count < 2; count += 1) {
+      connection.write(`GET / HTTP/1.1\r\nHost: app.example\r\nCookie: ${cookie}\r\n\r\n`);
+      expect((await connection.response()).text).toBe("done");
+    }
+    return { ended, connection };
+  }
+
+  it("tells that a guarded response is complete", async () => {
+    const { ended, connection } = await serve(true);
+    await expect.poll(() => ended.fire.mock.calls.length).toBe(2);
+    expect(connection.socket.destroyed).toBe(false);
+  });
+
+  it("tells only that the connection has closed if the route is not guarded", async () => {
+    const { ended, connection } = await serve(false);
+    expect(ended.fire).not.toHaveBeenCalled();
+    connection.end();
+    await ended.promise;
+    expect(ended.fire).toHaveBeenCalledTimes(2);
   });
 });
 

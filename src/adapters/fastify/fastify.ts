@@ -20,7 +20,7 @@ import {
 } from "../../index.js";
 import { endpoints, notEncapsulated, pathBelow } from "./endpoints.js";
 import { FastifyMessage, keepReplyPrivate, sendReply, type AnyFastifyReply, type AnyFastifyRequest } from "./message.js";
-import { onClose } from "../node/node.js";
+import { onClose, rememberResponse } from "../node/node.js";
 import { isRolling } from "./rolling.js";
 import { FastifySessions, sessionPluginOf } from "./session.js";
 
@@ -93,6 +93,7 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     sessions?.meet(request, reply);
     const handled = handle(request);
     if (handled === undefined) {
+      rememberReply(request, reply);
       done();
       return;
     }
@@ -135,6 +136,7 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
       sessions?.meet(request, reply);
       guard(request, route).then((blocked) => {
         if (blocked === undefined) {
+          rememberReply(request, reply);
           keepReplyPrivate(reply);
           done();
         } else turnAway(request as FastifyRequest, reply as FastifyReply, blocked).catch(done);
@@ -143,4 +145,8 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
   }
 
   return { ...auth, plugin: notEncapsulated(plugin), idpRequired: idpRequiredWith({}), idpRequiredWith };
+}
+
+function rememberReply(request: AnyFastifyRequest, reply: AnyFastifyReply): void {
+  rememberResponse(request.raw, (reply as FastifyReply).raw);
 }

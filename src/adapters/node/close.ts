@@ -1,32 +1,30 @@
 import type { IncomingMessage } from "node:http";
-import { onFirstClose, type Closable } from "../../index.js";
+import { onFirstClose, PerRequest, type Closable } from "../../index.js";
 import type { AnyRequest, AnyResponse } from "./message.js";
 
-/** Node's own reference to the response that a connection is sending. It is undocumented. Null: the connection is sending none. */
-interface Connection extends Closable {
-  readonly _httpMessage?: (Closable & { readonly req?: unknown }) | null;
+const responses = new PerRequest<AnyResponse>();
+
+/** Stores the response to a message for `onClose`. Node itself has no reference from a message to its response. */
+export function rememberResponse(message: AnyRequest, response: AnyResponse): void {
+  responses.set(message, response);
 }
 
 /**
  * Calls a function once when the response to a message is complete or the connection has closed; for an upgraded connection, when that
  * closes. If that has happened, it calls the function at once, asynchronously.
  *
- * @param known the response, if the framework knows it
+ * If the response is not known, only the close of the connection counts, which may serve further requests after this one.
+ *
+ * @param known the response. Default: the stored one; see `rememberResponse`
  */
-export function onClose(message: AnyRequest, closed: () => void, known?: AnyResponse): void {
-  const all = closables(message, known);
-  if (all.length > 0) onFirstClose(all, closed);
-  else queueMicrotask(closed);
+export function onClose(message: AnyRequest, closed: () => void, known = responses.get(message)): void {
+  onFirstClose(closables(message, known), closed);
 }
 
 /** The objects of which the first one to close ends the exchange. Not the message: it closes as soon as its body was read. */
 function closables(message: AnyRequest, known: AnyResponse | undefined): readonly Closable[] {
   if ("stream" in message) return [message.stream];
-  const socket: Connection = message.socket;
-  if ((message as IncomingMessage & { readonly upgrade?: boolean }).upgrade === true) return [socket];
-  if (known !== undefined) return [socket, known];
-  const { _httpMessage: sending } = socket;
-  if (sending === null) return [];
-  // If the reference is to the response to another message, only the end of the connection is certain.
-  return sending?.req === message ? [socket, sending] : [socket];
+  const { socket } = message;
+  const isUpgrade = (message as IncomingMessage & { readonly upgrade?: boolean }).upgrade === true;
+  return isUpgrade || known === undefined ? [socket] : [socket, known];
 }

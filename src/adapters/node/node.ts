@@ -8,13 +8,13 @@ import {
   type GuardRule,
   type IdpAuthOptions,
 } from "../../index.js";
-import { onClose } from "./close.js";
+import { onClose, rememberResponse } from "./close.js";
 import { respondToError } from "./error.js";
 import { NodeRequest, type AnyRequest, type AnyResponse } from "./message.js";
 import { keepPrivate } from "./private-response.js";
 import { writeReply } from "./reply.js";
 
-export { onClose } from "./close.js";
+export { onClose, rememberResponse } from "./close.js";
 export { NodeRequest, soleHost, type AnyRequest, type AnyResponse } from "./message.js";
 export { keepHeadPrivate, keepPrivate } from "./private-response.js";
 export { headerText, writeReply } from "./reply.js";
@@ -105,7 +105,10 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
 
   function handle(request: AnyRequest, response: AnyResponse): false | Promise<true> {
     const handled = replyTo(request);
-    if (handled === undefined) return false;
+    if (handled === undefined) {
+      rememberResponse(request, response);
+      return false;
+    }
     return handled.then((reply) => {
       writeReply(response, reply);
       return true;
@@ -127,6 +130,7 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
           });
           return undefined;
         }
+        rememberResponse(request, response);
         keepPrivate(response);
         return handler(request, response, ...rest);
       };

@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { bodyParser } from "@koa/bodyparser";
 import type express from "express";
-import Fastify from "fastify";
+import Fastify, { type FastifyInstance } from "fastify";
 import { Hono, type Context } from "hono";
 import Koa from "koa";
 import { EXPRESS } from "./express.js";
@@ -13,8 +13,11 @@ export type Handle = (raw: never) => Promise<string>;
 
 /** An application of a framework without idpauth, for tests of what an adapter makes of the framework's requests. */
 export interface Bare {
-  /** @param parsed whether a body parser runs before the handler */
-  listener(handle: Handle, parsed?: boolean): Promise<RequestListener>;
+  /**
+   * @param parsed whether a body parser runs before the handler
+   * @param mount registers idpauth in an application that takes plugins
+   */
+  listener(handle: Handle, parsed?: boolean, mount?: (app: FastifyInstance) => unknown): Promise<RequestListener>;
 }
 
 const FORM = "application/x-www-form-urlencoded";
@@ -48,8 +51,9 @@ const bareNode: Bare = {
 };
 
 const bareFastify: Bare = {
-  async listener(handle, parsed = false) {
+  async listener(handle, parsed = false, mount = () => undefined) {
     const app = Fastify();
+    await mount(app);
     if (parsed) {
       app.addContentTypeParser(FORM, { parseAs: "string" }, (_request, body, done) => {
         done(null, Object.fromEntries(new URLSearchParams(String(body))));
