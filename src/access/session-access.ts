@@ -94,7 +94,6 @@ export function createSessionAccess(options: SessionAccessOptions): SessionAcces
   /** Emits `ended` once per session and reason: only the request whose write succeeds emits it. */
   async function announceEnd(session: UserSession, record: SessionRecord, reason: EndReason): Promise<void> {
     if (record.idp_state.ended === reason) return;
-    session.reportEnd(reason);
     const at = now();
     try {
       const { changed } = await session.update((fresh) => {
@@ -102,7 +101,9 @@ export function createSessionAccess(options: SessionAccessOptions): SessionAcces
         const isFirst = verdict.kind === "ended" && verdict.reason === reason && fresh.idp_state.ended !== reason;
         return isFirst ? { ...fresh, idp_state: { ...fresh.idp_state, ended: reason } } : fresh;
       });
+      // Not before: a framework's copy of the record may be older than the user's last activity.
       if (!changed) return;
+      session.reportEnd(reason);
       events.emit("ended", { ...identityOf(record.id_info), reason });
       tasks.add(application.signedOut(reason, record));
     } catch (error) {
