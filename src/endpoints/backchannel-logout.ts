@@ -10,7 +10,7 @@ import type { SessionRequest } from "./session-request.js";
 /** The verified logout tokens that one process carries out at a time, and the milliseconds that a further one waits. Our decision. */
 const LOGOUTS = { limit: 20, patience: 2_000 };
 
-/** Failed logouts that are tried again at a time. Among them may be tokens that nobody could verify yet, which anyone can send. */
+/** Failed logouts that are tried again at a time: as many of verified tokens as of others, which anyone can send. */
 const MAX_RETRIES = 100;
 /** Milliseconds for which a failed logout is tried again, and the longest pause between two attempts. */
 const RETRY_FOR = 300_000;
@@ -22,7 +22,7 @@ const LONGEST_PAUSE = 30_000;
  */
 export function createBackchannelLogout(clock: Clock): (visit: SessionRequest, context: EndpointContext) => Promise<Reply> {
   const slots = new Slots({ ...LOGOUTS, reason: "logout_queue_full", clock });
-  let retries = 0;
+  const retries = { verified: 0, unverified: 0 };
 
   async function carryOut(token: string, known: LogoutToken | undefined, context: EndpointContext): Promise<void> {
     const logout = known ?? (await context.provider.verifyLogoutToken(token));
@@ -37,8 +37,9 @@ export function createBackchannelLogout(clock: Clock): (visit: SessionRequest, c
 
   /** Tries a failed logout again, in the background. */
   async function retry(token: string, known: LogoutToken | undefined, context: EndpointContext): Promise<void> {
-    if (retries >= MAX_RETRIES) return;
-    retries += 1;
+    const kind = known === undefined ? "unverified" : "verified";
+    if (retries[kind] >= MAX_RETRIES) return;
+    retries[kind] += 1;
     const until = clock.monotonic() + RETRY_FOR;
     try {
       for (let pause = 1_000; clock.monotonic() + pause <= until; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
@@ -51,7 +52,7 @@ export function createBackchannelLogout(clock: Clock): (visit: SessionRequest, c
         }
       }
     } finally {
-      retries -= 1;
+      retries[kind] -= 1;
     }
   }
 

@@ -177,6 +177,19 @@ describe("back-channel logout", () => {
     await expect.poll(() => user.isSignedIn()).toBe(false);
   });
 
+  it("is tried again although strangers' tokens are waiting, too", async () => {
+    await start();
+    const user = await signedIn();
+    const unknown = app.provider.logoutToken({ sub: "grace", header: { kid: "unknown" } });
+    for (let count = 0; count < 100; count += 1) await post(unknown);
+    store.isDown = true;
+    await logout({ sub: "ada" });
+    store.isDown = false;
+    await turns();
+    clock.advance(1_000);
+    await expect.poll(() => user.isSignedIn()).toBe(false);
+  });
+
   it("fires the signals of open connections, in this process and another", async () => {
     clock = new TestClock();
     const shared = memoryStore({ clock });
