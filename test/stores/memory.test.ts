@@ -293,3 +293,19 @@ describe("memory store: what it says of itself", () => {
     }).toThrow(TypeError);
   });
 });
+
+it("finds the sessions of a sid without a scan, because a front-channel logout is not authenticated", async () => {
+  const { clock, now } = stoppedClock();
+  const store = memoryStore({ clock });
+  const entry = (sid: string): Entry => ({ data: EMPTY_RECORD, expiresAt: now() + 60, subject: "ada", sid });
+  for (let count = 0; count < 5_000; count += 1) await store.insert(`key ${String(count)}`, entry("another"));
+  await store.insert("moved", entry("another"));
+  const version = (await store.get("moved"))?.version ?? "";
+  await store.replace("moved", entry("wanted"), version);
+  let turns = 0;
+  setImmediate(() => (turns += 1));
+  expect([await store.listBySid("wanted"), turns]).toEqual([["moved"], 0]);
+  await store.delete("moved");
+  expect(await store.listBySid("wanted")).toEqual([]);
+  expect(await store.listBySid("another")).toHaveLength(5_000);
+});

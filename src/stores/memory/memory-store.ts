@@ -57,6 +57,8 @@ class MemoryStore implements SessionStore {
   readonly #clock: Clock;
   readonly #maxSessions: number;
   readonly #slots = new Map<string, Slot>();
+  /** An index, because anyone can ask for a `sid` by front-channel logout. */
+  readonly #bySid = new Map<string, Set<Slot>>();
   readonly #signedIn = new ExpiryQueue();
   readonly #pending = new ExpiryQueue();
   readonly #ends = new EndsInProcess();
@@ -85,6 +87,7 @@ class MemoryStore implements SessionStore {
     const slot: Slot = { key, stored, order: this.#writes, position: 0 };
     this.#slots.set(key, slot);
     this.#queueOf(stored).add(slot);
+    this.#indexSid(slot);
     this.#scheduleSweep();
     return YES;
   }
@@ -94,8 +97,10 @@ class MemoryStore implements SessionStore {
     if (slot === undefined || slot.stored.version !== version) return NO;
     const { expiresAt, lastActive } = slot.stored;
     this.#queueOf(slot.stored).remove(slot);
+    this.#forgetSid(slot);
     slot.stored = this.#write(entry, Math.max(expiresAt, entry.expiresAt), later(lastActive, entry.lastActive));
     this.#queueOf(slot.stored).add(slot);
+    this.#indexSid(slot);
     return YES;
   }
 
@@ -120,11 +125,11 @@ class MemoryStore implements SessionStore {
   }
 
   listBySubject(subject: string): Promise<string[]> {
-    return this.#list("subject", subject);
+    return this.#listOf(subject);
   }
 
-  listBySid(sid: string): Promise<string[]> {
-    return this.#list("sid", sid);
+  async listBySid(sid: string): Promise<string[]> {
+    return [...(this.#bySid.get(sid) ?? [])].filter((slot) => !this.#isExpired(slot)).map(({ key }) => key);
   }
 
   async getMany(keys: readonly string[]): Promise<ReadonlyMap<string, Stored>> {
@@ -144,12 +149,12 @@ class MemoryStore implements SessionStore {
     return this.#ends.watch(watcher);
   }
 
-  /** Scans all entries in slices. An index would cost memory for every session, and lists are rare. */
-  async #list(field: "subject" | "sid", hash: string): Promise<string[]> {
+  /** Scans all entries in slices. An index would cost memory for every session, and only signed-in users ask. */
+  async #listOf(subject: string): Promise<string[]> {
     const keys: string[] = [];
     let looked = 0;
     for (const slot of this.#slots.values()) {
-      if (slot.stored[field] === hash && !this.#isExpired(slot)) keys.push(slot.key);
+      if (slot.stored.subject === subject && !this.#isExpired(slot)) keys.push(slot.key);
       looked += 1;
       if (looked % SLICE === 0) await nextTurn();
     }
@@ -177,9 +182,26 @@ class MemoryStore implements SessionStore {
   #remove(slot: Slot): void {
     this.#slots.delete(slot.key);
     this.#queueOf(slot.stored).remove(slot);
+    this.#forgetSid(slot);
     if (this.#slots.size > 0) return;
     this.#cancelSweep?.();
     this.#cancelSweep = undefined;
+  }
+
+  #indexSid(slot: Slot): void {
+    const { sid } = slot.stored;
+    if (sid === undefined) return;
+    const slots = this.#bySid.get(sid);
+    if (slots === undefined) this.#bySid.set(sid, new Set([slot]));
+    else slots.add(slot);
+  }
+
+  #forgetSid(slot: Slot): void {
+    const { sid } = slot.stored;
+    const slots = sid === undefined ? undefined : this.#bySid.get(sid);
+    if (sid === undefined || slots === undefined) return;
+    slots.delete(slot);
+    if (slots.size === 0) this.#bySid.delete(sid);
   }
 
   #firstExpired(): Slot | undefined {
