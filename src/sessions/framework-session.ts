@@ -52,7 +52,15 @@ export interface FrameworkSessions {
 export function createFrameworkSessions(options: FrameworkSessionsOptions): FrameworkSessions {
   const turns = new Turns();
   const look = (sessions: readonly SessionInFramework[]) =>
-    Promise.all(sessions.map(async (session) => ({ record: await session.look() })));
+    // A session that cannot be read must not hide the ends of the others.
+    Promise.all(
+      sessions.map((session) =>
+        session.look().then(
+          (record) => ({ record }),
+          () => undefined,
+        ),
+      ),
+    );
   const ends = new SessionEnds({ look, clock: options.clock, policy: options.policy });
   return { open: (session) => new SessionInFramework(session, options, turns, ends) };
 }

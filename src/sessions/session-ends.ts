@@ -23,8 +23,8 @@ export interface Looked {
   readonly reason?: EndReason | undefined;
 }
 
-/** Reads the newest state of several sessions, in their order. It rejects in an outage. */
-export type Look<Target> = (targets: readonly Target[]) => Promise<readonly Looked[]>;
+/** Reads the newest state of several sessions, in their order. Undefined: this one cannot be read now. It rejects in an outage. */
+export type Look<Target> = (targets: readonly Target[]) => Promise<readonly (Looked | undefined)[]>;
 
 interface Watched<Target> {
   readonly target: Target;
@@ -85,7 +85,16 @@ export class SessionEnds<Target> {
   /** Reports the end of a session in this process, and tells the other processes. */
   ended(key: string, reason: SessionEnd): void {
     this.#fire(key, reason);
-    this.#options.store?.announceEnd?.(key, reason).catch(() => undefined);
+    void this.#announce(key, reason);
+  }
+
+  /** Never rejects: the session has ended, whether a store can tell of it or not. */
+  async #announce(key: string, reason: SessionEnd): Promise<void> {
+    try {
+      await this.#options.store?.announceEnd?.(key, reason);
+    } catch {
+      // The other processes poll.
+    }
   }
 
   #fire(key: string, reason: SessionEnd): void {

@@ -317,3 +317,21 @@ describe("[SM-7] the application's own keys at a sign-in", () => {
     for (const key of ["credentials", "id_info", "idp_state"]) expect(Object.getPrototypeOf(request.data[key])).toBe(Object.prototype);
   });
 });
+
+it("a watched session that cannot be read does not hide the ends of the others", async () => {
+  const [clock, middleware, told] = [new TestClock(), new Middleware(), [] as string[]];
+  const sessions = createFrameworkSessions({
+    clock,
+    policy: { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: null },
+    names: NAMES,
+    client: { issuer: "i", clientId: "c" },
+    debug: false,
+  });
+  const broken = middleware.request("broken");
+  broken.load = () => Promise.reject(new Error("The stored session is no JSON."));
+  for (const request of [broken, middleware.request("gone")]) {
+    sessions.open(request).watchEnd((reason) => told.push(`${request.id}: ${reason}`));
+  }
+  await clock.advanceAsync(1_000);
+  expect(told).toEqual(["gone: logout"]);
+});

@@ -94,6 +94,18 @@ describe("the watched sessions of a process", () => {
     expect(announced).toEqual(["elsewhere: replaced"]);
   });
 
+  it("end a session although the store's announcement throws", () => {
+    const store = {
+      announceEnd: (): Promise<void> => {
+        throw new Error("not connected");
+      },
+    };
+    const ends = new SessionEnds({ look, clock, policy: NO_LIMITS, store });
+    watch(ends, "a");
+    ends.ended("a", "logout");
+    expect(told).toEqual(["a: logout"]);
+  });
+
   it("find an end between the read and the watch within two ticks", async () => {
     watch(polled(), "gone");
     await clock.advanceAsync(2 * TICK);
