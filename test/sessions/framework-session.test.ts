@@ -332,6 +332,6 @@ it("a watched session that cannot be read does not hide the ends of the others",
   for (const request of [broken, middleware.request("gone")]) {
     sessions.open(request).watchEnd((reason) => told.push(`${request.id}: ${reason}`));
   }
-  await clock.advanceAsync(1_000);
+  await clock.advanceAsync(2_000);
   expect(told).toEqual(["gone: logout"]);
 });
