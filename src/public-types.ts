@@ -151,10 +151,12 @@ export interface Accessors<
   /**
    * A signal for connections that stay open, such as event streams and WebSockets. It aborts when the session of this request ends, here or
    * in another process: by a logout, by the provider, by a session limit, or because a new sign-in replaced it. Its `reason` is a
-   * `SessionEndedError`, whose `reason` says why. Without a session it aborts at once.
+   * `SessionEndedError`, whose `reason` says why. Without a session it aborts as soon as the store has responded.
    *
    * It arrives within a second where the store tells of ends (memory, Redis, PostgreSQL with `listen`), elsewhere within five. It counts
    * as no activity, and an outage never aborts it. It is released when the request closes.
+   *
+   * @throws SessionMissingError with `session: "host"`: the request has no session middleware
    */
   whenEnded(raw: FrameworkRequest): AbortSignal;
   /**

@@ -7,9 +7,9 @@ import { SessionEndedError } from "./session-ended-error.js";
 const RETRY = 2_000;
 
 /**
- * Returns a signal that aborts when the session ends. Without a session it aborts at once.
+ * Returns a signal that aborts when the session ends. Without a session it aborts as soon as the store has responded.
  *
- * @param open opens the session of the request anew
+ * @param open opens the session of the request anew; what it throws, this throws
  * @param onClose gets a function to call when the request closes; the signal is released then
  */
 export function whenEnded(
@@ -25,24 +25,24 @@ export function whenEnded(
     if (!isClosed) controller.abort(new SessionEndedError(reason));
     isClosed = true;
   };
-  const begin = async () => {
-    const session = open();
+  const begin = async (opened: UserSession | undefined) => {
+    const session = opened ?? open();
     const record = await session.read();
     if (isClosed) return;
     const verdict = judge(record, policy, epochSeconds(clock));
     if (verdict.kind !== "ended") release = session.watchEnd(end);
     else end(record === undefined ? (session.endedBy ?? verdict.reason) : verdict.reason);
   };
-  const attempt = () => {
-    begin().catch(() => {
+  const attempt = (opened?: UserSession) => {
+    begin(opened).catch(() => {
       // An outage ends no session.
-      if (!isClosed) release = clock.timer(RETRY, attempt);
+      if (!isClosed) release = clock.timer(RETRY, () => attempt());
     });
   };
+  attempt(open());
   onClose(() => {
     isClosed = true;
     release?.();
   });
-  attempt();
   return controller.signal;
 }
