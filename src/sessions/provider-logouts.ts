@@ -99,13 +99,19 @@ export function createProviderLogouts(options: ProviderLogoutsOptions): Provider
         // Another application's client may share the store. What cannot be read is ended.
         return (summary?.clientId ?? client.clientId) === client.clientId && isNotNewer(summary?.signedInIat, iat);
       };
-      if (sid !== undefined) {
-        await remember(sealer.logoutKeys(client, "sid", sid)[0], iat);
-        return endListed(withSid(sid), isConcerned);
-      }
       const subject = sub ?? "";
-      await remember(sealer.logoutKeys({ ...client, issuer }, "sub", subject)[0], iat);
-      return endListed(() => keysUnder(sealer.subjectHashes(issuer, subject), (hash) => store.listBySubject(hash)), isConcerned);
+      const ofSubject = () => keysUnder(sealer.subjectHashes(issuer, subject), (hash) => store.listBySubject(hash));
+      const list = sid === undefined ? ofSubject : withSid(sid);
+      const [key] = sid === undefined ? sealer.logoutKeys({ ...client, issuer }, "sub", subject) : sealer.logoutKeys(client, "sid", sid);
+      const isRemembered = await remember(key, iat).then(
+        () => true,
+        () => false,
+      );
+      const ended = await endListed(list, isConcerned);
+      if (isRemembered) return ended;
+      // A full store refused to remember. Now it has room.
+      await remember(key, iat);
+      return ended + (await endListed(list, isConcerned));
     },
     endSid: (sid) => endListed(withSid(sid), () => true),
     async hasEnded(claims) {

@@ -177,6 +177,17 @@ describe("back-channel logout", () => {
     await expect.poll(() => user.isSignedIn()).toBe(false);
   });
 
+  it("ends the session although the memory store is full of sessions", async () => {
+    clock = new TestClock();
+    const full = memoryStore({ clock, maxSessions: 5 });
+    app = await startApplication({ clock, store: full, backchannelLogout: true });
+    const user = await signedIn();
+    const entry = { data: new Uint8Array(1), subject: "another", expiresAt: clock.now() / 1000 + 3_600 };
+    for (const key of ["1", "2", "3", "4"]) await full.insert(key, entry);
+    expect((await logout({ sub: "ada" })).status).toBe(200);
+    expect(await user.isSignedIn()).toBe(false);
+  });
+
   it("is tried again although strangers' tokens are waiting, too", async () => {
     await start();
     const user = await signedIn();
