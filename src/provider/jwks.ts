@@ -67,7 +67,8 @@ export function createJwks({ uri, issuer, backchannel, backOff, clock, events }:
   // Fetches are counted, since two of them may have the same time.
   let fetches = 0;
 
-  const fetchNow = oneAtATime(async () => {
+  /** @param isAsked whether a failure counts: a stranger's token must not delay the fetch of a sign-in */
+  async function load(isAsked: boolean): Promise<KeySet> {
     const address = await uri();
     if (backOff.secondsLeft() > 0) throw new ProviderUnavailableError("jwks", { retryAfter: backOff.secondsLeft() });
     const requestedAt = clock.monotonic();
@@ -77,16 +78,23 @@ export function createJwks({ uri, issuer, backchannel, backOff, clock, events }:
       response = await backchannel.send(address, { method: "GET", headers: { accept: "application/json, application/jwk-set+json" } });
       const keys = usableKeys(response);
       backOff.succeeded();
-      cached = new KeySet(keys, requestedAt, fetchNumber);
+      const fetched = new KeySet(keys, requestedAt, fetchNumber);
+      // Two fetches may run at once, and the older one may end last.
+      if (cached === undefined || cached.fetchNumber < fetchNumber) cached = fetched;
       return cached;
     } catch (error) {
       if (!(error instanceof ProviderUnavailableError)) throw error;
-      const retryAfter = backOff.failed(requestedAt, { retryAfter: response?.headers.get("retry-after") });
+      const retryAfter = isAsked
+        ? backOff.failed(requestedAt, { retryAfter: response?.headers.get("retry-after") })
+        : FORCED_INTERVAL / 1000;
       const duration = clock.monotonic() - requestedAt;
       events.emit("outage", { issuer, side: "provider", endpoint: "jwks", reason: error.reason, duration });
       throw new ProviderUnavailableError("jwks", { retryAfter, cause: error.cause });
     }
-  });
+  }
+
+  const fetchNow = oneAtATime(() => load(true));
+  const fetchUnasked = oneAtATime(() => load(false));
 
   /** Returns the keys in the cache, refreshed in the background, or fetches them. */
   async function current(): Promise<KeySet> {
@@ -141,7 +149,7 @@ export function createJwks({ uri, issuer, backchannel, backOff, clock, events }:
     const now = clock.monotonic();
     if (judgement === "unknown_key" && now - unaskedAt >= FORCED_INTERVAL) {
       unaskedAt = now;
-      judgement = await (await fetchNow()).judge(token, header, keyFits);
+      judgement = await (await fetchUnasked()).judge(token, header, keyFits);
     }
     if (judgement === "unknown_key") throw new ProviderUnavailableError("jwks", { retryAfter: FORCED_INTERVAL / 1000 });
     return judgement === "verified";

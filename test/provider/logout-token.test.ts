@@ -82,4 +82,14 @@ describe("a logout token", () => {
     provider.assertReadyToExchange();
     provider.assertReadyToRefresh("session");
   });
+
+  it("a stranger's token whose fetch of keys fails delays no sign-in with a new key", async () => {
+    rig = await startRig();
+    await rig.exchange();
+    rig.idp.fault("jwks", { kind: "status", status: 500, times: 1 });
+    const token = rig.idp.logoutToken({ sub: "ada", header: { kid: "unknown" } });
+    await expect(rig.provider.verifyLogoutToken(token)).rejects.toBeInstanceOf(ProviderUnavailableError);
+    await rig.idp.rotateKeys({ keepOld: false });
+    expect((await rig.exchange()).idInfo.sub).toBe("ada-1815");
+  });
 });
