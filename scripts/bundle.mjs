@@ -16,7 +16,7 @@ const EXTERNAL = /^(?:@|[a-z](?!:[\\/]))/;
  * @type {readonly (readonly [name: string, modules: RegExp])[]}
  */
 const CHUNKS = [
-  ["base", /^(?:clock|errors|ports\/)/],
+  ["base", /^(?:clock|error|ports\/)/],
   ["record", /^record\//],
   ["http", /^http\//],
   ["config", /^config\//],

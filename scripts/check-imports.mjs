@@ -30,7 +30,8 @@ const BASE = ["src/clock.ts", "src/errors.ts", "src/http", "src/ports", "src/rec
 export const RULES = {
   // What every other folder may import, in this order: each imports only those before it.
   "src/clock.ts": { folders: [], packages: [], builtins: false },
-  "src/errors.ts": { folders: [], packages: [], builtins: false },
+  "src/error-table.ts": { folders: [], packages: [], builtins: false },
+  "src/errors.ts": { folders: ["src/error-table.ts"], packages: [], builtins: false },
   "src/http": { folders: ["src/errors.ts"], packages: [], builtins: false },
   "src/record": { folders: ["src/clock.ts", "src/ports"], packages: [], builtins: false },
   "src/ports": { folders: ["src/clock.ts", "src/record"], packages: [], builtins: false },

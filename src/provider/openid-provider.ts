@@ -16,8 +16,8 @@ import type {
 import { credentialsToDict } from "../record/credentials.js";
 import type { IdInfo } from "../record/identity.js";
 import type { SessionRecord } from "../record/record.js";
-import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
-import { tokensOf, type TokenResponse } from "./token-responses.js";
+import { epochSeconds, type Clock } from "../clock.js";
+import { expiryOf, tokensOf, type TokenResponse } from "./token-responses.js";
 import { createBackOff } from "./endpoint-back-off.js";
 import { BestEffortEndpoint } from "./best-effort-endpoint.js";
 import { createBackchannel } from "./transport.js";
@@ -297,8 +297,4 @@ class OpenIdProvider implements Provider {
         "IDP_SESSION_AUTO_REFRESH is on, but the provider does not announce the scope offline_access. You might not get a refresh token.",
     });
   }
-}
-
-function expiryOf(receivedAt: EpochSeconds, expiresIn: number | undefined): EpochSeconds | undefined {
-  return expiresIn === undefined ? undefined : Math.floor(receivedAt + expiresIn);
 }

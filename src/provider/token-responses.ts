@@ -1,3 +1,4 @@
+import type { EpochSeconds } from "../clock.js";
 import { isObject, isTooDeep } from "../record/json.js";
 import type { ProviderResponse } from "./transport.js";
 
@@ -107,4 +108,9 @@ function isMissing(value: unknown): boolean {
 
 function text(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** Returns when a token expires that was received at this time. @param expiresIn seconds */
+export function expiryOf(receivedAt: EpochSeconds, expiresIn: number | undefined): EpochSeconds | undefined {
+  return expiresIn === undefined ? undefined : Math.floor(receivedAt + expiresIn);
 }

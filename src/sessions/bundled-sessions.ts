@@ -210,12 +210,7 @@ class BundledSession implements UserSession {
     return this.#touch(handle, found, stamp, isRenewed ? fullLife : undefined);
   }
 
-  async #touch(
-    handle: Handle,
-    { record, stored }: Found,
-    stamp: EpochSeconds | null,
-    renewedUntil: EpochSeconds | undefined,
-  ): Promise<void> {
+  async #touch(handle: Handle, { record, stored }: Found, stamp: EpochSeconds | null, renewedUntil?: EpochSeconds): Promise<void> {
     const expiresAt = renewedUntil ?? stored.expiresAt;
     if (!(await this.#parts.store.touch(handle.key, stamp, expiresAt))) return;
     this.#found = { record, stored: { ...stored, expiresAt, ...(stamp !== null && { lastActive: stamp }) } };
