@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
 import type { IdpAuthOptions, IdpRequest, SessionStore } from "idpauth";
 import type { AccessConfiguration, DemoConfiguration, Environment } from "./configuration.js";
 import { deviceName } from "./device-name.js";
@@ -11,7 +12,7 @@ export interface DemoSetup {
   readonly env: Environment;
   /** Undefined: the package chooses the store, or the framework keeps the sessions. */
   readonly store: SessionStore | undefined;
-  /** Fires when the process is about to end: event streams end then. */
+  /** Fires when the process is about to end: event streams and WebSockets end then. */
   readonly closing?: AbortSignal;
 }
 
@@ -21,6 +22,8 @@ export type Listener = (request: IncomingMessage, response: ServerResponse) => u
 /** The demo as an application of one framework. */
 export interface DemoApplication {
   readonly listener: Listener;
+  /** Responds to a request for a WebSocket. Undefined: `listener` does. */
+  readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   /** Resolves when no work needs the store or the provider any more. Call it after the server is closed. */
   idle(): Promise<void>;
 }

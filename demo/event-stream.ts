@@ -18,20 +18,40 @@ export async function* events(ended: AbortSignal, closing: AbortSignal | undefin
   }
 }
 
-/** Served as /stream.js. It shows the state of the event stream in the element with the id `stream`. */
-export const STREAM_SCRIPT = `"use strict";
+/**
+ * Returns the script /stream.js. It shows the state of the event stream and of the WebSocket in the elements with these ids.
+ *
+ * @param hasSocket whether the framework has a WebSocket at /ws
+ */
+export function streamScript(hasSocket: boolean): string {
+  return `"use strict";
 {
-  const show = (text) => {
-    document.getElementById("stream").textContent = text;
+  const show = (id, text) => {
+    document.getElementById(id).textContent = text;
   };
   const source = new EventSource("/api/stream");
-  source.addEventListener("tick", ({ data }) => show("Event stream: open, tick " + data + "."));
+  source.addEventListener("tick", ({ data }) => show("stream", "Event stream: open, tick " + data + "."));
   source.addEventListener("ended", ({ data }) => {
     source.close();
-    show("Event stream: closed, because the session has ended (" + data + ").");
+    show("stream", "Event stream: closed, because the session has ended (" + data + ").");
   });
   source.addEventListener("error", () => {
-    show(source.readyState === EventSource.CLOSED ? "Event stream: refused." : "Event stream: connecting.");
+    show("stream", source.readyState === EventSource.CLOSED ? "Event stream: refused." : "Event stream: connecting.");
   });
+${hasSocket ? SOCKET_SCRIPT : ""}}
+`;
 }
+
+/** If the event stream opens, a session exists. So the WebSocket opens then, also after the server has started again. */
+const SOCKET_SCRIPT = `
+  let socket;
+  source.addEventListener("open", () => {
+    if (socket !== undefined && socket.readyState !== WebSocket.CLOSED) return;
+    socket = new WebSocket(location.origin.replace(/^http/, "ws") + "/ws");
+    socket.addEventListener("open", () => show("socket", "WebSocket: connected."));
+    socket.addEventListener("close", ({ code, reason }) => {
+      const why = code === 4401 ? ", because the session has ended (" + reason + ")." : " (code " + code + ").";
+      show("socket", "WebSocket: closed" + why);
+    });
+  });
 `;

@@ -1,11 +1,12 @@
 import { pipeline } from "node:stream";
-import express, { type ErrorRequestHandler, type Express, type Response } from "express";
+import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response } from "express";
 import session from "express-session";
 import { idpAuth, type ExpressIdpAuth } from "idpauth/express";
 import { errorAnswer, notFoundAnswer, type DemoAnswer } from "./answers.js";
 import { authOptions, sessionSecret, type DemoApplication, type DemoSetup } from "./application.js";
-import { demoRoutes } from "./routes.js";
+import { demoRoutes, demoSocket } from "./routes.js";
 import type { DemoData } from "./sign-in-hook.js";
+import { accept } from "./web-socket.js";
 
 /**
  * The demo as an Express application.
@@ -35,6 +36,19 @@ export function expressDemo(
       send(response, await answer(request));
     });
   }
+
+  const { path, guard, refusal, plainAnswer, opened } = demoSocket(setup, auth);
+  const checkOrigin: RequestHandler = ({ headers }, response, next) => {
+    const refused = refusal(headers);
+    if (refused === undefined) next();
+    else send(response, refused);
+  };
+  app.get(path, checkOrigin, auth.idpRequiredWith(guard), (request, response) => {
+    const accepted = accept(request, response, (socket) => {
+      opened(socket, request);
+    });
+    if (!accepted) send(response, plainAnswer());
+  });
 
   app.use((_request, response) => {
     send(response, notFoundAnswer());

@@ -1,11 +1,13 @@
 import { Readable } from "node:stream";
 import cookie from "@fastify/cookie";
 import session from "@fastify/session";
-import fastify, { type FastifyReply } from "fastify";
+import websocket from "@fastify/websocket";
+import fastify, { type FastifyReply, type preHandlerAsyncHookHandler } from "fastify";
 import { idpAuth } from "idpauth/fastify";
 import { errorAnswer, notFoundAnswer, type DemoAnswer } from "./answers.js";
 import { authOptions, sessionSecret, type DemoApplication, type DemoSetup } from "./application.js";
-import { demoRoutes } from "./routes.js";
+import { demoRoutes, demoSocket } from "./routes.js";
+import { SOCKET_OPTIONS } from "./web-socket.js";
 
 /**
  * The demo as a Fastify application.
@@ -29,6 +31,7 @@ export async function fastifyDemo(setup: DemoSetup): Promise<DemoApplication> {
     done(null);
   });
 
+  await app.register(websocket, { options: SOCKET_OPTIONS });
   const auth = idpAuth(authOptions(setup));
   await app.register(auth.plugin);
 
@@ -37,10 +40,29 @@ export async function fastifyDemo(setup: DemoSetup): Promise<DemoApplication> {
     app.route({ method, url: path, preHandler, handler: async (request, reply) => send(reply, await answer(request)) });
   }
 
+  const { path, guard, refusal, plainAnswer, opened } = demoSocket(setup, auth);
+  const checkOrigin: preHandlerAsyncHookHandler = async ({ headers }, reply) => {
+    const refused = refusal(headers);
+    return refused && send(reply, refused);
+  };
+  app.route({
+    method: "GET",
+    url: path,
+    preHandler: [checkOrigin, auth.idpRequiredWith(guard)],
+    handler: (_request, reply) => send(reply, plainAnswer()),
+    wsHandler: opened,
+  });
+
   app.setNotFoundHandler((_request, reply) => send(reply, notFoundAnswer()));
   app.setErrorHandler((error, _request, reply) => send(reply, errorAnswer(error)));
   await app.ready();
-  return { listener: app.routing, idle: () => auth.idle() };
+  return {
+    listener: app.routing,
+    upgrade(request, socket, head) {
+      app.server.emit("upgrade", request, socket, head);
+    },
+    idle: () => auth.idle(),
+  };
 }
 
 function send(reply: FastifyReply, { status, headers, body }: DemoAnswer): FastifyReply {

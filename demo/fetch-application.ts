@@ -16,7 +16,7 @@ export function fetchDemo(setup: DemoSetup): DemoApplication {
   auth.start();
 
   const routes = new Map(
-    demoRoutes(setup, auth).map(({ method, path, guard, answer }) => {
+    demoRoutes(setup, auth, false).map(({ method, path, guard, answer }) => {
       const answered = async (raw: Request) => answer(raw);
       // An error is answered inside the guard, which keeps every response about the user private.
       const handler = async (request: Request) => responseOf(await answered(request).catch(errorAnswer), request.method);

@@ -9,6 +9,7 @@ import { fleetPage, type FleetVisitor } from "./fleet-page.js";
 import { FLEET_SCRIPT } from "./fleet-script.js";
 import { closable, endOnSignal, isTaken, listen } from "./server.js";
 import { openSessions } from "./sessions.js";
+import { routeUpgrades } from "./web-socket.js";
 
 async function start(): Promise<void> {
   const { env } = process;
@@ -26,7 +27,7 @@ async function start(): Promise<void> {
     env,
     store: sessions.store,
   };
-  const { listener, idle } = expressDemo(setup, (routes, auth) => {
+  const application = expressDemo(setup, (routes, auth) => {
     // Shows whether this process responds, not whether its store does: all processes share the store.
     routes.get("/health", (_request, response) => {
       send(response, fileAnswer("text/plain; charset=utf-8", "ok", "no-store"));
@@ -55,14 +56,15 @@ async function start(): Promise<void> {
     });
   });
 
-  const server = createServer((request, response) => void listener(request, response));
+  const server = createServer((request, response) => void application.listener(request, response));
+  routeUpgrades(server, Promise.resolve(application));
   const closeServer = closable(server);
   await listen(server, Number(env["PORT"]));
   endOnSignal(async () => {
     closing.abort();
     await closeServer();
     // A refresh continues after its user has left: the token is spent, and the next one is not stored yet.
-    await idle();
+    await application.idle();
     await sessions.close();
   });
   // This process ends when its supervisor is killed.

@@ -21,6 +21,8 @@ defaults
   timeout client 30s
   timeout server 30s
   timeout http-request 10s
+  # For WebSockets. A user who only listens sends nothing.
+  timeout tunnel 1h
   errorfile 503 "${errorFile}"
 
 frontend visitors

@@ -1,10 +1,12 @@
-import { getRequestListener } from "@hono/node-server";
+import { createAdaptorServer, upgradeWebSocket } from "@hono/node-server";
 import { Hono } from "hono";
+import { WebSocketServer, type WebSocket } from "ws";
 import { idpAuth } from "idpauth/hono";
 import { errorAnswer, notFoundAnswer } from "./answers.js";
 import { responseOf } from "./fetch-response.js";
 import { authOptions, type DemoApplication, type DemoSetup } from "./application.js";
-import { demoRoutes } from "./routes.js";
+import { demoRoutes, demoSocket } from "./routes.js";
+import { SOCKET_OPTIONS } from "./web-socket.js";
 
 /**
  * The demo as a Hono application.
@@ -21,7 +23,34 @@ export function honoDemo(setup: DemoSetup): DemoApplication {
     app.on(method, path, async (c) => responseOf(await answer(c), c.req.method));
   }
 
+  const { path, guard, refusal, plainAnswer, opened } = demoSocket(setup, auth);
+  app.get(
+    path,
+    async (c, next) => {
+      const refused = refusal({ origin: c.req.header("origin"), host: c.req.header("host") });
+      if (refused !== undefined) return responseOf(refused);
+      await next();
+      return undefined;
+    },
+    auth.idpRequiredWith(guard),
+    upgradeWebSocket((c) => ({
+      onOpen(_event, { raw }) {
+        opened(raw as WebSocket, c);
+      },
+    })),
+    () => responseOf(plainAnswer()),
+  );
+
   app.notFound(() => responseOf(notFoundAnswer()));
   app.onError((error) => responseOf(errorAnswer(error)));
-  return { listener: getRequestListener(app.fetch), idle: () => auth.idle() };
+  // With exactOptionalPropertyTypes, the types of ws and @hono/node-server disagree.
+  const sockets = new WebSocketServer({ noServer: true, ...SOCKET_OPTIONS }) as never;
+  const server = createAdaptorServer({ fetch: app.fetch, websocket: { server: sockets } });
+  return {
+    listener: (request, response) => server.emit("request", request, response),
+    upgrade(request, socket, head) {
+      server.emit("upgrade", request, socket, head);
+    },
+    idle: () => auth.idle(),
+  };
 }

@@ -1,10 +1,11 @@
 import { Readable } from "node:stream";
 import Router from "@koa/router";
-import Koa, { type Context } from "koa";
+import Koa, { type Context, type Middleware } from "koa";
 import { idpAuth } from "idpauth/koa";
 import { errorAnswer, notFoundAnswer, type DemoAnswer } from "./answers.js";
 import { authOptions, type DemoApplication, type DemoSetup } from "./application.js";
-import { demoRoutes } from "./routes.js";
+import { demoRoutes, demoSocket } from "./routes.js";
+import { accept } from "./web-socket.js";
 
 /**
  * The demo as a Koa application.
@@ -31,6 +32,20 @@ export function koaDemo(setup: DemoSetup): DemoApplication {
       send(ctx, await answer(ctx));
     });
   }
+
+  const { path, guard, refusal, plainAnswer, opened } = demoSocket(setup, auth);
+  const checkOrigin: Middleware = async (ctx, next) => {
+    const refused = refusal(ctx.req.headers);
+    if (refused === undefined) await next();
+    else send(ctx, refused);
+  };
+  router.get(path, checkOrigin, auth.idpRequiredWith(guard), (ctx) => {
+    const accepted = accept(ctx.req, ctx.res, (socket) => {
+      opened(socket, ctx);
+    });
+    if (accepted) ctx.respond = false;
+    else send(ctx, plainAnswer());
+  });
   app.use(router.routes());
 
   app.use((ctx) => {

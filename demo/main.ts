@@ -14,10 +14,11 @@ import {
   type Environment,
 } from "./configuration.js";
 import { startEmbeddedProvider, type EmbeddedProvider } from "./embedded-provider.js";
-import type { DemoApplication, DemoSetup, Listener } from "./application.js";
+import type { DemoApplication, DemoSetup } from "./application.js";
 import { openKept } from "./kept.js";
 import { closable, endOnSignal, isTaken, listen } from "./server.js";
 import type { DemoState } from "./state.js";
+import { routeUpgrades } from "./web-socket.js";
 
 /** Loads only the chosen framework. */
 const HOSTS: Record<DemoConfiguration["host"], (setup: DemoSetup) => Promise<DemoApplication>> = {
@@ -39,11 +40,12 @@ async function start(): Promise<void> {
   const closeServer = closable(server);
   const address = await listen(server, configuration.port);
   const { port } = new URL(address);
-  let open: (listener: Listener) => void = () => {};
-  const ready = new Promise<Listener>((resolve) => {
+  let open: (application: DemoApplication) => void = () => {};
+  const ready = new Promise<DemoApplication>((resolve) => {
     open = resolve;
   });
-  server.on("request", (request, response) => void ready.then((listener) => listener(request, response)));
+  server.on("request", (request, response) => void ready.then(({ listener }) => listener(request, response)));
+  routeUpgrades(server, ready);
 
   const defaults = withDefaults(process.env, address, state.secrets.secretKey, cookieName);
   const provider = wantsEmbeddedProvider(process.env) ? await startProvider(configuration, state, defaults, Number(port)) : undefined;
@@ -53,13 +55,13 @@ async function start(): Promise<void> {
       : { ...defaults, IDP_ISSUER: provider.issuer, IDP_CLIENT_ID: provider.clientId, IDP_CLIENT_SECRET: provider.clientSecret };
 
   const closing = new AbortController();
-  const { listener, idle } = await HOSTS[configuration.host]({ configuration, env, store: sessions.store, closing: closing.signal });
-  open(listener);
+  const application = await HOSTS[configuration.host]({ configuration, env, store: sessions.store, closing: closing.signal });
+  open(application);
   endOnSignal(async () => {
     closing.abort();
     await closeServer();
     // A refresh continues after its user has left: the token is spent, and the next one is not stored yet.
-    await idle();
+    await application.idle();
     await provider?.close();
     await sessions.close();
     state.close();

@@ -3,7 +3,8 @@ import { pipeline } from "node:stream";
 import { idpAuth } from "idpauth/node";
 import { errorAnswer, notFoundAnswer, type DemoAnswer } from "./answers.js";
 import { authOptions, type DemoApplication, type DemoSetup } from "./application.js";
-import { demoRoutes } from "./routes.js";
+import { demoRoutes, demoSocket } from "./routes.js";
+import { accept } from "./web-socket.js";
 
 /**
  * The demo as a listener for node:http, without a framework.
@@ -13,7 +14,7 @@ import { demoRoutes } from "./routes.js";
 export function nodeDemo(setup: DemoSetup): DemoApplication {
   const auth = idpAuth(authOptions(setup));
 
-  const routes = new Map(
+  const routes = new Map<string, (request: IncomingMessage, response: ServerResponse) => Promise<unknown>>(
     demoRoutes(setup, auth).map(({ method, path, guard, answer }) => {
       const handler = async (request: IncomingMessage, response: ServerResponse) => {
         send(response, await answer(request));
@@ -21,6 +22,19 @@ export function nodeDemo(setup: DemoSetup): DemoApplication {
       return [`${method} ${path}`, guard === undefined ? handler : auth.idpRequiredWith(guard)(handler)];
     }),
   );
+
+  const { path, guard, refusal, plainAnswer, opened } = demoSocket(setup, auth);
+  const openSocket = auth.idpRequiredWith(guard)((request, response) => {
+    const accepted = accept(request, response, (socket) => {
+      opened(socket, request);
+    });
+    if (!accepted) send(response, plainAnswer());
+  });
+  routes.set(`GET ${path}`, async (request, response) => {
+    const refused = refusal(request.headers);
+    if (refused === undefined) await openSocket(request, response);
+    else send(response, refused);
+  });
 
   const listener = auth.listener(
     async (request, response) => {

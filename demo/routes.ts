@@ -2,11 +2,13 @@ import { hasClaim, type AdapterAuth, type GuardRule, type Session } from "idpaut
 import { fileAnswer, jsonAnswer, pageAnswer, streamAnswer, type DemoAnswer } from "./answers.js";
 import type { DemoSetup } from "./application.js";
 import { mountPath } from "./configuration.js";
-import { events, STREAM_SCRIPT } from "./event-stream.js";
+import { events, streamScript } from "./event-stream.js";
 import { adminPage, groupsOf, homePage, reportsPage, REPORTS, transferPage } from "./pages.js";
 import type { DemoData } from "./sign-in-hook.js";
 import { STYLE } from "./style.js";
 import { fetchUserinfo } from "./userinfo.js";
+import { serveSocket } from "./web-socket.js";
+import type { WebSocket } from "ws";
 
 /** The accessors of any adapter. */
 type Accessors<FrameworkRequest extends object> = Pick<
@@ -24,10 +26,52 @@ export interface DemoRoute<FrameworkRequest> {
   answer(request: FrameworkRequest): DemoAnswer | Promise<DemoAnswer>;
 }
 
-/** The routes of the demo, the same for every framework. */
+/** The WebSocket of the demo. Each framework checks the origin and runs its own guard before the handshake. */
+export interface DemoSocket<FrameworkRequest> extends Pick<DemoRoute<FrameworkRequest>, "path"> {
+  readonly guard: GuardRule<object, DemoData>;
+  /**
+   * Returns the response to a request of a foreign origin. Browsers send the session cookie with a WebSocket that a page of a sibling
+   * subdomain opens.
+   */
+  refusal(headers: { readonly origin?: string | undefined; readonly host?: string | undefined }): DemoAnswer | undefined;
+  /** Returns the response to a request that does not ask for a WebSocket. */
+  plainAnswer(): DemoAnswer;
+  opened(socket: WebSocket, request: FrameworkRequest): void;
+}
+
+export function demoSocket<FrameworkRequest extends object>(
+  { env, closing }: DemoSetup,
+  auth: Accessors<FrameworkRequest>,
+): DemoSocket<FrameworkRequest> {
+  const base = env["BASE_URL"]?.trim() ?? "";
+  return {
+    path: "/ws",
+    guard: {},
+    refusal({ origin = "", host }) {
+      // Without BASE_URL the demo works under each of its addresses.
+      const own = base === "" ? `http://${host ?? ""}` : base;
+      const isOwn = URL.canParse(own) && origin === new URL(own).origin;
+      return isOwn ? undefined : jsonAnswer(403, { error: "foreign_origin" });
+    },
+    plainAnswer() {
+      const answer = jsonAnswer(426, { error: "upgrade_required" });
+      return { ...answer, headers: { ...answer.headers, Upgrade: "websocket" } };
+    },
+    opened(socket, request) {
+      void serveSocket(socket, auth.whenEnded(request), closing);
+    },
+  };
+}
+
+/**
+ * Returns the routes of the demo, the same for every framework.
+ *
+ * @param hasSocket whether the framework has a WebSocket at /ws
+ */
 export function demoRoutes<FrameworkRequest extends object>(
   { env, closing, configuration: { maxAge } }: DemoSetup,
   auth: Accessors<FrameworkRequest>,
+  hasSocket = true,
 ): readonly DemoRoute<FrameworkRequest>[] {
   const mounted = mountPath(env);
   const signedIn = {};
@@ -121,7 +165,7 @@ export function demoRoutes<FrameworkRequest extends object>(
       method: "GET",
       path: "/stream.js",
       guard: undefined,
-      answer: () => fileAnswer("text/javascript; charset=utf-8", STREAM_SCRIPT, "no-cache"),
+      answer: () => fileAnswer("text/javascript; charset=utf-8", streamScript(hasSocket), "no-cache"),
     },
     {
       method: "GET",
