@@ -15,7 +15,7 @@ export function homePage(mountPath: string): string {
     <p>This page is public. The next three are behind <code>idpRequired</code>: open one, choose a person, and you come back to it.</p>
     <ul class="links">
       ${[
-        link("/reports", "Reports", "A page; it shows who is signed in."),
+        link("/reports", "Reports", "A page; it shows who is signed in, an event stream and a WebSocket."),
         link("/api/reports", "/api/reports", "The same as JSON; a script gets 401 instead of the way to the sign-in."),
         link("/api/stream", "/api/stream", "Events, until your session ends: end it at the provider and watch."),
         link("/api/userinfo", "/api/userinfo", "What the provider says about you, asked for with credentials.token."),

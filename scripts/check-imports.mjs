@@ -128,7 +128,7 @@ export const RULES = {
     packages: [
       ...packageEntries().map(({ name }) => name),
       ...["better-sqlite3", "express", "express-session", "@fastify/cookie", "@fastify/session", "@hono/node-server", "@koa/router"],
-      ...["fastify", "hono", "koa", "oidc-provider", "pg", "redis"],
+      ...["@fastify/websocket", "fastify", "hono", "koa", "oidc-provider", "pg", "redis", "ws"],
     ],
     builtins: true,
   },

@@ -267,6 +267,24 @@ describe("the demo with its embedded provider", () => {
     expect(reports.text).toContain("Signed in as Ada Lovelace");
   });
 
+  it.each<[string, Record<string, string>, number[]]>([
+    ["by default, without front-channel logout", {}, [400, 404, 302]],
+    [
+      "as the environment says",
+      { IDP_BACKCHANNEL_LOGOUT: "off", IDP_FRONTCHANNEL_LOGOUT: "on", IDP_SESSIONS_PAGE: "off" },
+      [404, 400, 404],
+    ],
+  ])("has the endpoints of logout %s", async (_, env, expected) => {
+    const browser = await start(env).browser();
+    const form = { "content-type": "application/x-www-form-urlencoded" };
+    const answers = [
+      await browser.get("/idpauth/backchannel-logout", { method: "POST", headers: form, body: "" }),
+      await browser.get("/idpauth/frontchannel-logout"),
+      await browser.navigate("/idpauth/sessions"),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual(expected);
+  });
+
   it("answers an address that leads nowhere with 404", async () => {
     expect((await (await start().browser()).navigate("/nowhere")).status).toBe(404);
   });
