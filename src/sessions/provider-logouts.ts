@@ -101,17 +101,22 @@ export function createProviderLogouts(options: ProviderLogoutsOptions): Provider
       };
       const subject = sub ?? "";
       const ofSubject = () => keysUnder(sealer.subjectHashes(issuer, subject), (hash) => store.listBySubject(hash));
-      const list = sid === undefined ? ofSubject : withSid(sid);
+      // A provider that did not send `sid` at the sign-in cannot have ended another session of the user alone.
+      const withoutSid = (key: string, stored: Stored) => stored.sid === undefined && isConcerned(key, stored);
+      const endConcerned = async () => {
+        if (sid === undefined) return endListed(ofSubject, isConcerned);
+        return (await endListed(withSid(sid), isConcerned)) + (sub === undefined ? 0 : await endListed(ofSubject, withoutSid));
+      };
       const [key] = sid === undefined ? sealer.logoutKeys({ ...client, issuer }, "sub", subject) : sealer.logoutKeys(client, "sid", sid);
       const isRemembered = await remember(key, iat).then(
         () => true,
         () => false,
       );
-      const ended = await endListed(list, isConcerned);
+      const ended = await endConcerned();
       if (isRemembered) return ended;
       // A full store refused to remember. Now it has room.
       await remember(key, iat);
-      return ended + (await endListed(list, isConcerned));
+      return ended + (await endConcerned());
     },
     endSid: (sid) => endListed(withSid(sid), () => true),
     async hasEnded(claims) {

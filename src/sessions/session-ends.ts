@@ -12,6 +12,8 @@ const TICK = 1_000;
 const POLL = 3_000;
 /** The same if the store tells of ends: only for a message that was lost. */
 const SAFETY_POLL = 60_000;
+/** Milliseconds after which a look that has not settled no longer keeps the next one waiting. Some session middleware never responds. */
+const LOOK_LIMIT = 30_000;
 /** Sessions that are read together. */
 const BATCH = 500;
 
@@ -57,6 +59,7 @@ export class SessionEnds<Target> {
   #isConnected = false;
   #pollAt = 0;
   #polling: Promise<void> | undefined;
+  #pollingSince = 0;
 
   constructor(options: SessionEndsOptions<Target>) {
     this.#options = options;
@@ -141,12 +144,16 @@ export class SessionEnds<Target> {
 
   #tick(): void {
     const { clock } = this.#options;
-    if (this.#polling !== undefined) return;
+    if (this.#polling !== undefined && clock.monotonic() - this.#pollingSince < LOOK_LIMIT) return;
     const isPoll = clock.monotonic() >= this.#pollAt;
     const now = epochSeconds(clock);
     const due = [...this.#watched].filter(([, { dueAt }]) => isPoll || dueAt <= now);
     if (isPoll) this.#pollAt = clock.monotonic() + (this.#isConnected ? SAFETY_POLL : POLL);
-    if (due.length > 0) this.#polling = this.#lookAtAll(due).finally(() => (this.#polling = undefined));
+    if (due.length === 0) return;
+    const polling = this.#lookAtAll(due).finally(() => {
+      if (this.#polling === polling) this.#polling = undefined;
+    });
+    [this.#polling, this.#pollingSince] = [polling, clock.monotonic()];
   }
 
   async #lookAtAll(entries: readonly (readonly [string, Watched<Target>])[]): Promise<void> {

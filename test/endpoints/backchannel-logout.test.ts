@@ -58,6 +58,19 @@ describe("back-channel logout", () => {
     expect(page.body).toContain("You were signed out by your organisation.");
   });
 
+  it("by sid and sub also ends the user's sessions whose ID token had no sid, and no other", async () => {
+    await start();
+    const other = await signedIn();
+    app.provider.signedIn.clear();
+    app.provider.settings.sid = "ignored";
+    const without = await signedIn();
+    app.provider.settings.sid = "supported";
+    app.provider.signedIn.clear();
+    const here = await signedIn();
+    expect((await logout({ sub: "ada", sid: await sidOf(here) })).status).toBe(200);
+    expect([await here.isSignedIn(), await without.isSignedIn(), await other.isSignedIn()]).toEqual([false, false, true]);
+  });
+
   it("by sub ends all sessions of that user", async () => {
     await start();
     const [one, two, other] = [await signedIn(), await signedIn(), await signedIn(GRACE)];

@@ -161,6 +161,22 @@ describe("the watched sessions of a process", () => {
     expect(told).toEqual(["a: logout"]);
   });
 
+  it("are looked at again after half a minute if a look never settles", async () => {
+    let never = true;
+    const stuck = new SessionEnds<string>({
+      look: (keys) => (never ? new Promise(() => undefined) : look(keys)),
+      clock,
+      policy: NO_LIMITS,
+    });
+    stuck.watch("a", "a", (reason) => told.push(`a: ${reason}`));
+    await clock.advanceAsync(10 * SECOND);
+    never = false;
+    await clock.advanceAsync(15 * SECOND);
+    expect(told).toEqual([]);
+    await clock.advanceAsync(15 * SECOND);
+    expect(told).toEqual(["a: logout"]);
+  });
+
   it("leave no timer and no subscription when the last watcher leaves, and start again with the next one", async () => {
     const ends = listening();
     const releases = [await watched(ends), watch(ends, "a"), watch(ends, signedIn("b"))];
