@@ -1,13 +1,14 @@
 // Measures speed and size; `npm run bench` builds first. Nothing here is asserted, because a busy machine would fail a good build.
 // Ratios come from interleaved rounds of one run. Do nothing else on the machine meanwhile.
 //
-//   node bench/run.mjs [--quick] [--only=probe,guard,hosts,sessions,refresh,imports,stores,loop,storm,abandoned,in-process] [--rounds=11] [--milliseconds=1500] [--connections=32]
+//   node bench/run.mjs [--quick] [--only=probe,guard,hosts,sessions,refresh,imports,stores,loop,storm,abandoned,ends,in-process] [--rounds=11] [--milliseconds=1500] [--connections=32]
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { cpus, loadavg } from "node:os";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
+import { ends } from "./cases/ends.mjs";
 import { guard } from "./cases/guard.mjs";
 import { hosts } from "./cases/frameworks.mjs";
 import { imports } from "./cases/imports.mjs";
@@ -22,7 +23,7 @@ import { stores } from "./cases/stores.mjs";
 import { startChild } from "./children.mjs";
 import { markdown } from "./report.mjs";
 
-const CASES = { probe, guard, hosts, sessions, refresh, imports, stores, loop, storm, abandoned, "in-process": inProcess };
+const CASES = { probe, guard, hosts, sessions, refresh, imports, stores, loop, storm, abandoned, ends, "in-process": inProcess };
 
 const { values: flags } = parseArgs({
   options: {
@@ -45,6 +46,9 @@ const settings = {
   stormSessions: flags.quick ? 1_000 : 10_000,
   sweptEntries: flags.quick ? 10_000 : 100_000,
   loopMilliseconds: flags.quick ? 1_000 : 5_000,
+  endedSessions: flags.quick ? 1_000 : 10_000,
+  ends: flags.quick ? 20 : 150,
+  heldSessions: flags.quick ? 500 : 5_000,
   abandonedLogins: flags.quick ? 5_000 : 100_000,
   sessionCounts: flags.quick ? [1_000, 10_000] : [1_000, 100_000, 1_000_000],
 };
