@@ -31,7 +31,7 @@ export function requestOf(c: Context): IdpRequest {
 export function closablesOf(c: Context): readonly Closable[] | undefined {
   const { incoming, outgoing } = ((c.env as unknown) ?? {}) as NodeBindings;
   if (incoming?.stream !== undefined) return [incoming.stream];
-  if (typeof incoming?.socket?.once !== "function") return undefined;
+  if (typeof incoming?.socket?.on !== "function") return undefined;
   if (incoming.upgrade === true || outgoing === undefined) return [incoming.socket];
   return [incoming.socket, outgoing];
 }
