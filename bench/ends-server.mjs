@@ -39,7 +39,7 @@ const stores = {
 };
 
 const store = await stores[kind]();
-const counts = { reads: 0, timers: 0, subscriptions: 0 };
+const counts = { ended: 0, reads: 0, timers: 0, subscriptions: 0 };
 for (const [name, counter, step] of [
   ["get", "reads", 1],
   ["getMany", "reads", 1],
@@ -87,6 +87,7 @@ const auth = idpAuth({
   baseUrl: "http://app.example",
   store,
 });
+auth.on("ended", () => (counts.ended += 1));
 const handle = auth.listener((_, response) => response.end());
 const server = createServer(handle).listen(0, "127.0.0.1");
 
@@ -133,7 +134,7 @@ serveCalls({
     const cookies = [];
     while (cookies.length < count) {
       const some = Array.from({ length: Math.min(50, count - cookies.length) }, () =>
-        signedInAs(auth, { claims: { ...(sub && { sub }), exp: Math.floor(Date.now() / 1000) + 86_400 } }),
+        signedInAs(auth, { ...(sub && { sub }), exp: Math.floor(Date.now() / 1000) + 86_400 }),
       );
       cookies.push(...(await Promise.all(some)));
     }
@@ -151,7 +152,7 @@ serveCalls({
     });
     const elapsed = performance.now() - started;
     const idle = await longestStop(() => pause(elapsed));
-    return { status: reply.status, text: await reply.text(), seconds: elapsed / 1000, stop, idle };
+    return { status: reply.status, text: await reply.text(), ended: counts.ended, seconds: elapsed / 1000, stop, idle };
   },
 
   /** Opens a connection that waits for the end of each session. */

@@ -33,6 +33,7 @@ async function logoutOfMany(kind, context) {
     await child.call("signIn", { count, sub });
     const measured = await child.call("backchannel", { token: context.provider.logoutToken({ sub }) });
     if (measured.status !== 200) throw new Error(`the logout was answered ${measured.status}: ${measured.text}`);
+    if (measured.ended !== count) throw new Error(`the logout ended ${measured.ended} of ${count} sessions`);
     const { seconds, stop, idle } = measured;
     const note = `${seconds.toFixed(2)} s in all; an idle process stops for ${idle.toFixed(1)} ms in the same time`;
     const row = numberRow(`${kind}: ${number(count)} sessions end by one logout: longest stop, ms`, stop, { atMost: 50 }, note);
