@@ -43,6 +43,8 @@ describe.skipIf(executablePath === undefined)("signing in, in a browser", () => 
       expect(await heading(tab)).toBe("You are signed in");
       await expectUsable(tab);
       await tab.getByRole("link", { name: "Sign out" }).click();
+      expect(await heading(tab)).toBe("Sign out at the provider too?");
+      await tab.getByRole("button", { name: "Sign out at the provider" }).click();
       expect(tab.url()).toBe(user.url("/idpauth/"));
       expect(await heading(tab)).toBe("You are signed out");
       await expectUsable(tab);

@@ -3,6 +3,9 @@ import { chromiumForTests } from "../support/chromium.js";
 import { useStage } from "./stage.js";
 import { expectUsable, heading } from "./test-user.js";
 
+/** Signing out here only, without the way through the provider. */
+const HERE = { IDP_LOGOUT_AT_PROVIDER: "off" };
+
 const executablePath = await chromiumForTests();
 
 describe.skipIf(executablePath === undefined)("signing out, in a browser", () => {
@@ -10,7 +13,7 @@ describe.skipIf(executablePath === undefined)("signing out, in a browser", () =>
 
   describe.each([{ DEMO_SESSIONS: "memory" }, { DEMO_SESSIONS: "host" }])("with %o", (env) => {
     it("[R11] the landing page says signed out, and the back button shows nothing of the visit", async () => {
-      const { user } = await stage.open(env);
+      const { user } = await stage.open({ ...env, ...HERE });
       const tab = await user.signIn("/idpauth/login/");
       await tab.goto(user.url("/reports"));
       await tab.getByRole("link", { name: "Sign out" }).click();
@@ -61,10 +64,23 @@ describe.skipIf(executablePath === undefined)("signing out, in a browser", () =>
   });
 
   it("leads where IDP_AUTH_LOGOUT_REDIRECT_URL says", async () => {
-    const { user } = await stage.open({ IDP_AUTH_LOGOUT_REDIRECT_URL: "/" });
+    const { user } = await stage.open({ ...HERE, IDP_AUTH_LOGOUT_REDIRECT_URL: "/" });
     const tab = await user.signIn("/reports");
     await tab.getByRole("link", { name: "Sign out" }).click();
     expect(tab.url()).toBe(user.url("/"));
+  });
+
+  it("at the provider too: its question, the landing page, and the next sign-in asks who it is", async () => {
+    const { user } = await stage.open();
+    const tab = await user.signIn("/reports");
+    await tab.getByRole("link", { name: "Sign out" }).click();
+    expect(await heading(tab)).toBe("Sign out at the provider too?");
+    await expectUsable(tab);
+    await tab.getByRole("button", { name: "Sign out at the provider" }).click();
+    expect(tab.url()).toBe(user.url("/idpauth/"));
+    expect(await heading(tab)).toBe("You are signed out");
+    await tab.goto(user.url("/reports"));
+    expect(await heading(tab)).toBe("Who is signing in?");
   });
 
   it("signing out while signed out is harmless", async () => {

@@ -14,6 +14,9 @@ interface AxeResult {
   readonly passes: readonly { readonly id: string }[];
 }
 
+const STATUS_LINES =
+  /^Failed to load resource: the server responded with a status of |^WebSocket connection to '[^']*' failed: HTTP Authentication failed/;
+
 /** A person with a browser profile of their own. What the browser complains about and whom it asks is written down. */
 export class TestUser {
   readonly context: BrowserContext;
@@ -29,9 +32,8 @@ export class TestUser {
     this.context = context;
     this.origin = origin;
     context.on("console", (message) => {
-      // The one line that Chromium writes for every page with an error status is no complaint about the page.
-      if (!message.text().startsWith("Failed to load resource: the server responded with a status of "))
-        this.complaints.push(message.text());
+      // The lines that Chromium writes for every response with an error status are no complaints about the page.
+      if (!STATUS_LINES.test(message.text())) this.complaints.push(message.text());
     });
     context.on("weberror", (error) => this.complaints.push(error.error().message));
     context.on("request", (request) => {
