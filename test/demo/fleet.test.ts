@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Browser } from "playwright-core";
-import { expectUsable, PEOPLE, TestUser } from "../browser/test-user.js";
+import { choose as choosePerson, expectUsable, PEOPLE, TestUser } from "../browser/test-user.js";
 import { chromiumForTests, launchChromium } from "../support/chromium.js";
 import { CookieBrowser, type BrowserResponse } from "../../src/testing/browser/cookie-browser.js";
 import { ensureProgram } from "../support/debian-package.js";
@@ -157,6 +157,28 @@ describe.skipIf(isMissing)("the fleet", () => {
       expect(await tab.locator("#tally").innerText()).toBe(before);
       await tab.getByRole("link", { name: "Ask again" }).press("Enter");
       await expect.poll(() => tab.locator("#tally").innerText()).not.toBe(before);
+      expect(user.complaints).toEqual([]);
+      await user.leave();
+    });
+
+    it("closes the connections of every tab, whichever process has them, when the provider ends the session", async () => {
+      const user = await TestUser.arrive(chromium, origin);
+      const tab = await user.askFor("/enter");
+      const provider = new URL(tab.url()).origin;
+      await choosePerson(tab, "grace");
+      await tab.getByText(/^Event stream: open, tick \d+\.$/).waitFor();
+      const reports = await user.askFor("/reports");
+      await reports.getByText("WebSocket: connected.", { exact: true }).waitFor();
+
+      const administrator = await user.tab();
+      await administrator.goto(provider);
+      await administrator.getByRole("button", { name: PEOPLE.grace }).click();
+      await administrator.getByText("The application accepted 1 of 1 logout tokens.").waitFor();
+
+      const why = "closed, because the session has ended (logged_out_at_provider).";
+      await tab.getByText(`Event stream: ${why}`, { exact: true }).waitFor();
+      await tab.getByText("You are not signed in", { exact: true }).waitFor();
+      for (const name of ["Event stream", "WebSocket"]) await reports.getByText(`${name}: ${why}`, { exact: true }).waitFor();
       expect(user.complaints).toEqual([]);
       await user.leave();
     });
