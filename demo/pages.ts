@@ -69,8 +69,10 @@ export function reportsPage(mountPath: string, user: UserPayload | null): string
       </tbody>
     </table>
     <div class="actions"><a class="button" href="${mountPath}logout/">Sign out</a> <a href="/">Home</a></div>
-    <p id="stream" role="status">Event stream: connecting.</p>
-    <p id="socket" role="status">WebSocket: none.</p>`;
+    <div class="live">
+      <p id="stream" role="status">Event stream: connecting.</p>
+      <p id="socket" role="status">WebSocket: none.</p>
+    </div>`;
   return page("Reports", body, "/stream.js");
 }
 

@@ -82,6 +82,8 @@ td:last-child, th:last-child { text-align: right; font-variant-numeric: tabular-
 .state.ended { color: var(--ended); font-weight: 600; }
 .state.ended::before { background: none; border: 2px solid var(--ended); }
 .actions .quiet { margin: 0; }
+.live { margin-top: 1.5rem; }
+.live p { margin: 0 0 0.25rem; }
 .fleet { margin: 0; padding: 0; list-style: none; }
 .fleet li { display: flex; flex-wrap: wrap; align-items: center; gap: 0.375rem 1rem; padding: 0.625rem 0; border-top: 1px solid var(--line); }
 .fleet .row { flex: 1 1 16rem; }
