@@ -42,10 +42,13 @@ ${hasSocket ? SOCKET_SCRIPT : ""}}
 `;
 }
 
-/** If the event stream opens, a session exists. So the WebSocket opens then, also after the server has started again. */
+/**
+ * A tick shows that a session exists, also after the server has started again. So the WebSocket opens then. It opens after a second, because
+ * browsers report a WebSocket that a navigation interrupts as an error.
+ */
 const SOCKET_SCRIPT = `
   let socket;
-  source.addEventListener("open", () => {
+  source.addEventListener("tick", () => {
     if (socket !== undefined && socket.readyState !== WebSocket.CLOSED) return;
     socket = new WebSocket(location.origin.replace(/^http/, "ws") + "/ws");
     socket.addEventListener("open", () => show("socket", "WebSocket: connected."));

@@ -14,6 +14,7 @@ interface AxeResult {
   readonly passes: readonly { readonly id: string }[];
 }
 
+const INTERRUPTED_SOCKET = ": WebSocket is closed before the connection is ";
 const STATUS_LINES =
   /^Failed to load resource: the server responded with a status of |^WebSocket connection to '[^']*' failed: HTTP Authentication failed/;
 
@@ -32,8 +33,9 @@ export class TestUser {
     this.context = context;
     this.origin = origin;
     context.on("console", (message) => {
-      // The lines that Chromium writes for every response with an error status are no complaints about the page.
-      if (!STATUS_LINES.test(message.text())) this.complaints.push(message.text());
+      // The lines that Chromium writes for every response with an error status, and for a WebSocket that a navigation interrupts.
+      const isHarmless = STATUS_LINES.test(message.text()) || message.text().includes(INTERRUPTED_SOCKET);
+      if (!isHarmless) this.complaints.push(message.text());
     });
     context.on("weberror", (error) => this.complaints.push(error.error().message));
     context.on("request", (request) => {
