@@ -153,8 +153,8 @@ export interface Accessors<
    * in another process: by a logout, by the provider, by a session limit, or because a new sign-in replaced it. Its `reason` is a
    * `SessionEndedError`, whose `reason` says why. Without a session it aborts as soon as the store has responded.
    *
-   * It arrives within a second where the store tells of ends (memory, Redis, PostgreSQL with `listen`), elsewhere within five. It counts
-   * as no activity, and an outage never aborts it. It is released when the request closes.
+   * If the store announces ends (memory, Redis, PostgreSQL with `listen`), it aborts within a second, otherwise within five. An outage never
+   * aborts it. It does not count as activity, and is released when the request closes.
    *
    * @throws SessionMissingError with `session: "host"`: the request has no session middleware
    */

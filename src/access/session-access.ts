@@ -101,7 +101,7 @@ export function createSessionAccess(options: SessionAccessOptions): SessionAcces
         const isFirst = verdict.kind === "ended" && verdict.reason === reason && fresh.idp_state.ended !== reason;
         return isFirst ? { ...fresh, idp_state: { ...fresh.idp_state, ended: reason } } : fresh;
       });
-      // Not before: a framework's copy of the record may be older than the user's last activity.
+      // Reported after the update: a framework's copy of the record may be older than the user's last activity.
       if (!changed) return;
       session.reportEnd(reason);
       events.emit("ended", { ...identityOf(record.id_info), reason });

@@ -177,9 +177,10 @@ export const CHECKS = {
   E020: {
     group: "project middlewares",
     severity: "error",
-    title: "Logout from outside needs the sessions of idpauth",
+    title: "Logout by the provider and the sessions page need the sessions of idpauth",
     cause:
-      "IDP_BACKCHANNEL_LOGOUT, IDP_FRONTCHANNEL_LOGOUT or IDP_SESSIONS_PAGE is on. idpauth cannot find a user's sessions among the framework's.",
+      'IDP_BACKCHANNEL_LOGOUT, IDP_FRONTCHANNEL_LOGOUT or IDP_SESSIONS_PAGE is on. With `session: "host"`, the framework stores the sessions, ' +
+      "and idpauth cannot find those of one user.",
     remedy: 'Turn the setting off. To use it, remove `session: "host"` and pass a `store`.',
   },
   ...WARNING_ROWS,

@@ -6,7 +6,7 @@ type LogoutPreset = (typeof LOGOUT_PRESETS)[number];
 
 const logoutPreset = (value: unknown) => LOGOUT_PRESETS.find((preset) => preset === value);
 
-/** A boolean, or the provider whose own logout address is used. */
+/** A boolean, or the name of a provider that has its own kind of logout address. */
 const logoutAtProvider: SettingKind<boolean | LogoutPreset> = {
   type: "boolean or choice",
   allowed: "`auth0`, `cognito`, or true, false, 1, 0, yes, no, on or off, in any letter case",
@@ -23,8 +23,8 @@ export const LOGOUT_SETTINGS = {
     default: false,
     meaning:
       "Whether a logout also ends the provider's session (OpenID Connect RP-Initiated Logout 1.0). The browser goes to the provider's " +
-      "`end_session_endpoint` and comes back to `logout-callback`, whose address must be registered at the provider. " +
-      "`auth0` and `cognito` use the logout address of that provider instead.",
+      "`end_session_endpoint` and comes back to `logout-callback`. Register the address of `logout-callback` at the provider. " +
+      "With `auth0` or `cognito`, idpauth uses the logout address of Auth0 or Amazon Cognito instead.",
   },
   backchannelLogout: {
     env: "IDP_BACKCHANNEL_LOGOUT",
@@ -47,7 +47,7 @@ export const LOGOUT_SETTINGS = {
     kind: kind.boolean,
     default: false,
     meaning:
-      "Whether the page `sessions` exists, on which users see all their sessions and end them. " +
+      "Whether idpauth serves the page `sessions`, on which users see and end their sessions. " +
       'It does not work with `session: "host"` (E020).',
   },
   allowUntypedLogoutTokens: {
@@ -55,6 +55,6 @@ export const LOGOUT_SETTINGS = {
     kind: kind.boolean,
     default: false,
     meaning:
-      "Whether the logout tokens of a back-channel logout may lack the header `typ: logout+jwt`. Turn it on only if your provider omits the header.",
+      "Whether idpauth accepts logout tokens without the header `typ: logout+jwt`. Turn it on only if your provider omits the header.",
   },
 } as const satisfies Record<string, SettingRow>;

@@ -64,7 +64,7 @@ function sessionFindings(result: SettingsResult, facts: FrameworkFacts): Finding
   return facts.sessionKind === "host" ? frameworkSessionFindings(result, facts) : bundledSessionFindings(result, facts);
 }
 
-/** The settings that need an index of each user's sessions. */
+/** The settings for which idpauth must find a user's sessions. */
 const NEEDS_INDEX = ["backchannelLogout", "frontchannelLogout", "sessionsPage"] as const;
 
 function frameworkSessionFindings({ settings }: SettingsResult, facts: FrameworkFacts): Finding[] {
@@ -98,7 +98,10 @@ function frameworkSessionFindings({ settings }: SettingsResult, facts: Framework
   const unusable = NEEDS_INDEX.filter((name) => settings?.[name] === true);
   if (unusable.length > 0) {
     findings.push(
-      check("E020", `${requested} idpauth cannot find a user's sessions there, as ${unusable.map(label).join(" and ")} requires.`),
+      check(
+        "E020",
+        `${requested} idpauth cannot find a user's sessions there. This is necessary for ${unusable.map(label).join(" and ")}.`,
+      ),
     );
   }
   findings.push(check("W006"));

@@ -27,7 +27,7 @@ export function issuerTemplate(issuer: string): string | undefined {
 /** The hostnames of Entra ID and of its national clouds. */
 const ENTRA_HOSTS = ["login.microsoftonline.com", "login.microsoftonline.us", "login.partner.microsoftonline.cn", "sts.windows.net"];
 
-/** Whether an issuer is Entra ID's, whose front-channel logout has no `iss`. */
+/** Returns whether an issuer is Entra ID. Its front-channel logout sends no `iss`. */
 export function isEntraIssuer(issuer: string): boolean {
   return ENTRA_HOSTS.includes(parseUrl(issuer)?.hostname ?? "");
 }

@@ -7,10 +7,10 @@ import type { EndpointContext } from "./context.js";
 import { readForm } from "./form.js";
 import type { SessionRequest } from "./session-request.js";
 
-/** The verified logout tokens that one process carries out at a time, and the milliseconds that a further one waits. Our decision. */
+/** Verified logout tokens that one process carries out at a time, and the milliseconds for which a further one waits. */
 const LOGOUTS = { limit: 20, patience: 2_000 };
 
-/** Failed logouts that are tried again at a time: as many of verified tokens as of others, which anyone can send. */
+/** Failed logouts that wait for another attempt. Unverified tokens are counted separately, because anyone can send them. */
 const MAX_RETRIES = 100;
 /** Milliseconds for which a failed logout is tried again, and the longest pause between two attempts. */
 const RETRY_FOR = 300_000;
@@ -26,7 +26,7 @@ export function createBackchannelLogout(clock: Clock): (visit: SessionRequest, c
 
   async function carryOut(token: string, known: LogoutToken | undefined, context: EndpointContext): Promise<void> {
     const logout = known ?? (await context.provider.verifyLogoutToken(token));
-    // A stranger's token gets this far only with the provider's signature.
+    // Only tokens with the provider's signature take a slot.
     const release = await slots.take();
     try {
       await endSessions(logout, context);
@@ -86,7 +86,7 @@ async function endSessions(logout: LogoutToken, { providerLogouts, events, appli
   const { sub, issuer } = logout;
   for (let count = 0; count < ended; count += 1) {
     events.emit("ended", { issuer, ...(sub !== undefined && { subject: sub }), reason: "logged_out_at_provider" });
-    // Without `sub`, nobody can tell whose session it was: its record opens with the browser's cookie only.
+    // Without `sub`, the user is unknown, because only the browser's cookie decrypts the record.
     if (sub !== undefined) tasks.add(application.signedOut("logged_out_at_provider", undefined, { iss: issuer, sub }));
   }
 }

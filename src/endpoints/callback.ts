@@ -169,7 +169,7 @@ async function finishLogin(visit: SessionRequest, context: EndpointContext, quer
     events.refused("callback", "logged_out_meanwhile", about);
     return linkInvalidPage(visit, context);
   }
-  // Asked after the session is stored: a logout either finds the session, or is found here.
+  // Checked after the session is stored: either the logout finds the session, or this check finds the logout.
   if (settings.backchannelLogout && (await isLoggedOut(visit, context, signIn))) {
     revokeOrphaned();
     events.refused("callback", "logged_out_at_provider", about);
@@ -182,7 +182,7 @@ async function finishLogin(visit: SessionRequest, context: EndpointContext, quer
   return { ...redirect(login.final_redirect), setCookies: session.setCookies };
 }
 
-/** Whether the provider's logout of this sign-in came before its session was stored. The session is ended then, or in an outage. */
+/** Returns whether a logout by the provider came before this sign-in's session was stored. If so, or in an outage, it ends the session. */
 async function isLoggedOut({ session }: SessionRequest, { providerLogouts, events }: EndpointContext, signIn: SignIn): Promise<boolean> {
   try {
     if ((await providerLogouts?.hasEnded(signIn.idInfo)) !== true) return false;

@@ -4,12 +4,13 @@ import type { Clock } from "../clock.js";
 /** Milliseconds after which a revocation runs although the browser has not come back from the provider. */
 const DELAY = 30_000;
 
-/** Revocations that wait at a time. Beyond it, the oldest runs at once. */
+/** Revocations that wait at a time. If one more comes, the oldest runs at once. */
 const MAX_WAITING = 1_000;
 
 /**
- * The revocations of sessions whose users are on their way through the provider's logout. Keycloak skips the logout of upstream providers
- * if the refresh token was revoked before. They are kept in this process: a browser that comes back to another process changes nothing.
+ * Delays revocations until the browser comes back from the provider's logout. If the refresh token is revoked earlier, Keycloak skips the
+ * logout of upstream providers. Only this process knows its revocations. If the browser comes back to another process, a revocation runs
+ * after {@link DELAY}.
  */
 export class DelayedRevocations {
   readonly #waiting = new Map<string, () => void>();
@@ -33,7 +34,7 @@ export class DelayedRevocations {
     if (this.#waiting.size > MAX_WAITING) this.#waiting.values().next().value?.();
   }
 
-  /** The browser has come back from the provider. */
+  /** Runs the revocation of a browser that has come back from the provider. */
   back(state: string): void {
     this.#waiting.get(state)?.();
   }

@@ -9,7 +9,7 @@ const TIME_LIMIT = 5_000;
 
 /**
  * Returns the fields of a posted form (application/x-www-form-urlencoded), from what the framework has parsed or from the unread body.
- * Undefined: another type, too large, too slow, cut off, or not there. Never rejects.
+ * Undefined: there is no complete form of this type within {@link MAX_BYTES} and {@link TIME_LIMIT}. Never rejects.
  */
 export async function readForm(request: IdpRequest, clock: Clock): Promise<URLSearchParams | undefined> {
   try {

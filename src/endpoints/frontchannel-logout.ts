@@ -7,7 +7,7 @@ import type { SessionRequest } from "./session-request.js";
 
 /**
  * GET {mountPath}frontchannel-logout: the provider's logout page loads it in a frame (OpenID Connect Front-Channel Logout 1.0). It ends the
- * session with this `sid`. Cookies are ignored: browsers do not send them in a foreign frame.
+ * sessions with this `sid`. It ignores cookies, because browsers do not send them in a frame of another site.
  */
 export async function frontchannelLogout({ request }: SessionRequest, context: EndpointContext): Promise<Reply> {
   const { settings, providerLogouts, events } = context;

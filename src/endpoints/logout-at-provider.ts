@@ -9,18 +9,18 @@ import { within } from "./patience.js";
 /** The reason for a provider that has no logout. */
 export const NO_ENDPOINT = "end_session_endpoint";
 
-/** Where a logout continues. */
+/** The address at which a logout continues. */
 export interface LogoutAtProvider {
   readonly url: string;
   readonly state: string;
 }
 
 /**
- * Returns the address of the logout at the provider (OpenID Connect RP-Initiated Logout 1.0). Undefined: it is off, the provider has none, or
- * the provider does not respond now. The session has ended here already, so nothing of that is an error.
+ * Returns the address of the logout at the provider (OpenID Connect RP-Initiated Logout 1.0). Undefined: the setting is off, or the
+ * provider has no such address or does not respond. This is no error, because the session in the application has already ended.
  *
- * @param skipped gets the reason if there is no address although it is on: `end_session_endpoint`, or that of an outage
- * @param withHint false: a script gets the address, which must contain no token
+ * @param skipped gets the reason if the setting is on but there is no address: `end_session_endpoint`, or the reason of an outage
+ * @param withHint false for a JSON response: a script reads the address, so the address must not contain a token
  */
 export async function logoutAtProvider(
   { origin }: SessionRequest,
@@ -46,7 +46,7 @@ export async function logoutAtProvider(
   return undefined;
 }
 
-/** GET {mountPath}logout-callback: the browser is back from the provider's logout. */
+/** GET {mountPath}logout-callback: the browser comes back from the provider's logout. */
 export function logoutCallback({ request }: SessionRequest, { settings, revocations }: EndpointContext): Promise<Reply> {
   const { value: state } = single(new URLSearchParams(queryOf(request.target)), "state");
   if (state !== undefined) revocations.back(state);

@@ -10,7 +10,7 @@ import { logoutAtProvider, NO_ENDPOINT, type LogoutAtProvider } from "./logout-a
 import { badParameters, choice } from "./parameters.js";
 import { within } from "./patience.js";
 
-/** GET {mountPath}logout/: ends the session here, then at the provider if that is on, and revokes its token. */
+/** GET {mountPath}logout/: ends the session and revokes its token. If `logoutAtProvider` is on, redirects to the provider's logout. */
 export function createLogout(): (visit: SessionRequest, context: EndpointContext) => Promise<Reply> {
   let hasReportedMissing = false;
   return (visit, context) =>

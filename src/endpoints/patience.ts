@@ -4,7 +4,7 @@ import { ProviderUnavailableError } from "../errors.js";
 /** Milliseconds for which a logout waits for the provider. */
 const PATIENCE = 1_000;
 
-/** Resolves with the work, or rejects after a second. The work goes on. */
+/** Returns the result of the work, or rejects after {@link PATIENCE}. The work then continues. */
 export function within<Result>(clock: Clock, work: Promise<Result>): Promise<Result> {
   return new Promise((resolve, reject) => {
     const cancel = clock.timer(PATIENCE, () => {

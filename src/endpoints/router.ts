@@ -77,7 +77,7 @@ function endpoints({ settings, clock }: EndpointContext): Map<string, Route> {
   add("logout", createLogout(), GET);
   if (settings.debug) add("debug", debug, READ);
   if (settings.sessionsPage) add("sessions", sessions, ["GET", "POST"]);
-  // Exact: the provider compares the addresses that are registered there character by character.
+  // Without a trailing slash, because the provider compares registered addresses character by character.
   routes.set("login-callback", { endpoint: createCallback(), methods: GET });
   if (settings.logoutAtProvider !== false) routes.set("logout-callback", { endpoint: logoutCallback, methods: GET });
   if (settings.backchannelLogout) routes.set("backchannel-logout", { endpoint: createBackchannelLogout(clock), methods: ["POST"] });

@@ -57,31 +57,33 @@ export const LOG_CODES = {
   },
   logout_not_at_provider: {
     level: "warn",
-    text: "A logout could not go on to the provider",
+    text: "A logout could not continue at the provider",
     meaning:
-      "IDP_LOGOUT_AT_PROVIDER is on, but a logout ended the session here only. `details.reason` is `end_session_endpoint` if the provider has no such endpoint (logged once), or names the outage.",
-    remedy: "Set `end_session_endpoint` in IDP_PROVIDER_METADATA, or a preset in IDP_LOGOUT_AT_PROVIDER, or turn the setting off.",
+      "IDP_LOGOUT_AT_PROVIDER is on, but a logout ended only the session in the application. If the provider has no `end_session_endpoint`, `details.reason` is that name (logged once). Otherwise `details.reason` names the outage.",
+    remedy:
+      "Set `end_session_endpoint` in IDP_PROVIDER_METADATA, set IDP_LOGOUT_AT_PROVIDER to `auth0` or `cognito`, or turn the setting off.",
   },
   backchannel_logout_failed: {
     level: "warn",
     text: "A logout by the provider was not carried out",
     meaning:
-      "The provider, or a stranger, posted a logout token. `details.reason` names the failed check (`logout_token_…`), or the outage; then idpauth tries again for five minutes.",
+      "idpauth refused a posted logout token, or could not end its sessions. Anyone can post a token. `details.reason` names the failed check (`logout_token_…`) or the outage. After an outage, idpauth tries again for five minutes.",
     remedy:
-      "`logout_token_typ`: an older provider may need IDP_ALLOW_UNTYPED_LOGOUT_TOKENS. `logout_token_aud` or `…_iss`: compare the client's registration.",
+      "`logout_token_typ`: if your provider omits the header `typ`, set IDP_ALLOW_UNTYPED_LOGOUT_TOKENS. `logout_token_aud` or `logout_token_iss`: compare IDP_CLIENT_ID and the issuer with the client's registration at the provider.",
   },
   frontchannel_logout_failed: {
     level: "warn",
     text: "A logout by the provider's page was not carried out",
     meaning: "The address for front-channel logout was opened with a missing or wrong `sid` or `iss`, or the store did not respond.",
-    remedy: "At the provider, register the address with session required, so that it sends `iss` and `sid`.",
+    remedy: "At the provider, turn on `frontchannel_logout_session_required` for the client. The provider then sends `iss` and `sid`.",
   },
   ends_not_told: {
     level: "warn",
-    text: "The store no longer tells of ended sessions; open connections learn of an end within 5 seconds",
+    text: "The store no longer announces ended sessions; idpauth polls, and `whenEnded` reacts within 5 seconds",
     meaning:
-      "The connection by which the store tells of ended sessions was lost. Until it is back, each process asks the store every few seconds.",
-    remedy: "Check the connection for `listen` (PostgreSQL), which must not go through a pooler in transaction mode, or the Redis server.",
+      "The store lost the connection on which it receives announced ends. Until it is connected again, each process reads its watched sessions every three seconds.",
+    remedy:
+      "PostgreSQL: check the client of the option `listen`, which must not go through a pooler in transaction mode. Redis: check the server.",
   },
   origin_rejected: {
     level: "info",

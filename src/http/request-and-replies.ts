@@ -16,9 +16,9 @@ export interface IdpRequest {
    */
   header(name: string): string | undefined;
   /**
-   * The request's body: what the framework's body parser has made of it (text, bytes or an object with a property for each form
-   * field), otherwise the unread body as an async iterable of bytes. Its iterator may be left early. Undefined: it was read already.
-   * Without a body in the request it is undefined or an iterable of nothing.
+   * Returns the result of the framework's body parser: text, bytes or an object with a property for each form field. If the body is
+   * unread, returns it as an async iterable of bytes, whose iterator may be left early. Undefined: other code has read the body. If the
+   * request has no body, the result is undefined or an empty iterable.
    */
   body?(): unknown;
 }
@@ -62,7 +62,7 @@ export function json(value: unknown, status = 200, headers?: Readonly<Record<str
 }
 
 /**
- * Returns a redirect without a body, so that nothing of the request is repeated in one.
+ * Returns a redirect. It has no body, so that it never repeats a part of the request.
  *
  * @param status 303 after a POST
  */
@@ -189,8 +189,8 @@ function quality(parameters: readonly string[]): number {
 }
 
 /**
- * Whether a page of the application's own origin sent this request. A browser tells by Sec-Fetch-Site, an older one by Origin; scripts of
- * other sites can set neither.
+ * Whether a page of the application's own origin sent this request. Browsers send Sec-Fetch-Site, and older browsers send Origin. Scripts of
+ * other sites cannot set these headers.
  */
 export function isSameOrigin(request: IdpRequest, own: string | undefined): boolean {
   const site = request.header("sec-fetch-site");

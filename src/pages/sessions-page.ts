@@ -25,10 +25,10 @@ export interface SessionsModel {
   readonly now: number;
 }
 
-/** The sessions that the page lists. The page only counts the rest. */
+/** The number of sessions that the page lists. The page only counts the others. */
 export const MAX_SHOWN_SESSIONS = 100;
 
-/** The page on which users see their sessions and end them. Its buttons send `end` to `{publicPath}sessions`. Pure. */
+/** Returns the page on which users see their sessions and end them. Its buttons send `end` to `{publicPath}sessions`. Pure. */
 export function sessionsPage({ publicPath, sessions, now }: SessionsModel): string {
   const own = sessions.filter(({ current }) => current);
   const others = sessions.filter(({ current }) => !current);
@@ -56,7 +56,7 @@ export function sessionsPage({ publicPath, sessions, now }: SessionsModel): stri
 
 function item({ id, loginAt, lastActive, label, current }: ShownSession, publicPath: string, now: number): Markup {
   const device = shownText(label) ?? "Unknown device";
-  // The accessible name begins with the visible text, and tells the buttons apart.
+  // The accessible name begins with the visible text, and is different for each button.
   const name = `End session: ${device}, signed in ${writtenTime(loginAt) ?? "at an unknown time"}`;
   return html`<li>
     <div>

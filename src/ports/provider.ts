@@ -80,7 +80,7 @@ export interface VerifiedRefresh {
 
 /** A logout at the provider (OpenID Connect RP-Initiated Logout 1.0 section 2). */
 export interface LogoutRequest {
-  /** Where the provider sends the browser afterwards. */
+  /** The address to which the provider sends the browser afterwards. */
   readonly returnTo: string;
   readonly state: string;
   /** The ID token of the session. Left out if the address would be longer than 4 KB. */
@@ -92,7 +92,7 @@ export interface LogoutToken {
   readonly sub?: string;
   readonly sid?: string;
   readonly iat: EpochSeconds;
-  /** The issuer of the token: with several tenants, that of the tenant. */
+  /** The issuer of the token. With several tenants, it is the issuer of the user's tenant. */
   readonly issuer: string;
 }
 

@@ -55,15 +55,15 @@ export interface SessionStore {
   delete(key: string): Promise<Stored | undefined>;
   /** The keys of all unexpired entries with this subject. May be slow; must not block the event loop. */
   listBySubject(subject: string): Promise<string[]>;
-  /** The keys of all unexpired entries with this `sid`. As `listBySubject`. */
+  /** The keys of all unexpired entries with this `sid`, like `listBySubject`. */
   listBySid(sid: string): Promise<string[]>;
-  /** Several entries at once, by key; missing ones are left out. Without it, `get` runs for each key. At most 500 keys. */
+  /** Several entries by key, without the missing ones. At most 500 keys. If the store lacks this method, `get` runs for each key. */
   getMany?(keys: readonly string[]): Promise<ReadonlyMap<string, Stored>>;
-  /** Tells the watchers in every process that a session has ended. Best effort; without it, each process polls. */
+  /** Tells the watchers in every process that a session has ended. Best effort. If the store lacks this method, each process polls. */
   announceEnd?(key: string, reason: string): Promise<void>;
   /**
-   * Tells this watcher about each announced end, of every process. The store opens a connection for it when the first watcher comes,
-   * and closes it after the last one has left.
+   * Tells this watcher about each announced end, of every process. The store opens a connection for the first watcher, and closes it after
+   * the last watcher is removed.
    *
    * @returns a function that removes the watcher
    */
@@ -74,9 +74,9 @@ export interface SessionStore {
 
 /** Gets the announced ends of sessions. */
 export interface EndWatcher {
-  /** A session has ended. The key is of any session, watched or not. */
+  /** A session has ended. This process may not watch it. */
   ended(key: string, reason: string): void;
-  /** True: from now on, each announced end arrives within a second. False: none does, so the watcher has to poll. Starts as false. */
+  /** True: from now on, each announced end arrives within a second. False: ends may be lost, so the watcher has to poll. Starts as false. */
   connected(isConnected: boolean): void;
 }
 

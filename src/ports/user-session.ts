@@ -60,13 +60,13 @@ export interface UserSession {
    */
   touch(lastActive: EpochSeconds | null, renew: boolean): Promise<void> | undefined;
   /**
-   * Calls a function once when this session ends, in whatever process. It holds no request and counts as no activity. After `read` has
-   * found a session.
+   * Calls a function once when this session ends, in any process. Call this method after `read` has found a session. Watching does not
+   * count as activity.
    *
    * @returns a function that stops it
    */
   watchEnd(listener: (reason: SessionEnd) => void): () => void;
-  /** Reports that the policy has ended this session, to those who watch it. */
+  /** Calls the listeners of this session, because the policy has ended it. */
   reportEnd(reason: EndReason): void;
   /** The Set-Cookie values that the calls above require, for the component's own responses. */
   readonly setCookies: readonly string[];

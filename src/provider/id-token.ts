@@ -141,7 +141,7 @@ export function checkClaims(
   if (claims["session_expiry"] !== undefined && !isDate(claims["session_expiry"])) throw refused("session_expiry");
 }
 
-/** Checks that the provider's limit for the session, if any, has not passed: a sign-in would end at once, and again. Pure. */
+/** Checks that the provider's time limit for the session has not passed, because such a session would end at once. Pure. */
 export function checkSessionExpiry(claims: IdInfo, now: EpochSeconds): void {
   const expiry = claims["session_expiry"];
   if (isDate(expiry) && expiry <= now) throw refused("session_expiry");

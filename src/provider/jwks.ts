@@ -33,8 +33,8 @@ export interface Jwks {
    */
   verify(token: string, header: CompactJWSHeaderParameters, signal?: AbortSignal, keyFits?: KeyFits): Promise<boolean>;
   /**
-   * As `verify`, for a token that no one has requested: anyone can send one. It never delays a sign-in or a refresh: an unknown key blocks
-   * nothing, and its fetches have an interval of their own.
+   * As `verify`, for a token that anyone can send, such as a logout token. It never delays a sign-in or a refresh: its fetches for unknown
+   * keys have a separate interval.
    */
   verifyUnasked(token: string, header: CompactJWSHeaderParameters, keyFits?: KeyFits): Promise<boolean>;
   /** @throws ProviderUnavailableError while keys, or the last token's key, are missing and the back-off blocks a fetch */

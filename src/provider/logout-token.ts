@@ -17,7 +17,7 @@ export interface ExpectedLogout extends Omit<Expected, "accessToken"> {
 }
 
 /**
- * Verifies a logout token (Back-Channel Logout 1.0 section 2.6). The claims come first, so that most forged tokens cost no signature check.
+ * Verifies a logout token (Back-Channel Logout 1.0 section 2.6). Checks the claims first, so that most forged tokens cost no signature check.
  *
  * @throws ProviderRefusedError `logout_token_…`, with the failed check
  * @throws ProviderUnavailableError `jwks`: the keys for the signature cannot be fetched
@@ -49,7 +49,7 @@ export function checkLogoutClaims(claims: IdInfo, expected: Omit<ExpectedLogout,
   if (!isDate(exp) || exp <= now - clockTolerance) throw refused("exp");
   const events = claims["events"];
   if (!isObject(events) || !Object.hasOwn(events, LOGOUT_EVENT) || !isObject(events[LOGOUT_EVENT])) throw refused("events");
-  // A token with a nonce may be an ID token, which a browser has seen.
+  // A token with a nonce may be an ID token, which browsers receive.
   if ("nonce" in claims) throw refused("nonce");
   if (sub === undefined && sid === undefined) throw refused("sub");
   if (sub !== undefined && !isName(sub)) throw refused("sub");

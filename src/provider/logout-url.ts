@@ -3,7 +3,7 @@ import type { LogoutRequest } from "../ports/provider.js";
 import type { ProviderMetadata } from "./discovery.js";
 import type { ProviderSettings } from "./provider-settings.js";
 
-/** Characters. Servers refuse longer addresses, and a redirect to one would leave the user at an error. */
+/** Characters. Servers refuse longer addresses, and the user would see their error page. */
 const MAX_LENGTH = 4096;
 
 /**
@@ -39,7 +39,7 @@ export function logoutUrl(
   return hinted.length > MAX_LENGTH ? withParameters(endpoint, parameters) : hinted;
 }
 
-/** The provider whose own logout address replaces what it announces. By the setting, else by the issuer's hostname. */
+/** Returns whose logout address to use, by the setting or else by the issuer's hostname. Undefined: the `end_session_endpoint`. */
 export function presetOf({
   issuer,
   logoutAtProvider: setting,

@@ -266,7 +266,7 @@ class OpenIdProvider implements Provider {
     }
   }
 
-  /** What every token of this provider must show. */
+  /** Returns the values that idpauth expects in ID tokens and logout tokens. */
   #expected(metadata: ProviderMetadata): Omit<Expected, "accessToken"> {
     return {
       issuer: metadata.issuer,

@@ -25,7 +25,7 @@ export interface ProviderSettings {
   readonly authorizationParams: AuthorizationParams;
   readonly trustedAudiences: readonly string[];
   readonly sessionAutoRefresh: boolean;
-  /** A preset's name replaces what the provider announces. */
+  /** The name of a preset replaces the endpoint that the provider announces. */
   readonly logoutAtProvider: boolean | "auth0" | "cognito";
   readonly allowUntypedLogoutTokens: boolean;
 }

@@ -113,7 +113,7 @@ export function signedIn(
   });
 }
 
-/** What a logout by the provider compares, and the provider's limit. Userinfo supplies none of these claims. */
+/** Returns the claims that a logout by the provider compares, and the provider's time limit. They come only from the ID token. */
 export function stateOfSignIn(idInfo: IdInfo): Partial<PrivateState> {
   const { sid, iat, session_expiry: expiry } = ownProperties(idInfo);
   return {

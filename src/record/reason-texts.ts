@@ -25,7 +25,7 @@ export const REASONS = {
     remedy: "Sign in again; raise IDP_SESSION_IDLE_TIMEOUT if it is too short.",
   },
   session_expiry: {
-    meaning: "The time has come that the provider gave in the claim `session_expiry` (IPSIE).",
+    meaning: "The time limit of the provider's claim `session_expiry` (IPSIE) has passed.",
     remedy: "Sign in again. A refresh moves this limit only to a later value that the provider sends.",
   },
   logged_out_at_provider: {
@@ -33,7 +33,8 @@ export const REASONS = {
     remedy: "Sign in again. If the user did not sign out, an administrator of the provider ended the session.",
   },
   ended_everywhere: {
-    meaning: "The application (`endSession`, `endAllSessions`) or the sessions page ended the session from outside its browser.",
+    meaning:
+      "The application called `endSession` or `endAllSessions`, or the user ended the session on the sessions page of another browser.",
     remedy: "Sign in again.",
   },
   claims_rejected: {

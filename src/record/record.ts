@@ -105,7 +105,7 @@ export interface SessionRecord {
   readonly idp_state: PrivateState;
 }
 
-/** The record as it is stored where no logout needs the ID token. */
+/** Returns the record without its ID token, for storage if no logout needs the token. */
 export function withoutIdToken(record: SessionRecord): SessionRecord {
   const { id_token: idToken, ...state } = record.idp_state;
   return idToken === undefined ? record : { ...record, idp_state: state };

@@ -21,7 +21,7 @@ const MAX_ATTEMPTS = 64;
 
 export interface BundledSessionsOptions extends SessionEntriesOptions {
   readonly policy: PolicySettings;
-  /** Called when the store stops telling of ends. */
+  /** Called when the store no longer announces ends. */
   readonly onEndsLost?: () => void;
   /** Null: by scheme and path, see {@link cookieNameFor}. */
   readonly cookieName: string | null;

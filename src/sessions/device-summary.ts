@@ -4,8 +4,8 @@ import { isObject } from "../record/json.js";
 import type { Sealer } from "./seal.js";
 
 /**
- * What a device list and a logout by the provider need of a session. It is readable without the session's cookie, so it contains no token
- * and no identity.
+ * The fields of a session that the list of sessions and a logout by the provider read. The summary is readable without the session's cookie,
+ * so it contains no token and no identity.
  */
 export interface Summary {
   readonly loginAt: EpochSeconds | null;

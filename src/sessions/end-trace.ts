@@ -11,8 +11,8 @@ const TRACED = ["logged_out_at_provider", "ended_everywhere"] as const;
 export type TracedReason = (typeof TRACED)[number];
 
 /**
- * The trace that a session leaves under its key when it ends without its cookie, so that its browser learns why. It holds the reason and
- * nothing else.
+ * Returns the trace that a session leaves under its key when it ends without its cookie. The browser learns the reason from the trace,
+ * which contains nothing else.
  */
 export function traceOf(sealer: Sealer, key: string, reason: TracedReason, now: EpochSeconds): Entry {
   return {
@@ -22,7 +22,7 @@ export function traceOf(sealer: Sealer, key: string, reason: TracedReason, now: 
   };
 }
 
-/** Undefined: the entry is no trace. */
+/** Returns the reason in a trace. Undefined: the entry is no trace. */
 export function readTrace(sealer: Sealer, key: string, stored: Stored): TracedReason | undefined {
   // A signed-in session has a subject, and a pending login has no summary.
   if (stored.subject !== undefined || stored.summary === undefined) return undefined;

@@ -11,11 +11,11 @@ import { inBatches, keysUnder, type SessionEnding } from "./session-ending.js";
 
 /** Seconds by which the ID token of a sign-in may be newer than the logout token that ends its session. */
 const TOLERANCE = 5;
-/** Seconds for which a logout is remembered: as long as a started login may take. */
+/** Seconds for which a logout is stored: as long as a started login may take. */
 const REMEMBERED = 600;
 /** Rounds of listing and deleting. If sessions remain after them, the store is broken. */
 const MAX_ROUNDS = 8;
-/** Attempts to write a remembered logout, each after a lost race. */
+/** Attempts to store a logout, each after a lost race. */
 const MAX_ATTEMPTS = 16;
 
 export interface ProviderLogoutsOptions {
@@ -31,15 +31,15 @@ export interface ProviderLogoutsOptions {
 /** Ends sessions on behalf of the provider. All methods reject with StoreUnavailableError if the store fails. */
 export interface ProviderLogouts {
   /**
-   * Ends the sessions that a logout token names: those of its `sid`, or without one all of its `sub`. A session that began after the
-   * logout stays. The logout is remembered first, so that it also wins over a sign-in that is not stored yet.
+   * Ends the sessions that a logout token names: those of its `sid`, or without a `sid` all of its `sub`. A session that began after the
+   * logout stays. First, the logout is stored. So a sign-in whose session is not stored yet finds it.
    *
    * @returns how many sessions it ended
    */
   end(token: LogoutToken): Promise<number>;
-  /** Ends the sessions of one session of the provider. The request is not authenticated, so nothing is remembered. */
+  /** Ends the sessions of one session of the provider. The request is not authenticated, so the logout is not stored. */
   endSid(sid: string): Promise<number>;
-  /** Whether a remembered logout has ended the sign-in with these claims of its ID token. */
+  /** Whether a stored logout has ended the sign-in with these claims of its ID token. */
   hasEnded(claims: IdInfo): Promise<boolean>;
 }
 
@@ -47,7 +47,7 @@ export function createProviderLogouts(options: ProviderLogoutsOptions): Provider
   const { sealer, clock, client, ending } = options;
   const store = new ReportedStore(options.store, clock, options.onStoreFailure);
 
-  /** Remembers the newest logout under a key. */
+  /** Stores the newest logout under a key. */
   async function remember(key: string, iat: EpochSeconds): Promise<void> {
     const entry = () => ({
       data: Uint8Array.of(0),
@@ -74,7 +74,7 @@ export function createProviderLogouts(options: ProviderLogoutsOptions): Provider
     return false;
   }
 
-  /** The keys of the sessions in question, and whether a session of the list belongs to the logout. */
+  /** Ends the listed sessions that belong to the logout, and returns how many it ended. */
   async function endListed(list: () => Promise<readonly string[]>, belongs: (key: string, stored: Stored) => boolean): Promise<number> {
     let ended = 0;
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
@@ -96,7 +96,7 @@ export function createProviderLogouts(options: ProviderLogoutsOptions): Provider
     async end({ sid, sub, iat, issuer }) {
       const isConcerned = (key: string, stored: Stored) => {
         const summary = readSummary(sealer, key, stored);
-        // Another application's client may share the store. What cannot be read is ended.
+        // Another client may share the store. If the summary cannot be read, the session ends.
         return (summary?.clientId ?? client.clientId) === client.clientId && isNotNewer(summary?.signedInIat, iat);
       };
       const subject = sub ?? "";
@@ -127,7 +127,7 @@ export function createProviderLogouts(options: ProviderLogoutsOptions): Provider
   };
 }
 
-/** Whether a sign-in was not after a logout. A sign-in without a time is none. */
+/** Returns whether a sign-in is not newer than a logout. A sign-in without a time counts as older. */
 function isNotNewer(signedInIat: unknown, logoutIat: EpochSeconds): boolean {
   return typeof signedInIat !== "number" || signedInIat <= logoutIat + TOLERANCE;
 }

@@ -27,7 +27,7 @@ export interface Sealer {
   subjectHashes(issuer: string, subject: string): KeyedHashes;
   /** As `subjectHashes`, for the sessions of one client that belong to one session of the provider (`sid`). */
   sidHashes(client: ClientIdentity, sid: string): KeyedHashes;
-  /** The keys under which a logout by the provider is remembered: of one of its sessions (`sid`), or of a user (`sub`). */
+  /** The keys under which a logout by the provider is stored: of one of its sessions (`sid`), or of a user (`sub`). */
   logoutKeys(client: ClientIdentity, claim: "sid" | "sub", value: string): KeyedHashes;
 }
 

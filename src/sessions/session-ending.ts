@@ -6,7 +6,7 @@ import type { SessionStore } from "../ports/session-store.js";
 
 /** Store operations at a time. */
 const BATCH = 16;
-/** Batches after which other work runs: some milliseconds with a store that responds at once. */
+/** Batches after which other work runs. With a store that responds at once, they take some milliseconds. */
 const BATCHES_PER_TURN = 8;
 
 export interface SessionEndingOptions {
@@ -36,7 +36,7 @@ export function createSessionEnding(options: SessionEndingOptions): SessionEndin
   async function endOne(key: string, reason: TracedReason): Promise<boolean> {
     const removed = await store.delete(key);
     if (removed === undefined) return false;
-    // The session has ended with or without a trace. What was removed may itself be the trace of a call that came first.
+    // Without a trace, the session has ended too. The removed entry may itself be the trace of an earlier call.
     await store.insert(key, traceOf(sealer, key, reason, epochSeconds(clock))).catch(() => false);
     if (removed.subject === undefined) return false;
     onEnded?.(key, reason);
@@ -46,8 +46,8 @@ export function createSessionEnding(options: SessionEndingOptions): SessionEndin
 }
 
 /**
- * Lists under SECRET_KEY and each fallback: a session that was not written since a rotation is still stored under the earlier key.
- * Then lists in reverse order, because a write in between may move a session from one hash to the other.
+ * Lists the keys under the hashes of SECRET_KEY and of each fallback. A session that was not written since a rotation still has the earlier
+ * hash. Then lists in reverse order, because a write in between may move a session from one hash to the other.
  */
 export async function keysUnder(hashes: KeyedHashes, list: (hash: string) => Promise<readonly string[]>): Promise<string[]> {
   const keys = new Set<string>();
@@ -55,7 +55,7 @@ export async function keysUnder(hashes: KeyedHashes, list: (hash: string) => Pro
   return [...keys];
 }
 
-/** Works on some items at a time, and lets other work run in between. */
+/** Returns the results for all items. Works on {@link BATCH} items at a time, and lets other work run in between. */
 export async function inBatches<Item, Result>(items: readonly Item[], work: (item: Item) => Promise<Result>): Promise<Result[]> {
   const results: Result[] = [];
   for (let start = 0; start < items.length; start += BATCH) {

@@ -6,18 +6,18 @@ import type { ReportedStore } from "./reported-store.js";
 import type { SessionEntries } from "./session-entries.js";
 import { judge, untilEnd, type EndReason, type PolicySettings, type SessionEnd } from "../record/session-policy.js";
 
-/** Milliseconds between two looks at the limits of the watched sessions. */
+/** Milliseconds between two checks of the limits of the watched sessions. */
 const TICK = 1_000;
-/** Milliseconds between two looks at the watched sessions in the store, if the store tells nothing. An end shows within two ticks more. */
+/** Milliseconds between two reads of all watched sessions, if the store announces no ends. Listeners run at most two ticks later. */
 const POLL = 3_000;
-/** The same if the store tells of ends: only for a message that was lost. */
+/** The same if the store announces ends. These reads find an end whose announcement was lost. */
 const SAFETY_POLL = 60_000;
 /** Milliseconds after which a look that has not settled no longer keeps the next one waiting. Some session middleware never responds. */
 const LOOK_LIMIT = 30_000;
 /** Sessions that are read together. */
 const BATCH = 500;
 
-/** What a look at a stored session found. */
+/** The result of reading a watched session. */
 export interface Looked {
   /** Undefined: the session is gone. */
   readonly record: SessionRecord | undefined;
@@ -25,7 +25,7 @@ export interface Looked {
   readonly reason?: EndReason | undefined;
 }
 
-/** Reads the newest state of several sessions, in their order. Undefined: this one cannot be read now. It rejects in an outage. */
+/** Reads the newest state of several sessions, in their order. Undefined: this session cannot be read now. Rejects in an outage. */
 export type Look<Target> = (targets: readonly Target[]) => Promise<readonly (Looked | undefined)[]>;
 
 interface Watched<Target> {
@@ -33,7 +33,7 @@ interface Watched<Target> {
   readonly listeners: Set<(reason: SessionEnd) => void>;
   /** When a limit may end the session. */
   dueAt: EpochSeconds;
-  /** A look found neither the session nor its trace. */
+  /** A read found neither the session nor its trace. */
   isGone?: boolean;
 }
 
@@ -41,15 +41,15 @@ export interface SessionEndsOptions<Target> {
   readonly look: Look<Target>;
   readonly clock: Clock;
   readonly policy: PolicySettings;
-  /** Tells of ends in other processes, if it can. */
+  /** Announces ends between processes, if it has the methods. */
   readonly store?: Pick<SessionStore, "announceEnd" | "watchEnds"> | undefined;
-  /** Called when the store stops telling of ends after it did. */
+  /** Called when the store no longer announces ends. */
   readonly onLost?: () => void;
 }
 
 /**
- * Watches sessions for connections that stay open. While there are any, one timer runs in the process; the store is read every few
- * seconds at most, whatever the number of connections. An outage ends no session.
+ * Watches sessions for connections that stay open. While sessions are watched, one timer runs in the process. Each tick reads all due
+ * sessions together, however many connections they have. An outage ends no session.
  */
 export class SessionEnds<Target> {
   readonly #options: SessionEndsOptions<Target>;
@@ -85,13 +85,13 @@ export class SessionEnds<Target> {
     };
   }
 
-  /** Reports the end of a session in this process, and tells the other processes. */
+  /** Calls the listeners of a session that has ended, and announces the end to other processes. */
   ended(key: string, reason: SessionEnd): void {
     this.#fire(key, reason);
     void this.#announce(key, reason);
   }
 
-  /** Never rejects: the session has ended, whether a store can tell of it or not. */
+  /** Never rejects, because announcements are best effort. */
   async #announce(key: string, reason: SessionEnd): Promise<void> {
     try {
       await this.#options.store?.announceEnd?.(key, reason);
@@ -120,7 +120,7 @@ export class SessionEnds<Target> {
       connected: (isConnected) => {
         if (this.#isConnected && !isConnected) this.#options.onLost?.();
         this.#isConnected = isConnected;
-        // An end between the last look and this moment was not told.
+        // Ends since the last read were not announced to this process.
         this.#pollAt = 0;
       },
     });
@@ -160,7 +160,7 @@ export class SessionEnds<Target> {
     for (let start = 0; start < entries.length; start += BATCH) await this.#lookAt(entries.slice(start, start + BATCH));
   }
 
-  /** @param told the reason that another process gave; unchecked */
+  /** @param told the announced reason; not validated */
   async #lookAt(entries: readonly (readonly [string, Watched<Target>])[], told?: string): Promise<void> {
     const found = await this.#options.look(entries.map(([, { target }]) => target)).catch(() => []);
     const { clock, policy } = this.#options;
@@ -170,7 +170,7 @@ export class SessionEnds<Target> {
       if (looked === undefined || this.#watched.get(key) !== watched) return;
       const { record, reason } = looked;
       if (record === undefined) {
-        // The trace is written after the delete, so the next tick looks for it once more. A told end has left its trace already.
+        // The trace is written after the delete, so the next tick reads it once more. An announced end has left its trace already.
         const isFinal = reason !== undefined || told !== undefined || watched.isGone === true;
         if (isFinal) this.#fire(key, reason ?? (told === "replaced" ? "replaced" : "logout"));
         else Object.assign(watched, { isGone: true, dueAt: 0 });

@@ -75,7 +75,7 @@ export class SessionEntries {
     return this.entryOf(record, handle, label, stored.expiresAt);
   }
 
-  /** Why a session has ended, if its key holds only the trace of it. */
+  /** Returns why a session has ended, if only its trace is stored under its key. */
   endOf(stored: Stored, { key }: Handle): TracedReason | undefined {
     return readTrace(this.#options.sealer, key, stored);
   }

@@ -4,7 +4,7 @@ import type { EndWatcher } from "../ports/session-store.js";
 
 /** Milliseconds between two proofs of a connection that works. */
 const PROOF_INTERVAL = 30_000;
-/** Milliseconds that a proof may take, and that the first new connection may take. It doubles with each failure. */
+/** Milliseconds that a proof or a new connection may take. The time doubles with each failure. */
 const PROOF_LIMIT = 5_000;
 
 /** The publish/subscribe of a server. */
@@ -21,24 +21,24 @@ export interface EndsChannel {
 
 export interface ChannelListener {
   readonly message: (text: string) => void;
-  /** The connection listens, or it is doubtful whether it does. A proof follows. */
+  /** The connection listens, or may have stopped listening. A proof follows. */
   readonly ready: () => void;
-  /** The connection is gone. Without it, the next proof fails. */
+  /** The connection is lost. If the client does not report this, the next proof fails. */
   readonly lost: () => void;
 }
 
 /**
- * Announces the ends of sessions, and tells watchers of those that any process has announced.
+ * Announces the ends of sessions, and tells watchers about the ends that any process has announced.
  *
  * Clients lose subscriptions without an event: a pooler in transaction mode, a half-open connection, a lost node of a Cluster. So a
- * connection only counts as connected while proofs arrive: messages that take the same way as the ends.
+ * connection counts as connected only while proofs arrive. A proof is a message on the same way as the announced ends.
  */
 export class AnnouncedEnds {
   readonly #channel: EndsChannel;
   readonly #clock: Clock;
   readonly #watchers = new Set<EndWatcher>();
   #isConnected = false;
-  /** The message that has to arrive. */
+  /** The proof that has not arrived yet. */
   #proof: string | undefined;
   #failures = 0;
   #stopListening: (() => void) | undefined;
@@ -131,7 +131,7 @@ export class AnnouncedEnds {
   }
 
   #lose(): void {
-    // A client that tries again and again reports each failure. They must not postpone the new connection.
+    // A client that reconnects reports each failure. These reports must not postpone the new connection.
     if (!this.#isConnected && this.#proof === undefined) return;
     this.#proof = undefined;
     this.#expectProof();

@@ -1,6 +1,6 @@
 /**
  * Reports when the response to a request has ended. A `Request` only has a signal, which most servers abort when the client leaves,
- * but not when the response is complete. So a guard hands its handler's response over to `follow`.
+ * but not when the response is complete. So a guard passes its handler's response to `follow`.
  */
 export class OpenResponses {
   readonly #ends = new WeakMap<object, Set<() => void>>();

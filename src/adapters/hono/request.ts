@@ -25,8 +25,8 @@ export function requestOf(c: Context): IdpRequest {
 }
 
 /**
- * On `@hono/node-server`, the objects of which the first one to close ends the exchange: connection and response, or only the connection
- * if it was upgraded. Undefined elsewhere.
+ * Returns the objects to watch on `@hono/node-server`. The exchange ends when the first of them closes: connection and response, or only an
+ * upgraded connection. Undefined on other servers.
  */
 export function closablesOf(c: Context): readonly Closable[] | undefined {
   const { incoming, outgoing } = ((c.env as unknown) ?? {}) as NodeBindings;
@@ -60,7 +60,7 @@ function isEmpty(object: object): boolean {
 }
 
 async function* cachedBody({ req }: Context): AsyncGenerator<Uint8Array> {
-  // Promises, other than their types say.
+  // The cache holds promises, although its types say otherwise.
   const { formData } = req.bodyCache as { readonly formData?: unknown } as { readonly formData?: Promise<FormData> };
   // Hono turns a form into the text of a multipart body.
   const text = formData === undefined ? await req.text() : formText(await formData);

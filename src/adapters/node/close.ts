@@ -13,7 +13,7 @@ export function rememberResponse(message: AnyRequest, response: AnyResponse): vo
  * Calls a function once when the response to a message is complete or the connection has closed; for an upgraded connection, when that
  * closes. If that has happened, it calls the function at once, asynchronously.
  *
- * If the response is not known, only the close of the connection counts, which may serve further requests after this one.
+ * If the response is not known, it calls the function when the connection closes. The connection may first serve further requests.
  *
  * @param known the response. Default: the stored one; see `rememberResponse`
  */
@@ -21,7 +21,7 @@ export function onClose(message: AnyRequest, closed: () => void, known = respons
   onFirstClose(closables(message, known), closed);
 }
 
-/** The objects of which the first one to close ends the exchange. Not the message: it closes as soon as its body was read. */
+/** Returns the objects whose first close ends the exchange. The message is not one of them: it closes when its body was read. */
 function closables(message: AnyRequest, known: AnyResponse | undefined): readonly Closable[] {
   if ("stream" in message) return [message.stream];
   const { socket } = message;

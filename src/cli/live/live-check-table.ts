@@ -194,7 +194,7 @@ export const LIVE_CHECKS = {
   W113: {
     group: "live",
     severity: "warning",
-    title: "The provider does not announce a logout that is on",
+    title: "A logout setting is on, but the provider does not announce that logout",
     cause:
       "IDP_LOGOUT_AT_PROVIDER, IDP_BACKCHANNEL_LOGOUT or IDP_FRONTCHANNEL_LOGOUT is on, but the discovery document does not announce " +
       "that logout.",

@@ -21,7 +21,7 @@ export async function endSession(request: ReceivedRequest, state: ProviderState)
   if (asked.hint === undefined && asked.user === null)
     return showPage(200, homePage(state, "The application did not say whose session ends."));
   const ended = sessionsToEnd(asked, state);
-  // The user's way goes on, even if the application does not respond (OpenID Connect Back-Channel Logout 1.0 section 2.5).
+  // The redirect follows even if the application does not respond (OpenID Connect Back-Channel Logout 1.0 section 2.5).
   await endSessions(ended, state).catch(() => undefined);
   if (asked.returnTo !== undefined) return redirectReply(asked.returnTo);
   return showPage(200, homePage(state, "The session at the provider has ended."));

@@ -1,6 +1,6 @@
 import type { EndWatcher } from "../../ports/session-store.js";
 
-/** Tells the watchers of this process of the ends of sessions. */
+/** Announces the ends of sessions to the watchers in this process. */
 export class EndsInProcess {
   readonly #watchers = new Set<EndWatcher>();
 

@@ -57,7 +57,7 @@ class MemoryStore implements SessionStore {
   readonly #clock: Clock;
   readonly #maxSessions: number;
   readonly #slots = new Map<string, Slot>();
-  /** An index, because anyone can ask for a `sid` by front-channel logout. */
+  /** An index, because anyone can cause a lookup by `sid` with a front-channel request. */
   readonly #bySid = new Map<string, Set<Slot>>();
   readonly #signedIn = new ExpiryQueue();
   readonly #pending = new ExpiryQueue();
@@ -149,7 +149,7 @@ class MemoryStore implements SessionStore {
     return this.#ends.watch(watcher);
   }
 
-  /** Scans all entries in slices. An index would cost memory for every session, and only signed-in users ask. */
+  /** Scans all entries in slices. An index would cost memory for every session, and only signed-in users cause this scan. */
   async #listOf(subject: string): Promise<string[]> {
     const keys: string[] = [];
     let looked = 0;

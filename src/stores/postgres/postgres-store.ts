@@ -29,9 +29,9 @@ export interface PostgresStoreOptions {
   /** Maximum milliseconds between two looks for expired rows. Default 60,000; 0: this process never sweeps. */
   readonly sweepInterval?: number;
   /**
-   * A connected `Client` of `pg`, used for nothing else, that is not of the pool. With it, `auth.whenEnded` learns of an end within
-   * a second, by LISTEN; without it, each process polls. It must not go through a pooler in transaction mode. The application
-   * closes it. After it has lost its connection, the processes poll until they are restarted.
+   * A connected `Client` of `pg` outside the pool, used for nothing else. With this client, the signals of `auth.whenEnded` abort
+   * within a second, by LISTEN. Otherwise each process polls. The client must not go through a pooler in transaction mode. The
+   * application closes the client. If its connection is lost, this process polls until it restarts.
    */
   readonly listen?: PostgresListener;
   /** The clock that decides which entries have expired, and drives the sweep and `listen`. Default: the database's clock, one for all processes. */
@@ -46,7 +46,7 @@ export interface PostgresStore extends SessionStore {
    * @throws StoreUnavailableError if that fails within a minute; the message has the reason
    */
   migrate(): Promise<void>;
-  /** Ends the sweep and `watchEnds`, and waits for its running slice. The application ends the pool. */
+  /** Ends the sweep and `watchEnds`, and waits for the running slice of the sweep. The application ends the pool. */
   close(): Promise<void>;
 }
 

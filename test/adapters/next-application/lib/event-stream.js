@@ -1,10 +1,10 @@
 import { setInterval } from "node:timers/promises";
 
-/** A proxy must not hold back the events. */
+/** `X-Accel-Buffering` turns off the buffer of nginx. */
 export const HEADERS = { "Content-Type": "text/event-stream", "X-Accel-Buffering": "no" };
 
 /**
- * One event a second. The last one says why the session has ended.
+ * Yields one event a second. The last event says why the session ended.
  * @param {AbortSignal} ended
  */
 export async function* events(ended) {
