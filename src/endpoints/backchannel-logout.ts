@@ -1,3 +1,4 @@
+import { announceEach } from "../access/announce-logout.js";
 import { Slots } from "../access/slots.js";
 import { wait, type Clock } from "../clock.js";
 import { failureReason, ProviderRefusedError } from "../errors.js";
@@ -84,11 +85,11 @@ export function createBackchannelLogout(clock: Clock): (visit: SessionRequest, c
 async function endSessions(logout: LogoutToken, { providerLogouts, events, application, tasks }: EndpointContext): Promise<void> {
   const ended = (await providerLogouts?.end(logout)) ?? 0;
   const { sub, issuer } = logout;
-  for (let count = 0; count < ended; count += 1) {
+  await announceEach(ended, () => {
     events.emit("ended", { issuer, ...(sub !== undefined && { subject: sub }), reason: "logged_out_at_provider" });
     // Without `sub`, the user is unknown, because only the browser's cookie decrypts the record.
     if (sub !== undefined) tasks.add(application.signedOut("logged_out_at_provider", undefined, { iss: issuer, sub }));
-  }
+  });
 }
 
 /** Section 2.8 demands 400 for an invalid token and for a failure. */
