@@ -31,8 +31,9 @@ export interface ProviderLogoutsOptions {
 /** Ends sessions on behalf of the provider. All methods reject with StoreUnavailableError if the store fails. */
 export interface ProviderLogouts {
   /**
-   * Ends the sessions that a logout token names: those of its `sid`, or without a `sid` all of its `sub`. A session that began after the
-   * logout stays. First, the logout is stored. So a sign-in whose session is not stored yet finds it.
+   * Ends the sessions that a logout token names: those of its `sid`, or without a `sid` all of its `sub`. With both claims, it also ends the
+   * sessions of the `sub` whose ID token had no `sid`. A session that began after the logout stays. The logout is stored, so that a sign-in
+   * whose session is not stored yet finds it.
    *
    * @returns how many sessions it ended
    */
@@ -114,7 +115,7 @@ export function createProviderLogouts(options: ProviderLogoutsOptions): Provider
       );
       const ended = await endConcerned();
       if (isRemembered) return ended;
-      // A full store refused to remember. Now it has room.
+      // A full store refused to store the logout. Now it has space.
       await remember(key, iat);
       return ended + (await endConcerned());
     },

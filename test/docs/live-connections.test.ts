@@ -141,7 +141,7 @@ it("Next.js runs the samples of the page in its own tests", () => {
 
 it("the page has a sample for each framework that can", () => {
   const names = (of: readonly string[]) => of.map((heading) => heading.split(" ").at(-1));
-  expect(names(streams)).toEqual(["Express", "Fastify", "Koa", "Hono", "node:http", "kind"]);
+  expect(names(streams)).toEqual(["Express", "Fastify", "Koa", "Hono", "node:http", "server"]);
   expect(names(sockets)).toEqual(["Express", "Koa", "node:http", "Fastify", "Hono"]);
 });
 
