@@ -179,6 +179,7 @@ export const probeRequirements: readonly AdapterRequirement[] = [
         expires_in: expires,
         max_age_expires_in: maxAge,
         idle_expires_in: idle,
+        session_expiry_expires_in: null,
       });
       app.clock.advance(100_000);
       assert.deepEqual(await probe(browser, "?details=true"), details(3500, 1700, 600));

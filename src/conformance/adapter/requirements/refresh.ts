@@ -144,6 +144,7 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
           expires_in: 0,
           max_age_expires_in: null,
           idle_expires_in: null,
+          session_expiry_expires_in: null,
         });
         app.provider.mutateIdToken = undefined;
         app.provider.tokenResponse = undefined;
