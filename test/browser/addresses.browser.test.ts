@@ -58,6 +58,8 @@ describe.skipIf(executablePath === undefined)("the addresses under which an appl
       expect.objectContaining({ name: "__Host-idpauth", path: "/", httpOnly: true, sameSite: "Lax", secure: true, domain: "localhost" }),
     ]);
     await tab.getByRole("link", { name: "Sign out" }).click();
+    await tab.getByRole("button", { name: "Sign out at the provider" }).click();
+    expect(tab.url()).toBe(`${front.origin}/idpauth/`);
     expect(await heading(tab)).toBe("You are signed out");
     expect((await user.context.cookies(front.origin)).map(({ name }) => name)).not.toContain("__Host-idpauth");
     // The embedded provider serves its pictures over http, which Chromium remarks on an https page. Nothing else.

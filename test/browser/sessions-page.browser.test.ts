@@ -96,7 +96,7 @@ describe.skipIf(executablePath === undefined)("the page of a user's sessions, in
   });
 
   it("does not exist while its setting is off", async () => {
-    const { user } = await stage.open();
+    const { user } = await stage.open({ IDP_SESSIONS_PAGE: "off" });
     const tab = await user.signIn("/idpauth/login/");
     expect(await tab.getByRole("link", { name: "Your sessions" }).count()).toBe(0);
     expect((await tab.goto(user.url("/idpauth/sessions")))?.status()).toBe(404);
