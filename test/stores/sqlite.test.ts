@@ -252,10 +252,10 @@ describe("SQLite store: setup", () => {
       () => {
         const file = newFile();
         void sqliteStore(file).close();
-        beside(file).exec("PRAGMA user_version = 2");
+        beside(file).exec("PRAGMA user_version = 3");
         return file;
       },
-      /sessions in version 2 .* knows version 1/,
+      /sessions in version 3 .* knows version 2/,
     ],
     [
       "a database that was opened read-only",
@@ -291,6 +291,21 @@ describe("SQLite store: setup", () => {
       store.listBySubject("ada"),
     ].map(refusal);
     for (const error of await Promise.all(refusals)) expect(error.message).toMatch(says);
+  });
+
+  it("a table of version 1, which had no sid, is brought up to date and keeps its sessions", async () => {
+    const file = newFile();
+    const before = opened(file);
+    await before.insert("ada", entry("ada", { subject: "s" }));
+    await before.close();
+    const database = beside(file);
+    database.exec("DROP INDEX idpauth_sessions_sid; ALTER TABLE idpauth_sessions DROP COLUMN sid; PRAGMA user_version = 1");
+    const store = opened(file);
+    expect(store.problems).toEqual([]);
+    expect(await store.get("ada")).toMatchObject({ subject: "s" });
+    await store.insert("grace", entry("grace", { sid: "s" }));
+    expect(await store.listBySid("s")).toEqual(["grace"]);
+    expect(database.pragma("user_version", { simple: true })).toBe(2);
   });
 
   it("leaves another application's database as it is", () => {

@@ -3,7 +3,7 @@ import { SetupError } from "./failure.js";
 
 /** "idpa" in the file's header marks a file of this store. The store changes no other application's database. */
 const APPLICATION_ID = 0x69647061;
-const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 2;
 
 /** The stamps precede the data, so that a new stamp changes a single page. A pending login has no subject and no sid, and is in neither index. */
 const CREATE = `
@@ -21,6 +21,13 @@ const CREATE = `
   CREATE INDEX idpauth_sessions_subject ON idpauth_sessions (subject) WHERE subject IS NOT NULL;
   CREATE INDEX idpauth_sessions_sid ON idpauth_sessions (sid) WHERE sid IS NOT NULL;
   PRAGMA application_id = ${String(APPLICATION_ID)};
+  PRAGMA user_version = ${String(SCHEMA_VERSION)};
+`;
+
+/** Version 1 had no sid. */
+const ADD_SID = "ALTER TABLE idpauth_sessions ADD COLUMN sid TEXT";
+const UPGRADE = `
+  CREATE INDEX IF NOT EXISTS idpauth_sessions_sid ON idpauth_sessions (sid) WHERE sid IS NOT NULL;
   PRAGMA user_version = ${String(SCHEMA_VERSION)};
 `;
 
@@ -99,7 +106,7 @@ export interface Connection {
 export function setUp(database: SqliteDatabase, name: string): Connection {
   database.exec("PRAGMA busy_timeout = 0");
   // First, because another application's file must not change to WAL.
-  const isNew = inOneTransaction(database, "BEGIN", () => isEmpty(database, name));
+  const found = inOneTransaction(database, "BEGIN", () => tableOf(database, name));
   const journal = pragma(database, "journal_mode = WAL");
   if (journal !== "wal" && !isPrivate(database)) {
     throw new SetupError(
@@ -110,7 +117,7 @@ export function setUp(database: SqliteDatabase, name: string): Connection {
   // Copying the log into the database stops the event loop. SQLite's default of 1000 pages took up to 60 ms
   // during a sweep, 250 pages took at most 17 ms.
   pragma(database, "wal_autocheckpoint = 250");
-  if (isNew) create(database, name);
+  if (found !== "current") bringUpToDate(database, name);
   return { database, statements: prepareAll(database) };
 }
 
@@ -127,26 +134,38 @@ function inOneTransaction<Result>(database: SqliteDatabase, begin: "BEGIN" | "BE
   }
 }
 
-function create(database: SqliteDatabase, name: string): void {
+/** Creates the table, or adds what an earlier version of it lacks. Sessions stay. */
+function bringUpToDate(database: SqliteDatabase, name: string): void {
   inOneTransaction(database, "BEGIN IMMEDIATE", () => {
     // Another process may have been first.
-    if (isEmpty(database, name)) database.exec(CREATE);
+    const found = tableOf(database, name);
+    if (found === "missing") database.exec(CREATE);
+    if (found !== "earlier") return;
+    const { columns } = prepare(
+      database,
+      "SELECT count(*) AS columns FROM pragma_table_info('idpauth_sessions') WHERE name = 'sid'",
+    ).get() as {
+      columns: number;
+    };
+    if (columns === 0) database.exec(ADD_SID);
+    database.exec(UPGRADE);
   });
 }
 
-/** Returns whether the table is missing. */
-function isEmpty(database: SqliteDatabase, name: string): boolean {
+/** Returns whether the table is there, and in which version. */
+function tableOf(database: SqliteDatabase, name: string): "missing" | "earlier" | "current" {
   const applicationId = pragma(database, "application_id");
   const version = pragma(database, "user_version");
   if (applicationId === APPLICATION_ID) {
-    if (version === SCHEMA_VERSION) return false;
+    if (version === SCHEMA_VERSION) return "current";
+    if (version === 1) return "earlier";
     throw new SetupError(
       `${name} has sessions in version ${String(version)} of their table; this idpauth knows version ${String(SCHEMA_VERSION)}.`,
       "Run the idpauth that wrote it, or a later one. Or give sqliteStore another file, which signs out all users.",
     );
   }
   const { tables } = prepare(database, "SELECT count(*) AS tables FROM sqlite_schema").get() as { tables: number };
-  if (tables === 0 && applicationId === 0 && version === 0) return true;
+  if (tables === 0 && applicationId === 0 && version === 0) return "missing";
   throw new SetupError(
     `${name} belongs to another application.`,
     "Give sqliteStore a file of its own. In a shared file, each long write of the application would delay every sign-in.",
