@@ -44,3 +44,10 @@ export function wait(clock: Clock, milliseconds: number): Promise<void> {
     clock.timer(milliseconds, resolve);
   });
 }
+
+/** Resolves after other waiting work has run. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}

@@ -1,3 +1,4 @@
+import { nextTurn } from "../clock.js";
 import type { Application } from "../application/application.js";
 import type { EventHub } from "../events/event-hub.js";
 import type { UnawaitedTasks } from "./unawaited-tasks.js";
@@ -9,7 +10,7 @@ const PER_TURN = 100;
 export async function announceEach(count: number, announce: () => void): Promise<void> {
   for (let done = 1; done <= count; done += 1) {
     announce();
-    if (done % PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+    if (done % PER_TURN === 0) await nextTurn();
   }
 }
 

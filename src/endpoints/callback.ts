@@ -115,9 +115,10 @@ async function finishLogin(visit: SessionRequest, context: EndpointContext, quer
     release?.();
   }
 
-  const revokeOrphaned = () => {
+  /** @param of the key that the sign-in began with; empty once the new session has replaced it */
+  const revokeOrphaned = (of = key) => {
     const { token: accessToken, refresh_token: refreshToken } = signIn.credentials;
-    tasks.add(orphanedTokens.revoke(key, { accessToken, refreshToken }, signIn.idInfo, now));
+    tasks.add(orphanedTokens.revoke(of, { accessToken, refreshToken }, signIn.idInfo, now));
   };
   if (!mayFinish(recordLeft, login, signIn.idInfo)) {
     revokeOrphaned();
@@ -170,8 +171,15 @@ async function finishLogin(visit: SessionRequest, context: EndpointContext, quer
     return linkInvalidPage(visit, context);
   }
   // Checked after the session is stored: either the logout finds the session, or this check finds the logout.
-  if (settings.backchannelLogout && (await isLoggedOut(visit, context, signIn))) {
-    revokeOrphaned();
+  const isLoggedOut =
+    settings.backchannelLogout &&
+    (await endIfLoggedOut(visit, context, signIn).catch((error: unknown) => {
+      revokeOrphaned("");
+      events.failed("callback", error, about);
+      throw error;
+    }));
+  if (isLoggedOut) {
+    revokeOrphaned("");
     events.refused("callback", "logged_out_at_provider", about);
     return { ...linkInvalidPage(visit, context), setCookies: session.setCookies };
   }
@@ -183,11 +191,10 @@ async function finishLogin(visit: SessionRequest, context: EndpointContext, quer
 }
 
 /** Returns whether a logout by the provider came before this sign-in's session was stored. If so, or in an outage, it ends the session. */
-async function isLoggedOut({ session }: SessionRequest, { providerLogouts, events }: EndpointContext, signIn: SignIn): Promise<boolean> {
+async function endIfLoggedOut({ session }: SessionRequest, { providerLogouts }: EndpointContext, signIn: SignIn): Promise<boolean> {
   try {
     if ((await providerLogouts?.hasEnded(signIn.idInfo)) !== true) return false;
   } catch (error) {
-    events.failed("callback", error);
     await session.destroy().catch(() => undefined);
     throw error;
   }

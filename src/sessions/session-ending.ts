@@ -1,4 +1,4 @@
-import { epochSeconds, type Clock } from "../clock.js";
+import { epochSeconds, nextTurn, type Clock } from "../clock.js";
 import { ReportedStore, type StoreFailureListener } from "./reported-store.js";
 import { traceOf, type TracedReason } from "./end-trace.js";
 import type { KeyedHashes, Sealer } from "./seal.js";
@@ -63,11 +63,4 @@ export async function inBatches<Item, Result>(items: readonly Item[], work: (ite
     if ((start / BATCH) % BATCHES_PER_TURN === BATCHES_PER_TURN - 1) await nextTurn();
   }
   return results;
-}
-
-/** Resolves after other waiting work has run. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }

@@ -173,9 +173,10 @@ export class SessionEnds<Target> {
         // The trace is written after the delete, so the next tick reads it once more. An announced end has left its trace already.
         const isFinal = reason !== undefined || told !== undefined || watched.isGone === true;
         if (isFinal) this.#fire(key, reason ?? (told === "replaced" ? "replaced" : "logout"));
-        else Object.assign(watched, { isGone: true, dueAt: 0 });
+        else [watched.isGone, watched.dueAt] = [true, 0];
         return;
       }
+      watched.isGone = false;
       const verdict = judge(record, policy, now);
       if (verdict.kind === "ended") this.#fire(key, verdict.reason);
       else watched.dueAt = now + untilEnd(record, policy, now);

@@ -107,6 +107,21 @@ describe("back-channel logout", () => {
     release.release();
     expect((await finished).status).toBe(400);
     expect(await user.isSignedIn()).toBe(false);
+    await app.auth.idle();
+    expect(app.provider.requestsTo("revoke")).toHaveLength(1);
+  });
+
+  it("a store that fails when the sign-in asks for the logout: 503 and no session", async () => {
+    await start();
+    const user = app.user();
+    const callback = await user.approve(undefined, ADA);
+    const { get } = store;
+    // The first read after the new session is stored and the pending login is deleted.
+    Object.assign(store, { get: (key: string) => (store.writes.includes("delete") ? Promise.reject(new Error("away")) : get(key)) });
+    expect((await user.get(callback)).status).toBe(503);
+    Object.assign(store, { get });
+    expect(await user.isSignedIn()).toBe(false);
+    expect((await store.entries()).filter(({ subject }) => subject !== undefined)).toEqual([]);
   });
 
   it("ends no session of another client in the same store", async () => {

@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from "../../errors.js";
 import type { EndWatcher, Entry, SessionStore, Stored } from "../../ports/session-store.js";
-import { epochSeconds, systemClock, type Clock, type EpochSeconds } from "../../clock.js";
+import { epochSeconds, nextTurn, systemClock, type Clock, type EpochSeconds } from "../../clock.js";
 import { EndsInProcess } from "./ends.js";
 import { ExpiryQueue, type Slot } from "./expiry-queue.js";
 
@@ -258,11 +258,4 @@ function storedOf(entry: Entry, version: string, expiresAt: EpochSeconds, lastAc
 function later(stored: EpochSeconds | undefined, given: EpochSeconds | undefined): EpochSeconds | undefined {
   if (stored === undefined || given === undefined) return stored ?? given;
   return Math.max(stored, given);
-}
-
-/** Resolves after other waiting work has run. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { StoreUnavailableError } from "../../errors.js";
 import type { Entry, SessionStore, Stored, StoreProblem } from "../../ports/session-store.js";
-import { epochSeconds, systemClock, type Clock, type EpochSeconds } from "../../clock.js";
+import { epochSeconds, nextTurn, systemClock, type Clock, type EpochSeconds } from "../../clock.js";
 import { handedIn, ownFile, type ConnectionSource } from "./connection.js";
 import type { SqliteDatabase, SqliteValue } from "./driver.js";
 import { isLocked, unavailable } from "./failure.js";
@@ -236,10 +236,4 @@ function storedOf(row: Row): Stored {
     ...(sid !== null && { sid }),
     ...(summary !== null && { summary }),
   };
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }

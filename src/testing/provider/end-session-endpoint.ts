@@ -80,7 +80,7 @@ export async function endSession(request: ReceivedRequest, state: ProviderState)
   }
   const user = asked.user ?? String(withSubject(state.person)["sub"]);
   const ended = sessionsToEnd({ ...asked, user }, state);
-  // The user's way goes on, even if the application does not respond (OpenID Connect Back-Channel Logout 1.0 section 2.5).
+  // The user continues, even if the application does not respond (OpenID Connect Back-Channel Logout 1.0 section 2.5).
   await endSessions(ended, state).catch(() => undefined);
   const frames = frontchannelAddresses(ended, state);
   if (frames.length === 0 && asked.returnTo !== undefined) return redirectReply(asked.returnTo);
