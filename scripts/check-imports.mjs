@@ -106,6 +106,9 @@ export const RULES = {
     ownFramework: true,
   },
   "src/adapters/*": { folders: ["src/index.ts", "src/adapters/node"], packages: [], builtins: true, ownFramework: true },
+  // What runs in a browser imports no code of the server, only types.
+  "src/client": { folders: ["src/record"], packages: [], builtins: false },
+  "src/react": { folders: ["src/client", "src/record"], packages: ["react"], builtins: false },
   // The test kit and the conformance suites see what an application sees. The suites use the kit's provider, browser and clock;
   // the kit's entry alone exports the suites.
   "src/testing/index.ts": { folders: ["src/index.ts", "src/testing", "src/conformance"], packages: [], builtins: true },

@@ -67,8 +67,8 @@ export function createAccessors<FrameworkRequest extends object>(parts: Accessor
       return outcome.authenticated ? sessionView(outcome.record, ready().settings, epochSeconds(clock)) : null;
     },
     async clientState(raw) {
-      const { access: gate, settings, application } = ready();
-      return clientState(await gate.access(visitOf(raw).session, { slide: false }), false, { settings, clock, application });
+      const { access: gate, settings, application, accountOf } = ready();
+      return clientState(await gate.access(visitOf(raw).session, { slide: false }), false, { settings, clock, application, accountOf });
     },
     async getData(raw) {
       const outcome = await access(raw);

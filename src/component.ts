@@ -27,7 +27,7 @@ import { createProviderLogouts } from "./sessions/provider-logouts.js";
 import { createSealer } from "./sessions/seal.js";
 import { createSessionEnding } from "./sessions/session-ending.js";
 import { createSessionForTests, type SessionForTests } from "./sessions/session-for-tests.js";
-import { createSubjectSessions, type SubjectSessions } from "./sessions/subject-sessions.js";
+import { createSubjectSessions, type Subject, type SubjectSessions } from "./sessions/subject-sessions.js";
 import type { CheckedSettings } from "./startup.js";
 import { memoryStore } from "./stores/memory/memory-store.js";
 
@@ -61,6 +61,8 @@ export interface Component<FrameworkRequest extends object> {
   readonly router: Router<FrameworkRequest>;
   /** Undefined with the framework's own sessions. */
   readonly subjectSessions: SubjectSessions | undefined;
+  /** The keyed hash that tells one user from another in the browser. */
+  readonly accountOf: (subject: Subject) => string;
   /** @throws SessionMissingError */
   open(raw: FrameworkRequest, request: IdpRequest): SessionRequest;
   idle(): Promise<void>;
@@ -152,6 +154,7 @@ export function compose<FrameworkRequest extends object>(
     return new SessionRequest(request, ofFramework.open(frameworkSession), clock.monotonic(), settings);
   }
 
+  const accountOf = ({ iss, sub }: Subject) => storage.sealer.account(iss, sub);
   const context = {
     settings,
     names,
@@ -165,6 +168,7 @@ export function compose<FrameworkRequest extends object>(
     subjectSessions,
     providerLogouts,
     revocations,
+    accountOf,
     tasks,
     findings,
   };
@@ -177,6 +181,7 @@ export function compose<FrameworkRequest extends object>(
     tasks,
     router: createRouter(context, open),
     subjectSessions,
+    accountOf,
     open,
     idle() {
       revocations.runAll();

@@ -50,7 +50,7 @@ export type { IdInfo, SessionUser, UserPayload } from "./record/identity.js";
 export type { SessionRecord } from "./record/record.js";
 export type { Log, LogEntry, LogLevel } from "./ports/log.js";
 export type { EndWatcher, Entry, SessionStore, Stored, StoreProblem } from "./ports/session-store.js";
-export type { DetailedSessionProbe, SessionDetails, SessionProbe } from "./endpoints/session.js";
+export type { ProbeDetails, SessionProbe } from "./record/probe.js";
 export type { Claims } from "./record/identity.js";
 export type { Session } from "./record/session-view.js";
 export type { SettingOptions } from "./config/read-settings.js";

@@ -7,7 +7,6 @@ import type { FrameworkFacts as CheckedFacts } from "./config/startup-checks.js"
 import type { Blocked } from "./endpoints/guard.js";
 import type { GuardRule } from "./endpoints/guard-rule.js";
 import type { LoginUrlOptions } from "./endpoints/login-url.js";
-import type { DetailedSessionProbe } from "./endpoints/session.js";
 import type { Finding } from "./errors.js";
 import type { EventName, Listener } from "./events/events.js";
 import type { IdpRequest, Reply } from "./http/request-and-replies.js";
@@ -15,6 +14,7 @@ import type { Log } from "./ports/log.js";
 import type { SessionStore } from "./ports/session-store.js";
 import type { Credentials } from "./record/credentials.js";
 import type { UserPayload } from "./record/identity.js";
+import type { ProbeDetails } from "./record/probe.js";
 import type { Session } from "./record/session-view.js";
 import type { FrameworkSession } from "./sessions/framework-session.js";
 import type { SESSION_FOR_TESTS, SessionForTests } from "./sessions/session-for-tests.js";
@@ -111,7 +111,7 @@ export interface Accessors<
    *
    * @throws ProviderUnavailableError | StoreUnavailableError an outage (503); the user may still be signed in
    */
-  clientState(raw: FrameworkRequest): Promise<DetailedSessionProbe>;
+  clientState(raw: FrameworkRequest): Promise<ProbeDetails>;
   /**
    * The application's own data, read-only, after the same gate as `getCredentials`.
    *

@@ -10,7 +10,7 @@ import type { Clock } from "../clock.js";
 import type { SessionAccess } from "../access/session-access.js";
 import type { OrphanedTokenRule } from "../access/orphaned-tokens.js";
 import type { ProviderLogouts } from "../sessions/provider-logouts.js";
-import type { SubjectSessions } from "../sessions/subject-sessions.js";
+import type { Subject, SubjectSessions } from "../sessions/subject-sessions.js";
 import type { DelayedRevocations } from "./delayed-revocations.js";
 
 /** The parts that all requests share. */
@@ -29,6 +29,8 @@ export interface EndpointContext {
   readonly subjectSessions: SubjectSessions | undefined;
   readonly providerLogouts: ProviderLogouts | undefined;
   readonly revocations: DelayedRevocations;
+  /** The keyed hash that tells one user from another in the browser. */
+  readonly accountOf: (subject: Subject) => string;
   /** Tasks that no response waits for. */
   readonly tasks: UnawaitedTasks;
   /** The warnings of the startup checks; the debug endpoint shows them. */

@@ -1,7 +1,8 @@
 import { isOutage } from "../errors.js";
 import { jsonText, queryOf, single, type Reply } from "../http/request-and-replies.js";
-import { remaining, type EndReason } from "../record/session-policy.js";
-import { userPayload, type UserPayload } from "../record/identity.js";
+import { hasSubject, userPayload } from "../record/identity.js";
+import type { ProbeDetails, SessionProbe } from "../record/probe.js";
+import { remaining, untilEnd } from "../record/session-policy.js";
 import { sessionView } from "../record/session-view.js";
 import { epochSeconds } from "../clock.js";
 import type { Access } from "../access/session-access.js";
@@ -9,50 +10,26 @@ import type { EndpointContext } from "./context.js";
 import type { SessionRequest } from "./session-request.js";
 import { retryAfterOf } from "./failure-reply.js";
 
-/**
- * The body of `GET /idpauth/session`. With status 503 (an outage of the provider or the store) the body says signed out, but the user
- * may still be signed in: read the status first. The status is 200 otherwise.
- */
-export interface SessionProbe {
-  readonly authenticated: boolean;
-  /** Null when signed out. */
-  readonly user: UserPayload | null;
-}
-
-/** What `?details=true` adds to a response with status 200: seconds until each limit, for a front end that warns before the session ends. */
-export interface SessionDetails {
-  /** Why the user is signed out; null when signed in. */
-  readonly reason: EndReason | null;
-  /** Seconds until the ID token expires; idpauth then refreshes it where it can. Null when there is no usable ID token. */
-  readonly expires_in: number | null;
-  /** Seconds until the maximum age of the session (`IDP_SESSION_MAX_AGE`); null without one. */
-  readonly max_age_expires_in: number | null;
-  /**
-   * Seconds until the idle timeout (`IDP_SESSION_IDLE_TIMEOUT`); null without one. This request counts as activity unless it says
-   * `?slide=false`.
-   */
-  readonly idle_expires_in: number | null;
-  /** Seconds until the provider's own limit (claim `session_expiry` of the ID token); null without one. */
-  readonly session_expiry_expires_in: number | null;
-  /** The result of the application's `clientData`. Absent when signed out, or without that option. */
-  readonly data?: Readonly<Record<string, unknown>>;
-}
-
-/** The body of `GET /idpauth/session?details=true` with status 200. */
-export type DetailedSessionProbe = SessionProbe & SessionDetails;
-
 /** What the browser may see of a session: the probe with details. The record has passed the policy gate. */
 export function clientState(
   access: Access,
   slide: boolean,
-  context: Pick<EndpointContext, "settings" | "clock" | "application">,
-): DetailedSessionProbe {
-  const { settings, clock, application } = context;
-  const details = detailsOf(access, slide, context);
-  if (!access.authenticated) return { authenticated: false, user: null, ...details };
+  context: Pick<EndpointContext, "settings" | "clock" | "application" | "accountOf">,
+): ProbeDetails {
+  const { settings, clock, application, accountOf } = context;
+  const limits = limitsOf(access, slide, context);
+  if (!access.authenticated) return { authenticated: false, user: null, reason: access.reason, account: null, ...limits };
+  const { id_info: claims } = access.record;
   const view = sessionView(access.record, settings, epochSeconds(clock));
   const data = view === null ? null : application.clientData(view);
-  return { authenticated: true, user: userPayload(access.record.id_info), ...details, ...(data !== null && { data }) };
+  return {
+    authenticated: true,
+    user: userPayload(claims),
+    reason: null,
+    account: hasSubject(claims) ? accountOf(claims) : null,
+    ...limits,
+    ...(data !== null && { data }),
+  };
 }
 
 const SIGNED_OUT = JSON.stringify({ authenticated: false, user: null } satisfies SessionProbe);
@@ -94,14 +71,17 @@ function isExactly(parameters: URLSearchParams | undefined, name: string, value:
   return given.value === value && !given.repeated;
 }
 
-function detailsOf(access: Access, slide: boolean, { settings, clock }: Pick<EndpointContext, "settings" | "clock">): SessionDetails {
+type Limits = Pick<ProbeDetails, "ends_in" | "expires_in" | "max_age_expires_in" | "idle_expires_in" | "session_expiry_expires_in">;
+
+function limitsOf(access: Access, slide: boolean, { settings, clock }: Pick<EndpointContext, "settings" | "clock">): Limits {
   const now = epochSeconds(clock);
   // The record was read before this access moved the idle stamp.
   const hasSlid = access.authenticated && slide && settings.sessionIdleTimeout !== null;
   const record = hasSlid ? { ...access.record, idp_last_active: now } : access.record;
   const left = record?.credentials === undefined ? undefined : remaining(record, settings, now);
+  const end = access.authenticated && record !== undefined ? untilEnd(record, settings, now) : Infinity;
   return {
-    reason: access.authenticated ? null : access.reason,
+    ends_in: end === Infinity ? null : end,
     expires_in: left?.idToken ?? null,
     max_age_expires_in: left?.maxAge ?? null,
     idle_expires_in: left?.idle ?? null,

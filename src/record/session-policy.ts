@@ -1,22 +1,8 @@
+import type { EndReason } from "./end-reason.js";
 import type { SessionRecord } from "./record.js";
 import { hasEpochTimePassed, type EpochSeconds } from "../clock.js";
 
-/** Why a user is not signed in. Events, the log, the index page and the guard's 401 carry this code. */
-export type EndReason =
-  | "no_credentials"
-  | "max_age"
-  | "idle"
-  | "session_expiry"
-  | "logged_out_at_provider"
-  | "ended_everywhere"
-  | "claims_rejected"
-  | "denied"
-  | "auto_refresh_off"
-  | "refresh_rejected"
-  | "no_refresh_token";
-
-/** Why a session ended: the gate's reason, a logout, or a sign-in that replaced it. */
-export type SessionEnd = EndReason | "logout" | "replaced";
+export type { EndReason, SessionEnd } from "./end-reason.js";
 
 /**
  * What the gate decides about a session: valid, valid after a refresh, or ended. A refresh renews the tokens, unless only the

@@ -29,6 +29,8 @@ export interface Sealer {
   sidHashes(client: ClientIdentity, sid: string): KeyedHashes;
   /** The keys under which a logout by the provider is stored: of one of its sessions (`sid`), or of a user (`sub`). */
   logoutKeys(client: ClientIdentity, claim: "sid" | "sub", value: string): KeyedHashes;
+  /** The hash with SECRET_KEY that tells one user from another in the browser. */
+  account(issuer: string, subject: string): string;
 }
 
 /** With SECRET_KEY first, then with each fallback. */
@@ -55,6 +57,7 @@ export function createSealer(secretKey: string, fallbacks: readonly string[]): S
   const subjects = keyring(secretKey, fallbacks, "idpauth subject 1");
   const sids = keyring(secretKey, fallbacks, "idpauth sid 1");
   const logouts = keyring(secretKey, fallbacks, "idpauth logout 1");
+  const accounts = derive(secretKey, "idpauth account 1");
   return {
     seal: (plain, cookieValue, storeKey) => encrypt(sessionKey(records[0], cookieValue), storeKey, plain),
     open(sealed, cookieValue, storeKey) {
@@ -75,6 +78,7 @@ export function createSealer(secretKey: string, fallbacks: readonly string[]): S
     subjectHashes: (issuer, subject) => hashesOf(subjects, [issuer, subject]),
     sidHashes: ({ issuer, clientId }, sid) => hashesOf(sids, [issuer, clientId, sid]),
     logoutKeys: ({ issuer, clientId }, claim, value) => hashesOf(logouts, [claim, issuer, clientId, value]),
+    account: (issuer, subject) => keyedHash(accounts, [issuer, subject]),
   };
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, expectTypeOf, it } from "vitest";
-import type { DetailedSessionProbe, SessionDetails, SessionProbe } from "../../src/index.js";
+import type { ProbeDetails, SessionProbe } from "../../src/index.js";
 import { startApplication, type Answer, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
@@ -388,14 +388,16 @@ describe("HEAD", () => {
 
 describe("?details=true", () => {
   afterEach(() => application.stop());
-  const details = async (user: TestUser) => (await user.get(`${PROBE}?details=true`)).json() as DetailedSessionProbe;
+  const details = async (user: TestUser) => (await user.get(`${PROBE}?details=true`)).json() as ProbeDetails;
 
-  it("has exactly the fields of the types SessionProbe and SessionDetails", async () => {
-    expectTypeOf<DetailedSessionProbe>().toEqualTypeOf<SessionProbe & SessionDetails>();
-    const fields: Record<Exclude<keyof DetailedSessionProbe, "data">, true> = {
+  it("has exactly the fields of the types SessionProbe and ProbeDetails", async () => {
+    expectTypeOf<ProbeDetails>().toExtend<SessionProbe>();
+    const fields: Record<Exclude<keyof ProbeDetails, "data">, true> = {
       authenticated: true,
       user: true,
       reason: true,
+      account: true,
+      ends_in: true,
       expires_in: true,
       max_age_expires_in: true,
       idle_expires_in: true,
@@ -415,6 +417,8 @@ describe("?details=true", () => {
       authenticated: true,
       user: ADA,
       reason: null,
+      account: expect.stringMatching(/^[\w-]{43}$/),
+      ends_in: 600,
       expires_in: 3500,
       max_age_expires_in: 1700,
       // The probe is an access: it slides the stamp.
@@ -435,11 +439,32 @@ describe("?details=true", () => {
       authenticated: true,
       user: ADA,
       reason: null,
+      account: expect.stringMatching(/^[\w-]{43}$/),
+      ends_in: null,
       expires_in: 3600,
       max_age_expires_in: null,
       idle_expires_in: null,
       session_expiry_expires_in: null,
     });
+  });
+
+  it("ends_in counts the ID token only if no refresh can extend it", async () => {
+    expect((await details(await signedIn({ sessionMaxAge: 7200 }))).ends_in).toBe(7200);
+    await application.stop();
+    expect((await details(await signedIn({ sessionMaxAge: 7200, sessionAutoRefresh: false }))).ends_in).toBe(3600);
+  });
+
+  it("account is the same in every session of a user, and another one for another user or another secret key", async () => {
+    const accountOf = async (user: TestUser) => (await details(user)).account;
+    const ada = await accountOf(await signedIn());
+    const again = application.user();
+    await again.signIn();
+    const grace = application.user();
+    await grace.signIn("/idpauth/login/", { sub: "grace" });
+    expect(await accountOf(again)).toBe(ada);
+    expect(await accountOf(grace)).not.toBe(ada);
+    await application.stop();
+    expect(await accountOf(await signedIn({ secretKey: "another secret key of 32 or more bytes" }))).not.toBe(ada);
   });
 
   it("after a refresh tells of the fresh ID token", async () => {
@@ -453,6 +478,8 @@ describe("?details=true", () => {
       authenticated: false,
       user: null,
       reason: "no_credentials",
+      account: null,
+      ends_in: null,
       expires_in: null,
       max_age_expires_in: null,
       idle_expires_in: null,
@@ -467,6 +494,8 @@ describe("?details=true", () => {
       authenticated: false,
       user: null,
       reason: "max_age",
+      account: null,
+      ends_in: null,
       expires_in: 1600,
       max_age_expires_in: 0,
       idle_expires_in: 0,

@@ -9,7 +9,7 @@ import {
   type Credentials,
   type Explanation,
   type Finding,
-  type DetailedSessionProbe,
+  type ProbeDetails,
   type GuardResponsesOf,
   type GuardRule,
   type IdpAuth,
@@ -94,7 +94,7 @@ export interface NextIdpAuth<OwnClaims extends object = object, Data extends obj
   /** The session of a signed-in user: user, verified claims and times, read-only; null when signed out. It applies the same gate. */
   getSession(request?: Request): Promise<Session<OwnClaims, Data> | null>;
   /** What the browser may see of the session: the body of `GET /idpauth/session?details=true`. It does not count as activity. */
-  clientState(request?: Request): Promise<DetailedSessionProbe>;
+  clientState(request?: Request): Promise<ProbeDetails>;
   /** The application's own data, read-only; undefined when signed out. */
   getData(request?: Request): Promise<Readonly<Data> | undefined>;
   /**

@@ -1,6 +1,6 @@
 import type {
   Credentials,
-  DetailedSessionProbe,
+  ProbeDetails,
   EventName,
   Explanation,
   GuardRule,
@@ -30,7 +30,7 @@ export interface ApplicationAuth {
   getCredentials(raw: object): Promise<Credentials | null>;
   getUser(raw: object): Promise<UserPayload | null>;
   getSession(raw: object): Promise<Session | null>;
-  clientState(raw: object): Promise<DetailedSessionProbe>;
+  clientState(raw: object): Promise<ProbeDetails>;
   getData(raw: object): Promise<JsonObject | undefined>;
   updateData(raw: object, change: (data: JsonObject) => Record<string, unknown>): Promise<JsonObject | undefined>;
   readSessionRecord(raw: object): Promise<Readonly<Record<string, unknown>> | null>;

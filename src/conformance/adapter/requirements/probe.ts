@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { CookieBrowser } from "../../../testing/browser/cookie-browser.js";
 import type { StageOptions } from "../application-starter.js";
 import {
   ACCEPTS_HTML,
@@ -176,20 +177,28 @@ export const probeRequirements: readonly AdapterRequirement[] = [
       const details = (expires: number | null, maxAge: number | null, idle: number | null, reason: string | null = null) => ({
         ...(reason === null ? SIGNED_IN : SIGNED_OUT),
         reason,
+        // A refresh extends the ID token, so only the other limits end the session.
+        ends_in: reason === null ? (idle ?? maxAge) : null,
         expires_in: expires,
         max_age_expires_in: maxAge,
         idle_expires_in: idle,
         session_expiry_expires_in: null,
       });
+      const detailsOf = async (by: CookieBrowser, query = "?details=true") => {
+        const { account, ...rest } = await probe(by, query);
+        if (rest["authenticated"] === true) assert.match(String(account), /^[\w-]{43}$/);
+        else assert.equal(account, null);
+        return rest;
+      };
       app.clock.advance(100_000);
-      assert.deepEqual(await probe(browser, "?details=true"), details(3500, 1700, 600));
+      assert.deepEqual(await detailsOf(browser), details(3500, 1700, 600));
       app.clock.advance(50_000);
-      assert.deepEqual(await probe(browser, "?details=true&slide=false"), details(3450, 1650, 550));
+      assert.deepEqual(await detailsOf(browser, "?details=true&slide=false"), details(3450, 1650, 550));
       app.clock.advance(2_000_000);
-      assert.deepEqual(await probe(browser, "?details=true"), details(1450, 0, 0, "max_age"));
-      assert.deepEqual(await probe(app.browser(), "?details=true"), details(null, null, null, "no_credentials"));
+      assert.deepEqual(await detailsOf(browser), details(1450, 0, 0, "max_age"));
+      assert.deepEqual(await detailsOf(app.browser()), details(null, null, null, "no_credentials"));
       const unlimited = await starter.start();
-      assert.deepEqual(await probe(await unlimited.signedIn(), "?details=true"), details(HOUR, null, null));
+      assert.deepEqual(await detailsOf(await unlimited.signedIn()), details(HOUR, null, null));
     },
   },
   {

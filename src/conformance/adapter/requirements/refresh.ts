@@ -141,6 +141,8 @@ export const refreshRequirements: readonly AdapterRequirement[] = [
         assert.deepEqual(await probe(browser, "?details=true"), {
           ...SIGNED_OUT,
           reason: "refresh_rejected",
+          account: null,
+          ends_in: null,
           expires_in: 0,
           max_age_expires_in: null,
           idle_expires_in: null,
