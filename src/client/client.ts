@@ -45,6 +45,8 @@ export interface SignOutOptions {
 export interface Client<ClientData extends object = Record<string, unknown>> {
   /** Returns the present state: the same object until the state changes. */
   getState(): SessionState<ClientData>;
+  /** Returns the state that the client started with, always the same object: what a server renders, and what a page hydrates from. */
+  getInitialState(): SessionState<ClientData>;
   /** Calls the listener with each new state. @returns a function that removes the listener */
   subscribe(listener: (state: SessionState<ClientData>) => void): () => void;
   /** Asks the server for the state; it does not count as activity. Never rejects: an outage is the state `unavailable`. */
