@@ -15,6 +15,7 @@ import { passedParameters } from "./login-parameters.js";
 import { isSilent } from "./silent-login.js";
 import { stepUpParameters } from "./step-up-parameters.js";
 import { badParameters, choice, type BadParameter } from "./parameters.js";
+import { badPopupParameters, popupQuery } from "./popup.js";
 
 /** GET {mountPath}login/: redirects the user to the provider, or gives a script the URL to navigate to. */
 export async function login(visit: SessionRequest, context: EndpointContext): Promise<Reply> {
@@ -35,10 +36,14 @@ export async function login(visit: SessionRequest, context: EndpointContext): Pr
     events.refused("login", "host_invalid");
     return failureReply({ code: "host_invalid" }, request, publicPath, "json");
   }
-  const hop = wanted.response === "redirect" ? loginHop(visit, query, context) : undefined;
+  const hop = wanted.response === "json" ? undefined : loginHop(visit, query, context);
   if (hop !== undefined) return hop;
 
-  const destination = destinationOf(wanted.scheme, query, request, origin, settings);
+  const popup = wanted.response === "popup" ? popupQuery(query) : undefined;
+  const destination: Destination =
+    popup === undefined
+      ? destinationOf(wanted.scheme, query, request, origin, settings)
+      : { url: `${publicPath}popup${popup}`, decision: "not_used" };
   // The line contains neither address: one is a stranger's input, the other may be private.
   if (destination.decision === "rejected") events.log(logLine("origin_rejected"));
   const now = epochSeconds(clock);
@@ -70,7 +75,8 @@ export async function login(visit: SessionRequest, context: EndpointContext): Pr
     return { ...reply, setCookies: session.setCookies };
   } catch (error) {
     if (isOutage(error)) events.failed("login", error);
-    return outageReply(error, request, publicPath, { label: "Try again", href: `${publicPath}login/` });
+    const again = popup === undefined ? "" : `?${new URLSearchParams([["response", "popup"], ...new URLSearchParams(popup)]).toString()}`;
+    return outageReply(error, request, publicPath, { label: "Try again", href: `${publicPath}login/${again}` });
   }
 }
 
@@ -92,7 +98,8 @@ function readParameters(query: URLSearchParams): Wanted | { readonly bad: readon
     if (scheme === "PRESERVE_ORIGIN_HP" && response === "redirect") {
       return { bad: [{ name: "response", options: ["json"], reason: "The scheme PRESERVE_ORIGIN_HP requires response=json" }] };
     }
-    return { scheme, response };
+    const bad = response === "popup" ? badPopupParameters(query) : [];
+    return bad.length > 0 ? { bad } : { scheme, response };
   }
   return { bad: [scheme, response].filter((outcome) => typeof outcome !== "string") };
 }

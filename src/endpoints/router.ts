@@ -11,6 +11,7 @@ import { landing } from "./landing-page.js";
 import { login } from "./login.js";
 import { createLogout } from "./logout.js";
 import { logoutCallback } from "./logout-at-provider.js";
+import { popup, popupScript } from "./popup.js";
 import { session } from "./session.js";
 import { sessions } from "./sessions.js";
 
@@ -82,6 +83,9 @@ function endpoints({ settings, clock }: EndpointContext): Map<string, Route> {
   if (settings.logoutAtProvider !== false) routes.set("logout-callback", { endpoint: logoutCallback, methods: GET });
   if (settings.backchannelLogout) routes.set("backchannel-logout", { endpoint: createBackchannelLogout(clock), methods: ["POST"] });
   if (settings.frontchannelLogout) routes.set("frontchannel-logout", { endpoint: frontchannelLogout, methods: GET });
+  // Without a trailing slash: its script finds the mount path by the page's address.
+  routes.set("popup", { endpoint: popup, methods: READ });
+  routes.set("popup.js", { endpoint: popupScript, methods: READ });
   routes.set("style.css", { endpoint: () => Promise.resolve(stylesheet(STYLE)), methods: READ });
   return routes;
 }

@@ -7,7 +7,8 @@ export const MAX_ORIGIN_URL_LENGTH = 2048;
 export const SCHEMES = ["PRESERVE_ORIGIN_QP", "PRESERVE_ORIGIN_HP", "LANDING_PAGE", "DEFAULT"] as const;
 export type Scheme = (typeof SCHEMES)[number];
 
-export const LOGIN_RESPONSES = ["redirect", "json"] as const;
+/** `popup` is an addition to the specified two. */
+export const LOGIN_RESPONSES = ["redirect", "json", "popup"] as const;
 export const LOGOUT_RESPONSES = ["json", "redirect"] as const;
 
 /** `scheme://netloc`, as in `https://app.example`, with the port if it is not the default. */

@@ -88,15 +88,16 @@ export function problem(
   return { status, headers: { ...PROBLEM_HEADERS, ...extra?.headers }, body: JSON.stringify(body) };
 }
 
-/** Returns an HTML page. Its policy allows its stylesheet and at most one picture, no script, and no form unless `forms` is true. */
+/** Returns an HTML page. Its policy allows its stylesheet and at most one picture, script files only with `scripts`, and forms only with `forms`. */
 export function page(
   status: number,
   html: string,
-  options?: { pictureOrigin?: string | undefined; forms?: boolean; headers?: Record<string, string> },
+  options?: { pictureOrigin?: string | undefined; forms?: boolean; scripts?: boolean; headers?: Record<string, string> },
 ): Reply {
   const policy = [
     "default-src 'none'",
     "style-src 'self'",
+    ...(options?.scripts === true ? ["script-src 'self'"] : []),
     ...(options?.pictureOrigin === undefined ? [] : [`img-src ${options.pictureOrigin}`]),
     "base-uri 'none'",
     // Browsers also apply it to the redirects that follow a form.
@@ -131,6 +132,10 @@ export function framedPage(parent: string): Reply {
 
 export function stylesheet(css: string): Reply {
   return { status: 200, headers: { ...COMMON_HEADERS, "Content-Type": "text/css; charset=utf-8" }, body: css };
+}
+
+export function script(text: string): Reply {
+  return { status: 200, headers: { ...COMMON_HEADERS, "Content-Type": "text/javascript; charset=utf-8" }, body: text };
 }
 
 /** Returns the path of a request target, without its query. The target may have absolute form (RFC 9112 section 3.2.2). */

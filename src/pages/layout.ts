@@ -5,10 +5,15 @@ export interface Layout {
   readonly publicPath: string;
   readonly title: string;
   readonly main: Markup;
+  /** The name of the page's script file below `publicPath`. Default: no script. */
+  readonly script?: string | undefined;
 }
 
-/** The document around the content of every page. It has no script and no inline style. */
-export function layout({ publicPath, title, main }: Layout): string {
+/** In two parts, because bundlers rewrite a template with a closing script tag and import a package for it. */
+const SCRIPT = "script";
+
+/** The document around the content of every page. It has no inline script and no inline style. */
+export function layout({ publicPath, title, main, script }: Layout): string {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -18,6 +23,7 @@ export function layout({ publicPath, title, main }: Layout): string {
         <meta name="color-scheme" content="light dark" />
         <title>${title}</title>
         <link rel="stylesheet" href="${publicPath}style.css" />
+        ${script === undefined ? undefined : html`<script src="${publicPath}${script}" defer></${SCRIPT}>`}
       </head>
       <body>
         <main>${main}</main>

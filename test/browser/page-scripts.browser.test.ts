@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { chromiumForTests } from "../support/chromium.js";
@@ -76,6 +79,66 @@ describe.skipIf(executablePath === undefined)("a single-page front end, in a bro
     // The demo's provider has a logout of its own. A script gets its address without the ID token.
     expect([...new URL(body["redirect_to"] ?? "").searchParams.keys()]).toEqual(["client_id", "post_logout_redirect_uri", "state"]);
     expect(await call(tab, "/idpauth/session")).toMatchObject({ body: { authenticated: false } });
+  });
+
+  describe("signs in in a window of its own", () => {
+    /** Opens the login by a click and returns the new window. `heard` collects the messages of the popup's page. */
+    async function popupOf(user: TestUser, attempt: string, origin = ""): Promise<{ tab: Page; popup: Page }> {
+      const tab = await frontEnd(user);
+      await tab.evaluate(`
+        window.heard = [];
+        window.channel = new BroadcastChannel("idpauth:/idpauth/");
+        channel.onmessage = ({ data }) => { heard.push(data); channel.postMessage({ type: "received", attempt: data.attempt }); };
+        document.body.innerHTML = '<input id="draft"><button>Sign in</button>';
+        document.querySelector("button").onclick = () => { window.popup = open("${origin}/idpauth/login/?response=popup&attempt=${attempt}"); };
+      `);
+      await tab.fill("#draft", "half a sentence");
+      const [popup] = await Promise.all([user.context.waitForEvent("page"), tab.click("button")]);
+      return { tab, popup };
+    }
+
+    it("and keeps its page: the window tells it and closes", async () => {
+      const { user } = await stage.open();
+      const { tab, popup } = await popupOf(user, "attempt-0123456789");
+      const closed = popup.waitForEvent("close");
+      await choose(popup, "ada").catch(() => undefined);
+      await closed;
+      expect(await tab.evaluate("heard")).toEqual([{ type: "signed-in", attempt: "attempt-0123456789" }]);
+      expect(await tab.inputValue("#draft")).toBe("half a sentence");
+      expect(await call(tab, "/idpauth/session")).toMatchObject({ body: { authenticated: true } });
+    });
+
+    it("also if a page on the way cuts the tie between the two windows", async () => {
+      const { user } = await stage.open();
+      // As the page of a provider with this header does.
+      const between = createServer((request, response) => {
+        response.setHeader("Cross-Origin-Opener-Policy", "same-origin");
+        response.setHeader("Content-Type", "text/html");
+        response.end(`<!doctype html><title>Between</title><a href="${user.url(request.url ?? "")}">On</a>`);
+      }).listen(0, "127.0.0.1");
+      await once(between, "listening");
+      try {
+        const { port } = between.address() as AddressInfo;
+        const { tab, popup } = await popupOf(user, "attempt-0123456789", `http://127.0.0.1:${String(port)}`);
+        await popup.getByRole("link", { name: "On" }).waitFor();
+        await expect.poll(() => tab.evaluate("popup.closed")).toBe(true);
+        await popup.getByRole("link", { name: "On" }).click();
+        await choose(popup, "ada").catch(() => undefined);
+        await expect.poll(() => tab.evaluate("heard")).toEqual([{ type: "signed-in", attempt: "attempt-0123456789" }]);
+        expect(await call(tab, "/idpauth/session")).toMatchObject({ body: { authenticated: true } });
+      } finally {
+        between.close();
+      }
+    });
+
+    it("and if that page is gone, the window stays and leads to the application", async () => {
+      const { user } = await stage.open();
+      const { tab, popup } = await popupOf(user, "attempt-0123456789");
+      await tab.close();
+      await choose(popup, "ada");
+      await popup.getByRole("link", { name: "Continue in this window" }).click();
+      expect(await popup.title()).toContain("Signed in");
+    });
   });
 
   it("another site cannot read the probe, not even with the user's cookies", async () => {

@@ -504,7 +504,7 @@ describe("our own origin, from scheme and Host", () => {
 describe("the options of login and logout", () => {
   it("are those of the specification", () => {
     expect(SCHEMES).toEqual(["PRESERVE_ORIGIN_QP", "PRESERVE_ORIGIN_HP", "LANDING_PAGE", "DEFAULT"]);
-    expect([...LOGIN_RESPONSES].sort()).toEqual(["json", "redirect"]);
+    expect([...LOGIN_RESPONSES].sort()).toEqual(["json", "popup", "redirect"]);
     expect([...LOGOUT_RESPONSES].sort()).toEqual(["json", "redirect"]);
   });
 });

@@ -7,7 +7,7 @@ import type { AdapterRequirement } from "./requirement.js";
 const LOGIN = "/idpauth/login/";
 const INDEX = "/idpauth/";
 const ALL_SCHEMES = ["PRESERVE_ORIGIN_QP", "PRESERVE_ORIGIN_HP", "LANDING_PAGE", "DEFAULT"];
-const ALL_RESPONSES = ["redirect", "json"];
+const ALL_RESPONSES = ["redirect", "json", "popup"];
 
 const login = (parameters: Readonly<Record<string, string>>) => `${LOGIN}?${new URLSearchParams(parameters).toString()}`;
 
