@@ -64,7 +64,7 @@ export const RULES = {
   "src/component.ts": {
     folders: [
       ...[...BASE, "src/access", "src/application", "src/public-types.ts", "src/config", "src/endpoints", "src/events", "src/sessions"],
-      ...["src/startup.ts", "src/stores", "src/stores/memory"],
+      ...["src/pages", "src/startup.ts", "src/stores", "src/stores/memory"],
     ],
     packages: [],
     builtins: false,

@@ -108,9 +108,8 @@ async function takeFromDemo(browser, { name, env = {}, reach, phone = false }) {
 async function takeFromList(browser) {
   /** @param {string} file */
   const built = (file) => import(pathToFileURL(path.join(root, "build", file)).href);
-  const files = ["pages/index-page.js", "pages/error-page.js", "pages/sessions-page.js", "pages/style.js", "http/request-and-replies.js"];
-  const [{ indexPage }, { errorPage }, { sessionsPage }, { STYLE }, { page, stylesheet }] = await Promise.all(files.map(built));
-  const server = await startPageServer({ indexPage, errorPage, sessionsPage, STYLE, page, stylesheet });
+  const [{ createPages }, { stylesheet }] = await Promise.all(["pages/pages.js", "http/request-and-replies.js"].map(built));
+  const server = await startPageServer({ createPages, stylesheet });
   try {
     const tab = await browser.newPage({ viewport: { width: 900, height: 620 } });
     for (const state of FROM_LIST.filter(isWanted)) {

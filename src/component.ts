@@ -18,6 +18,7 @@ import type { EventHub } from "./events/event-hub.js";
 import { logLine } from "./events/log-lines.js";
 import { isSecure } from "./http/own-origin.js";
 import type { IdpRequest } from "./http/request-and-replies.js";
+import { createPages, type Pages } from "./pages/pages.js";
 import type { Provider } from "./ports/provider.js";
 import type { KeyNames } from "./record/stored-form.js";
 import { createBundledSessions } from "./sessions/bundled-sessions.js";
@@ -54,6 +55,7 @@ export interface ComponentParts<FrameworkRequest extends object> {
 export interface Component<FrameworkRequest extends object> {
   readonly settings: Settings;
   readonly names: KeyNames;
+  readonly pages: Pages;
   readonly provider: Provider;
   readonly access: SessionAccess;
   readonly application: Application;
@@ -154,10 +156,12 @@ export function compose<FrameworkRequest extends object>(
     return new SessionRequest(request, ofFramework.open(frameworkSession), clock.monotonic(), settings);
   }
 
+  const pages = createPages({ publicPath: settings.publicPath });
   const accountOf = ({ iss, sub }: Subject) => storage.sealer.account(iss, sub);
   const context = {
     settings,
     names,
+    pages,
     provider,
     sessions: access,
     application,
@@ -175,6 +179,7 @@ export function compose<FrameworkRequest extends object>(
   return {
     settings,
     names,
+    pages,
     provider,
     access,
     application,

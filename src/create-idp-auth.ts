@@ -81,13 +81,13 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
 
   /** Whether the user who passed the policy may pass the rule of the route, too. Undefined: yes. */
   async function ruleOf(visit: SessionRequest, record: SessionRecord, rule: GuardRule): Promise<Blocked | undefined> {
-    const { settings } = ready();
+    const { settings, pages } = ready();
     const now = epochSeconds(clock);
     if (rule.allow !== undefined) {
       const session = sessionView(record, settings, now);
       if (session === null || !isTrue(await rule.allow(session))) {
         events.emit("blocked", { ...identityOf(record.id_info), reason: "forbidden" });
-        return blockedByRule(visit, settings);
+        return blockedByRule(visit, pages);
       }
     }
     const stepUp = stepUpOf(rule);
@@ -118,7 +118,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
     start,
     handle: (raw) => ready().router.handle(adapter.request(raw), raw),
     async guard(raw, rule) {
-      const { settings, access } = ready();
+      const { settings, pages, access } = ready();
       let visit: SessionRequest;
       let record: SessionRecord;
       try {
@@ -133,7 +133,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
         record = outcome.record;
       } catch (error) {
         if (!isOutage(error)) throw error;
-        return blockedByOutage(error, adapter.request(raw), settings.publicPath);
+        return blockedByOutage(error, adapter.request(raw), pages);
       }
       return rule === undefined || isEmpty(rule) ? undefined : ruleOf(visit, record, rule);
     },

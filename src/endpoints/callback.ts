@@ -27,7 +27,7 @@ export function createCallback(): CallbackEndpoint {
   const running = new Map<string, Promise<Reply>>();
   return async (visit, context) => {
     const { request, session } = visit;
-    const { publicPath } = context.settings;
+    const { pages } = context;
     try {
       const query = new URLSearchParams(queryOf(request.target));
       const { value: state, repeated } = single(query, "state");
@@ -45,7 +45,7 @@ export function createCallback(): CallbackEndpoint {
       }
       return await reply;
     } catch (error) {
-      return outageReply(error, request, publicPath, { label: "Sign in again", href: `${publicPath}login/` });
+      return outageReply(error, request, pages, { label: "action.signInAgain", href: `${pages.publicPath}login/` });
     }
   };
 }
@@ -231,22 +231,22 @@ function linkInvalid(visit: SessionRequest, context: EndpointContext): Reply {
   return linkInvalidPage(visit, context);
 }
 
-function linkInvalidPage({ request }: SessionRequest, { settings: { publicPath } }: EndpointContext): Reply {
-  return failureReply({ code: "login_link_invalid" }, request, publicPath, "html");
+function linkInvalidPage({ request }: SessionRequest, { pages }: EndpointContext): Reply {
+  return failureReply({ code: "login_link_invalid" }, request, pages, "html");
 }
 
 /** The reply 403: the present session stays, and there is no new one. */
 function denied(
   { request }: SessionRequest,
-  { events, settings: { publicPath } }: EndpointContext,
+  { events, pages }: EndpointContext,
   code: ErrorCode,
   about: { readonly issuer: string },
   detail?: string,
 ): Reply {
   events.refused("callback", code, about);
-  return failureReply({ code, ...(detail !== undefined && { detail }) }, request, publicPath, "html");
+  return failureReply({ code, ...(detail !== undefined && { detail }) }, request, pages, "html");
 }
 
-function refused({ request }: SessionRequest, { settings: { publicPath } }: EndpointContext): Reply {
-  return failureReply({ code: "sign_in_refused" }, request, publicPath, "html");
+function refused({ request }: SessionRequest, { pages }: EndpointContext): Reply {
+  return failureReply({ code: "sign_in_refused" }, request, pages, "html");
 }

@@ -2,6 +2,7 @@ import type { Application } from "../application/application.js";
 import type { UnawaitedTasks } from "../access/unawaited-tasks.js";
 import type { EventHub } from "../events/event-hub.js";
 import type { Finding } from "../errors.js";
+import type { Pages } from "../pages/pages.js";
 import type { Provider } from "../ports/provider.js";
 import type { KeyNames } from "../record/stored-form.js";
 import type { Settings } from "../config/read-settings.js";
@@ -17,6 +18,7 @@ import type { DelayedRevocations } from "./delayed-revocations.js";
 export interface EndpointContext {
   readonly settings: Settings;
   readonly names: KeyNames;
+  readonly pages: Pages;
   readonly provider: Provider;
   readonly sessions: SessionAccess;
   readonly application: Application;

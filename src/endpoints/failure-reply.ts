@@ -1,6 +1,7 @@
 import { ERRORS, isOutage, ProviderUnavailableError, StoreUnavailableError, type ErrorCode, type IdpAuthError } from "../errors.js";
-import { page, preferredType, problem, type IdpRequest, type Reply } from "../http/request-and-replies.js";
-import { errorPage, type Action } from "../pages/error-page.js";
+import { preferredType, problem, type IdpRequest, type Reply } from "../http/request-and-replies.js";
+import type { Action } from "../pages/error-page.js";
+import type { Pages } from "../pages/pages.js";
 
 /** One failure, in idpauth's own words: it never repeats text of the request or the provider. */
 export interface Failure {
@@ -22,14 +23,16 @@ export interface Failure {
  *
  * @param otherwise the form if Accept prefers neither: `html` for endpoints that browsers navigate to
  */
-export function failureReply(failure: Failure, request: IdpRequest, publicPath: string, otherwise: "html" | "json"): Reply {
+export function failureReply(failure: Failure, request: IdpRequest, pages: Pages, otherwise: "html" | "json"): Reply {
   const { code, detail, pageDetail = detail, validOptions, action, retryAfter } = failure;
-  const { status, title } = ERRORS[code];
   const headers = { ...failure.headers, ...(retryAfter !== undefined && { "Retry-After": String(retryAfter) }) };
   if ((preferredType(request.header("accept")) ?? otherwise) === "json") {
-    return problem(code, detail ?? `${title}.`, { headers, ...(validOptions && { members: { valid_options: validOptions } }) });
+    return problem(code, detail ?? `${ERRORS[code].title}.`, {
+      headers,
+      ...(validOptions && { members: { valid_options: validOptions } }),
+    });
   }
-  return page(status, errorPage({ publicPath, code, detail: pageDetail, validOptions, action, retryAfter }), { headers });
+  return pages.error({ code, detail: pageDetail, validOptions, action, retryAfter }, request, headers);
 }
 
 /** Seconds for the Retry-After header: those of the error if it has them, at least 1. */
@@ -39,8 +42,8 @@ export function retryAfterOf(error: IdpAuthError): number {
 }
 
 /** The reply for an outage: 503. Any other error is a bug; it is thrown again, for the framework's error handling. */
-export function outageReply(error: unknown, request: IdpRequest, publicPath: string, action?: Action): Reply {
+export function outageReply(error: unknown, request: IdpRequest, pages: Pages, action?: Action): Reply {
   if (!isOutage(error)) throw error;
   const failure: Failure = { code: error.code, retryAfter: retryAfterOf(error), ...(action !== undefined && { action }) };
-  return failureReply(failure, request, publicPath, "html");
+  return failureReply(failure, request, pages, "html");
 }

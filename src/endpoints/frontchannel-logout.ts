@@ -10,7 +10,7 @@ import type { SessionRequest } from "./session-request.js";
  * sessions with this `sid`. It ignores cookies, because browsers do not send them in a frame of another site.
  */
 export async function frontchannelLogout({ request }: SessionRequest, context: EndpointContext): Promise<Reply> {
-  const { settings, providerLogouts, events } = context;
+  const { settings, pages, providerLogouts, events } = context;
   const query = new URLSearchParams(queryOf(request.target));
   const sid = single(query, "sid");
   const iss = single(query, "iss");
@@ -21,7 +21,7 @@ export async function frontchannelLogout({ request }: SessionRequest, context: E
         ? { name: "sid", options: [], reason: "The parameter sid is missing, empty or repeated" }
         : { name: "iss", options: [], reason: "The parameter iss is not this application's provider" };
       events.refused("frontchannel_logout", "invalid_parameter");
-      return badParameters([bad], request, settings.publicPath);
+      return badParameters([bad], request, pages);
     }
     const ended = (await providerLogouts?.endSid(sid.value)) ?? 0;
     for (let count = 0; count < ended; count += 1) {
@@ -30,7 +30,7 @@ export async function frontchannelLogout({ request }: SessionRequest, context: E
     return framedPage(new URL(settings.issuer).origin);
   } catch (error) {
     events.failed("frontchannel_logout", error);
-    return outageReply(error, request, settings.publicPath);
+    return outageReply(error, request, pages);
   }
 }
 

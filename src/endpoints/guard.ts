@@ -3,6 +3,7 @@ import { json, preferredType, redirect, type IdpRequest, type Reply } from "../h
 import type { StepUp } from "../record/record.js";
 import type { EndReason } from "../record/session-policy.js";
 import { MAX_ORIGIN_URL_LENGTH, type Origin } from "../http/redirects.js";
+import type { Pages } from "../pages/pages.js";
 import { failureReply, retryAfterOf } from "./failure-reply.js";
 import type { SessionRequest } from "./session-request.js";
 
@@ -93,8 +94,8 @@ export function pageOf({ target }: IdpRequest, origin: Origin | undefined, pathP
 }
 
 /** The block of a signed-in user whom the route's rule does not let pass. */
-export function blockedByRule({ request }: SessionRequest, { publicPath }: GuardSettings): BlockedByRule {
-  return { kind: "forbidden", reply: failureReply({ code: "forbidden" }, request, publicPath, "json") };
+export function blockedByRule({ request }: SessionRequest, pages: Pages): BlockedByRule {
+  return { kind: "forbidden", reply: failureReply({ code: "forbidden" }, request, pages, "json") };
 }
 
 /** The block of a signed-in user who must authenticate again: a login, or the challenge of RFC 9470 section 3. */
@@ -128,9 +129,9 @@ function parametersOf({ max_age: maxAge, acr }: StepUp): Readonly<Record<string,
 }
 
 /** The block during an outage: 503, as a page or as a problem document. */
-export function blockedByOutage(error: IdpAuthError, request: IdpRequest, publicPath: string): BlockedByOutage {
+export function blockedByOutage(error: IdpAuthError, request: IdpRequest, pages: Pages): BlockedByOutage {
   const retryAfter = retryAfterOf(error);
-  const reply = failureReply({ code: error.code, retryAfter }, request, publicPath, "json");
+  const reply = failureReply({ code: error.code, retryAfter }, request, pages, "json");
   return { kind: "unavailable", reply, error, retryAfter };
 }
 

@@ -1,14 +1,14 @@
-import { page, queryOf, type Reply } from "../http/request-and-replies.js";
+import { queryOf, type Reply } from "../http/request-and-replies.js";
 import { judge, type EndReason } from "../record/session-policy.js";
 import { userPayload } from "../record/identity.js";
 import { epochSeconds } from "../clock.js";
 import type { Settings } from "../config/read-settings.js";
-import { indexPage, type IndexState } from "../pages/index-page.js";
+import type { IndexState } from "../pages/index-page.js";
 import type { EndpointContext } from "./context.js";
 import type { SessionRequest } from "./session-request.js";
 
 /** GET {mountPath}: the landing page. It reads the session; it sends nothing to the provider and writes nothing. */
-export async function landing({ request, session }: SessionRequest, { settings, clock }: EndpointContext): Promise<Reply> {
+export async function landing({ request, session }: SessionRequest, { settings, pages, clock }: EndpointContext): Promise<Reply> {
   const record = await session.read();
   const verdict = judge(record, settings, epochSeconds(clock));
   const user = userPayload(record?.id_info);
@@ -18,9 +18,8 @@ export async function landing({ request, session }: SessionRequest, { settings, 
   else if (verdict.kind !== "ended") state = { kind: "signed_in", user };
   else state = { kind: "ended", reason: verdict.reason, setting: governingSetting(verdict.reason, settings), user };
   const error = new URLSearchParams(queryOf(request.target)).get("error");
-  const { publicPath, sessionsPage } = settings;
-  const { html, pictureOrigin } = indexPage({ publicPath, state, sessionsPage, ...(error !== null && { signInError: error }) });
-  return page(200, html, { pictureOrigin });
+  const { sessionsPage } = settings;
+  return pages.landing({ state, sessionsPage, ...(error !== null && { signInError: error }) }, request);
 }
 
 /** The setting that ended the session, with its value; undefined where no setting did. */

@@ -39,11 +39,11 @@ function hoppedQuery(request: IdpRequest): string {
   return `${sendable}${sendable === "" ? "" : "&"}${HOP}=1`;
 }
 
-function loopReply(request: IdpRequest, host: string | undefined, baseUrl: string, { settings, events }: EndpointContext): Reply {
+function loopReply(request: IdpRequest, host: string | undefined, baseUrl: string, { pages, events }: EndpointContext): Reply {
   // A hostile Host header is repeated neither to the user nor in the log.
   const seen = host !== undefined && isAuthority(host) ? `the Host header "${host}"` : "a Host header that is missing or no host name";
   const detail = `The login was sent to BASE_URL (${baseUrl}) and came back with ${seen}. ${CAUSES}`;
   const line = { level: "error", code: "login_loop", message: detail } as const;
   events.emit("failure", { during: "login", kind: "refusal", reason: "login_loop" }, line);
-  return failureReply({ code: "login_loop", detail }, request, settings.publicPath, "json");
+  return failureReply({ code: "login_loop", detail }, request, pages, "json");
 }

@@ -21,8 +21,9 @@ import { badPopupParameters, popupQuery } from "./popup.js";
 export async function login(visit: SessionRequest, context: EndpointContext): Promise<Reply> {
   const { request, session, origin } = visit;
   const { settings, provider, clock, events } = context;
+  const { pages } = context;
   const { publicPath } = settings;
-  if (isPrefetch(request)) return failureReply({ code: "prefetch_refused" }, request, publicPath, "json");
+  if (isPrefetch(request)) return failureReply({ code: "prefetch_refused" }, request, pages, "json");
 
   const query = new URLSearchParams(queryOf(request.target));
   const wanted = readParameters(query);
@@ -30,11 +31,11 @@ export async function login(visit: SessionRequest, context: EndpointContext): Pr
   const { stepUp, bad: badStepUp } = stepUpParameters(query);
   if (!("scheme" in wanted) || bad.length > 0 || badStepUp.length > 0) {
     events.refused("login", "invalid_parameter");
-    return badParameters([...("scheme" in wanted ? [] : wanted.bad), ...bad, ...badStepUp], request, publicPath);
+    return badParameters([...("scheme" in wanted ? [] : wanted.bad), ...bad, ...badStepUp], request, pages);
   }
   if (origin === undefined) {
     events.refused("login", "host_invalid");
-    return failureReply({ code: "host_invalid" }, request, publicPath, "json");
+    return failureReply({ code: "host_invalid" }, request, pages, "json");
   }
   const hop = wanted.response === "json" ? undefined : loginHop(visit, query, context);
   if (hop !== undefined) return hop;
@@ -76,7 +77,7 @@ export async function login(visit: SessionRequest, context: EndpointContext): Pr
   } catch (error) {
     if (isOutage(error)) events.failed("login", error);
     const again = popup === undefined ? "" : `?${new URLSearchParams([["response", "popup"], ...new URLSearchParams(popup)]).toString()}`;
-    return outageReply(error, request, publicPath, { label: "Try again", href: `${publicPath}login/${again}` });
+    return outageReply(error, request, pages, { label: "action.tryAgain", href: `${publicPath}login/${again}` });
   }
 }
 

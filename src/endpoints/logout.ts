@@ -24,12 +24,13 @@ export function createLogout(): (visit: SessionRequest, context: EndpointContext
 async function logout(visit: SessionRequest, context: EndpointContext, skipped: (reason: string) => void): Promise<Reply> {
   const { request, session } = visit;
   const { settings, events, tasks, revocations, clock } = context;
+  const { pages } = context;
   const { publicPath } = settings;
-  if (isPrefetch(request)) return failureReply({ code: "prefetch_refused" }, request, publicPath, "json");
+  if (isPrefetch(request)) return failureReply({ code: "prefetch_refused" }, request, pages, "json");
   const response = choice(new URLSearchParams(queryOf(request.target)), "response", LOGOUT_RESPONSES, "redirect");
   if (typeof response !== "string") {
     events.refused("logout", "invalid_parameter");
-    return badParameters([response], request, publicPath);
+    return badParameters([response], request, pages);
   }
   let atProvider: LogoutAtProvider | undefined;
   try {
@@ -46,7 +47,7 @@ async function logout(visit: SessionRequest, context: EndpointContext, skipped: 
     }
   } catch (error) {
     if (isOutage(error)) events.failed("logout", error);
-    return outageReply(error, request, publicPath, { label: "Try again", href: `${publicPath}logout/` });
+    return outageReply(error, request, pages, { label: "action.tryAgain", href: `${publicPath}logout/` });
   }
   const reply =
     response === "json"

@@ -1,4 +1,5 @@
 import { single, type IdpRequest, type Reply } from "../http/request-and-replies.js";
+import type { Pages } from "../pages/pages.js";
 import { failureReply } from "./failure-reply.js";
 
 /** A query parameter whose value is none of its options. No response or log line repeats the value. */
@@ -24,7 +25,7 @@ export function choice<Option extends string>(
 }
 
 /** The reply 400, with the valid options of every bad parameter. */
-export function badParameters(bad: readonly BadParameter[], request: IdpRequest, publicPath: string): Reply {
+export function badParameters(bad: readonly BadParameter[], request: IdpRequest, pages: Pages): Reply {
   const sentences = bad.map(
     ({ name, options, reason }) => reason ?? `The parameter ${name} takes one of ${options.join(", ")}, and only once`,
   );
@@ -38,7 +39,7 @@ export function badParameters(bad: readonly BadParameter[], request: IdpRequest,
       ...(listed.length > 0 && { validOptions: Object.fromEntries(listed.map(({ name, options }) => [name, options])) }),
     },
     request,
-    publicPath,
+    pages,
     "json",
   );
 }

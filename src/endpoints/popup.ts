@@ -1,6 +1,6 @@
-import { page, queryOf, script, single, type Reply } from "../http/request-and-replies.js";
+import { queryOf, script, single, type Reply } from "../http/request-and-replies.js";
 import { epochSeconds } from "../clock.js";
-import { popupPage, POPUP_SCRIPT } from "../pages/popup-page.js";
+import { POPUP_SCRIPT } from "../pages/popup-page.js";
 import { judge } from "../record/session-policy.js";
 import type { EndpointContext } from "./context.js";
 import type { BadParameter } from "./parameters.js";
@@ -41,7 +41,7 @@ export function popupQuery(query: URLSearchParams): string {
 }
 
 /** GET {mountPath}popup: the page on which a login in a popup ends. If the user is signed in, its script tells the application and closes it. */
-export async function popup({ request, session }: SessionRequest, { settings, clock }: EndpointContext): Promise<Reply> {
+export async function popup({ request, session }: SessionRequest, { settings, pages, clock }: EndpointContext): Promise<Reply> {
   const { publicPath } = settings;
   const isSignedIn = judge(await session.read(), settings, epochSeconds(clock)).kind !== "ended";
   const query = new URLSearchParams([
@@ -49,8 +49,7 @@ export async function popup({ request, session }: SessionRequest, { settings, cl
     ...new URLSearchParams(popupQuery(new URLSearchParams(queryOf(request.target)))),
   ]);
   const loginHref = `${publicPath}login/?${query.toString()}`;
-  const html = popupPage({ publicPath, isSignedIn, loginHref, homeHref: settings.authFinalRedirectUrl ?? publicPath });
-  return page(200, html, { scripts: isSignedIn });
+  return pages.popup({ isSignedIn, loginHref, homeHref: settings.authFinalRedirectUrl ?? publicPath }, request);
 }
 
 /** GET {mountPath}popup.js: the script of that page. */

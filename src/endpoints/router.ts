@@ -1,5 +1,4 @@
 import { pathOf, stylesheet, type IdpRequest, type Reply } from "../http/request-and-replies.js";
-import { STYLE } from "../pages/style.js";
 import { createBackchannelLogout } from "./backchannel-logout.js";
 import { createCallback } from "./callback.js";
 import type { EndpointContext } from "./context.js";
@@ -34,22 +33,23 @@ export function createRouter<FrameworkRequest>(
   context: EndpointContext,
   open: (raw: FrameworkRequest, request: IdpRequest) => SessionRequest,
 ): Router<FrameworkRequest> {
-  const { mountPath, publicPath } = context.settings;
+  const { pages } = context;
+  const { mountPath } = context.settings;
   const mountWithoutSlash = mountPath.slice(0, -1);
   const routes = endpoints(context);
 
   async function respond(path: string, request: IdpRequest, raw: FrameworkRequest): Promise<Reply> {
     const route = routes.get(path);
-    if (route === undefined) return failureReply({ code: "not_found" }, request, publicPath, "json");
+    if (route === undefined) return failureReply({ code: "not_found" }, request, pages, "json");
     const { method } = request;
     if (!route.methods.includes(method)) {
       const headers = { Allow: route.methods.join(", ") };
-      return failureReply({ code: "method_not_allowed", headers }, request, publicPath, "json");
+      return failureReply({ code: "method_not_allowed", headers }, request, pages, "json");
     }
     try {
       return await route.endpoint(open(raw, request), context);
     } catch (error) {
-      return outageReply(error, request, publicPath);
+      return outageReply(error, request, pages);
     }
   }
 
@@ -66,7 +66,7 @@ export function createRouter<FrameworkRequest>(
 }
 
 /** The endpoints that the settings turn on. */
-function endpoints({ settings, clock }: EndpointContext): Map<string, Route> {
+function endpoints({ settings, clock, pages }: EndpointContext): Map<string, Route> {
   const routes = new Map<string, Route>();
   const add = (path: string, endpoint: Route["endpoint"], methods: Route["methods"]) => {
     // A trailing slash makes no difference and no redirect.
@@ -86,6 +86,6 @@ function endpoints({ settings, clock }: EndpointContext): Map<string, Route> {
   // Without a trailing slash: its script finds the mount path by the page's address.
   routes.set("popup", { endpoint: popup, methods: READ });
   routes.set("popup.js", { endpoint: popupScript, methods: READ });
-  routes.set("style.css", { endpoint: () => Promise.resolve(stylesheet(STYLE)), methods: READ });
+  routes.set("style.css", { endpoint: () => Promise.resolve(stylesheet(pages.style)), methods: READ });
   return routes;
 }

@@ -1,8 +1,7 @@
 import { announceLogouts } from "../access/announce-logout.js";
 import { epochSeconds } from "../clock.js";
 import { isOutage } from "../errors.js";
-import { isSameOrigin, json, page, preferredType, redirect, single, type Reply } from "../http/request-and-replies.js";
-import { sessionsPage } from "../pages/sessions-page.js";
+import { isSameOrigin, json, preferredType, redirect, single, type Reply } from "../http/request-and-replies.js";
 import { hasSubject, type Claims } from "../record/identity.js";
 import type { ListedSession } from "../sessions/subject-sessions.js";
 import type { EndpointContext } from "./context.js";
@@ -16,32 +15,29 @@ import type { SessionRequest } from "./session-request.js";
 /** GET {mountPath}sessions: the user's sessions, as a page or as JSON. POST: ends one of them (`end=<id>`), all others, or all. */
 export async function sessions(visit: SessionRequest, context: EndpointContext): Promise<Reply> {
   const { request, session, origin } = visit;
-  const { settings, subjectSessions, events } = context;
-  const { publicPath } = settings;
+  const { settings, pages, subjectSessions, events } = context;
   try {
     const isPost = request.method === "POST";
-    if (isPost && !isSameOrigin(request, origin)) return failureReply({ code: "cross_origin" }, request, publicPath, "html");
+    if (isPost && !isSameOrigin(request, origin)) return failureReply({ code: "cross_origin" }, request, pages, "html");
     const outcome = await context.sessions.access(session, { renew: true });
     if (!outcome.authenticated) return blockedUser(visit, outcome.reason, settings).reply;
     const user = outcome.record.id_info;
     // idpauth signs in no user without `iss` and `sub`.
-    if (!hasSubject(user) || subjectSessions === undefined) return failureReply({ code: "not_found" }, request, publicPath, "html");
+    if (!hasSubject(user) || subjectSessions === undefined) return failureReply({ code: "not_found" }, request, pages, "html");
     if (isPost) return await endSessions(visit, user, context);
     const listed = await subjectSessions.list(user, session.key);
-    const reply = isJson(visit) ? json({ sessions: listed.map(memberOf) }) : pageOf(listed, context);
+    const reply = isJson(visit)
+      ? json({ sessions: listed.map(memberOf) })
+      : pages.sessions({ sessions: listed, now: epochSeconds(context.clock) }, request);
     return { ...reply, setCookies: session.setCookies };
   } catch (error) {
     if (isOutage(error)) events.failed("session", error);
-    return outageReply(error, request, publicPath, { label: "Try again", href: `${publicPath}sessions` });
+    return outageReply(error, request, pages, { label: "action.tryAgain", href: `${pages.publicPath}sessions` });
   }
 }
 
 function isJson({ request }: SessionRequest): boolean {
   return preferredType(request.header("accept")) === "json";
-}
-
-function pageOf(listed: readonly ListedSession[], { settings: { publicPath }, clock }: EndpointContext): Reply {
-  return page(200, sessionsPage({ publicPath, sessions: listed, now: epochSeconds(clock) }), { forms: true });
 }
 
 /** A session in JSON; times in epoch seconds. */
@@ -51,13 +47,13 @@ function memberOf({ id, label, loginAt, lastActive, current }: ListedSession): o
 
 async function endSessions(visit: SessionRequest, user: Claims, context: EndpointContext): Promise<Reply> {
   const { request, session } = visit;
-  const { subjectSessions, settings, clock } = context;
-  const { publicPath } = settings;
+  const { subjectSessions, pages, clock } = context;
+  const { publicPath } = pages;
   const form = await readForm(request, clock);
   const end = form === undefined ? { value: undefined, repeated: false } : single(form, "end");
   if (end.value === undefined || end.value === "" || end.repeated || subjectSessions === undefined) {
     const reason = "The form has one field end: the id of a session, others, or all";
-    return badParameters([{ name: "end", options: [], reason }], request, publicPath);
+    return badParameters([{ name: "end", options: [], reason }], request, pages);
   }
   let ended = 0;
   let isOwn = end.value === "all";

@@ -88,17 +88,22 @@ export function problem(
   return { status, headers: { ...PROBLEM_HEADERS, ...extra?.headers }, body: JSON.stringify(body) };
 }
 
-/** Returns an HTML page. Its policy allows its stylesheet and at most one picture, script files only with `scripts`, and forms only with `forms`. */
+/**
+ * Returns an HTML page. Its policy allows its stylesheet and its images, script files only with `scripts`, and forms only with `forms`.
+ *
+ * @param options `images`: the sources of its images, as the policy writes them
+ */
 export function page(
   status: number,
   html: string,
-  options?: { pictureOrigin?: string | undefined; forms?: boolean; scripts?: boolean; headers?: Record<string, string> },
+  options?: { images?: readonly string[]; forms?: boolean; scripts?: boolean; headers?: Readonly<Record<string, string>> },
 ): Reply {
+  const { images = [] } = options ?? {};
   const policy = [
     "default-src 'none'",
     "style-src 'self'",
     ...(options?.scripts === true ? ["script-src 'self'"] : []),
-    ...(options?.pictureOrigin === undefined ? [] : [`img-src ${options.pictureOrigin}`]),
+    ...(images.length === 0 ? [] : [`img-src ${images.join(" ")}`]),
     "base-uri 'none'",
     // Browsers also apply it to the redirects that follow a form.
     `form-action ${options?.forms === true ? "'self'" : "'none'"}`,
@@ -186,7 +191,8 @@ export function preferredType(accept: string | undefined): "html" | "json" | und
   return undefined;
 }
 
-function quality(parameters: readonly string[]): number {
+/** Returns the weight among the parameters of a preference (RFC 9110 section 12.4.2), in lower case: 1 if absent, 0 if invalid. */
+export function quality(parameters: readonly string[]): number {
   const q = parameters.find((parameter) => parameter.startsWith("q="));
   if (q === undefined) return 1;
   const value = Number(q.slice(2));

@@ -1,17 +1,15 @@
 import { ERRORS, type ErrorCode } from "../errors.js";
-import { counted } from "./duration.js";
 import { html, type Markup } from "./html.js";
 import { NOTICE, PAUSE } from "./icons.js";
-import { layout } from "./layout.js";
+import { en } from "./locales/en.js";
+import type { MessageKey } from "./messages.js";
+import type { PageContent } from "./page-content.js";
+import type { Texts } from "./texts.js";
 
 export interface ErrorModel {
   /** Begins and ends with a slash. */
   readonly publicPath: string;
   readonly code: ErrorCode;
-  /** Default: the code's status in the table of errors. */
-  readonly status?: number | undefined;
-  /** Default: the code's title in the table of errors. */
-  readonly title?: string | undefined;
   /** It must not repeat text of the request or the provider. Default: a sentence for the code. */
   readonly detail?: string | undefined;
   /** For `invalid_parameter`: the valid values by parameter. */
@@ -23,30 +21,10 @@ export interface ErrorModel {
 }
 
 export interface Action {
-  readonly label: string;
+  readonly label: Extract<MessageKey, `action.${string}`>;
   /** A path with one leading slash, an absolute http(s) URL, or empty for the current address. */
   readonly href: string;
 }
-
-const DETAILS: Partial<Record<ErrorCode, string>> = {
-  invalid_parameter: "A part of the address has an invalid value.",
-  login_link_invalid: "The link was already used, has expired, or belongs to another browser. Nothing has changed. You can start again.",
-  sign_in_refused: "The identity provider's response could not be accepted, so you are not signed in.",
-  provider_misconfigured:
-    "The operators of this site can see the cause in the site's log. Trying again does not help until they have corrected it.",
-  provider_unavailable: "The identity provider, which checks who you are, does not respond. Such an outage is usually short.",
-  store_unavailable: "The session store of this site does not respond. Such an outage is usually short.",
-  session_missing: "This site could not find out whether you are signed in.",
-  sign_in_denied: "You have signed in at the identity provider, but this application does not admit your account.",
-  claims_rejected:
-    "The identity provider did not say everything about you that this application needs. Its operators can see what is missing.",
-  step_up_failed: "This page requires a recent or a stronger sign-in by the same person. You are still signed in as before.",
-  forbidden: "You are signed in, but your account does not have the right to open this page.",
-  hook_failed: "This application could not decide about your sign-in. This usually takes only a moment.",
-  not_found: "The address may be mistyped, or the page has moved.",
-  method_not_allowed: "You can open this address, but not send data to it.",
-  prefetch_refused: "Your browser requested this page before you clicked. Nothing has happened yet.",
-};
 
 /** The codes after which the user's session is unchanged; the page says so. */
 const OUTAGES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -58,36 +36,42 @@ const OUTAGES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 /** The page that shows an error to a user. */
-export function errorPage(model: ErrorModel): string {
+export function errorPage(model: ErrorModel, texts: Texts): PageContent {
   const { publicPath, code } = model;
-  const title = model.title ?? ERRORS[code].title;
-  const status = model.status ?? ERRORS[code].status;
+  const { say } = texts;
+  const { status } = ERRORS[code];
+  const title = own(`error.${code}`, texts) ?? ERRORS[code].title;
   const outage = OUTAGES.has(code);
-  const detail = model.detail ?? DETAILS[code];
+  const detail = model.detail ?? own(`error.${code}.text`, texts);
   const action = model.action ?? defaultAction(code, publicPath);
   const main = html`<section class="card">
     <div class="emblem">${outage ? PAUSE : NOTICE}</div>
     <h1>${title}</h1>
     ${detail === undefined ? undefined : html`<p>${detail}</p>`} ${model.validOptions && optionList(model.validOptions)}
-    ${outage ? html`<p>You have not been signed out.${code === "provider_misconfigured" ? undefined : retryHint(model.retryAfter)}</p>` : undefined}
-    ${isSafeAddress(action.href) ? html`<p class="actions"><a class="button" href="${action.href}">${action.label}</a></p>` : undefined}
-    <p class="code">Error ${status} <code>${code}</code></p>
+    ${outage ? html`<p>${say("error.signedIn")}${code === "provider_misconfigured" ? undefined : retryHint(model.retryAfter, texts)}</p>` : undefined}
+    ${isSafeAddress(action.href) ? html`<p class="actions"><a class="button" href="${action.href}">${say(action.label)}</a></p>` : undefined}
+    <p class="code">${say("error.code", { status })} <code>${code}</code></p>
   </section>`;
-  return layout({ publicPath, title, main });
+  return { status, title, main };
+}
+
+/** The text of a key without placeholders; undefined if there is none. */
+function own(key: string, texts: Texts): string | undefined {
+  return Object.hasOwn(en, key) ? texts.say(key as "nav.home") : undefined;
 }
 
 function defaultAction(code: ErrorCode, publicPath: string): Action {
   if (code === "login_link_invalid" || code === "sign_in_refused" || code === "sign_in_denied" || code === "claims_rejected")
-    return { label: "Start again", href: `${publicPath}login/` };
-  if (OUTAGES.has(code)) return { label: "Try again", href: "" };
-  if (code === "prefetch_refused") return { label: "Continue", href: "" };
+    return { label: "action.startAgain", href: `${publicPath}login/` };
+  if (OUTAGES.has(code)) return { label: "action.tryAgain", href: "" };
+  if (code === "prefetch_refused") return { label: "action.continue", href: "" };
   // The user is signed in. That page also offers another account.
-  if (code === "forbidden" || code === "step_up_failed") return { label: "Show my account", href: publicPath };
-  return { label: "Go to the sign-in page", href: publicPath };
+  if (code === "forbidden" || code === "step_up_failed") return { label: "action.showAccount", href: publicPath };
+  return { label: "action.signInPage", href: publicPath };
 }
 
-function retryHint(retryAfter: number | undefined): string | undefined {
-  return retryAfter === undefined ? undefined : ` Try again in ${counted(Math.max(1, Math.ceil(retryAfter)), "second")}.`;
+function retryHint(retryAfter: number | undefined, { say, seconds }: Texts): string | undefined {
+  return retryAfter === undefined ? undefined : ` ${say("error.retry", { duration: seconds(Math.max(1, Math.ceil(retryAfter))) })}`;
 }
 
 function optionList(options: Readonly<Record<string, readonly string[]>>): Markup {

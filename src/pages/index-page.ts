@@ -1,12 +1,12 @@
 import type { EndReason } from "../record/session-policy.js";
 import type { UserPayload } from "../record/identity.js";
-import { SIGN_IN_ERRORS, signInErrorCode } from "./sign-in-errors.js";
-import { counted, spokenDuration } from "./duration.js";
 import { html, type Markup } from "./html.js";
 import { CLOCK, NOTICE, PERSON } from "./icons.js";
-import { layout } from "./layout.js";
+import type { PageContent } from "./page-content.js";
 import { avatar, nameAndEmail } from "./person.js";
 import { acceptablePicture, type Picture } from "./picture.js";
+import { signInErrorCode } from "./sign-in-errors.js";
+import type { Texts } from "./texts.js";
 
 /** The state of the session that the landing page shows. */
 export type IndexState = SignedOut | SignedIn | Ended;
@@ -44,131 +44,108 @@ export interface IndexModel {
   readonly signInError?: string | undefined;
 }
 
-export interface IndexPage {
-  readonly html: string;
-  /** The origin that the page's Content-Security-Policy must allow for the picture. */
-  readonly pictureOrigin?: string;
-}
-
 /** The landing page. Pure: its caller decides the state. */
-export function indexPage({ publicPath, state, sessionsPage, signInError }: IndexModel): IndexPage {
+export function indexPage({ publicPath, state, sessionsPage, signInError }: IndexModel, texts: Texts): PageContent {
   const picture = state.kind === "signed_out" ? undefined : acceptablePicture(state.user?.picture);
-  const { title, card } = cardOf(state, { publicPath, picture, sessionsPage });
-  const main = html`${signInError === undefined ? undefined : signInErrorNotice(signInError)}
-    <section class="card">${card}</section>`;
-  const text = layout({ publicPath, title: signInError === undefined ? title : `Sign-in not completed – ${title}`, main });
-  return picture === undefined ? { html: text } : { html: text, pictureOrigin: picture.origin };
+  const { kind, card } = cardOf(state, { publicPath, picture, sessionsPage, texts });
+  const title = texts.say(`${kind}.title`);
+  return {
+    status: 200,
+    title: signInError === undefined ? title : texts.say("title.signInError", { title }),
+    main: html`${signInError === undefined ? undefined : signInErrorNotice(signInError, texts)}
+      <section class="card">${card}</section>`,
+    picture,
+  };
 }
 
 interface CardOptions extends Pick<IndexModel, "publicPath" | "sessionsPage"> {
   readonly picture: Picture | undefined;
+  readonly texts: Texts;
 }
 
-function cardOf(state: IndexState, options: CardOptions): { title: string; card: Markup } {
-  const { publicPath } = options;
-  if (state.kind === "signed_in") return { title: "Signed in", card: signedIn(state.user, options) };
+function cardOf(state: IndexState, options: CardOptions): { kind: "signedIn" | "signedOut" | "ended"; card: Markup } {
+  if (state.kind === "signed_in") return { kind: "signedIn", card: signedIn(state.user, options) };
   // A session that never held credentials has not ended.
-  if (state.kind === "signed_out" || state.reason === "no_credentials") return { title: "Signed out", card: signedOut(publicPath) };
-  return { title: "Session ended", card: ended(state, explanation(state.reason, state.setting), options) };
+  if (state.kind === "signed_out" || state.reason === "no_credentials") return { kind: "signedOut", card: signedOut(options) };
+  return { kind: "ended", card: ended(state, state.reason, options) };
 }
 
-function signedOut(publicPath: string): Markup {
+function signedOut({ publicPath, texts: { say } }: CardOptions): Markup {
   return html` <div class="emblem">${PERSON}</div>
-    <h1>You are signed out</h1>
-    <p>Sign in with your account to continue.</p>
-    <p class="actions"><a class="button" href="${publicPath}login/">Sign in</a></p>`;
+    <h1>${say("signedOut.heading")}</h1>
+    <p>${say("signedOut.text")}</p>
+    <p class="actions"><a class="button" href="${publicPath}login/">${say("action.signIn")}</a></p>`;
 }
 
-function signedIn(user: UserPayload, { publicPath, picture, sessionsPage }: CardOptions): Markup {
+function signedIn(user: UserPayload, { publicPath, picture, sessionsPage, texts }: CardOptions): Markup {
+  const { say } = texts;
   return html` ${avatar(user, picture)}
-    <h1>You are signed in</h1>
-    <div class="person">${nameAndEmail(user)}</div>
-    <p class="actions"><a class="button quiet" href="${publicPath}logout/">Sign out</a></p>
-    <nav aria-label="More">
+    <h1>${say("signedIn.heading")}</h1>
+    <div class="person">${nameAndEmail(user, texts)}</div>
+    <p class="actions"><a class="button quiet" href="${publicPath}logout/">${say("action.signOut")}</a></p>
+    <nav aria-label="${say("nav.more")}">
       <ul class="links">
-        ${sessionsPage === true ? html`<li><a href="${publicPath}sessions">Your sessions</a></li>` : undefined}
-        <li><a href="${publicPath}login/?select_account=true">Use another account</a></li>
-        <li><a href="${publicPath}session">Session status (JSON)</a></li>
+        ${sessionsPage === true ? html`<li><a href="${publicPath}sessions">${say("signedIn.sessions")}</a></li>` : undefined}
+        <li><a href="${publicPath}login/?select_account=true">${say("signedIn.selectAccount")}</a></li>
+        <li><a href="${publicPath}session">${say("signedIn.status")}</a></li>
       </ul>
     </nav>`;
 }
 
-function ended({ user }: Ended, { why, rule }: Explanation, { publicPath, picture }: CardOptions): Markup {
+function ended({ user, setting }: Ended, reason: ShownReason, { publicPath, picture, texts }: CardOptions): Markup {
+  const { say } = texts;
+  const rule = ruleOf(reason, setting, texts);
   return html` <div class="emblem">${CLOCK}</div>
-    <h1>Your session has ended</h1>
-    <p>${why}</p>
+    <h1>${say("ended.heading")}</h1>
+    <p>${say(`ended.${reason}`)}</p>
     ${rule && html`<p class="rule">${rule}</p>`}
-    <p class="actions"><a class="button" href="${publicPath}login/">Sign in again</a></p>
+    <p class="actions"><a class="button" href="${publicPath}login/">${say("action.signInAgain")}</a></p>
     ${
       user &&
       html`<div class="before">
         ${avatar(user, picture)}
         <div class="person">
-          <p class="label">You were signed in as</p>
-          ${nameAndEmail(user)}
+          <p class="label">${say("ended.user")}</p>
+          ${nameAndEmail(user, texts)}
         </div>
-        <a href="${publicPath}logout/">Sign out</a>
+        <a href="${publicPath}logout/">${say("action.signOut")}</a>
       </div>`
     }`;
 }
 
-interface Explanation {
-  /** Why the session ended, for the user. */
-  readonly why: string;
-  /** The setting that ended it, with its value, for the operator. */
-  readonly rule?: Markup;
-}
+type ShownReason = Exclude<EndReason, "no_credentials">;
 
-function explanation(reason: Exclude<EndReason, "no_credentials">, setting: GoverningSetting | undefined): Explanation {
+/** The setting that ended the session, with its value, for the operator. */
+function ruleOf(reason: ShownReason, setting: GoverningSetting | undefined, texts: Texts): Markup | undefined {
   switch (reason) {
     case "max_age":
-      return {
-        why: "It reached the maximum age of a session on this site. Being active does not extend it.",
-        rule: age("Maximum age", setting?.name ?? "IDP_SESSION_MAX_AGE", setting?.value),
-      };
+      return age(texts.say("rule.max_age"), setting?.name ?? "IDP_SESSION_MAX_AGE", setting?.value, texts);
     case "idle":
-      return {
-        why: "You were inactive for longer than this site allows.",
-        rule: age("Idle timeout", setting?.name ?? "IDP_SESSION_IDLE_TIMEOUT", setting?.value),
-      };
-    case "session_expiry":
-      return { why: "It reached the time limit that the identity provider set for it." };
-    case "logged_out_at_provider":
-      return { why: "You were signed out by your organisation." };
-    case "ended_everywhere":
-      return { why: "This session was ended on another device, or by an administrator." };
+      return age(texts.say("rule.idle"), setting?.name ?? "IDP_SESSION_IDLE_TIMEOUT", setting?.value, texts);
     case "auto_refresh_off":
-      return {
-        why: "The provider's proof of your identity has expired, and this site does not renew it by itself.",
-        rule: html`<span>Automatic renewal</span> <code>${setting?.name ?? "IDP_SESSION_AUTO_REFRESH"} ${setting?.value ?? "off"}</code>`,
-      };
-    case "no_refresh_token":
-      return { why: "The provider's proof of your identity has expired, and the provider gave no refresh token to renew it." };
-    case "claims_rejected":
-      return { why: "The identity provider no longer sends all the information about you that this site needs." };
-    case "denied":
-      return { why: "This site no longer admits your account." };
-    case "refresh_rejected":
-      return { why: "The provider's proof of your identity has expired, and the provider refused to renew it." };
+      return html`<span>${texts.say("rule.auto_refresh_off")}</span>
+        <code>${setting?.name ?? "IDP_SESSION_AUTO_REFRESH"} ${setting?.value ?? "off"}</code>`;
+    default:
+      return undefined;
   }
 }
 
 /** A duration, in words and in seconds. */
-function age(label: string, name: string, value: string | undefined): Markup {
-  if (value === undefined) return html`<span>${label}</span> <code>${name}</code>`;
-  if (!/^\d{1,15}$/.test(value)) return html`<span>${label}</span> <code>${name} = ${value}</code>`;
-  const seconds = Number(value);
-  const spoken = spokenDuration(seconds);
-  const written = counted(seconds, "second");
-  return html`<span>${label}${spoken === written ? undefined : html`: ${spoken}`}</span> <code>${name} = ${written}</code>`;
+function age(rule: string, name: string, value: string | undefined, { say, duration, seconds }: Texts): Markup {
+  if (value === undefined) return html`<span>${rule}</span> <code>${name}</code>`;
+  if (!/^\d{1,15}$/.test(value)) return html`<span>${rule}</span> <code>${name} = ${value}</code>`;
+  const spoken = duration(Number(value));
+  const written = seconds(Number(value));
+  return html`<span>${spoken === written ? rule : say("rule.duration", { rule, duration: spoken })}</span>
+    <code>${name} = ${written}</code>`;
 }
 
-function signInErrorNotice(raw: string): Markup {
+function signInErrorNotice(raw: string, { say }: Texts): Markup {
   const code = signInErrorCode(raw);
   return html`<div class="notice" role="alert">
     ${NOTICE}
     <div>
-      <p><strong>The sign-in was not completed.</strong> ${SIGN_IN_ERRORS[code]}</p>
+      <p><strong>${say("signIn.failed")}</strong> ${say(`signIn.${code}`)}</p>
       <p class="code"><code>${code}</code></p>
     </div>
   </div> `;

@@ -3,6 +3,7 @@ import { html, type Markup } from "./html.js";
 import { PERSON } from "./icons.js";
 import type { Picture } from "./picture.js";
 import { shownText } from "./shown-text.js";
+import type { Texts } from "./texts.js";
 
 /** The round picture. It has no alternative text, since the name is next to it. */
 export function avatar(user: UserPayload, picture: Picture | undefined): Markup {
@@ -23,10 +24,10 @@ export function avatar(user: UserPayload, picture: Picture | undefined): Markup 
 }
 
 /** Name and email, each isolated, so that its writing direction does not affect the other text. */
-export function nameAndEmail(user: UserPayload): Markup {
+export function nameAndEmail(user: UserPayload, texts: Texts): Markup {
   const name = shownText(user.name);
   const email = shownText(user.email);
-  if (name === undefined && email === undefined) return html`<p class="name">Your provider gave no name</p>`;
+  if (name === undefined && email === undefined) return html`<p class="name">${texts.say("user.nameless")}</p>`;
   return html`<p class="name"><bdi>${name ?? email}</bdi></p>
     ${name !== undefined && email !== undefined ? html`<p class="email"><bdi>${email}</bdi></p>` : undefined}`;
 }

@@ -1,10 +1,9 @@
 import { html } from "./html.js";
 import { NOTICE, PERSON } from "./icons.js";
-import { layout } from "./layout.js";
+import type { PageContent } from "./page-content.js";
+import type { Texts } from "./texts.js";
 
 export interface PopupModel {
-  /** Begins and ends with a slash. */
-  readonly publicPath: string;
   readonly isSignedIn: boolean;
   /** The address of another login in this window. */
   readonly loginHref: string;
@@ -13,23 +12,23 @@ export interface PopupModel {
 }
 
 /** The page on which a login in a popup ends. */
-export function popupPage({ publicPath, isSignedIn, loginHref, homeHref }: PopupModel): string {
+export function popupPage({ isSignedIn, loginHref, homeHref }: PopupModel, { say }: Texts): PageContent {
   if (isSignedIn) {
     const main = html`<section class="card">
       <div class="emblem">${PERSON}</div>
-      <h1>You are signed in</h1>
-      <p>You can close this window.</p>
-      <p class="actions"><a class="button quiet" href="${homeHref}">Continue in this window</a></p>
+      <h1>${say("signedIn.heading")}</h1>
+      <p>${say("popup.close")}</p>
+      <p class="actions"><a class="button quiet" href="${homeHref}">${say("popup.stay")}</a></p>
     </section>`;
-    return layout({ publicPath, title: "Signed in", main, script: "popup.js" });
+    return { status: 200, title: say("signedIn.title"), main, script: "popup.js" };
   }
   const main = html`<section class="card">
     <div class="emblem">${NOTICE}</div>
-    <h1>You are signed out</h1>
-    <p>The sign-in was not completed.</p>
-    <p class="actions"><a class="button" href="${loginHref}">Sign in</a></p>
+    <h1>${say("signedOut.heading")}</h1>
+    <p>${say("signIn.failed")}</p>
+    <p class="actions"><a class="button" href="${loginHref}">${say("action.signIn")}</a></p>
   </section>`;
-  return layout({ publicPath, title: "Signed out", main });
+  return { status: 200, title: say("signedOut.title"), main };
 }
 
 /**

@@ -1,7 +1,7 @@
-import { roughDuration } from "./duration.js";
 import { html, type Markup } from "./html.js";
-import { layout } from "./layout.js";
+import type { PageContent } from "./page-content.js";
 import { shownText } from "./shown-text.js";
+import type { Texts } from "./texts.js";
 
 /** A session of the user, as the page shows it. Times in epoch seconds. */
 export interface ShownSession {
@@ -29,65 +29,67 @@ export interface SessionsModel {
 export const MAX_SHOWN_SESSIONS = 100;
 
 /** Returns the page on which users see their sessions and end them. Its buttons send `end` to `{publicPath}sessions`. Pure. */
-export function sessionsPage({ publicPath, sessions, now }: SessionsModel): string {
+export function sessionsPage({ publicPath, sessions, now }: SessionsModel, texts: Texts): PageContent {
+  const { say } = texts;
   const own = sessions.filter(({ current }) => current);
   const others = sessions.filter(({ current }) => !current);
   const shown = [...own, ...others].slice(0, MAX_SHOWN_SESSIONS);
   const hidden = sessions.length - shown.length;
+  const title = say("sessions.title");
   const main = html`<section class="card">
-    <h1>Your sessions</h1>
-    <p>You are signed in on these devices. End each session that you do not recognise.</p>
+    <h1>${title}</h1>
+    <p>${say("sessions.text")}</p>
     <form class="sessions" method="post" action="${publicPath}sessions">
       <ul>
-        ${shown.map((session) => item(session, publicPath, now))}
+        ${shown.map((session) => item(session, publicPath, now, texts))}
       </ul>
-      ${hidden > 0 ? html`<p>${hidden} older sessions are not shown.</p>` : undefined}
-      ${others.length > 0 ? html`<button class="button quiet" name="end" value="others">End all other sessions</button>` : undefined}
-      <button class="button quiet" name="end" value="all">Sign out everywhere</button>
+      ${hidden > 0 ? html`<p>${say("sessions.hidden", { count: hidden })}</p>` : undefined}
+      ${others.length > 0 ? html`<button class="button quiet" name="end" value="others">${say("sessions.endOthers")}</button>` : undefined}
+      <button class="button quiet" name="end" value="all">${say("sessions.endAll")}</button>
     </form>
-    <nav aria-label="More">
+    <nav aria-label="${say("nav.more")}">
       <ul class="links">
-        <li><a href="${publicPath}">Your account</a></li>
+        <li><a href="${publicPath}">${say("sessions.account")}</a></li>
       </ul>
     </nav>
   </section>`;
-  return layout({ publicPath, title: "Your sessions", main });
+  return { status: 200, title, main, forms: true };
 }
 
-function item({ id, loginAt, lastActive, label, current }: ShownSession, publicPath: string, now: number): Markup {
-  const device = shownText(label) ?? "Unknown device";
+function item({ id, loginAt, lastActive, label, current }: ShownSession, publicPath: string, now: number, texts: Texts): Markup {
+  const { say, parts } = texts;
+  const device = shownText(label) ?? say("sessions.unknownDevice");
   // The accessible name begins with the visible text, and is different for each button.
-  const name = `End session: ${device}, signed in ${writtenTime(loginAt) ?? "at an unknown time"}`;
+  const name = say("sessions.endNamed", { device, time: writtenTime(loginAt, texts) ?? say("time.unknown") });
   return html`<li>
     <div>
       <p class="name"><bdi>${device}</bdi></p>
-      ${current ? html`<p class="here">This session</p>` : undefined}
-      <p class="when">Signed in ${time(loginAt)}</p>
-      <p class="when">Last seen ${time(lastActive)}${ago(lastActive, now)}</p>
+      ${current ? html`<p class="here">${say("sessions.current")}</p>` : undefined}
+      <p class="when">${parts("sessions.signedIn", { time: time(loginAt, texts) })}</p>
+      <p class="when">${parts("sessions.lastSeen", { time: time(lastActive, texts) })}${ago(lastActive, now, texts)}</p>
     </div>
     ${
       current
-        ? html`<a href="${publicPath}logout/">Sign out</a>`
-        : html`<button class="link" name="end" value="${id}" aria-label="${name}">End session</button>`
+        ? html`<a href="${publicPath}logout/">${say("action.signOut")}</a>`
+        : html`<button class="link" name="end" value="${id}" aria-label="${name}">${say("sessions.end")}</button>`
     }
   </li>`;
 }
 
-function time(at: number | null): Markup {
-  const written = writtenTime(at);
-  if (at === null || written === undefined) return html`at an unknown time`;
+function time(at: number | null, texts: Texts): Markup {
+  const written = writtenTime(at, texts);
+  if (at === null || written === undefined) return html`${texts.say("time.unknown")}`;
   return html`<time datetime="${new Date(at * 1000).toISOString()}">${written}</time>`;
 }
 
 /** The end of the year 9999, in epoch seconds: later times have no form of four digits. */
 const LAST_TIME = 253_402_300_800;
 
-/** "22 Nov 2026 12:10 UTC", the same in every locale. Undefined for a time that is not known or out of range. */
-function writtenTime(at: number | null): string | undefined {
-  if (at === null || !(at >= 0 && at < LAST_TIME)) return undefined;
-  return `${new Date(at * 1000).toUTCString().slice(5, 22)} UTC`;
+/** A time in words, in UTC. Undefined for a time that is not known or out of range. */
+function writtenTime(at: number | null, texts: Texts): string | undefined {
+  return at === null || !(at >= 0 && at < LAST_TIME) ? undefined : texts.time(at);
 }
 
-function ago(at: number | null, now: number): Markup | undefined {
-  return writtenTime(at) === undefined ? undefined : html` <span>(${roughDuration(now - Number(at))} ago)</span>`;
+function ago(at: number | null, now: number, texts: Texts): Markup | undefined {
+  return writtenTime(at, texts) === undefined ? undefined : html` <span>(${texts.ago(now - Number(at))})</span>`;
 }

@@ -8,7 +8,7 @@ import {
   type TestUser,
 } from "../support/application.js";
 import type { Fault, IdTokenDraft, MutatedIdToken } from "../../src/testing/provider/test-provider.js";
-import { SIGN_IN_ERRORS } from "../../src/pages/sign-in-errors.js";
+import { SIGN_IN_ERRORS } from "../pages/sign-in-sentences.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { SIGN_IN_ERRORS } from "../../src/pages/sign-in-errors.js";
+import { SIGN_IN_ERRORS } from "../pages/sign-in-sentences.js";
 import { startApplication, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
 import { leaksIn, secretsOf } from "../support/secrets.js";
 import { TestClock } from "../../src/testing/test-clock.js";

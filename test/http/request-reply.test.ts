@@ -259,9 +259,9 @@ describe("[BCP-15] [ASVS-3.4.4] answers", () => {
     expect(headers["X-Frame-Options"]).toBe("DENY");
   });
 
-  it("a page with a picture allows that one origin", () => {
-    expect(page(200, "", { pictureOrigin: "https://pictures.example" }).headers["Content-Security-Policy"]).toContain(
-      "img-src https://pictures.example",
+  it("a page with pictures allows their origins alone", () => {
+    expect(page(200, "", { images: ["'self'", "https://pictures.example"] }).headers["Content-Security-Policy"]).toContain(
+      "img-src 'self' https://pictures.example;",
     );
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ERRORS, type ErrorCode } from "../../src/errors.js";
-import { errorPage } from "../../src/pages/error-page.js";
+import { errorPage } from "./shown.js";
 import { errorStates } from "./states.mjs";
 import { tagsOf, textOf } from "./tags.js";
 
@@ -60,17 +60,15 @@ describe("an error page", () => {
     const page = errorPage({
       publicPath,
       code: "not_found",
-      status: 410,
-      title: "<i>Gone</i>",
       detail: `"<script>"`,
-      action: { label: "<b>", href: `/?a="b"&c` },
+      action: { label: "action.continue", href: `/?a="b"&c` },
     });
-    expect(textOf(page)).toBe(`<i>Gone</i> "<script>" <b> Error 410 not_found`);
+    expect(textOf(page)).toBe(`There is no page at this address "<script>" Continue Error 404 not_found`);
     expect(linksOf(page)).toEqual([`/?a="b"&c`]);
   });
 
   it.each(["/reports?x=1", "/", "", "https://app.example/x", "http://127.0.0.1:3000/"])("links to %j", (href) => {
-    expect(linksOf(errorPage({ publicPath, code: "not_found", action: { label: "On", href } }))).toEqual([href]);
+    expect(linksOf(errorPage({ publicPath, code: "not_found", action: { label: "action.continue", href } }))).toEqual([href]);
   });
 
   it.each([
@@ -82,6 +80,6 @@ describe("an error page", () => {
     "/\t/evil.example",
     "evil",
   ])("leaves out a link to %j", (href) => {
-    expect(linksOf(errorPage({ publicPath, code: "not_found", action: { label: "On", href } }))).toEqual([]);
+    expect(linksOf(errorPage({ publicPath, code: "not_found", action: { label: "action.continue", href } }))).toEqual([]);
   });
 });

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { SIGN_IN_ERRORS, type SignInErrorCode } from "../../src/pages/sign-in-errors.js";
-import { indexPage, type IndexState } from "../../src/pages/index-page.js";
+import type { IndexState } from "../../src/pages/index-page.js";
 import { expectOrderly } from "./orderly.js";
+import { indexPage } from "./shown.js";
+import { SIGN_IN_ERRORS, type SignInErrorCode } from "./sign-in-sentences.js";
 import { indexStates } from "./states.mjs";
 import { tagsOf, textOf } from "./tags.js";
 

@@ -5,12 +5,9 @@ import { errorStates, indexStates, sessionsStates } from "./states.mjs";
 // modules are handed in: the tests bring the sources, the screenshots the build.
 
 /**
+ * @typedef {import("../../src/http/request-and-replies.js").Reply} Reply
  * @typedef {object} Parts
- * @property {typeof import("../../src/pages/index-page.js").indexPage} indexPage
- * @property {typeof import("../../src/pages/error-page.js").errorPage} errorPage
- * @property {typeof import("../../src/pages/sessions-page.js").sessionsPage} sessionsPage
- * @property {typeof import("../../src/pages/style.js").STYLE} STYLE
- * @property {typeof import("../../src/http/request-and-replies.js").page} page
+ * @property {typeof import("../../src/pages/pages.js").createPages} createPages
  * @property {typeof import("../../src/http/request-and-replies.js").stylesheet} stylesheet
  */
 
@@ -20,8 +17,8 @@ const PICTURE = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 96"><re
  * @param {Parts} parts
  * @returns {Promise<{ url: (state: string) => string, states: string[], requests: string[], close: () => Promise<void> }>}
  */
-export async function startPageServer({ indexPage, errorPage, sessionsPage, STYLE, page, stylesheet }) {
-  /** @type {Map<string, () => import("../../src/http/request-and-replies.js").Reply>} */
+export async function startPageServer({ createPages, stylesheet }) {
+  /** @type {Map<string, () => Reply>} */
   const replies = new Map();
   /** @type {string[]} */
   const requests = [];
@@ -38,20 +35,21 @@ export async function startPageServer({ indexPage, errorPage, sessionsPage, STYL
   if (address === null || typeof address === "string") throw new Error("The page server has no port.");
   const origin = `http://127.0.0.1:${address.port}`;
 
-  replies.set("/idpauth/style.css", () => stylesheet(STYLE));
+  const pages = createPages({ publicPath: "/idpauth/" });
+  const request = { method: "GET", target: "/", scheme: /** @type {const} */ ("http"), host: undefined, header: () => undefined };
+  replies.set("/idpauth/style.css", () => stylesheet(pages.style));
   replies.set("/picture.svg", () => ({ status: 200, headers: { "Content-Type": "image/svg+xml" }, body: PICTURE }));
   replies.set("/favicon.ico", () => ({ status: 204, headers: {} }));
   for (const [name, model] of Object.entries(indexStates(origin))) {
-    replies.set(`/index-${name}`, () => {
-      const { html, pictureOrigin } = indexPage(model);
-      return page(200, html, { pictureOrigin });
-    });
+    replies.set(`/index-${name}`, () => pages.landing(model, request));
   }
   for (const [name, model] of Object.entries(sessionsStates)) {
-    replies.set(`/sessions-${name}`, () => page(200, sessionsPage(model), { forms: true }));
+    replies.set(`/sessions-${name}`, () => pages.sessions(model, request));
   }
   // Always 200: a browser's console reports an error status, and the tests want it silent.
-  for (const [name, model] of Object.entries(errorStates)) replies.set(`/error-${name}`, () => page(200, errorPage(model)));
+  for (const [name, model] of Object.entries(errorStates)) {
+    replies.set(`/error-${name}`, () => ({ ...pages.error(model, request), status: 200 }));
+  }
 
   return {
     url: (state) => `${origin}/${state}`,

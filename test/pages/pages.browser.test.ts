@@ -2,11 +2,8 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { page as pageReply, stylesheet } from "../../src/http/request-and-replies.js";
-import { errorPage } from "../../src/pages/error-page.js";
-import { indexPage } from "../../src/pages/index-page.js";
-import { sessionsPage } from "../../src/pages/sessions-page.js";
-import { STYLE } from "../../src/pages/style.js";
+import { stylesheet } from "../../src/http/request-and-replies.js";
+import { createPages } from "../../src/pages/pages.js";
 import { chromiumForTests, launchChromium } from "../support/chromium.js";
 import { startPageServer } from "./page-server.mjs";
 import { errorStates, indexStates, sessionsStates } from "./states.mjs";
@@ -37,7 +34,7 @@ describe.skipIf(executablePath === undefined)("the pages in a browser", () => {
 
   beforeAll(async () => {
     axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-    server = await startPageServer({ indexPage, errorPage, sessionsPage, STYLE, page: pageReply, stylesheet });
+    server = await startPageServer({ createPages, stylesheet });
     browser = await launchChromium(executablePath ?? "");
   }, 120_000);
 

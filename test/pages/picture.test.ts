@@ -61,7 +61,7 @@ describe("a picture is not acceptable", () => {
 
   it("and what is accepted adds one source and nothing else to the page's policy", () => {
     const picture = acceptablePicture("https://pictures.example/a.png");
-    const policy = page(200, "", { pictureOrigin: picture?.origin }).headers["Content-Security-Policy"];
+    const policy = page(200, "", { images: picture === undefined ? [] : [picture.origin] }).headers["Content-Security-Policy"];
     expect(policy?.split("; ").filter((directive) => directive.startsWith("img-src"))).toEqual(["img-src https://pictures.example"]);
   });
 });

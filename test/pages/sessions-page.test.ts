@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { MAX_SHOWN_SESSIONS, sessionsPage, type ShownSession } from "../../src/pages/sessions-page.js";
+import { MAX_SHOWN_SESSIONS, type ShownSession } from "../../src/pages/sessions-page.js";
 import { expectOrderly } from "./orderly.js";
+import { sessionsPage } from "./shown.js";
 import { sessionsStates } from "./states.mjs";
 import { tagsOf, textOf } from "./tags.js";
 

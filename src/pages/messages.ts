@@ -1,0 +1,29 @@
+import type { en } from "./locales/en.js";
+import type { PluralForms } from "./locales/message.js";
+
+type English = typeof en;
+
+/** The name of a text of the pages. src/pages/locales/en.ts lists them. */
+export type MessageKey = keyof English;
+
+/** All texts of one language. */
+export type Messages = { readonly [Key in MessageKey]: English[Key] extends string ? string : PluralForms };
+
+type TextOf<Key extends MessageKey> = English[Key] extends { readonly other: infer Text } ? Text : English[Key];
+type PlaceholderIn<Text> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | PlaceholderIn<Rest> : never;
+
+/** The names of a message's placeholders. */
+export type Placeholder<Key extends MessageKey> = PlaceholderIn<TextOf<Key>>;
+
+/** The values that a message needs: none, or one object with a value for each placeholder. */
+export type ValuesOf<Key extends MessageKey, Value> = [Placeholder<Key>] extends [never]
+  ? []
+  : [values: Readonly<Record<Placeholder<Key>, Value>>];
+
+/** Matches a placeholder. Used with `split`, it gives text and names in turn. */
+export const PLACEHOLDER = /\{([a-zA-Z]+)\}/;
+
+/** The names of the placeholders of a text, sorted, each once. */
+export function placeholdersOf(text: string): string[] {
+  return [...new Set(text.split(PLACEHOLDER).filter((_, index) => index % 2 === 1))].sort();
+}

@@ -1,0 +1,74 @@
+import type { Interpolated } from "./html.js";
+import { LANGUAGES, type Language } from "./languages.js";
+import type { Message } from "./locales/message.js";
+import { PLACEHOLDER, type MessageKey, type Messages, type ValuesOf } from "./messages.js";
+
+/** The texts of one language, with the application's own lines. */
+export interface Texts {
+  readonly language: Language;
+  readonly direction: "ltr" | "rtl";
+  /** Returns a text with its placeholders substituted. It is text, not markup. */
+  say<Key extends MessageKey>(key: Key, ...values: ValuesOf<Key, string | number>): string;
+  /** As `say`, for a template: values may be markup. */
+  parts<Key extends MessageKey>(key: Key, ...values: ValuesOf<Key, Interpolated>): Interpolated;
+  /** A number of seconds in words: "8 hours", "1 hour 30 minutes". */
+  duration(seconds: number): string;
+  /** A number of seconds as seconds: "28800 seconds". */
+  seconds(count: number): string;
+  /** The time since a moment, in its largest unit, rounded down: "2 hours ago". @param seconds at least 0 */
+  ago(seconds: number): string;
+  /** A moment in UTC: "22 Nov 2026 12:10 UTC". @param at epoch seconds */
+  time(at: number): string;
+}
+
+const UNITS = [
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+  ["second", 1],
+] as const;
+type Unit = (typeof UNITS)[number][0];
+
+/** @param overrides the application's own lines */
+export function createTexts(language: Language, overrides: Partial<Messages> = {}): Texts {
+  const { direction, formats, messages } = LANGUAGES[language];
+  const plurals = new Intl.PluralRules(formats);
+  const list = new Intl.ListFormat(formats, { type: "unit", style: "narrow" });
+  const date = new Intl.DateTimeFormat(formats, { day: "2-digit", month: "short", year: "numeric", timeZone: "UTC" });
+  const hours = new Intl.DateTimeFormat(formats, { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: "UTC" });
+  const past = new Intl.RelativeTimeFormat(formats);
+  const counted = (count: number, unit: Unit) =>
+    new Intl.NumberFormat(formats, { style: "unit", unit, unitDisplay: "long", useGrouping: false }).format(count);
+
+  function parts(key: MessageKey, values: Readonly<Record<string, Interpolated>> = {}): Interpolated[] {
+    const message: Message = overrides[key] ?? messages[key];
+    const text = typeof message === "string" ? message : (message[plurals.select(Number(values["count"]))] ?? message.other);
+    return text
+      .split(PLACEHOLDER)
+      .map((part, index) => (index % 2 === 0 ? part : Object.hasOwn(values, part) ? values[part] : `{${part}}`));
+  }
+  const say: Texts["say"] = (key, ...[values]) => parts(key, values).join("");
+
+  return {
+    language,
+    direction,
+    say,
+    parts: (key, ...[values]) => parts(key, values),
+    duration(seconds) {
+      let rest = Math.max(0, Math.floor(seconds));
+      const spoken: string[] = [];
+      for (const [unit, size] of UNITS) {
+        const count = Math.floor(rest / size);
+        rest -= count * size;
+        if (count > 0) spoken.push(counted(count, unit));
+      }
+      return spoken.length === 0 ? counted(0, "second") : list.format(spoken);
+    },
+    seconds: (count) => counted(count, "second"),
+    ago(seconds) {
+      const [unit, size] = UNITS.find(([, length]) => length <= seconds) ?? UNITS[3];
+      return size < 60 ? say("time.justNow") : past.format(-Math.floor(seconds / size), unit);
+    },
+    time: (at) => say("time.utc", { date: date.format(at * 1000), time: hours.format(at * 1000) }),
+  };
+}
