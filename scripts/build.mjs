@@ -3,6 +3,7 @@
 // `npm start` and the fleet use neither folder, see demo-build.mjs.
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { browserSizes, tooLarge } from "./browser-size.mjs";
 import { bundlePackage } from "./bundle.mjs";
 import { packageEntries } from "./entries.mjs";
 import { writeEntryTypes } from "./entry-types.mjs";
@@ -14,6 +15,8 @@ const dist = path.join(root, "dist");
 /** Written last: a build that was killed has none. */
 const stamp = path.join(root, "build/.sources");
 
+const DECLARATIONS = "--noEmit false --declaration --emitDeclarationOnly --stripInternal --rootDir src --outDir build".split(" ");
+
 await withFileLock(path.join(root, ".builds/dist.lock"), async () => {
   const sources = hashOfSources(["src", "types", "tsconfig.json", "tsconfig.build.json"]);
   if (existsSync(dist) && existsSync(stamp) && readFileSync(stamp, "utf8") === sources) {
@@ -22,7 +25,12 @@ await withFileLock(path.join(root, ".builds/dist.lock"), async () => {
   }
   for (const folder of ["build", "dist"]) rmSync(path.join(root, folder), { recursive: true, force: true });
   process.exitCode = tool("typescript/bin/tsc", ["-p", "tsconfig.build.json"]);
+  // The code for browsers has the types of the DOM.
+  process.exitCode ||= tool("typescript/bin/tsc", ["-p", "src/client/tsconfig.json", ...DECLARATIONS]);
   if (process.exitCode !== 0) return;
+  const problems = tooLarge(await browserSizes());
+  for (const problem of problems) console.error(problem);
+  if (problems.length > 0) return void (process.exitCode = 1);
   await bundlePackage(dist);
   const typed = packageEntries().filter(({ isProgram }) => !isProgram);
   writeEntryTypes(

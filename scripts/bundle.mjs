@@ -3,14 +3,30 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "
 import path from "node:path";
 import { rolldown } from "rolldown";
 import ts from "typescript";
-import { packageEntries } from "./entries.mjs";
+import { packageEntries, sourceOf } from "./entries.mjs";
 import { root } from "./run.mjs";
 
 /** Packages and Node's own modules. The project's own files start with a dot, a slash or, on Windows, a drive's letter. */
 const EXTERNAL = /^(?:@|[a-z](?!:[\\/]))/;
 
+const COMMON = {
+  cwd: root,
+  external: EXTERNAL,
+  resolve: { extensionAlias: { ".js": [".ts", ".tsx"] } },
+  // The paths in it are for the type check and the tests.
+  tsconfig: /** @type {const} */ (false),
+};
+
+const OUTPUT = {
+  format: /** @type {const} */ ("esm"),
+  entryFileNames: "[name].js",
+  // The types have the docstrings. A line with the name of each module stays.
+  comments: { jsdoc: false },
+  minifyInternalExports: false,
+};
+
 /**
- * The files that the entries share: for each, which modules of src/ it has. The layers go up, so that a file imports only files before
+ * The files that the server's entries share: for each, which modules of src/ it has. The layers go up, so that a file imports only files before
  * it. One file for each folder loads in half the time of one file for each module, and a stack trace still names the folder and the function.
  *
  * @type {readonly (readonly [name: string, modules: RegExp])[]}
@@ -41,33 +57,45 @@ const CHUNKS = [
  * @param {string} folder
  */
 export async function bundlePackage(folder) {
-  const entries = packageEntries();
-  const bundle = await rolldown({
-    cwd: root,
-    input: Object.fromEntries(entries.map(({ module }) => [module, `src/${module}.ts`])),
-    external: EXTERNAL,
-    platform: "node",
-    resolve: { extensionAlias: { ".js": [".ts"] } },
-    // The paths in it are for the type check and the tests.
-    tsconfig: false,
-  });
+  const entries = packageEntries().filter(({ isForBrowsers }) => !isForBrowsers);
+  const bundle = await rolldown({ ...COMMON, input: inputOf(entries), platform: "node" });
   const groups = CHUNKS.map(([name, modules], index) => ({
     name,
     priority: CHUNKS.length - index,
     test: (/** @type {string} */ id) => modules.test(path.relative(path.join(root, "src"), id).replaceAll(path.sep, "/")),
   }));
   await bundle.write({
+    ...OUTPUT,
     dir: folder,
-    format: "esm",
-    entryFileNames: "[name].js",
     chunkFileNames: "chunks/[name].js",
-    // The types have the docstrings. A line with the name of each module stays.
-    comments: { jsdoc: false },
-    minifyInternalExports: false,
     codeSplitting: { groups },
   });
   await bundle.close();
+  for (const entry of packageEntries().filter(({ isForBrowsers }) => isForBrowsers)) {
+    await withBrowserBundle(entry, (one) => one.write({ ...OUTPUT, dir: folder }));
+  }
   for (const { module } of entries.filter((entry) => entry.isProgram)) chmodSync(path.join(folder, `${module}.js`), 0o755);
+}
+
+/**
+ * Bundles the code of an entry for browsers, alone: it shares no file with the server.
+ *
+ * @template Result
+ * @param {import("./entries.mjs").Entry} entry
+ * @param {(bundle: import("rolldown").RolldownBuild) => Promise<Result>} use
+ */
+export async function withBrowserBundle(entry, use) {
+  const bundle = await rolldown({ ...COMMON, input: inputOf([entry]), platform: "browser" });
+  try {
+    return await use(bundle);
+  } finally {
+    await bundle.close();
+  }
+}
+
+/** @param {readonly import("./entries.mjs").Entry[]} entries */
+function inputOf(entries) {
+  return Object.fromEntries(entries.map((entry) => [entry.module, sourceOf(entry)]));
 }
 
 /**

@@ -1,4 +1,5 @@
 // Lists the entries of the package. package.json is the manifest: `./dist/X.js` in its `exports` or `bin` is built from `src/X.ts`.
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { readJson, root } from "./run.mjs";
 
@@ -7,6 +8,7 @@ import { readJson, root } from "./run.mjs";
  * @property {string} name how an application imports it, such as `idpauth/express`, or the name of a program
  * @property {string} module path below src/ and below dist/, without extension
  * @property {boolean} isProgram
+ * @property {boolean} isForBrowsers
  */
 
 /** @returns {Entry[]} in the order of package.json */
@@ -15,19 +17,26 @@ export function packageEntries() {
     readJson(path.join(root, "package.json"))
   );
   const exported = Object.entries(manifest.exports).flatMap(([name, target]) =>
-    typeof target === "string" ? [] : [{ name: path.posix.join("idpauth", name), module: moduleOf(target.default), isProgram: false }],
+    typeof target === "string" ? [] : [entry(path.posix.join("idpauth", name), target.default, false)],
   );
-  const programs = Object.entries(manifest.bin).map(([name, file]) => ({ name, module: moduleOf(file), isProgram: true }));
+  const programs = Object.entries(manifest.bin).map(([name, file]) => entry(name, file, true));
   return [...exported, ...programs];
 }
 
 /** @returns {Record<string, string[]>} `paths` of tsconfig.json, which has its own copy; test/scripts/manifest.test.ts compares them */
 export function sourcePaths() {
   const imported = packageEntries().filter((entry) => !entry.isProgram);
-  return Object.fromEntries(imported.map(({ name, module }) => [name, [`./src/${module}.ts`]]));
+  return Object.fromEntries(imported.map((one) => [one.name, [`./${sourceOf(one)}`]]));
 }
 
-/** @param {string} file in dist/ */
-function moduleOf(file) {
-  return file.replace(/^(?:\.\/)?dist\//, "").replace(/\.js$/, "");
+/** @param {Entry} entry @returns {string} the file that the entry is built from, from the project's root */
+export function sourceOf({ module }) {
+  const source = `src/${module}.ts`;
+  return existsSync(path.join(root, `${source}x`)) ? `${source}x` : source;
+}
+
+/** @param {string} name @param {string} file in dist/ @param {boolean} isProgram @returns {Entry} */
+function entry(name, file, isProgram) {
+  const module = file.replace(/^(?:\.\/)?dist\//, "").replace(/\.js$/, "");
+  return { name, module, isProgram, isForBrowsers: /^(?:client|react)\//.test(module) };
 }

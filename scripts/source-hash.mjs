@@ -8,9 +8,16 @@ import { root } from "./run.mjs";
 const BUILD = [
   "package.json",
   "package-lock.json",
-  ...["build.mjs", "demo-build.mjs", "bundle.mjs", "entries.mjs", "entry-types.mjs", "merge-types.mjs", "source-hash.mjs"].map(
-    (file) => `scripts/${file}`,
-  ),
+  ...[
+    "build.mjs",
+    "demo-build.mjs",
+    "bundle.mjs",
+    "browser-size.mjs",
+    "entries.mjs",
+    "entry-types.mjs",
+    "merge-types.mjs",
+    "source-hash.mjs",
+  ].map((file) => `scripts/${file}`),
 ];
 
 /**

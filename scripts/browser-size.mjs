@@ -1,0 +1,38 @@
+// Measures what a browser loads: each entry for browsers, minified and compressed as a server would send it.
+import { gzipSync } from "node:zlib";
+import { withBrowserBundle } from "./bundle.mjs";
+import { packageEntries } from "./entries.mjs";
+
+/** The most bytes of each entry, minified and compressed. @type {Readonly<Record<string, number>>} */
+const LIMITS = { "idpauth/client": 3000, "idpauth/react": 1000 };
+
+/**
+ * @typedef {object} BrowserSize
+ * @property {string} name of the entry
+ * @property {number} minified bytes
+ * @property {number} compressed bytes: minified, then gzip
+ * @property {number} limit the most compressed bytes
+ */
+
+/** @returns {Promise<BrowserSize[]>} of the sources, without their dependencies */
+export async function browserSizes() {
+  const entries = packageEntries().filter(({ isForBrowsers }) => isForBrowsers);
+  return Promise.all(
+    entries.map(async (entry) => {
+      const { output } = await withBrowserBundle(entry, (bundle) => bundle.generate({ format: "esm", minify: true }));
+      const code = output.map((file) => (file.type === "chunk" ? file.code : "")).join("");
+      const limit = LIMITS[entry.name] ?? 0;
+      return { name: entry.name, minified: Buffer.byteLength(code), compressed: gzipSync(code, { level: 9 }).length, limit };
+    }),
+  );
+}
+
+/**
+ * @param {readonly BrowserSize[]} sizes
+ * @returns {string[]} one line for each entry over its limit
+ */
+export function tooLarge(sizes) {
+  return sizes
+    .filter(({ compressed, limit }) => compressed > limit)
+    .map(({ name, compressed, limit }) => `${name} has ${compressed} bytes, minified and compressed; the limit is ${limit}.`);
+}

@@ -1,0 +1,35 @@
+/** What the client uses of the browser. `window` has all of it; tests give their own. */
+export interface Environment {
+  readonly Date: { now(): number };
+  readonly AbortSignal: { timeout(milliseconds: number): AbortSignal };
+  readonly Math: { random(): number };
+  readonly crypto: { getRandomValues(numbers: BigUint64Array<ArrayBuffer>): BigUint64Array };
+  readonly document: { readonly visibilityState: string };
+  readonly location: { readonly href: string; readonly origin: string; assign(url: string): void };
+  /** Absent on pages without a secure context. */
+  readonly navigator: { readonly locks?: Locks };
+  readonly BroadcastChannel?: new (name: string) => Channel;
+  readonly EventSource: new (url: string) => Stream;
+  readonly Request: typeof Request;
+  fetch(input: string | Request, init?: RequestInit): Promise<Response>;
+  open(url: string, target: string, features: string): { opener: unknown } | null;
+  setTimeout(task: () => void, milliseconds: number): number;
+  clearTimeout(timer: number | undefined): void;
+  addEventListener(type: string, listener: (event: { readonly persisted?: boolean }) => void, options: AddEventListenerOptions): void;
+  reportError(error: unknown): void;
+}
+
+interface Locks {
+  request(name: string, options: { readonly ifAvailable: true }, task: (lock: unknown) => unknown): Promise<unknown>;
+}
+
+export interface Channel {
+  onmessage: ((event: { readonly data: unknown }) => void) | null;
+  postMessage(message: unknown): void;
+  close(): void;
+}
+
+export interface Stream {
+  addEventListener(type: string, listener: () => void): void;
+  close(): void;
+}

@@ -1,0 +1,30 @@
+import type { ProbeDetails } from "../record/probe.js";
+import { respondedAt } from "./deadlines.js";
+import type { Environment } from "./environment.js";
+import { stateOf, type SessionState } from "./session-state.js";
+
+/** Milliseconds after which a probe without a response counts as an outage. */
+const TIMEOUT = 30_000;
+
+/**
+ * Requests the session's state. Never rejects.
+ *
+ * @returns the state; or, if the server did not respond as a probe does, the seconds of its `Retry-After`, else 0 or NaN
+ */
+export async function requestState<ClientData extends object>(env: Environment, url: string): Promise<SessionState<ClientData> | number> {
+  const sentAt = env.Date.now();
+  let retryAfter = 0;
+  try {
+    const signal = env.AbortSignal.timeout(TIMEOUT);
+    const response = await env.fetch(url, { cache: "no-store", headers: { Accept: "application/json" }, signal });
+    const at = respondedAt(sentAt, env.Date.now(), response.headers.get("Date"));
+    retryAfter = Number(response.headers.get("Retry-After"));
+    const details = (await response.json()) as ProbeDetails<ClientData>;
+    const isProbe = details.authenticated === (typeof details.account === "string");
+    // During an outage the body says signed out: the status decides.
+    if (isProbe && response.status === 200) return stateOf(details, at);
+  } catch {
+    // The network fails, or the body is not JSON.
+  }
+  return retryAfter;
+}

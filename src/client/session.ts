@@ -1,0 +1,226 @@
+import type { EndReason } from "../record/end-reason.js";
+import type { ClientOptions } from "./client-interface.js";
+import type { Channel, Environment, Stream } from "./environment.js";
+import { requestState } from "./probe.js";
+import { isSame, LOADING, signedOut, stateOf, type SessionState } from "./session-state.js";
+import { openChannel, type Hint } from "./tabs.js";
+
+/** The longest timer of a browser: 2^31 - 1 milliseconds, about 25 days. */
+const LONGEST = 2 ** 31 - 1;
+
+/** The state of this tab: when it asks the server, and what it tells the other tabs. */
+export interface Session<ClientData extends object> {
+  /** The URL of idpauth's endpoints, with a slash at the end. */
+  readonly mount: string;
+  readonly initialState: SessionState<ClientData>;
+  getState(): SessionState<ClientData>;
+  /** The account of the last user of this page, who may have signed out; null if the page knew none. */
+  lastAccount(): string | null;
+  subscribe(listener: (state: SessionState<ClientData>) => void): () => void;
+  /** Sends a probe. A response to an earlier probe changes nothing from now on. */
+  probe(slide?: boolean): Promise<SessionState<ClientData>>;
+  /** Waits for the probe that is on its way; without one it sends a probe. */
+  refresh(): Promise<SessionState<ClientData>>;
+  /** A number that each probe and each end of the session changes. */
+  generation(): number;
+  /** Takes over what the server said in a response other than a probe. */
+  ended(reason: EndReason | null): void;
+  /** Tells the other tabs of the sign-out as soon as the browser leaves this page. */
+  leave(): void;
+  /** Calls back after the popup window of this attempt has signed in. */
+  onAttempt(attempt: string, done: () => void): void;
+  listen(type: string, listener: (event: { readonly persisted?: boolean }) => void): void;
+  isVisible(): boolean;
+  close(): void;
+}
+
+export function startSession<ClientData extends object>(options: ClientOptions<ClientData>, env: Environment): Session<ClientData> {
+  type State = SessionState<ClientData>;
+  const { mountPath = "/idpauth/", probeInterval = 60, initialState: details } = options;
+  // A page on a server has neither.
+  const isBrowser = "document" in env;
+  const mount = (isBrowser ? env.location.origin : "") + mountPath;
+  const initialState: State = details ? Object.freeze(stateOf(details, env.Date.now())) : LOADING;
+  const listeners = new Set<(state: State) => void>();
+  const attempts = new Map<unknown, () => void>();
+  const closing = new AbortController();
+
+  let state = initialState;
+  let { account } = state;
+  let generation = 0;
+  let running: Promise<State> | undefined;
+  let failures = 0;
+  let timer: number | undefined;
+  /** When the next probe is due, in milliseconds. 0: at once. */
+  let due = 0;
+  let isLeaving = false;
+  let channel: Channel | undefined;
+  let stream: Stream | undefined;
+
+  const isVisible = () => env.document.visibilityState === "visible" && !closing.signal.aborted;
+  const isSettled = () => state.status.startsWith("signed");
+
+  const change = (next: State) => {
+    if (isSame(next, state)) return;
+    state = Object.freeze(next);
+    const before = account;
+    account = state.account ?? before;
+    updateStream();
+    for (const listener of [...listeners]) notify(listener);
+    if (before !== null && account !== before && options.onUserChange) notify(options.onUserChange);
+  };
+  const notify = (listener: (state: State) => void) => {
+    try {
+      listener(state);
+    } catch (error) {
+      env.reportError(error);
+    }
+  };
+
+  const updateStream = () => {
+    const isWanted = options.events === true && state.status === "signed-in" && isVisible();
+    if (!isWanted) closeStream();
+    else if (!stream) {
+      stream = new env.EventSource(`${mount}events`);
+      stream.addEventListener("ended", () => void probe());
+    }
+  };
+  const closeStream = () => {
+    stream?.close();
+    stream = undefined;
+  };
+
+  const supersede = () => {
+    running = undefined;
+    return ++generation;
+  };
+  const probe = (slide = false, isHinted = false): Promise<State> => {
+    if (!isBrowser) return Promise.resolve(state);
+    const mine = supersede();
+    return (running = requestState<ClientData>(env, `${mount}session?details=true${slide ? "" : "&slide=false"}`).then((result) => {
+      if (mine !== generation) return running ?? state;
+      running = undefined;
+      take(result, isHinted);
+      return state;
+    }));
+  };
+  const take = (result: State | number, isHinted: boolean) => {
+    const before = state;
+    if (typeof result === "number") {
+      change({ ...state, status: "unavailable", reason: null });
+      const seconds = result || Math.min(60, 2 ** ++failures);
+      schedule(env.Date.now() + seconds * 1000 * (1 + env.Math.random() / 2));
+    } else {
+      failures = 0;
+      change(result);
+      postpone();
+      // The other tabs have the same hint.
+      if (!isHinted) tell(state.account, before !== state && before !== LOADING);
+    }
+  };
+  const refresh = () => running ?? probe();
+
+  const schedule = (at: number) => {
+    due = at;
+    env.clearTimeout(timer);
+    if (isVisible()) timer = env.setTimeout(tick, Math.min(due - env.Date.now(), LONGEST));
+  };
+  /** Schedules the next probe after the server has said something: one second after the session's end at the latest. */
+  const postpone = () => {
+    const now = env.Date.now();
+    const next = now + probeInterval * 1000;
+    const end = (state.deadlines?.end ?? next) + 1000;
+    schedule(end > now ? Math.min(end, next) : next);
+  };
+  const tick = () => {
+    postpone();
+    const { locks } = env.navigator;
+    if (!locks || !isSettled()) return void refresh();
+    // Without the lock another tab asks, and tells. Its page cannot enter the back/forward cache while it holds the lock.
+    locks.request(`idpauth:${mountPath}`, { ifAvailable: true }, (lock) => lock && refresh()).catch(refresh);
+  };
+  const wake = () => {
+    updateStream();
+    if (due === 0 && isVisible()) void refresh();
+    else schedule(due);
+  };
+
+  const wakeNow = () => {
+    due = 0;
+    wake();
+  };
+
+  const tell = (known: string | null, changed: boolean) => channel?.postMessage({ account: known, changed } satisfies Hint);
+  const hear = (hint: Hint) => {
+    const isNews = hint.changed || !isSettled();
+    if (hint.attempt) void probe(false, true).then(() => attempts.get(hint.attempt)?.());
+    else if (hint.account !== state.account || (isNews && isVisible())) void probe(false, true);
+    else if (isNews) due = 0;
+    else postpone();
+  };
+
+  const listen: Session<ClientData>["listen"] = (type, listener) =>
+    env.addEventListener(type, listener, { passive: true, signal: closing.signal });
+  const connect = () => {
+    channel = openChannel(env, mountPath, hear);
+    wakeNow();
+  };
+  const disconnect = () => {
+    channel?.close();
+    channel = undefined;
+    closeStream();
+  };
+  if (isBrowser) {
+    listen("visibilitychange", wake);
+    listen("online", wakeNow);
+    listen("focus", () => {
+      // Another window may have signed in, and have had no way to tell.
+      if (state.status === "signed-out") void refresh();
+    });
+    listen("pagehide", () => {
+      if (isLeaving) tell(null, true);
+      // An open channel or stream keeps a page out of the back/forward cache.
+      disconnect();
+    });
+    listen("pageshow", ({ persisted }) => {
+      if (!persisted) return;
+      supersede();
+      connect();
+    });
+    connect();
+  }
+
+  return {
+    mount,
+    initialState,
+    getState: () => state,
+    lastAccount: () => account,
+    subscribe(listener) {
+      const own = (next: State) => listener(next);
+      listeners.add(own);
+      return () => void listeners.delete(own);
+    },
+    probe,
+    refresh,
+    generation: () => generation,
+    ended(reason) {
+      supersede();
+      change(signedOut(reason));
+      postpone();
+      tell(null, true);
+    },
+    leave() {
+      supersede();
+      isLeaving = true;
+    },
+    onAttempt: (attempt, done) => void attempts.set(attempt, done),
+    listen,
+    isVisible,
+    close() {
+      supersede();
+      closing.abort();
+      env.clearTimeout(timer);
+      disconnect();
+    },
+  };
+}

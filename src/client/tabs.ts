@@ -1,0 +1,19 @@
+import type { Channel, Environment } from "./environment.js";
+
+/** What one page tells the others. It carries no authority: a tab that hears of a change asks the server itself. */
+export interface Hint {
+  /** The account whose state the tab knows; null: signed out. */
+  readonly account?: string | null;
+  /** More than the account may have changed. */
+  readonly changed?: boolean;
+  /** A user has signed in in the popup window that was opened with this attempt. */
+  readonly attempt?: string;
+}
+
+/** Connects this tab with the others of the same mount path. @returns undefined if the browser has no channel */
+export function openChannel(env: Environment, mountPath: string, hear: (hint: Hint) => void): Channel | undefined {
+  if (!env.BroadcastChannel) return undefined;
+  const channel = new env.BroadcastChannel(`idpauth:${mountPath}`);
+  channel.onmessage = ({ data }) => hear(data as Hint);
+  return channel;
+}

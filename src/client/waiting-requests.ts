@@ -1,0 +1,65 @@
+import type { EndReason } from "../record/end-reason.js";
+import type { Environment } from "./environment.js";
+import type { Session } from "./session.js";
+
+/**
+ * Returns the client's `fetch`: a request that meets the end of the session waits until the user has signed in again.
+ *
+ * @param navigate navigates to the login instead of waiting; undefined: waits
+ */
+export function waitingFetch(session: Session<object>, env: Environment, navigate: (() => Promise<unknown>) | undefined) {
+  /** @param copy what to send after the user has signed in again; absent: returns the 401 */
+  const send = async (request: Request, copy?: Request): Promise<Response> => {
+    const generation = session.generation();
+    const account = session.lastAccount();
+    const response = await env.fetch(request);
+    if (response.status !== 401) return response;
+    const body = (await response
+      .clone()
+      .json()
+      .catch(() => null)) as Unauthenticated | null;
+    // The guard names our login without a query. A step-up names it with one, and another API names another.
+    if (env.location.origin + (body?.login_url ?? "") !== `${session.mount}login/`) return response;
+
+    if (generation === session.generation()) session.ended(body?.reason ?? null);
+    // The user may have signed in since the request was sent.
+    else if (session.getState().status !== "signed-out") await session.probe();
+    if (!copy) return response;
+    if (navigate && session.getState().status === "signed-out") await navigate();
+    await signedIn(session, copy.signal);
+    if (account !== null && account !== session.lastAccount()) {
+      throw new DOMException("Another user has signed in: the request was not repeated.", "UserChangedError");
+    }
+    return send(copy);
+  };
+
+  return async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
+    const request = new env.Request(input, init);
+    if (new URL(request.url).origin !== env.location.origin) {
+      throw new TypeError(`${request.url} is on another origin: use fetch itself.`);
+    }
+    request.headers.set("X-Idpauth", "1");
+    return send(request, request.clone());
+  };
+}
+
+/** The body of the guard's 401, unless it is another's. */
+interface Unauthenticated {
+  readonly reason?: EndReason;
+  readonly login_url?: string;
+}
+
+/** Resolves when the user is signed in. Rejects when the signal aborts. */
+function signedIn(session: Session<object>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const check = () => {
+      if (signal.aborted) reject(signal.reason as Error);
+      else if (session.getState().status === "signed-in") resolve();
+      else return;
+      stop();
+    };
+    const stop = session.subscribe(check);
+    signal.addEventListener("abort", check);
+    check();
+  });
+}
