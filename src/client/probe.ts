@@ -1,7 +1,8 @@
 import type { ProbeDetails } from "../record/probe.js";
 import { respondedAt } from "./deadlines.js";
 import type { Environment } from "./environment.js";
-import { stateOf, type SessionState } from "./session-state.js";
+import type { SessionState } from "./session-state.js";
+import { stateOf } from "./states.js";
 
 /** Milliseconds after which a probe without a response counts as an outage. */
 const TIMEOUT = 30_000;

@@ -2,7 +2,8 @@ import type { EndReason } from "../record/end-reason.js";
 import type { ClientOptions } from "./client-interface.js";
 import type { Channel, Environment, Stream } from "./environment.js";
 import { requestState } from "./probe.js";
-import { isSame, LOADING, signedOut, stateOf, type SessionState } from "./session-state.js";
+import type { SessionState } from "./session-state.js";
+import { isSame, LOADING, signedOut, stateOf } from "./states.js";
 import { openChannel, type Hint } from "./tabs.js";
 
 /** The longest timer of a browser: 2^31 - 1 milliseconds, about 25 days. */
