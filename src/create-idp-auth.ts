@@ -2,6 +2,7 @@ import { createAccessors } from "./accessors.js";
 import type { FrameworkAdapter, IdpAuth, IdpAuthOptions } from "./public-types.js";
 import { epochSeconds, systemClock } from "./clock.js";
 import { compose, type Component, type ComponentParts } from "./component.js";
+import { failureReply } from "./endpoints/failure-reply.js";
 import { blockedByOutage, blockedByRule, blockedForStepUp, blockedUser, type Blocked } from "./endpoints/guard.js";
 import { meetsStepUp, stepUpOf, type GuardRule } from "./endpoints/guard-rule.js";
 import { wouldLoop } from "./endpoints/silent-login.js";
@@ -11,7 +12,9 @@ import { check } from "./config/check-table.js";
 import { isGoogleIssuer } from "./config/provider-hosts.js";
 import { isOutage, type Finding } from "./errors.js";
 import { EventHub } from "./events/event-hub.js";
+import { passesCsrf } from "./http/csrf.js";
 import { assertGuardOptions } from "./http/guard-usage.js";
+import { ownOrigin } from "./http/own-origin.js";
 import type { SessionRecord } from "./record/record.js";
 import { sessionView } from "./record/session-view.js";
 import { identityOf } from "./events/events.js";
@@ -140,6 +143,13 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
     declareGuard(guardOptions) {
       assertGuardOptions(guardOptions);
       if (guardOptions.maxAge !== undefined) warnOfMaxAge();
+    },
+    csrf(raw) {
+      const { settings, router } = ready();
+      const request = adapter.request(raw);
+      if (passesCsrf(request, () => ownOrigin(request, settings)) || router.isEndpoint(request)) return undefined;
+      events.emit("blocked", { reason: "cross_origin" });
+      return failureReply({ code: "cross_origin" }, request, settings.publicPath, "json");
     },
   };
 }

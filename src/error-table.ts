@@ -131,8 +131,9 @@ export const ERRORS = errorRows({
     status: 403,
     title: "This request did not come from this site",
     cause:
-      "A form that changes something was posted from a page of another origin, or by a program that sends neither Sec-Fetch-Site nor Origin.",
-    remedy: "Post the form from a page of the application's own origin. If a proxy changes the Host header, set BASE_URL.",
+      "A request that changes something came from a page of another origin, or from a program that sends neither Sec-Fetch-Site nor Origin. The sessions page and `auth.csrf` refuse such requests.",
+    remedy:
+      "Send the request from a page of the application's own origin. If a proxy changes the Host header, set BASE_URL. For routes behind `auth.csrf`, a program may send the header `X-Idpauth: 1` instead.",
   },
   session_ended: {
     status: 401,

@@ -70,7 +70,7 @@ export {
 } from "./errors.js";
 export { SessionEndedError } from "./sessions/session-ended-error.js";
 export { respondToBlocked, type GuardResponsesOf } from "./endpoints/application-guard-responses.js";
-export { assertGuardOptions, assertHandler, guardCalledError } from "./http/guard-usage.js";
+export { assertGuardOptions, assertHandler, csrfCalledError, guardCalledError } from "./http/guard-usage.js";
 export { GUARDED_CACHE_CONTROL, varyByCookie } from "./http/cache-headers.js";
 export { credentialsToDict } from "./record/credentials.js";
 export { hasEpochTimePassed, systemClock } from "./clock.js";

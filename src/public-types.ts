@@ -253,4 +253,10 @@ export interface IdpAuth<
    * @throws TypeError a value that the options cannot have
    */
   declareGuard(options: GuardRule<OwnClaims, Data>): void;
+  /**
+   * Checks that a page of another origin did not send a request that may change something. Endpoints have their own rules and pass.
+   *
+   * @returns undefined if the request may pass; otherwise the 403 response
+   */
+  csrf(raw: FrameworkRequest): Reply | undefined;
 }

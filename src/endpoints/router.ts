@@ -26,6 +26,8 @@ const GET = ["GET"];
 export interface Router<FrameworkRequest> {
   /** Responds to a request for one of the endpoints, with a failure too. @returns undefined if the path is not an endpoint's */
   handle(request: IdpRequest, raw: FrameworkRequest): Promise<Reply> | undefined;
+  /** Whether the path is an endpoint's. */
+  isEndpoint(request: IdpRequest): boolean;
 }
 
 /** Finds the endpoint for a request. Paths are compared as sent: they are not decoded, case-folded or normalized. */
@@ -54,6 +56,10 @@ export function createRouter<FrameworkRequest>(
   }
 
   return {
+    isEndpoint({ target }) {
+      const path = pathOf(target);
+      return path === mountWithoutSlash || (path.startsWith(mountPath) && routes.has(path.slice(mountPath.length)));
+    },
     handle(request, raw) {
       const { target } = request;
       // Most requests are for the application. Their first characters are enough to know it.

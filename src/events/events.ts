@@ -21,10 +21,13 @@ export interface Events {
     /** True: the provider revoked the newest token. Null: there was nothing to revoke, or revocation is off. */
     readonly revoked: boolean | null;
   };
-  /** The guard blocked a request. */
+  /** The guard or `auth.csrf` blocked a request. */
   readonly blocked: EventBase & {
-    /** `forbidden`: the route's `allow` did not return true. `step_up_required`: its `maxAge` or `acr` is not met. */
-    readonly reason: EndReason | "forbidden" | "step_up_required";
+    /**
+     * `forbidden`: the route's `allow` did not return true. `step_up_required`: its `maxAge` or `acr` is not met. `cross_origin`: a page of
+     * another origin may have sent the request (`auth.csrf`); the event has no issuer and subject, because nothing was read.
+     */
+    readonly reason: EndReason | "forbidden" | "step_up_required" | "cross_origin";
   };
   /** idpauth found that a session has ended by policy; sent once per session and reason. */
   readonly ended: EventBase & { readonly reason: EndReason };

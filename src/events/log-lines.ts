@@ -18,8 +18,10 @@ export const LOG_CODES = {
   blocked: {
     level: "info",
     text: "The guard blocked a request",
-    meaning: "The guard blocked a request, because the user is not signed in or the session has ended.",
-    remedy: "You need to do nothing. `details.reason` is one of the reason codes below.",
+    meaning:
+      "The guard blocked a request, because the user is not signed in or the session has ended. Or `auth.csrf` blocked a request that a page of another origin may have sent (`cross_origin`).",
+    remedy:
+      "You need to do nothing. `details.reason` is one of the reason codes below, `forbidden`, `step_up_required` or `cross_origin`. If `cross_origin` affects your own pages, set BASE_URL to the origin that browsers use.",
   },
   callback_failed: {
     level: "warn",

@@ -17,15 +17,22 @@ export function guardCalledError(example: string): TypeError {
   );
 }
 
+/** Returns the error for `auth.csrf()` on frameworks where `csrf` is the middleware itself. @param example code that mounts it */
+export function csrfCalledError(example: string): TypeError {
+  return new TypeError(
+    `\`auth.csrf\` is the middleware itself and was called without a request. Pass it without calling it: \`${example}\`.`,
+  );
+}
+
 /**
- * Checks the handler that is passed to `auth.idpRequired(handler)`.
+ * Checks the handler that is passed to `auth.idpRequired(handler)` or `auth.csrf(handler)`.
  *
  * @param example code that guards a handler
  * @throws TypeError the handler is not a function
  */
-export function assertHandler(handler: unknown, example: string): void {
+export function assertHandler(handler: unknown, example: string, name: "idpRequired" | "csrf" = "idpRequired"): void {
   if (typeof handler === "function") return;
-  throw new TypeError(`\`auth.idpRequired\` takes the protected handler, a function, and got ${kindOf(handler)}. Write \`${example}\`.`);
+  throw new TypeError(`\`auth.${name}\` takes the protected handler, a function, and got ${kindOf(handler)}. Write \`${example}\`.`);
 }
 
 /**

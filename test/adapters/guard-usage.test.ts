@@ -13,6 +13,7 @@ type Loose = (...given: readonly unknown[]) => unknown;
 interface LooseAuth {
   readonly idpRequired: Loose;
   readonly idpRequiredWith: Loose;
+  readonly csrf: Loose;
 }
 
 /** Settings are read when the application starts, so no setting is needed here. */
@@ -63,6 +64,16 @@ describe.each(["node:http", "fetch", "Next.js"])("on %s, where idpRequired takes
 
   it("calling it with a handler gives a guarded one", () => {
     expect(auth.idpRequired(handler)).toBeTypeOf("function");
+  });
+});
+
+describe.each(Object.keys(AUTHS))("on %s csrf", (name) => {
+  const { csrf } = AUTHS[name]!;
+
+  it("called with anything but what it takes throws a TypeError at once that shows how to write it", () => {
+    for (const given of [[], [{}]])
+      expect(() => csrf(...given)).toThrow(/^`auth\.csrf` .*Write `.*auth\.csrf\(|`auth\.csrf` .*without calling it: `app\.\w+\(/);
+    expect(() => csrf()).toThrow(TypeError);
   });
 });
 

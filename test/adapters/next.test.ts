@@ -37,9 +37,9 @@ afterAll(() => server.close());
 
 afterEach(() => starter?.stop());
 
-function start(options: IdpAuthOptions = {}, routes?: StageOptions["routes"]) {
+function start(options: IdpAuthOptions = {}, routes?: StageOptions["routes"], csrf = false) {
   starter = new ApplicationStarter({ name: "Next.js", start: server.start }, "bundled");
-  return starter.start({ options, ...(routes && { routes }) });
+  return starter.start({ options, csrf, ...(routes && { routes }) });
 }
 
 it("an own answer that gives nothing is an error, and lets nobody in", async () => {
@@ -172,6 +172,15 @@ describe("pages", () => {
     app.clock.advance(61_000);
     expect((await browser.navigate("/members")).status).toBe(200);
   });
+});
+
+it("auth.csrf before auth.proxy refuses a POST of another origin to a page, and lets the others come to the guard", async () => {
+  const app = await start({}, undefined, true);
+  const post = (site: string) => app.browser().get("/members", { method: "POST", headers: { "sec-fetch-site": site } });
+  const refused = await post("same-site");
+  expect([refused.status, refused.json().code]).toEqual([403, "cross_origin"]);
+  expect((await post("same-origin")).json()).toMatchObject({ error: "login_required" });
+  expect((await app.browser().follow("/members")).text).toContain("Ada Lovelace");
 });
 
 describe("one session for all of Next.js's bundles", () => {

@@ -1,6 +1,7 @@
 import type { Application, NextFunction, Request, RequestHandler, Response, Router } from "express";
 import {
   createIdpAuth,
+  csrfCalledError,
   guardCalledError,
   respondToBlocked,
   type AdapterAuth,
@@ -36,6 +37,11 @@ export interface ExpressIdpAuth<OwnClaims extends object = object, Data extends 
   readonly idpRequired: RequestHandler;
   /** As `idpRequired`, with a rule for the route and your own responses. */
   idpRequiredWith(route: GuardResponses & GuardRule<OwnClaims, Data>): RequestHandler;
+  /**
+   * Middleware against cross-site request forgery: `app.use(auth.csrf)`. A request that may change something gets 403 `cross_origin`, unless
+   * it comes from your own origin. The endpoints pass, because they have their own rules.
+   */
+  readonly csrf: RequestHandler;
 }
 
 /**
@@ -49,7 +55,13 @@ export interface ExpressIdpAuth<OwnClaims extends object = object, Data extends 
 export function idpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>(
   options: IdpAuthOptions<OwnClaims, Data> = {},
 ): ExpressIdpAuth<OwnClaims, Data> {
-  const { handle, guard, declareGuard, ...auth } = createIdpAuth<Request, OwnClaims, Data>(options, {
+  const {
+    handle,
+    guard,
+    declareGuard,
+    csrf: refuse,
+    ...auth
+  } = createIdpAuth<Request, OwnClaims, Data>(options, {
     name: "Express",
     request: (raw) => new ExpressRequest(raw),
     session: frameworkSessionOf,
@@ -90,6 +102,13 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     };
   }
 
+  const csrf: RequestHandler = function idpauthCsrf(request, response, next) {
+    if (typeof next !== "function") throw csrfCalledError("app.use(auth.csrf)");
+    const refused = refuse(request);
+    if (refused === undefined) next();
+    else writeReply(response, refused);
+  };
+
   return {
     ...auth,
     mount(app) {
@@ -100,5 +119,6 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     routes,
     idpRequired: idpRequiredWith({}),
     idpRequiredWith,
+    csrf,
   };
 }

@@ -38,6 +38,11 @@ export interface FetchIdpAuth<OwnClaims extends object = object, Data extends ob
    * pass. Pass your own response to `keepPrivate` then, so that no cache stores it: `return keepPrivate(await resolve(event))`.
    */
   guard(request: Request, route?: GuardResponses & GuardRule<OwnClaims, Data>): Promise<Response | undefined>;
+  /**
+   * Protects a handler against cross-site request forgery: `auth.csrf((request) => …)`. A request that may change something gets 403
+   * `cross_origin`, unless it comes from your own origin. The endpoints pass, because they have their own rules.
+   */
+  readonly csrf: Guard;
 }
 
 /**
@@ -57,6 +62,7 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     handle,
     guard: decide,
     declareGuard,
+    csrf: refuse,
     ...auth
   } = createIdpAuth<Request, OwnClaims, Data>(options, {
     name: "a fetch-style server",
@@ -96,5 +102,12 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     idpRequired: idpRequiredWith({}),
     idpRequiredWith,
     guard,
+    csrf(handler) {
+      assertHandler(handler, "auth.csrf((request) => Response.json({ … }))", "csrf");
+      return async (request, ...rest) => {
+        const refused = refuse(request);
+        return refused === undefined ? handler(request, ...rest) : toResponse(refused, request.method);
+      };
+    },
   };
 }

@@ -1,6 +1,7 @@
 import { Hono, type Context, type Env, type MiddlewareHandler, type Next, type Schema } from "hono";
 import {
   createIdpAuth,
+  csrfCalledError,
   guardCalledError,
   onFirstClose,
   respondToBlocked,
@@ -40,6 +41,11 @@ export interface HonoIdpAuth<OwnClaims extends object = object, Data extends obj
   readonly idpRequired: MiddlewareHandler;
   /** As `idpRequired`, with a rule for the route and your own responses. */
   idpRequiredWith(route: GuardResponses & GuardRule<OwnClaims, Data>): MiddlewareHandler;
+  /**
+   * Middleware against cross-site request forgery: `app.use(auth.csrf)`. A request that may change something gets 403 `cross_origin`, unless
+   * it comes from your own origin. The endpoints pass, because they have their own rules.
+   */
+  readonly csrf: MiddlewareHandler;
 }
 
 /**
@@ -54,7 +60,13 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
   options: IdpAuthOptions<OwnClaims, Data> = {},
 ): HonoIdpAuth<OwnClaims, Data> {
   const open = new OpenResponses();
-  const { handle, guard, declareGuard, ...auth } = createIdpAuth<Context, OwnClaims, Data>(options, {
+  const {
+    handle,
+    guard,
+    declareGuard,
+    csrf: refuse,
+    ...auth
+  } = createIdpAuth<Context, OwnClaims, Data>(options, {
     name: "Hono",
     request: requestOf,
     onClose(c, closed) {
@@ -96,6 +108,12 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     };
   }
 
+  const csrf: MiddlewareHandler = function idpauthCsrf(c, next) {
+    if (typeof next !== "function") throw csrfCalledError("app.use(auth.csrf)");
+    const refused = refuse(c);
+    return refused === undefined ? next() : Promise.resolve(respond(c, refused));
+  };
+
   return {
     ...auth,
     mount(app) {
@@ -107,6 +125,7 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     middleware,
     idpRequired: idpRequiredWith({}),
     idpRequiredWith,
+    csrf,
   };
 }
 

@@ -103,6 +103,8 @@ export interface AdapterSetup {
   /** Header lines that middleware before idpauth adds to every response. */
   readonly earlier: readonly (readonly [name: string, value: string])[];
   readonly routes: readonly ApplicationRoute[];
+  /** True: `auth.csrf` of the first mount protects all routes, in the framework's own way. It also runs before the endpoints. */
+  readonly csrf: boolean;
   /**
    * The application's own error handler calls it with the error object, and responds with the error's `status` (else 500) and
    * `{ "caught": message }` as JSON.

@@ -26,6 +26,8 @@ export interface StageOptions {
   readonly basePath?: string;
   readonly trustsProxy?: boolean;
   readonly earlier?: AdapterSetup["earlier"];
+  /** Default: without `auth.csrf`. */
+  readonly csrf?: boolean;
   readonly provider?: TestProviderOptions;
   /** Default: a new clock. Set it if a store or a further provider needs the clock before the start. */
   readonly clock?: TestClock;
@@ -140,6 +142,7 @@ export class ApplicationStarter {
       basePath: rest.basePath ?? "",
       trustsProxy: rest.trustsProxy ?? false,
       earlier: rest.earlier ?? [],
+      csrf: rest.csrf ?? false,
       routes: routes.map((route) => (route.kind === "json" ? counted(route, ran) : route)),
       caught: (error) => void caught.push(error),
     });

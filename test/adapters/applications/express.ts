@@ -54,6 +54,7 @@ export async function startExpress(version: 4 | 5, setup: AdapterSetup, changes:
   }
   const auths = setup.mounts.map((options) => (changes.idpAuth ?? idpAuth)(options));
   const router = setup.basePath === "" ? app : express.Router();
+  if (setup.csrf && auths[0]) router.use(auths[0].csrf);
   for (const auth of auths) auth.mount(router);
   for (const route of setup.routes) {
     const guarding = auths[route.guard?.mount ?? -1];

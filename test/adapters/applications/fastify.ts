@@ -55,6 +55,7 @@ export async function startFastify(setup: AdapterSetup): Promise<RunningApplicat
   const auths = setup.mounts.map((options) => idpAuth(options));
 
   async function area(scope: FastifyInstance): Promise<void> {
+    if (setup.csrf && auths[0]) scope.addHook("onRequest", auths[0].csrf);
     for (const auth of auths) await scope.register(auth.plugin);
     for (const route of setup.routes) {
       const { method, path: url, guard } = route;

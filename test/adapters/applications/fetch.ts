@@ -53,12 +53,13 @@ export async function startFetch(idpAuth: typeof createFetchIdpAuth, serve: Serv
     return request.method === "HEAD" ? new Response(null, response) : response;
   }
 
+  const protectedAnswer = setup.csrf && auths[0] ? auths[0].csrf(answer) : answer;
   const server = await serve(async (request) => {
     // Some servers read headers when they are first asked for, and keep them on the request.
     request.headers.get("accept");
     let response: Response;
     try {
-      response = await answer(request);
+      response = await protectedAnswer(request);
     } catch (error) {
       setup.caught(error);
       const { message, status = 500 } = error as Error & { status?: number };

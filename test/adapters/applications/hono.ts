@@ -43,6 +43,7 @@ export async function startHono(
   });
   const auths = setup.mounts.map((options) => idpAuth(options));
   const area = new Hono();
+  if (setup.csrf && auths[0]) area.use(auths[0].csrf);
   for (const auth of auths) {
     if (asMiddleware) {
       auth.start();

@@ -40,6 +40,7 @@ export async function startKoa(setup: AdapterSetup): Promise<RunningApplication>
     await next();
   });
   const auths = setup.mounts.map((options) => idpAuth(options));
+  if (setup.csrf && auths[0]) app.use(auths[0].csrf);
   for (const auth of auths) auth.mount(app);
   const router = new Router(setup.basePath === "" ? {} : { prefix: setup.basePath });
   for (const route of setup.routes) {

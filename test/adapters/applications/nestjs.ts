@@ -84,6 +84,7 @@ export async function startNest(setup: AdapterSetup): Promise<RunningApplication
   if (setup.basePath !== "") app.setGlobalPrefix(setup.basePath);
   app.useGlobalFilters(new CaughtFilter(app.getHttpAdapter()));
   auths.push(...areas.map((area) => app.get<{ auth: ExpressIdpAuth }>(area).auth));
+  if (setup.csrf && auths[0]) app.use(auths[0].csrf);
   await app.init();
   return { auths, ...(await listen(app.getHttpAdapter().getInstance())) };
 }

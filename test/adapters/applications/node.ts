@@ -46,7 +46,8 @@ export async function startNode(setup: AdapterSetup): Promise<RunningApplication
     answer(response, status, { caught: message });
   };
   // Each mount's listener leaves to the next one what is not its own.
-  const listener = auths.reduceRight<Listener>((next, auth) => auth.listener(next, { onError }), application);
+  const all = auths.reduceRight<Listener>((next, auth) => auth.listener(next, { onError }), application);
+  const listener = setup.csrf && auths[0] ? auths[0].csrf(all) : all;
   return {
     auths,
     ...(await listen((request, response) => {

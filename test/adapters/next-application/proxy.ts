@@ -2,9 +2,15 @@ import { NextResponse, type NextFetchEvent, type NextRequest } from "next/server
 import { firstAuth } from "./lib/auth";
 import { setup } from "./lib/setup";
 
-export async function proxy(request: NextRequest, event: NextFetchEvent): Promise<Response> {
+async function respond(request: NextRequest, event: NextFetchEvent): Promise<Response> {
   const isGuarded = request.nextUrl.pathname.startsWith("/members");
-  const answer = isGuarded ? await (await firstAuth()).proxy(request, event) : NextResponse.next();
+  if (!isGuarded) return NextResponse.next();
+  const auth = await firstAuth();
+  return setup().csrf ? auth.csrf(auth.proxy)(request, event) : auth.proxy(request, event);
+}
+
+export async function proxy(request: NextRequest, event: NextFetchEvent): Promise<Response> {
+  const answer = await respond(request, event);
   for (const [name, value] of setup().earlier) answer.headers.append(name, value);
   return answer;
 }

@@ -8,6 +8,7 @@ import { bodyRequirements } from "./bodies.js";
 import { callbackFailureRequirements } from "./callback-failures.js";
 import { callbackRequirements } from "./callback.js";
 import { cookieRequirements } from "./cookie.js";
+import { csrfRequirements } from "./csrf.js";
 import { debugRequirements } from "./debug.js";
 import { errorRequirements } from "./errors.js";
 import { guardResponseRequirements } from "./guard-responses.js";
@@ -59,6 +60,7 @@ export const adapterRequirements: readonly AdapterRequirement[] = [
   ...guardResponseRequirements,
   ...guardRuleRequirements,
   ...guardedResponseRequirements,
+  ...csrfRequirements,
   ...accessorRequirements,
   ...accessorEffectRequirements,
   ...applicationDataRequirements,

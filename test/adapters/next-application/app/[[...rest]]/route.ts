@@ -41,7 +41,7 @@ const forgotten = (() => undefined) as unknown as () => Response;
 const FORGETFUL_ANSWERS = { navigation: forgotten, unauthenticated: forgotten, unavailable: forgotten };
 
 /** The routes of the setup, and the endpoints of mounts that have no folder of their own. */
-const answer = withErrors(async (request) => {
+const respond: Handler = async (request) => {
   const { routes, basePath, mounts } = setup();
   const all = auths();
   const { pathname } = new URL(request.url);
@@ -65,6 +65,11 @@ const answer = withErrors(async (request) => {
   if (ownResponses === false && rule === undefined) return auth.idpRequired(handler)(request);
   const responses = ownResponses === "failing" ? FAILING_ANSWERS : ownResponses && OWN_ANSWERS;
   return auth.idpRequiredWith({ ...responses, ...rule })(handler)(request);
+};
+
+const answer = withErrors(async (request) => {
+  const [auth] = auths();
+  return setup().csrf && auth ? auth.csrf(respond)(request) : respond(request);
 });
 
 export { answer as GET, answer as HEAD, answer as POST, answer as PUT, answer as PATCH, answer as DELETE, answer as OPTIONS };
