@@ -145,11 +145,11 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
       if (guardOptions.maxAge !== undefined) warnOfMaxAge();
     },
     csrf(raw) {
-      const { settings, router } = ready();
+      const { settings, pages, router } = ready();
       const request = adapter.request(raw);
       if (passesCsrf(request, () => ownOrigin(request, settings)) || router.isEndpoint(request)) return undefined;
       events.emit("blocked", { reason: "cross_origin" });
-      return failureReply({ code: "cross_origin" }, request, settings.publicPath, "json");
+      return failureReply({ code: "cross_origin" }, request, pages, "json");
     },
   };
 }
