@@ -18,6 +18,7 @@ const LANES = [
     ["Imports: they point down only", ["scripts/check-imports.mjs"]],
     ["Types: tsc", program("typescript/bin/tsc", TYPES)],
     ["Types: the code for browsers", program("typescript/bin/tsc", ["-p", "src/client/tsconfig.json"])],
+    ["Types: the tests of the code for browsers", program("typescript/bin/tsc", ["-p", "test/client/tsconfig.json"])],
     ["Build: dist/", ["scripts/build.mjs"]],
     ["Docs: the generated pages are up to date", ["scripts/docs.mjs", "--check"]],
     ["Types: the demo, with the package's published types", program("typescript/bin/tsc", ["-p", "tsconfig.demo.json"])],

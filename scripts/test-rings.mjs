@@ -8,6 +8,7 @@
 
 export const UNIT = [
   "test/access/slots.test.ts",
+  "test/client",
   "test/config",
   "test/docs/generated.test.ts",
   "test/events",

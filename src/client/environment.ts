@@ -24,7 +24,7 @@ interface Locks {
 }
 
 export interface Channel {
-  onmessage: ((event: { readonly data: unknown }) => void) | null;
+  onmessage: ((event: { readonly data: object | null }) => void) | null;
   postMessage(message: unknown): void;
   close(): void;
 }

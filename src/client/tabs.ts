@@ -14,6 +14,8 @@ export interface Hint {
 export function openChannel(env: Environment, mountPath: string, hear: (hint: Hint) => void): Channel | undefined {
   if (!env.BroadcastChannel) return undefined;
   const channel = new env.BroadcastChannel(`idpauth:${mountPath}`);
-  channel.onmessage = ({ data }) => hear(data as Hint);
+  channel.onmessage = ({ data }) => {
+    if (data) hear(data);
+  };
   return channel;
 }
