@@ -19,7 +19,7 @@ export async function browserSizes() {
   const entries = packageEntries().filter(({ isForBrowsers }) => isForBrowsers);
   return Promise.all(
     entries.map(async (entry) => {
-      const { output } = await withBrowserBundle(entry, (bundle) => bundle.generate({ format: "esm", minify: true }));
+      const { output } = await withBrowserBundle(entry, (bundle) => bundle.generate({ format: "esm", minify: true, comments: false }));
       const code = output.map((file) => (file.type === "chunk" ? file.code : "")).join("");
       const limit = LIMITS[entry.name] ?? 0;
       return { name: entry.name, minified: Buffer.byteLength(code), compressed: gzipSync(code, { level: 9 }).length, limit };

@@ -153,8 +153,13 @@ export function startSession<ClientData extends object>(options: ClientOptions<C
 
   const tell = (known: string | null, changed: boolean) => channel?.postMessage({ account: known, changed } satisfies Hint);
   const hear = (hint: Hint) => {
+    const { type, attempt } = hint;
     const isNews = hint.changed || !isSettled();
-    if (hint.attempt) void probe(false, true).then(() => attempts.get(hint.attempt)?.());
+    if (type === "signed-in") {
+      const done = attempts.get(attempt);
+      if (done) channel?.postMessage({ type: "received", attempt });
+      void probe(false, true).then(done);
+    } else if (type) return;
     else if (hint.account !== state.account || (isNews && isVisible())) void probe(false, true);
     else if (isNews) due = 0;
     else postpone();

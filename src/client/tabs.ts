@@ -6,7 +6,9 @@ export interface Hint {
   readonly account?: string | null;
   /** More than the account may have changed. */
   readonly changed?: boolean;
-  /** A user has signed in in the popup window that was opened with this attempt. */
+  /** `signed-in`: a user has signed in in a popup window. `received`: the page that opened it knows, so the window may close. */
+  readonly type?: "signed-in" | "received";
+  /** The attempt with which the popup window was opened. */
   readonly attempt?: string;
 }
 

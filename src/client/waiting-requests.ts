@@ -28,7 +28,7 @@ export function waitingFetch(session: Session<object>, env: Environment, navigat
     if (navigate && session.getState().status === "signed-out") await navigate();
     await signedIn(session, copy.signal);
     if (account !== null && account !== session.lastAccount()) {
-      throw new DOMException("Another user has signed in: the request was not repeated.", "UserChangedError");
+      throw new DOMException("Another user has signed in.", "UserChangedError");
     }
     return send(copy);
   };

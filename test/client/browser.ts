@@ -111,6 +111,13 @@ export function postFrom(browser: Browser, message: unknown, name = "idpauth:/id
   channel.close();
 }
 
+/** Collects what the tabs of the browser say from now on. */
+export function messagesOf(browser: Browser, name = "idpauth:/idpauth/"): unknown[] {
+  const messages: unknown[] = [];
+  new FakeChannel(browser, name).onmessage = ({ data }) => void messages.push(data);
+  return messages;
+}
+
 export class FakeStream implements Stream {
   isOpen = true;
   readonly url: string;

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { sameOriginUrl } from "../../src/http/redirects.js";
-import { Browser, postFrom, type Tab } from "./browser.js";
+import { Browser, messagesOf, postFrom, type Tab } from "./browser.js";
 import { ADA, BOB, ORIGIN } from "./session-server.js";
 
 const query = (url: string | undefined) => Object.fromEntries(new URL(url ?? "").searchParams);
@@ -56,6 +56,24 @@ describe("signIn in a popup window", () => {
     browser.server.signIn(ADA);
     postFrom(browser, { type: "signed-in", attempt: attemptOf(tab) });
     expect(await browser.settled(signedIn)).toMatchObject({ status: "signed-in", account: ADA.account });
+  });
+
+  it("only the page that opened the window tells it that it may close", async () => {
+    const browser = new Browser();
+    const tab = browser.tab("opener");
+    const other = browser.tab("other");
+    await browser.pass(1);
+    const messages = messagesOf(browser);
+    void tab.client.signIn({ popup: true });
+    const attempt = attemptOf(tab);
+    const probes = other.probes;
+    postFrom(browser, { type: "signed-in", attempt });
+    await browser.pass(1);
+    expect(messages).toEqual([
+      { type: "signed-in", attempt },
+      { type: "received", attempt },
+    ]);
+    expect(other.probes).toBe(probes + 1);
   });
 
   it("does not resolve by a hint that the server does not confirm", async () => {

@@ -179,7 +179,7 @@ describe("a forged hint changes nothing but when the tab asks", () => {
     [{ account: ADA.account, changed: true }],
     [{ type: "signed-in", attempt: "forged" }],
     [{ type: "signed-in", attempt: { toString: 1 } }],
-    [{ attempt: "__proto__" }],
+    [{ type: "signed-in", attempt: "__proto__" }],
     [{}],
     [{ account: { status: "signed-out" }, reason: "denied", user: { name: "Mallory" } }],
     ["signed-out"],
@@ -199,14 +199,15 @@ describe("a forged hint changes nothing but when the tab asks", () => {
     expect(told).toEqual([]);
   });
 
-  it("null is ignored", async () => {
+  it.each([null, { type: "received", attempt: "x" }])("%j is ignored", async (hint) => {
     const browser = new Browser();
     browser.server.signIn(ADA);
     const tab = browser.tab();
     await browser.pass(1);
-    postFrom(browser, null);
+    postFrom(browser, hint);
     await browser.pass(1);
     expect(tab.state.status).toBe("signed-in");
+    expect(tab.probes).toBe(1);
   });
 
   it("a hint that nothing has changed does not hide another user from the tab", async () => {
