@@ -42,8 +42,10 @@ export async function findChromium(env: NodeJS.ProcessEnv = process.env): Promis
   return search.path === undefined ? { executablePath: undefined, reason: search.reason } : { executablePath: search.path };
 }
 
-export function launchChromium(executablePath: string): Promise<Browser> {
-  return chromium.launch({ executablePath, args: LAUNCH_ARGS });
+/** @param options.cachesPages keeps pages in the back/forward cache, which Playwright turns off */
+export function launchChromium(executablePath: string, { cachesPages = false } = {}): Promise<Browser> {
+  const ignored = cachesPages ? { ignoreDefaultArgs: ["--disable-back-forward-cache"] } : {};
+  return chromium.launch({ executablePath, args: LAUNCH_ARGS, ...ignored });
 }
 
 async function installedChromium(env: NodeJS.ProcessEnv): Promise<string | undefined> {
