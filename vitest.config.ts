@@ -21,10 +21,8 @@ export default defineConfig({
   // What names the package as a stranger does, such as a recipe out of examples/, gets its sources.
   resolve: {
     tsconfigPaths: true,
-    // Next.js and React are installed for their tests alone.
-    alias: [
-      { find: /^(next|react|react-dom)(?=\/|$)/, replacement: `${import.meta.dirname}/test/adapters/next-application/node_modules/$1` },
-    ],
+    // Next.js is installed for its tests alone.
+    alias: [{ find: /^next(?=\/|$)/, replacement: `${import.meta.dirname}/test/adapters/next-application/node_modules/next` }],
   },
   test: {
     pool: "forks",

@@ -1,5 +1,5 @@
 // Compiles TypeScript to the JavaScript that runs. It checks no types and writes none, so it takes about a second.
-import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { rolldown } from "rolldown";
 import ts from "typescript";
@@ -9,12 +9,17 @@ import { root } from "./run.mjs";
 /** Packages and Node's own modules. The project's own files start with a dot, a slash or, on Windows, a drive's letter. */
 const EXTERNAL = /^(?:@|[a-z](?!:[\\/]))/;
 
+/** The stylesheet of the package. */
+const STYLESHEET = "react/session-warning.css";
+
 const COMMON = {
   cwd: root,
   external: EXTERNAL,
   resolve: { extensionAlias: { ".js": [".ts", ".tsx"] } },
   // The paths in it are for the type check and the tests.
   tsconfig: /** @type {const} */ (false),
+  // `idpauth/react` begins with "use client", which Rolldown keeps at the start of an entry.
+  checks: { moduleLevelDirective: false },
 };
 
 const OUTPUT = {
@@ -74,6 +79,7 @@ export async function bundlePackage(folder) {
   for (const entry of packageEntries().filter(({ isForBrowsers }) => isForBrowsers)) {
     await withBrowserBundle(entry, (one) => one.write({ ...OUTPUT, dir: folder }));
   }
+  copyFileSync(path.join(root, "src", STYLESHEET), path.join(folder, STYLESHEET));
   for (const { module } of entries.filter((entry) => entry.isProgram)) chmodSync(path.join(folder, `${module}.js`), 0o755);
 }
 

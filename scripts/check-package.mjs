@@ -38,8 +38,9 @@ const problems = [
   ...[...shipped]
     .filter(
       (file) =>
-        !/^(dist\/.+\.(js|d\.ts)|docs\/(tutorial|how-to|reference|explanation)\/[\w-]+\.md)$/.test(file) &&
-        !["package.json", "README.md", "LICENSE", "SECURITY.md"].includes(file),
+        !/^(dist\/.+\.(js|d\.ts)|dist\/react\/session-warning\.css|docs\/(tutorial|how-to|reference|explanation)\/[\w-]+\.md)$/.test(
+          file,
+        ) && !["package.json", "README.md", "LICENSE", "SECURITY.md"].includes(file),
     )
     .map((file) => `unexpected: ${file}`),
   ...Object.keys(manifest.exports)
@@ -96,7 +97,7 @@ function importEach(tarball) {
     symlinkSync(installed ?? "", path.join(modules, name), "junction");
   }
   const entries = Object.keys(manifest.exports)
-    .filter((entry) => !entry.endsWith(".json"))
+    .filter((entry) => !/\.(?:json|css)$/.test(entry))
     .map((entry) => path.posix.join("idpauth", entry));
   const code = entries.map((entry) => `console.log("${entry}:", Object.keys(await import("${entry}")).join(", "));`).join("\n");
   return spawnSync(process.execPath, ["--input-type=module", "-e", code], { cwd: folder, stdio: "inherit" }).status ?? 1;

@@ -29,6 +29,7 @@ export const UNIT = [
   "test/provider/back-off.test.ts",
   "test/provider/google.test.ts",
   "test/provider/identity.test.ts",
+  "test/react/session-provider.test.ts",
   "test/record",
   "test/scripts/manifest.test.ts",
   "test/scripts/security-table.test.ts",
@@ -81,6 +82,9 @@ export const MATRIX = [
   // Every state of every page, in a browser.
   "test/pages/pages.browser.test.ts",
   "test/pages/provider-pages.browser.test.ts",
+  // The components of idpauth/react, in a browser.
+  "test/react/hydration.browser.test.ts",
+  "test/react/session-warning.browser.test.ts",
   // Load, memory, and browser behaviour beyond signing in and out.
   "test/abandoned-logins.test.ts",
   "test/browser/addresses.browser.test.ts",

@@ -1,0 +1,49 @@
+import { createContext, createElement, useContext, useSyncExternalStore, type ReactNode } from "react";
+import type { Client, SessionState } from "../client/client.js";
+
+/** A client for any `ClientData`: the hooks return it with the type that their caller names. */
+const ClientContext = createContext<unknown>(null);
+
+export interface SessionProviderProps<ClientData extends object> {
+  /** The result of `createClient`. Create it once: at the top of a module, or with `useState`. */
+  readonly client: Client<ClientData>;
+  readonly children?: ReactNode;
+}
+
+/** Gives the session to the components below it. */
+export function SessionProvider<ClientData extends object>({ client, children }: SessionProviderProps<ClientData>): ReactNode {
+  return createElement(ClientContext.Provider, { value: client }, children);
+}
+
+/**
+ * Returns the client of the `SessionProvider` above, for `signIn`, `signOut`, `keepAlive` and `fetch`.
+ *
+ * @throws Error there is no `SessionProvider` above the component
+ */
+export function useSessionClient<ClientData extends object = Record<string, unknown>>(): Client<ClientData> {
+  const client = useContext(ClientContext) as Client<ClientData> | null;
+  if (!client) throw new Error("Put a <SessionProvider> above.");
+  return client;
+}
+
+/**
+ * Returns the present state. A new state renders the component again.
+ *
+ * While a server renders and while a page hydrates, it returns the client's initial state.
+ *
+ * @throws Error there is no `SessionProvider` above the component
+ */
+export function useSession<ClientData extends object = Record<string, unknown>>(): SessionState<ClientData> {
+  const client = useSessionClient<ClientData>();
+  return useSyncExternalStore(client.subscribe, client.getState, client.getInitialState);
+}
+
+/** Renders its children while a user is known: in `signed-in`, and in an `unavailable` that follows it. */
+export function SignedIn({ children }: { readonly children?: ReactNode }): ReactNode {
+  return useSession().user && children;
+}
+
+/** Renders its children while the user is `signed-out`: not in `loading` and not in `unavailable`. */
+export function SignedOut({ children }: { readonly children?: ReactNode }): ReactNode {
+  return useSession().status === "signed-out" && children;
+}

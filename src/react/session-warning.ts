@@ -1,0 +1,88 @@
+import { createElement, useEffect, useState, type ReactNode } from "react";
+import { useSession, useSessionClient } from "./session-provider.js";
+import { ENGLISH, type WarningTexts } from "./warning-texts.js";
+
+export interface SessionWarningProps {
+  /** The dialog opens this many seconds before the session ends. Default 60. */
+  readonly warnBefore?: number;
+  /** Texts that replace the English ones. */
+  readonly texts?: Partial<WarningTexts>;
+  /** The class of the dialog. Default `session-warning`, the class of `idpauth/react/session-warning.css`. */
+  readonly className?: string;
+}
+
+/** The id of the title. An application has one warning. */
+const TITLE = "session-warning";
+
+/**
+ * Renders a modal dialog that opens before the session ends and after it has ended (WCAG 2.2.1).
+ *
+ * It needs a `SessionProvider` above it. Render one in an application, outside of forms.
+ */
+export function SessionWarning({ warnBefore = 60, texts, className = TITLE }: SessionWarningProps): ReactNode {
+  const client = useSessionClient();
+  const { status, deadlines } = useSession();
+  // A signed-out state has no deadlines. The last ones tell that this page had a session.
+  const [known, setKnown] = useState(deadlines);
+  const [left, setLeft] = useState(Infinity);
+  const [outcome, setOutcome] = useState("");
+  const end = known?.end ?? Infinity;
+  if (deadlines && deadlines !== known) setKnown(deadlines);
+
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout>;
+    const tick = () => {
+      const rest = end - Date.now();
+      // The result is the same until the warning, so that React renders nothing.
+      setLeft(Math.min(Math.ceil(rest / 1000), warnBefore + 1));
+      if (rest > 0) timer = setTimeout(tick, rest % 1000 || 1000);
+    };
+    tick();
+    return () => clearTimeout(timer);
+  }, [end, warnBefore]);
+
+  const hasEnded = known && (status === "signed-out" || left <= 0);
+  const phase = hasEnded ? "ended" : left > warnBefore ? "" : known?.idle === end ? "stay" : "again";
+  const canStay = phase === "stay";
+  const isOpen = phase && phase !== outcome;
+  if (!phase && outcome) setOutcome("");
+
+  const text = { ...ENGLISH, ...texts };
+  const close = () => setOutcome(phase);
+  const attempt = () => {
+    const fail = () => setOutcome("failed");
+    const promise = canStay ? client.keepAlive() : client.signIn({ popup: true });
+    promise.then((state) => (state.status === "signed-in" ? setOutcome("") : fail()), fail);
+  };
+  const button = (label: string, onClick: () => unknown) => createElement("button", { type: "button", onClick }, label);
+
+  return createElement(
+    "dialog",
+    {
+      // React calls it after each render, because it is another function each time. A dialog that the browser has closed opens again.
+      ref: (dialog: HTMLDialogElement | null) => {
+        if (!isOpen) dialog?.close();
+        else if (!dialog?.open) dialog?.showModal();
+      },
+      className,
+      "aria-labelledby": TITLE,
+      onClose: canStay ? attempt : close,
+    },
+    isOpen &&
+      createElement(
+        "div",
+        {},
+        createElement(
+          "h2",
+          // A screen reader announces each half minute, the last ten seconds and the end, and stays silent at the other seconds.
+          { id: TITLE, "aria-live": hasEnded || left % 30 === 0 || left === 10 ? "polite" : "off" },
+          hasEnded ? text.ended : text.ends.replace("{seconds}", `${left}`),
+        ),
+        createElement("p", {}, !canStay && text.again),
+        createElement("p", { role: "alert" }, outcome === "failed" && text.failed),
+        button(text[canStay ? "stay" : "signIn"], attempt),
+        !hasEnded && button(text.signOut, () => client.signOut()),
+        !canStay && button(text.close, close),
+      ),
+  );
+}

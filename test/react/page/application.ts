@@ -1,0 +1,52 @@
+import { createElement, StrictMode, type ReactNode } from "react";
+import {
+  SessionProvider,
+  SessionWarning,
+  SignedIn,
+  SignedOut,
+  useSession,
+  useSessionClient,
+  type SessionWarningProps,
+} from "../../../src/react/react.js";
+import type { Client, SessionState } from "../../../src/client/client.js";
+
+/** Each state that a component has rendered with. */
+export const rendered: SessionState[] = [];
+
+function Greeting(): ReactNode {
+  const state = useSession();
+  rendered.push(state);
+  const { signOut } = useSessionClient();
+  return createElement(
+    "p",
+    { id: "greeting" },
+    `${state.status}: ${state.user?.name ?? "nobody"} `,
+    createElement("button", { onClick: () => void signOut() }, "Leave"),
+  );
+}
+
+export interface ApplicationProps {
+  readonly client: Client;
+  readonly warning?: SessionWarningProps | undefined;
+}
+
+export function Application({ client, warning }: ApplicationProps): ReactNode {
+  return createElement(
+    StrictMode,
+    {},
+    createElement(
+      SessionProvider,
+      { client },
+      createElement(
+        "main",
+        {},
+        createElement("h1", {}, "Orders"),
+        createElement("label", {}, "Note ", createElement("input", { id: "note" })),
+        createElement(Greeting),
+        createElement(SignedIn, {}, createElement("p", { id: "in" }, "For users only.")),
+        createElement(SignedOut, {}, createElement("p", { id: "out" }, "Please sign in.")),
+      ),
+      createElement(SessionWarning, warning ?? {}),
+    ),
+  );
+}

@@ -1,0 +1,39 @@
+import { createElement, version } from "react";
+import { createRoot, hydrateRoot } from "react-dom/client";
+import type { SessionWarningProps } from "../../../src/react/react.js";
+import type { SessionState } from "../../../src/client/client.js";
+import { Application, rendered } from "./application.js";
+import { fakeClient, LOADING, signedIn, STATES, unavailable, type FakeClient } from "./fake-client.js";
+
+export interface Fixture {
+  readonly version: string;
+  client: FakeClient;
+  readonly rendered: typeof rendered;
+  readonly signedIn: typeof signedIn;
+  readonly unavailable: typeof unavailable;
+  readonly states: typeof STATES;
+  /** Shows the application with the initial state; on a page that the server rendered, hydrates it. */
+  start(initial?: SessionState, warning?: SessionWarningProps, beforeHydration?: SessionState): void;
+}
+
+declare global {
+   
+  var fixture: Fixture;
+}
+
+globalThis.fixture = {
+  version,
+  client: fakeClient(LOADING),
+  rendered,
+  signedIn,
+  unavailable,
+  states: STATES,
+  start(initial = LOADING, warning, beforeHydration) {
+    fixture.client = fakeClient(initial);
+    if (beforeHydration) fixture.client.set(beforeHydration);
+    const root = document.getElementById("root")!;
+    const application = createElement(Application, { client: fixture.client, warning });
+    if (root.hasChildNodes()) hydrateRoot(root, application);
+    else createRoot(root).render(application);
+  },
+};
