@@ -85,6 +85,7 @@ export const MATRIX = [
   // The components of idpauth/react, in a browser.
   "test/react/hydration.browser.test.ts",
   "test/react/session-warning.browser.test.ts",
+  "test/react/warning-looks.browser.test.ts",
   // Load, memory, and browser behaviour beyond signing in and out.
   "test/abandoned-logins.test.ts",
   "test/browser/addresses.browser.test.ts",

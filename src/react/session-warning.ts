@@ -64,6 +64,7 @@ export function SessionWarning({ warnBefore = 60, texts, className = TITLE }: Se
         if (!isOpen) dialog?.close();
         else if (!dialog?.open) dialog?.showModal();
       },
+      role: "alertdialog",
       className,
       "aria-labelledby": TITLE,
       onClose: canStay ? attempt : close,

@@ -28,7 +28,7 @@ describe("rendered on a server", () => {
 
   it("the warning is an empty, closed dialog, even when the session is about to end", () => {
     const html = renderToString(createElement(Application, { client: fakeClient(signedIn({ idle: 5 })) }));
-    expect(html).toContain('<dialog class="session-warning" aria-labelledby="session-warning"></dialog>');
+    expect(html).toContain('<dialog role="alertdialog" class="session-warning" aria-labelledby="session-warning"></dialog>');
   });
 });
 

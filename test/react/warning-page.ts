@@ -21,12 +21,14 @@ export interface WarningPage {
   calls(): Promise<string[]>;
 }
 
+export type OpenOptions = BrowserContextOptions & { readonly warning?: SessionWarningProps };
+
 /** Opens the page with a user whose session has these limits, in seconds. The focus is in the field. */
 export async function openWarningPage(
   browser: Browser,
   server: PageServer,
   limits: Limits,
-  { warning, ...options }: BrowserContextOptions & { warning?: SessionWarningProps } = {},
+  { warning, ...options }: OpenOptions = {},
 ): Promise<WarningPage> {
   const tab = await browser.newPage(options);
   const complaints: string[] = [];

@@ -1,5 +1,5 @@
 import { createElement, version } from "react";
-import { createRoot, hydrateRoot } from "react-dom/client";
+import { createRoot, hydrateRoot, type Root } from "react-dom/client";
 import type { SessionWarningProps } from "../../../src/react/react.js";
 import type { SessionState } from "../../../src/client/client.js";
 import { Application, rendered } from "./application.js";
@@ -17,9 +17,10 @@ export interface Fixture {
 }
 
 declare global {
-   
   var fixture: Fixture;
 }
+
+let shown: Root | undefined;
 
 globalThis.fixture = {
   version,
@@ -31,9 +32,10 @@ globalThis.fixture = {
   start(initial = LOADING, warning, beforeHydration) {
     fixture.client = fakeClient(initial);
     if (beforeHydration) fixture.client.set(beforeHydration);
+    shown?.unmount();
     const root = document.getElementById("root")!;
     const application = createElement(Application, { client: fixture.client, warning });
-    if (root.hasChildNodes()) hydrateRoot(root, application);
-    else createRoot(root).render(application);
+    if (root.hasChildNodes()) shown = hydrateRoot(root, application);
+    else (shown = createRoot(root)).render(application);
   },
 };
