@@ -3,7 +3,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { errorsPage, settingsPage } from "./reference-docs.mjs";
+import { browserSizes } from "./browser-size.mjs";
+import { clientPage, errorsPage, settingsPage } from "./reference-docs.mjs";
 import { root } from "./run.mjs";
 
 /**
@@ -22,7 +23,10 @@ const { REASONS } = /** @type {typeof import("../src/record/reason-texts.js")} *
 
 const { LOG_CODES } = /** @type {typeof import("../src/events/log-lines.js")} */ (await built("events/log-lines.js"));
 
+const CLIENT = "docs/reference/client.md";
+
 const pages = {
+  [CLIENT]: clientPage(readFileSync(path.join(root, CLIENT), "utf8"), await browserSizes()),
   "docs/reference/settings.md": settingsPage(SETTINGS),
   "docs/reference/errors.md": errorsPage({
     errors: ERRORS,
@@ -39,7 +43,7 @@ for (const [name, text] of Object.entries(pages)) {
   if (existsSync(file) && readFileSync(file, "utf8") === text) {
     console.log(`${name} is up to date`);
   } else if (isCheck) {
-    console.error(`${name} is not what the tables in src/ say. Run \`npm run docs\`.`);
+    console.error(`${name} is not what src/ says. Run \`npm run docs\`.`);
     process.exitCode = 1;
   } else {
     mkdirSync(path.dirname(file), { recursive: true });

@@ -84,6 +84,19 @@ export function errorsPage({ errors, checks, groups, reasons, logCodes }) {
 }
 
 /**
+ * Returns the page with the table of sizes between its two comments.
+ *
+ * @param {string} text docs/reference/client.md
+ * @param {readonly import("./browser-size.mjs").BrowserSize[]} sizes
+ */
+export function clientPage(text, sizes) {
+  const bytes = (/** @type {number} */ count) => count.toLocaleString("en-US");
+  const rows = sizes.map(({ name, minified, compressed, limit }) => [`\`${name}\``, bytes(minified), bytes(compressed), bytes(limit)]);
+  const sizeTable = table(["Entry", "Bytes, minified", "Bytes, minified and gzip", "Limit"], rows);
+  return text.replace(/(?<=<!-- sizes: [^\n]*\n).*?(?=<!-- \/sizes -->)/s, () => `\n${sizeTable}\n\n`);
+}
+
+/**
  * @param {string} heading
  * @param {string | undefined} title
  * @param {string} cause

@@ -58,6 +58,8 @@ export declare const clientSecret: string;
 export declare const client: Parameters<typeof import("idpauth/redis").redisStore>[0];
 export declare const startMyApplication: AdapterFactory;
 `,
+  "docs/reference/client.md": `export declare const auth: import("idpauth/client").Client;
+`,
   "docs/how-to/nestjs.md": `export { Injectable } from "@nestjs/common";
 export { Module } from "@nestjs/common";
 export { IdpAuthModule } from "./idp-auth/idp-auth.module.js";
@@ -125,7 +127,7 @@ beforeAll(() => {
   mkdirSync(path.join(packages, "zod"));
   writeFileSync(path.join(packages, "zod/index.d.ts"), ZOD);
   writeFileSync(path.join(packages, "zod/package.json"), JSON.stringify({ name: "zod", type: "module", types: "index.d.ts" }));
-  for (const name of ["next", "react"]) symlinkSync(path.join(NEXT_APPLICATION, "node_modules", name), path.join(packages, name));
+  symlinkSync(path.join(NEXT_APPLICATION, "node_modules/next"), path.join(packages, "next"));
   symlinkSync(ROOT, path.join(packages, "idpauth"));
   writeFileSync(path.join(folder, "package.json"), JSON.stringify({ type: "module" }));
 });
