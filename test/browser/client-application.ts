@@ -63,12 +63,15 @@ export async function startClientApplication(options: IdpAuthOptions = {}): Prom
     auth.listener((request, response) => {
       const { pathname } = new URL(request.url ?? "/", "http://localhost");
       const script = scripts.get(pathname);
-      if (script !== undefined) return send(response, "text/javascript", script);
-      if (pathname === "/favicon.ico") return void response.writeHead(404).end();
-      if (pathname === "/without-client") return send(response, "text/html", "<!doctype html><title>Another page</title>");
-      if (pathname !== "/api/items") return send(response, "text/html", PAGE);
-      posts += 1;
-      return take(request, response);
+      if (pathname === "/api/items") {
+        posts += 1;
+        return take(request, response);
+      }
+      if (script !== undefined) send(response, "text/javascript", script);
+      else if (pathname === "/favicon.ico") response.writeHead(404).end();
+      else if (pathname === "/without-client") send(response, "text/html", "<!doctype html><title>Another page</title>");
+      else send(response, "text/html", PAGE);
+      return undefined;
     }),
   );
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
