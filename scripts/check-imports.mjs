@@ -37,7 +37,7 @@ export const RULES = {
   "src/ports": { folders: ["src/clock.ts", "src/record"], packages: [], builtins: false },
   "src/config": { folders: ["src/errors.ts", "src/http", "src/ports", "src/record"], packages: [], builtins: false },
   "src/events": { folders: ["src/clock.ts", "src/errors.ts", "src/ports", "src/record"], packages: [], builtins: true },
-  "src/pages": { folders: ["src/errors.ts", "src/http", "src/record"], packages: [], builtins: false },
+  "src/pages": { folders: ["src/config", "src/errors.ts", "src/http", "src/record"], packages: [], builtins: false },
   // The application passes in the driver. Only the SQLite store loads one, on a runtime without node:sqlite.
   "src/stores/sqlite": { folders: [...BASE, "src/stores"], packages: ["better-sqlite3"], builtins: true },
   "src/stores/*": { folders: [...BASE, "src/stores"], packages: [], builtins: true },
@@ -56,11 +56,15 @@ export const RULES = {
     builtins: true,
   },
   "src/public-types.ts": {
-    folders: [...BASE, "src/access", "src/application", "src/config", "src/endpoints", "src/events", "src/sessions"],
+    folders: [...BASE, "src/access", "src/application", "src/config", "src/endpoints", "src/events", "src/pages", "src/sessions"],
     packages: [],
     builtins: false,
   },
-  "src/startup.ts": { folders: [...BASE, "src/application", "src/public-types.ts", "src/config"], packages: [], builtins: true },
+  "src/startup.ts": {
+    folders: [...BASE, "src/application", "src/public-types.ts", "src/config", "src/pages"],
+    packages: [],
+    builtins: true,
+  },
   "src/component.ts": {
     folders: [
       ...[...BASE, "src/access", "src/application", "src/public-types.ts", "src/config", "src/endpoints", "src/events", "src/sessions"],
@@ -88,7 +92,7 @@ export const RULES = {
   "src/index.ts": {
     folders: [
       ...[...BASE, "src/access", "src/application", "src/public-types.ts", "src/config", "src/create-idp-auth.ts", "src/endpoints"],
-      ...["src/events"],
+      ...["src/events", "src/pages"],
       ...["src/sessions", "src/stores", "src/stores/memory"],
     ],
     packages: [],

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { browserSizes } from "./browser-size.mjs";
-import { clientPage, errorsPage, settingsPage } from "./reference-docs.mjs";
+import { clientPage, errorsPage, pageTextsPage, settingsPage } from "./reference-docs.mjs";
 import { root } from "./run.mjs";
 
 /**
@@ -23,10 +23,13 @@ const { REASONS } = /** @type {typeof import("../src/record/reason-texts.js")} *
 
 const { LOG_CODES } = /** @type {typeof import("../src/events/log-lines.js")} */ (await built("events/log-lines.js"));
 
+const { en } = /** @type {typeof import("../src/pages/locales/en.js")} */ (await built("pages/locales/en.js"));
+
 const CLIENT = "docs/reference/client.md";
 
 const pages = {
   [CLIENT]: clientPage(readFileSync(path.join(root, CLIENT), "utf8"), await browserSizes()),
+  "docs/reference/page-texts.md": pageTextsPage(en),
   "docs/reference/settings.md": settingsPage(SETTINGS),
   "docs/reference/errors.md": errorsPage({
     errors: ERRORS,

@@ -142,3 +142,26 @@ function anchor(heading) {
 function page(blocks) {
   return `${blocks.join("\n\n")}\n`;
 }
+
+/**
+ * The page of the texts that the option `pages.messages` can replace.
+ *
+ * @param {Readonly<Record<string, import("../src/pages/locales/message.js").Message>>} texts
+ */
+export function pageTextsPage(texts) {
+  const rows = Object.entries(texts).map(([key, text]) => {
+    const shown =
+      typeof text === "string"
+        ? text
+        : Object.entries(text)
+            .map(([form, words]) => `\`${form}\`: ${words}`)
+            .join("<br>");
+    return [`\`${key}\``, shown];
+  });
+  return page([
+    GENERATED,
+    "# Texts of the pages",
+    "The option `pages.messages` replaces these texts, in each language: [your-pages.md](../how-to/your-pages.md#change-a-line).",
+    table(["Key", "English text"], rows),
+  ]);
+}

@@ -1,5 +1,6 @@
 /** The composition root: it creates every part from the settings and the options, and connects the parts. */
 import { createApplication, type Application } from "./application/application.js";
+import { placeOf } from "./application/run-hook.js";
 import { UnawaitedTasks } from "./access/unawaited-tasks.js";
 import { createOrphanedTokenRule } from "./access/orphaned-tokens.js";
 import { createRefresher } from "./access/shared-refresh.js";
@@ -156,7 +157,15 @@ export function compose<FrameworkRequest extends object>(
     return new SessionRequest(request, ofFramework.open(frameworkSession), clock.monotonic(), settings);
   }
 
-  const pages = createPages({ publicPath: settings.publicPath });
+  const pages = createPages({
+    publicPath: settings.publicPath,
+    sessionsPage: settings.sessionsPage,
+    options: options.pages,
+    onRenderFailed: (kind, error) => {
+      const place = placeOf(error);
+      events.log({ ...logLine("page_render_failed"), details: { kind, ...(place !== undefined && { place }) } });
+    },
+  });
   const accountOf = ({ iss, sub }: Subject) => storage.sealer.account(iss, sub);
   const context = {
     settings,

@@ -10,6 +10,7 @@ import type { LoginUrlOptions } from "./endpoints/login-url.js";
 import type { Finding } from "./errors.js";
 import type { EventName, Listener } from "./events/events.js";
 import type { IdpRequest, Reply } from "./http/request-and-replies.js";
+import type { PagesOptions } from "./pages/page-options.js";
 import type { Log } from "./ports/log.js";
 import type { SessionStore } from "./ports/session-store.js";
 import type { Credentials } from "./record/credentials.js";
@@ -39,6 +40,8 @@ export interface IdpAuthOptions<OwnClaims extends object = object, Data extends 
    * line of at most 200 characters. Bundled sessions only.
    */
   readonly sessionLabel?: (request: IdpRequest) => string | null | undefined;
+  /** The look and the language of the pages; docs/how-to/your-pages.md explains them. */
+  readonly pages?: PagesOptions;
   /** Gets every log line. Default: warnings and errors as single lines on stderr, rate-limited. False: no log. */
   readonly log?: Log | false;
   /** Default: the system's clock. */

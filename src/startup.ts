@@ -4,10 +4,11 @@ import { readSettings, type Settings } from "./config/read-settings.js";
 import { runChecks } from "./config/startup-checks.js";
 import { storeMistake } from "./config/store-mistake.js";
 import { ConfigurationError, type Finding } from "./errors.js";
+import { pageFindings } from "./pages/check-page-options.js";
 
 /** The options that are no settings. The check for misspelt options knows them. */
 const HOOKS = ["onSignIn", "onRefresh", "onSignOut", "clientData"] as const;
-const OTHER_OPTIONS = ["env", "store", "session", "sessionLabel", "log", "clock", "fetch", "claims", "claimsVersion", ...HOOKS];
+const OTHER_OPTIONS = ["env", "store", "session", "sessionLabel", "log", "clock", "fetch", "claims", "claimsVersion", "pages", ...HOOKS];
 
 export interface CheckedSettings {
   readonly settings: Settings;
@@ -21,13 +22,14 @@ export interface CheckedSettings {
  * @throws ConfigurationError with every finding at once
  */
 export function checkedSettings(options: IdpAuthOptions, adapter: FrameworkAdapter<never>, facts?: FrameworkFacts): CheckedSettings {
-  const { env = process.env, store, session, sessionLabel, log, clock, fetch, ...others } = options;
+  const { env = process.env, store, session, sessionLabel, log, clock, fetch, pages, ...others } = options;
   const { claims, claimsVersion, onSignIn, onRefresh, onSignOut, clientData, ...settingOptions } = others;
   const read = readSettings(settingOptions, env, OTHER_OPTIONS);
   const mistake = store === undefined ? undefined : storeMistake(store);
   const applicationMistakes = mistakesIn({ claims, claimsVersion, onSignIn, onRefresh, onSignOut, clientData });
   const findings = runChecks(read, {
     applicationMistakes,
+    pageFindings: pageFindings(pages),
     sessionMiddleware: adapter.session === undefined ? "not-applicable" : "unknown",
     ...(adapter.middlewareRemedy !== undefined && { middlewareRemedy: adapter.middlewareRemedy }),
     ...facts,

@@ -183,6 +183,13 @@ export const CHECKS = {
       "and idpauth cannot find those of one user.",
     remedy: 'Turn the setting off. To use it, remove `session: "host"` and pass a `store`.',
   },
+  E021: {
+    group: "project settings",
+    severity: "error",
+    title: "The option `pages` has a value that is not allowed",
+    cause: "The option `pages` has an unknown member, a value that is not allowed, or a text with an unknown key or placeholder.",
+    remedy: "Correct the member that the finding names. docs/how-to/your-pages.md lists the members and their values.",
+  },
   ...WARNING_ROWS,
 } as const satisfies Record<string, CheckRow>;
 

@@ -23,6 +23,8 @@ export interface FrameworkFacts {
   readonly storeProblems?: readonly StoreProblem[];
   /** What is wrong with the application's own functions; one sentence each. */
   readonly applicationMistakes?: readonly string[];
+  /** The findings about the option `pages`. */
+  readonly pageFindings?: readonly Finding[];
   /** Whether the option `session` is given. */
   readonly sessionGiven: boolean;
   /** The framework's name for messages: `Express`. */
@@ -39,6 +41,7 @@ export function runChecks(result: SettingsResult, facts: FrameworkFacts): readon
     ...result.findings,
     ...sessionFindings(result, facts),
     ...(facts.applicationMistakes ?? []).map((mistake) => check("E017", mistake)),
+    ...(facts.pageFindings ?? []),
   ]);
 }
 

@@ -122,4 +122,11 @@ export const WARNING_ROWS = {
     remedy:
       "Remove `maxAge` from the route, or use another provider. Otherwise the sign-in ends with `step_up_failed`. See docs/how-to/step-up.md#google.",
   },
+  W017: {
+    group: "project settings",
+    severity: "warning",
+    title: "A color of the pages has too little contrast",
+    cause: "Text in a color of the option `pages.colors`, or on it, has a contrast below 4.5:1. Many users cannot read it.",
+    remedy: "Choose a darker color for the light scheme, or a lighter one for `dark`. WCAG 2.2 requires 4.5:1 for text.",
+  },
 } as const;

@@ -8,8 +8,8 @@ export interface Failure {
   readonly code: ErrorCode;
   /** A sentence for the user. Default: the page's own sentence; in a problem document the title of the error table. */
   readonly detail?: string;
-  /** The sentence of the page, if `detail` repeats what the page shows anyway. */
-  readonly pageDetail?: string;
+  /** The bad parameters: the page has its own sentences for them, in its language, and lists the valid values itself. */
+  readonly parameters?: readonly { readonly name: string; readonly reason?: string }[];
   /** The valid values of bad parameters, by name. */
   readonly validOptions?: Readonly<Record<string, readonly string[]>>;
   readonly headers?: Record<string, string>;
@@ -24,7 +24,7 @@ export interface Failure {
  * @param otherwise the form if Accept prefers neither: `html` for endpoints that browsers navigate to
  */
 export function failureReply(failure: Failure, request: IdpRequest, pages: Pages, otherwise: "html" | "json"): Reply {
-  const { code, detail, pageDetail = detail, validOptions, action, retryAfter } = failure;
+  const { code, detail, parameters, validOptions, action, retryAfter } = failure;
   const headers = { ...failure.headers, ...(retryAfter !== undefined && { "Retry-After": String(retryAfter) }) };
   if ((preferredType(request.header("accept")) ?? otherwise) === "json") {
     return problem(code, detail ?? `${ERRORS[code].title}.`, {
@@ -32,7 +32,11 @@ export function failureReply(failure: Failure, request: IdpRequest, pages: Pages
       ...(validOptions && { members: { valid_options: validOptions } }),
     });
   }
-  return pages.error({ code, detail: pageDetail, validOptions, action, retryAfter }, request, headers);
+  return pages.error(
+    { code, detail: parameters === undefined ? detail : undefined, parameters, validOptions, action, retryAfter },
+    request,
+    headers,
+  );
 }
 
 /** Seconds for the Retry-After header: those of the error if it has them, at least 1. */

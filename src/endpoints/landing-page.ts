@@ -18,8 +18,7 @@ export async function landing({ request, session }: SessionRequest, { settings, 
   else if (verdict.kind !== "ended") state = { kind: "signed_in", user };
   else state = { kind: "ended", reason: verdict.reason, setting: governingSetting(verdict.reason, settings), user };
   const error = new URLSearchParams(queryOf(request.target)).get("error");
-  const { sessionsPage } = settings;
-  return pages.landing({ state, sessionsPage, ...(error !== null && { signInError: error }) }, request);
+  return pages.landing({ state, ...(error !== null && { signInError: error }) }, request);
 }
 
 /** The setting that ended the session, with its value; undefined where no setting did. */

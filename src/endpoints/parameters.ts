@@ -34,8 +34,7 @@ export function badParameters(bad: readonly BadParameter[], request: IdpRequest,
     {
       code: "invalid_parameter",
       detail: `${sentences.join(". ")}.`,
-      // The page lists the options itself.
-      pageDetail: `${bad.map(({ name, reason }) => reason ?? `The parameter ${name} has no valid value`).join(". ")}.`,
+      parameters: bad,
       ...(listed.length > 0 && { validOptions: Object.fromEntries(listed.map(({ name, options }) => [name, options])) }),
     },
     request,

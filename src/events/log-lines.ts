@@ -112,6 +112,13 @@ export const LOG_CODES = {
     meaning: "A sign-in with `prompt=none` was not possible, because the provider needs the user. The user returned without a new session.",
     remedy: "You need to do nothing. `details.reason` is the provider's error code.",
   },
+  page_render_failed: {
+    level: "error",
+    text: "The option `pages.render` returned no text or threw; the user got the page of idpauth",
+    meaning:
+      "The function in the option `pages.render` threw, or returned something other than text. The user got the page of idpauth. `details` names the kind of page and the place in the code, without the error's message.",
+    remedy: "Correct that function. It returns an HTML document, or `undefined` for the page of idpauth.",
+  },
   session_label_failed: {
     level: "error",
     text: "The option `sessionLabel` threw; the session has no label",

@@ -4,6 +4,7 @@ import { NOTICE, PAUSE } from "./icons.js";
 import { en } from "./locales/en.js";
 import type { MessageKey } from "./messages.js";
 import type { PageContent } from "./page-content.js";
+import { isSafeAddress } from "./safe-address.js";
 import type { Texts } from "./texts.js";
 
 export interface ErrorModel {
@@ -12,6 +13,8 @@ export interface ErrorModel {
   readonly code: ErrorCode;
   /** It must not repeat text of the request or the provider. Default: a sentence for the code. */
   readonly detail?: string | undefined;
+  /** For `invalid_parameter`: the parameters without a valid value, with the reason as an English sentence without its full stop. */
+  readonly parameters?: readonly { readonly name: string; readonly reason?: string }[] | undefined;
   /** For `invalid_parameter`: the valid values by parameter. */
   readonly validOptions?: Readonly<Record<string, readonly string[]>> | undefined;
   /** The link to continue with. An address that is neither a path nor http(s) is left out. Default: the link for the code. */
@@ -40,19 +43,32 @@ export function errorPage(model: ErrorModel, texts: Texts): PageContent {
   const { publicPath, code } = model;
   const { say } = texts;
   const { status } = ERRORS[code];
+  // Its detail is a technical text for the developers, which has no translation.
+  const isEnglish = code === "login_loop";
   const title = own(`error.${code}`, texts) ?? ERRORS[code].title;
   const outage = OUTAGES.has(code);
-  const detail = model.detail ?? own(`error.${code}.text`, texts);
-  const action = model.action ?? defaultAction(code, publicPath);
+  const detail = model.detail ?? parameterText(model.parameters, texts) ?? own(`error.${code}.text`, texts);
+  const kept = outage ? outageText(code, model.retryAfter, texts) : undefined;
+  const { label, href } = model.action ?? defaultAction(code, publicPath);
+  const link = isSafeAddress(href) ? { label: say(label), href } : undefined;
   const main = html`<section class="card">
     <div class="emblem">${outage ? PAUSE : NOTICE}</div>
     <h1>${title}</h1>
-    ${detail === undefined ? undefined : html`<p>${detail}</p>`} ${model.validOptions && optionList(model.validOptions)}
-    ${outage ? html`<p>${say("error.signedIn")}${code === "provider_misconfigured" ? undefined : retryHint(model.retryAfter, texts)}</p>` : undefined}
-    ${isSafeAddress(action.href) ? html`<p class="actions"><a class="button" href="${action.href}">${say(action.label)}</a></p>` : undefined}
+    ${detail === undefined ? undefined : isEnglish ? html`<p lang="en" dir="ltr">${detail}</p>` : html`<p>${detail}</p>`}
+    ${model.validOptions && optionList(model.validOptions)} ${kept && html`<p>${kept}</p>`}
+    ${link && html`<p class="actions"><a class="button" href="${link.href}">${link.label}</a></p>`}
     <p class="code">${say("error.code", { status })} <code>${code}</code></p>
   </section>`;
-  return { status, title, main };
+  return {
+    kind: "error",
+    status,
+    title,
+    heading: title,
+    texts: [detail, kept].filter((text) => text !== undefined),
+    code,
+    action: link,
+    main,
+  };
 }
 
 /** The text of a key without placeholders; undefined if there is none. */
@@ -70,8 +86,17 @@ function defaultAction(code: ErrorCode, publicPath: string): Action {
   return { label: "action.signInPage", href: publicPath };
 }
 
-function retryHint(retryAfter: number | undefined, { say, seconds }: Texts): string | undefined {
-  return retryAfter === undefined ? undefined : ` ${say("error.retry", { duration: seconds(Math.max(1, Math.ceil(retryAfter))) })}`;
+function outageText(code: ErrorCode, retryAfter: number | undefined, { say, seconds }: Texts): string {
+  const kept = say("error.signedIn");
+  if (retryAfter === undefined || code === "provider_misconfigured") return kept;
+  return `${kept} ${say("error.retry", { duration: seconds(Math.max(1, Math.ceil(retryAfter))) })}`;
+}
+
+/** The reasons are in English only; in other languages the page names the parameters. */
+function parameterText(parameters: ErrorModel["parameters"], { language, say }: Texts): string | undefined {
+  return parameters
+    ?.map(({ name, reason }) => (reason === undefined || language !== "en" ? say("error.parameter", { name }) : `${reason}.`))
+    .join(" ");
 }
 
 function optionList(options: Readonly<Record<string, readonly string[]>>): Markup {
@@ -83,12 +108,4 @@ function optionList(options: Readonly<Record<string, readonly string[]>>): Marku
       </div>`,
   );
   return html`<dl class="options">${rows}</dl>`;
-}
-
-/**
- * Whether a link may lead to an address; escaping does not stop `javascript:`. `//x` and `/\x` lead to other hosts. So do a tab or a
- * line break between the two slashes, since browsers remove them.
- */
-function isSafeAddress(href: string): boolean {
-  return href === "" || (!/[\s\\]/.test(href) && (/^\/(?!\/)/.test(href) || /^https?:\/\//i.test(href)));
 }

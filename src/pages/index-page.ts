@@ -4,7 +4,7 @@ import { html, type Markup } from "./html.js";
 import { CLOCK, NOTICE, PERSON } from "./icons.js";
 import type { PageContent } from "./page-content.js";
 import { avatar, nameAndEmail } from "./person.js";
-import { acceptablePicture, type Picture } from "./picture.js";
+import { acceptablePicture } from "./picture.js";
 import { signInErrorCode } from "./sign-in-errors.js";
 import type { Texts } from "./texts.js";
 
@@ -40,66 +40,84 @@ export interface IndexModel {
   readonly state: IndexState;
   /** Whether the page links to the user's sessions. */
   readonly sessionsPage?: boolean | undefined;
+  /** The application's start page: a path or an http(s) URL. */
+  readonly homeHref?: string | undefined;
   /** The raw `error` parameter. The page shows a sentence of a fixed list for it. */
   readonly signInError?: string | undefined;
 }
 
 /** The landing page. Pure: its caller decides the state. */
-export function indexPage({ publicPath, state, sessionsPage, signInError }: IndexModel, texts: Texts): PageContent {
-  const picture = state.kind === "signed_out" ? undefined : acceptablePicture(state.user?.picture);
-  const { kind, card } = cardOf(state, { publicPath, picture, sessionsPage, texts });
-  const title = texts.say(`${kind}.title`);
+export function indexPage(model: IndexModel, texts: Texts): PageContent {
+  const { state, signInError } = model;
+  const alert = signInError === undefined ? undefined : signInAlert(signInError, texts);
+  const { title, card, ...content } = cardOf(state, { ...model, texts });
   return {
+    ...content,
     status: 200,
-    title: signInError === undefined ? title : texts.say("title.signInError", { title }),
-    main: html`${signInError === undefined ? undefined : signInErrorNotice(signInError, texts)}
+    title: alert === undefined ? title : texts.say("title.signInError", { title }),
+    alert: alert?.text,
+    main: html`${alert?.notice}
       <section class="card">${card}</section>`,
-    picture,
   };
 }
 
-interface CardOptions extends Pick<IndexModel, "publicPath" | "sessionsPage"> {
-  readonly picture: Picture | undefined;
+interface CardOptions extends Omit<IndexModel, "state" | "signInError"> {
   readonly texts: Texts;
 }
 
-function cardOf(state: IndexState, options: CardOptions): { kind: "signedIn" | "signedOut" | "ended"; card: Markup } {
-  if (state.kind === "signed_in") return { kind: "signedIn", card: signedIn(state.user, options) };
+type Card = Omit<PageContent, "status" | "main"> & { readonly card: Markup };
+
+function cardOf(state: IndexState, options: CardOptions): Card {
+  if (state.kind === "signed_in") return signedIn(state.user, options);
   // A session that never held credentials has not ended.
-  if (state.kind === "signed_out" || state.reason === "no_credentials") return { kind: "signedOut", card: signedOut(options) };
-  return { kind: "ended", card: ended(state, state.reason, options) };
+  if (state.kind === "signed_out" || state.reason === "no_credentials") return signedOut(options);
+  return ended(state, state.reason, options);
 }
 
-function signedOut({ publicPath, texts: { say } }: CardOptions): Markup {
-  return html` <div class="emblem">${PERSON}</div>
-    <h1>${say("signedOut.heading")}</h1>
-    <p>${say("signedOut.text")}</p>
-    <p class="actions"><a class="button" href="${publicPath}login/">${say("action.signIn")}</a></p>`;
+function signedOut({ publicPath, texts: { say } }: CardOptions): Card {
+  const heading = say("signedOut.heading");
+  const text = say("signedOut.text");
+  const action = { label: say("action.signIn"), href: `${publicPath}login/` };
+  const card = html` <div class="emblem">${PERSON}</div>
+    <h1>${heading}</h1>
+    <p>${text}</p>
+    <p class="actions"><a class="button" href="${action.href}">${action.label}</a></p>`;
+  return { kind: "signed-out", title: say("signedOut.title"), heading, texts: [text], action, card };
 }
 
-function signedIn(user: UserPayload, { publicPath, picture, sessionsPage, texts }: CardOptions): Markup {
+function signedIn(user: UserPayload, { publicPath, homeHref, sessionsPage, texts }: CardOptions): Card {
   const { say } = texts;
-  return html` ${avatar(user, picture)}
-    <h1>${say("signedIn.heading")}</h1>
+  const picture = acceptablePicture(user.picture);
+  const heading = say("signedIn.heading");
+  const home = homeHref === undefined ? undefined : { label: say("action.continue"), href: homeHref };
+  const card = html` ${avatar(user, picture)}
+    <h1>${heading}</h1>
     <div class="person">${nameAndEmail(user, texts)}</div>
+    ${home && html`<p class="actions"><a class="button" href="${home.href}">${home.label}</a></p>`}
     <p class="actions"><a class="button quiet" href="${publicPath}logout/">${say("action.signOut")}</a></p>
     <nav aria-label="${say("nav.more")}">
       <ul class="links">
-        ${sessionsPage === true ? html`<li><a href="${publicPath}sessions">${say("signedIn.sessions")}</a></li>` : undefined}
+        ${sessionsPage === true ? html`<li><a href="${publicPath}sessions">${say("sessions.title")}</a></li>` : undefined}
         <li><a href="${publicPath}login/?select_account=true">${say("signedIn.selectAccount")}</a></li>
         <li><a href="${publicPath}session">${say("signedIn.status")}</a></li>
       </ul>
     </nav>`;
+  const action = home ?? { label: say("action.signOut"), href: `${publicPath}logout/` };
+  return { kind: "signed-in", title: say("signedIn.title"), heading, texts: [], user, picture, action, card };
 }
 
-function ended({ user, setting }: Ended, reason: ShownReason, { publicPath, picture, texts }: CardOptions): Markup {
+function ended({ user, setting }: Ended, reason: ShownReason, { publicPath, texts }: CardOptions): Card {
   const { say } = texts;
+  const picture = acceptablePicture(user?.picture);
+  const heading = say("ended.heading");
+  const text = say(`ended.${reason}`);
   const rule = ruleOf(reason, setting, texts);
-  return html` <div class="emblem">${CLOCK}</div>
-    <h1>${say("ended.heading")}</h1>
-    <p>${say(`ended.${reason}`)}</p>
+  const action = { label: say("action.signInAgain"), href: `${publicPath}login/` };
+  const card = html` <div class="emblem">${CLOCK}</div>
+    <h1>${heading}</h1>
+    <p>${text}</p>
     ${rule && html`<p class="rule">${rule}</p>`}
-    <p class="actions"><a class="button" href="${publicPath}login/">${say("action.signInAgain")}</a></p>
+    <p class="actions"><a class="button" href="${action.href}">${action.label}</a></p>
     ${
       user &&
       html`<div class="before">
@@ -111,6 +129,7 @@ function ended({ user, setting }: Ended, reason: ShownReason, { publicPath, pict
         <a href="${publicPath}logout/">${say("action.signOut")}</a>
       </div>`
     }`;
+  return { kind: "ended", title: say("ended.title"), heading, texts: [text], reason, user, picture, action, card };
 }
 
 type ShownReason = Exclude<EndReason, "no_credentials">;
@@ -140,13 +159,16 @@ function age(rule: string, name: string, value: string | undefined, { say, durat
     <code>${name} = ${written}</code>`;
 }
 
-function signInErrorNotice(raw: string, { say }: Texts): Markup {
+function signInAlert(raw: string, { say }: Texts): { readonly text: string; readonly notice: Markup } {
   const code = signInErrorCode(raw);
-  return html`<div class="notice" role="alert">
+  const failed = say("signIn.failed");
+  const why = say(`signIn.${code}`);
+  const notice = html`<div class="notice" role="alert">
     ${NOTICE}
     <div>
-      <p><strong>${say("signIn.failed")}</strong> ${say(`signIn.${code}`)}</p>
+      <p><strong>${failed}</strong> ${why}</p>
       <p class="code"><code>${code}</code></p>
     </div>
   </div> `;
+  return { text: `${failed} ${why}`, notice };
 }

@@ -1,5 +1,10 @@
 import { quality } from "../http/request-and-replies.js";
+import { ar } from "./locales/ar.js";
+import { de } from "./locales/de.js";
 import { en } from "./locales/en.js";
+import { es } from "./locales/es.js";
+import { fr } from "./locales/fr.js";
+import { ja } from "./locales/ja.js";
 import type { Messages } from "./messages.js";
 
 interface LanguageRow {
@@ -13,6 +18,11 @@ interface LanguageRow {
 /** The languages of the pages, by their tag (BCP 47). */
 export const LANGUAGES = {
   en: { direction: "ltr", formats: "en-GB", messages: en },
+  de: { direction: "ltr", formats: "de", messages: de },
+  fr: { direction: "ltr", formats: "fr", messages: fr },
+  es: { direction: "ltr", formats: "es", messages: es },
+  ja: { direction: "ltr", formats: "ja", messages: ja },
+  ar: { direction: "rtl", formats: "ar-u-ca-gregory-nu-latn", messages: ar },
 } as const satisfies Readonly<Record<string, LanguageRow>>;
 
 export type Language = keyof typeof LANGUAGES;

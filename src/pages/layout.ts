@@ -1,4 +1,5 @@
-import { html, type Markup } from "./html.js";
+import { html, type Interpolated, type Markup } from "./html.js";
+import type { PageLogo } from "./page-options.js";
 
 export interface Layout {
   /** Begins and ends with a slash. */
@@ -11,13 +12,24 @@ export interface Layout {
   readonly language?: string;
   /** Default: from left to right. */
   readonly direction?: "ltr" | "rtl";
+  /** The header with the application's name or logo. Default: none. */
+  readonly brand?: Brand | undefined;
+}
+
+/** The application, as the header of its pages shows it. */
+export interface Brand {
+  /** The text in place of a logo. */
+  readonly text: string;
+  readonly logo: PageLogo | undefined;
+  /** A path or an http(s) URL; undefined for no link. */
+  readonly homeHref: string | undefined;
 }
 
 /** In two parts, because bundlers rewrite a template with a closing script tag and import a package for it. */
 const SCRIPT = "script";
 
 /** The document around the content of every page. It has no inline script and no inline style. */
-export function layout({ publicPath, title, main, script, language = "en", direction = "ltr" }: Layout): string {
+export function layout({ publicPath, title, main, script, language = "en", direction = "ltr", brand }: Layout): string {
   return html`<!doctype html>
     <html lang="${language}" dir="${direction}">
       <head>
@@ -30,7 +42,21 @@ export function layout({ publicPath, title, main, script, language = "en", direc
         ${script === undefined ? undefined : html`<script src="${publicPath}${script}" defer></${SCRIPT}>`}
       </head>
       <body>
+        ${brand && header(brand)}
         <main>${main}</main>
       </body>
     </html> `.toString();
+}
+
+function header({ text, logo, homeHref }: Brand): Markup {
+  const content = logo === undefined ? html`<bdi>${text}</bdi>` : image(logo, text);
+  return html`<header class="brand">${homeHref === undefined ? content : html`<a href="${homeHref}">${content}</a>`}</header>`;
+}
+
+function image({ src, width, height }: PageLogo, text: string): Markup {
+  const size: Interpolated = [
+    width === undefined ? undefined : html` width="${width}"`,
+    height === undefined ? undefined : html` height="${height}"`,
+  ];
+  return html`<img src="${src}" alt="${text}" ${size} />`;
 }

@@ -3,11 +3,14 @@ import type { PluralForms } from "./locales/message.js";
 
 type English = typeof en;
 
-/** The name of a text of the pages. src/pages/locales/en.ts lists them. */
+/** The name of a text of the pages. docs/reference/page-texts.md lists them. */
 export type MessageKey = keyof English;
 
 /** All texts of one language. */
 export type Messages = { readonly [Key in MessageKey]: English[Key] extends string ? string : PluralForms };
+
+/** The application's own texts of one language, by key. docs/reference/page-texts.md lists the keys. */
+export type MessageOverrides = { readonly [Key in MessageKey]?: English[Key] extends string ? string : string | PluralForms };
 
 type TextOf<Key extends MessageKey> = English[Key] extends { readonly other: infer Text } ? Text : English[Key];
 type PlaceholderIn<Text> = Text extends `${string}{${infer Name}}${infer Rest}` ? Name | PlaceholderIn<Rest> : never;

@@ -14,6 +14,12 @@ export interface Picture {
 const POLICY_ORIGIN = /^https?:\/\/[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d{1,5})?$/;
 const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3})$/;
 
+/** An image's address as the Content-Security-Policy writes it: without query and fragment, and with its separators encoded. */
+export function policySource(address: string): string {
+  const { origin, pathname } = new URL(address);
+  return `${origin}${pathname.replace(/[;,]/g, (separator) => `%${separator.charCodeAt(0).toString(16).toUpperCase()}`)}`;
+}
+
 const FORBIDDEN = /[\s\\\u0000-\u001f\u007f-\u009f]/;
 
 /**

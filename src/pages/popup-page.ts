@@ -13,22 +13,18 @@ export interface PopupModel {
 
 /** The page on which a login in a popup ends. */
 export function popupPage({ isSignedIn, loginHref, homeHref }: PopupModel, { say }: Texts): PageContent {
-  if (isSignedIn) {
-    const main = html`<section class="card">
-      <div class="emblem">${PERSON}</div>
-      <h1>${say("signedIn.heading")}</h1>
-      <p>${say("popup.close")}</p>
-      <p class="actions"><a class="button quiet" href="${homeHref}">${say("popup.stay")}</a></p>
-    </section>`;
-    return { status: 200, title: say("signedIn.title"), main, script: "popup.js" };
-  }
+  const state = isSignedIn ? "signedIn" : "signedOut";
+  const heading = say(`${state}.heading`);
+  const text = say(isSignedIn ? "popup.close" : "signIn.failed");
+  const action = isSignedIn ? { label: say("popup.stay"), href: homeHref } : { label: say("action.signIn"), href: loginHref };
   const main = html`<section class="card">
-    <div class="emblem">${NOTICE}</div>
-    <h1>${say("signedOut.heading")}</h1>
-    <p>${say("signIn.failed")}</p>
-    <p class="actions"><a class="button" href="${loginHref}">${say("action.signIn")}</a></p>
+    <div class="emblem">${isSignedIn ? PERSON : NOTICE}</div>
+    <h1>${heading}</h1>
+    <p>${text}</p>
+    <p class="actions"><a class="button${isSignedIn ? " quiet" : ""}" href="${action.href}">${action.label}</a></p>
   </section>`;
-  return { status: 200, title: say("signedOut.title"), main };
+  const title = say(`${state}.title`);
+  return { kind: "popup", status: 200, title, heading, texts: [text], action, main, ...(isSignedIn && { script: "popup.js" }) };
 }
 
 /**

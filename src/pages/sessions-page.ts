@@ -1,5 +1,6 @@
 import { html, type Markup } from "./html.js";
 import type { PageContent } from "./page-content.js";
+import type { DescribedSession } from "./page-description.js";
 import { shownText } from "./shown-text.js";
 import type { Texts } from "./texts.js";
 
@@ -53,12 +54,38 @@ export function sessionsPage({ publicPath, sessions, now }: SessionsModel, texts
       </ul>
     </nav>
   </section>`;
-  return { status: 200, title, main, forms: true };
+  return {
+    kind: "sessions",
+    status: 200,
+    title,
+    heading: title,
+    texts: [say("sessions.text"), ...(hidden > 0 ? [say("sessions.hidden", { count: hidden })] : [])],
+    sessions: shown.map((session) => described(session, now, texts)),
+    main,
+    forms: true,
+  };
+}
+
+function described({ id, loginAt, lastActive, label, current }: ShownSession, now: number, texts: Texts): DescribedSession {
+  const { say } = texts;
+  const at = (time: number | null) => writtenTime(time, texts) ?? say("time.unknown");
+  return {
+    id,
+    device: deviceOf(label, texts),
+    signedIn: say("sessions.signedIn", { time: at(loginAt) }),
+    lastSeen: [say("sessions.lastSeen", { time: at(lastActive) }), ago(lastActive, now, texts)].filter(Boolean).join(" "),
+    current,
+  };
+}
+
+function deviceOf(label: string | null, { say }: Texts): string {
+  return shownText(label) ?? say("sessions.unknownDevice");
 }
 
 function item({ id, loginAt, lastActive, label, current }: ShownSession, publicPath: string, now: number, texts: Texts): Markup {
   const { say, parts } = texts;
-  const device = shownText(label) ?? say("sessions.unknownDevice");
+  const device = deviceOf(label, texts);
+  const passed = ago(lastActive, now, texts);
   // The accessible name begins with the visible text, and is different for each button.
   const name = say("sessions.endNamed", { device, time: writtenTime(loginAt, texts) ?? say("time.unknown") });
   return html`<li>
@@ -66,7 +93,9 @@ function item({ id, loginAt, lastActive, label, current }: ShownSession, publicP
       <p class="name"><bdi>${device}</bdi></p>
       ${current ? html`<p class="here">${say("sessions.current")}</p>` : undefined}
       <p class="when">${parts("sessions.signedIn", { time: time(loginAt, texts) })}</p>
-      <p class="when">${parts("sessions.lastSeen", { time: time(lastActive, texts) })}${ago(lastActive, now, texts)}</p>
+      <p class="when">
+        ${parts("sessions.lastSeen", { time: time(lastActive, texts) })}${passed === undefined ? undefined : html` <span>${passed}</span>`}
+      </p>
     </div>
     ${
       current
@@ -90,6 +119,7 @@ function writtenTime(at: number | null, texts: Texts): string | undefined {
   return at === null || !(at >= 0 && at < LAST_TIME) ? undefined : texts.time(at);
 }
 
-function ago(at: number | null, now: number, texts: Texts): Markup | undefined {
-  return writtenTime(at, texts) === undefined ? undefined : html` <span>(${texts.ago(now - Number(at))})</span>`;
+/** "(2 hours ago)"; undefined for a time that is not known. */
+function ago(at: number | null, now: number, texts: Texts): string | undefined {
+  return writtenTime(at, texts) === undefined ? undefined : `(${texts.ago(now - Number(at))})`;
 }

@@ -44,7 +44,9 @@ body {
   min-height: 100vh;
   min-height: 100svh;
   display: grid;
-  place-items: center;
+  grid-template-columns: minmax(0, 27rem);
+  place-content: center;
+  gap: 1.5rem;
   padding: 1.5rem 1rem;
   background: var(--page);
   color: var(--text);
@@ -52,7 +54,10 @@ body {
   overflow-wrap: anywhere;
 }
 
-main { width: 100%; max-width: 27rem; min-width: 0; }
+.brand { justify-self: center; max-width: 100%; font-size: 1.125rem; font-weight: 650; text-align: center; }
+.brand a { display: inline-block; padding: 0.25rem; color: inherit; text-decoration: none; }
+.brand a:hover { color: inherit; text-decoration: underline; }
+.brand img { display: block; max-width: 100%; max-height: 4rem; object-fit: contain; }
 
 p, h1, dl, dd, ul { margin: 0; }
 
@@ -63,7 +68,12 @@ a:hover { color: var(--accent-strong); }
 
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 3px; border-radius: 4px; }
 
-code { font: 0.875em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
+/* Letter-spacing breaks joined letters apart. */
+:lang(ar) h1 { letter-spacing: 0; }
+:lang(ja) h1 { word-break: auto-phrase; }
+
+/* Names of settings and codes are read from left to right in every language. */
+code { direction: ltr; unicode-bidi: isolate; font: 0.875em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
 
 svg { display: block; flex: none; }
 
@@ -247,12 +257,11 @@ nav { width: 100%; }
 }
 
 @media (forced-colors: active) {
-  .card, .button, .notice, .avatar, .emblem, .here { border: 1px solid; }
+  .card, .button, .notice, .avatar, .emblem, .here, .rule, .options > div { border: 1px solid; }
 }
 
 @media print {
   body { display: block; min-height: 0; background: none; }
-  main { max-width: none; }
   .card { border: 0; box-shadow: none; padding: 0; }
   .actions, nav, .before > a, .sessions button { display: none; }
 }

@@ -1,7 +1,7 @@
 import type { Interpolated } from "./html.js";
 import { LANGUAGES, type Language } from "./languages.js";
 import type { Message } from "./locales/message.js";
-import { PLACEHOLDER, type MessageKey, type Messages, type ValuesOf } from "./messages.js";
+import { PLACEHOLDER, type MessageKey, type MessageOverrides, type ValuesOf } from "./messages.js";
 
 /** The texts of one language, with the application's own lines. */
 export interface Texts {
@@ -30,7 +30,7 @@ const UNITS = [
 type Unit = (typeof UNITS)[number][0];
 
 /** @param overrides the application's own lines */
-export function createTexts(language: Language, overrides: Partial<Messages> = {}): Texts {
+export function createTexts(language: Language, overrides: MessageOverrides = {}): Texts {
   const { direction, formats, messages } = LANGUAGES[language];
   const plurals = new Intl.PluralRules(formats);
   const list = new Intl.ListFormat(formats, { type: "unit", style: "narrow" });

@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { errorsPage, settingsPage } from "../../scripts/reference-docs.mjs";
+import { errorsPage, pageTextsPage, settingsPage } from "../../scripts/reference-docs.mjs";
 import { LIVE_CHECKS } from "../../src/cli/live/live-check-table.js";
 import { CHECK_GROUPS, CHECKS as STARTUP_CHECKS } from "../../src/config/startup-checks.js";
 import { ERRORS } from "../../src/errors.js";
 import { LOG_CODES } from "../../src/events/log-lines.js";
+import { en } from "../../src/pages/locales/en.js";
 import { REASONS } from "../../src/record/reason-texts.js";
 import { SETTINGS } from "../../src/config/read-settings.js";
 
@@ -23,6 +24,10 @@ describe("[ASVS-7.6.1] the generated pages", () => {
 
   it("docs/reference/errors.md is what the tables of errors, checks and reasons say; if not, run `npm run docs`", () => {
     expect(onDisk("errors.md")).toBe(errors);
+  });
+
+  it("docs/reference/page-texts.md is what the English texts of the pages say; if not, run `npm run docs`", () => {
+    expect(onDisk("page-texts.md")).toBe(pageTextsPage(en));
   });
 
   it("docs/reference/settings.md has a section for each setting, with both of its names", () => {

@@ -35,7 +35,7 @@ export async function startPageServer({ createPages, stylesheet }) {
   if (address === null || typeof address === "string") throw new Error("The page server has no port.");
   const origin = `http://127.0.0.1:${address.port}`;
 
-  const pages = createPages({ publicPath: "/idpauth/" });
+  const pages = createPages({ publicPath: "/idpauth/", sessionsPage: true });
   const request = { method: "GET", target: "/", scheme: /** @type {const} */ ("http"), host: undefined, header: () => undefined };
   replies.set("/idpauth/style.css", () => stylesheet(pages.style));
   replies.set("/picture.svg", () => ({ status: 200, headers: { "Content-Type": "image/svg+xml" }, body: PICTURE }));

@@ -26,7 +26,6 @@ export const en = {
   "signedOut.text": "Sign in with your account to continue.",
   "signedIn.title": "Signed in",
   "signedIn.heading": "You are signed in",
-  "signedIn.sessions": "Your sessions",
   "signedIn.selectAccount": "Use another account",
   "signedIn.status": "Session status (JSON)",
   "ended.title": "Session ended",

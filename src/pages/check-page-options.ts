@@ -1,0 +1,132 @@
+import { check } from "../config/check-table.js";
+import { kindOf, quoted } from "../config/describe-value.js";
+import { nearestName } from "../config/nearest-name.js";
+import type { Finding } from "../errors.js";
+import { isColor, LEAST_CONTRAST, weakColors } from "./colors.js";
+import { isLanguage, LANGUAGES } from "./languages.js";
+import { en } from "./locales/en.js";
+import type { Message } from "./locales/message.js";
+import { placeholdersOf, type MessageKey } from "./messages.js";
+import type { PageColors, PagesOptions } from "./page-options.js";
+import { acceptablePicture } from "./picture.js";
+import { isSafeAddress } from "./safe-address.js";
+
+const LANGUAGE_NAMES = Object.keys(LANGUAGES).join(", ");
+const MAX_NAME = 100;
+const PLURAL_CATEGORIES = ["zero", "one", "two", "few", "many", "other"];
+
+/** A finding for each mistake in the option `pages`. Pure; never throws, for any JSON-like input. */
+export function pageFindings(pages: unknown): Finding[] {
+  if (pages === undefined) return [];
+  const findings = membersOf("pages", pages, CHECKS);
+  if (findings.length > 0) return findings;
+  const { logo, name, colors } = pages as PagesOptions;
+  const alt = typeof logo === "object" ? logo.alt : undefined;
+  return [
+    ...(logo !== undefined && (alt ?? name) === undefined
+      ? [check("E021", "`pages.logo` has no `alt`, and `pages.name` is not set.", ALT)]
+      : []),
+    ...weak(colors),
+  ];
+}
+
+const ALT = "Set `pages.name`, or the text of the image: `logo: { src, alt }`.";
+
+type Check = (path: string, value: unknown) => Finding[];
+
+/** The check of a single value. @param allowed ends the sentence "allowed: …" */
+function value(allowed: string, isAllowed: (value: unknown) => boolean): Check {
+  return (path, given) => (isAllowed(given) ? [] : [check("E021", `\`${path}\` is ${kindOf(given)}${shown(given)}; allowed: ${allowed}.`)]);
+}
+
+function shown(given: unknown): string {
+  const text = typeof given === "string" || typeof given === "number" ? quoted(given) : "";
+  return text === "" ? "" : ` (${text})`;
+}
+
+const isText = (given: unknown, longest: number): boolean =>
+  typeof given === "string" && given.trim() !== "" && given.length <= longest && !/[\u0000-\u001f\u007f]/.test(given);
+const size = value(
+  "a whole number of CSS pixels, 1 to 1000",
+  (given) => Number.isInteger(given) && Number(given) >= 1 && Number(given) <= 1000,
+);
+const source = value("a path such as `/logo.svg`, or an https URL", isImageSource);
+const color = value("a color as `#rrggbb`", isColor);
+const SCHEME_COLORS = { accent: color, background: color };
+
+const CHECKS: Readonly<Record<keyof PagesOptions, Check>> = {
+  name: value(`text of 1 to ${String(MAX_NAME)} characters on one line`, (given) => isText(given, MAX_NAME)),
+  logo: (path, given) =>
+    typeof given === "string"
+      ? source(path, given)
+      : membersOf(path, given, { src: source, alt: value("text", (text) => isText(text, 200)), width: size, height: size }, ["src"]),
+  colors: (path, given) => membersOf(path, given, { ...SCHEME_COLORS, dark: (dark, colors) => membersOf(dark, colors, SCHEME_COLORS) }),
+  homeHref: value("a path such as `/`, or an http(s) URL", (given) => typeof given === "string" && given !== "" && isSafeAddress(given)),
+  locale: value(`auto, ${LANGUAGE_NAMES}`, (given) => given === "auto" || (typeof given === "string" && isLanguage(given))),
+  messages: checkMessages,
+  render: value("a function", (given) => typeof given === "function"),
+};
+
+/** Checks an object whose members have a check each. Undefined members count as absent. */
+function membersOf(path: string, given: unknown, checks: Readonly<Record<string, Check>>, required: readonly string[] = []): Finding[] {
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    return [check("E021", `\`${path}\` is ${kindOf(given)}; allowed: an object.`)];
+  }
+  const names = Object.keys(checks);
+  const missing = required.filter((name) => !Object.hasOwn(given, name));
+  return [
+    ...missing.map((name) => check("E021", `\`${path}.${name}\` is missing.`)),
+    ...Object.entries(given).flatMap(([name, member]: [string, unknown]) => {
+      if (Object.hasOwn(checks, name)) return member === undefined ? [] : (checks[name]?.(`${path}.${name}`, member) ?? []);
+      return [check("E021", `There is no option ${quoted(`${path}.${name}`)}.`, suggestion(name, names))];
+    }),
+  ];
+}
+
+function suggestion(name: string, names: readonly string[]): string | undefined {
+  const near = nearestName(name, names);
+  return near === undefined ? undefined : `Did you mean \`${near}\`?`;
+}
+
+function checkMessages(path: string, given: unknown): Finding[] {
+  const languages = Object.fromEntries(Object.keys(LANGUAGES).map((tag) => [tag, checkLines]));
+  return membersOf(path, given, languages);
+}
+
+const LINES: Readonly<Record<string, Check>> = Object.fromEntries(Object.keys(en).map((key) => [key, line(key as MessageKey)]));
+
+function checkLines(path: string, given: unknown): Finding[] {
+  return membersOf(path, given, LINES);
+}
+
+/** The check of one line: text, or plural forms where the line has a `count`, with placeholders that the line has. */
+function line(key: MessageKey): Check {
+  const english: Message = en[key];
+  const isPlural = typeof english !== "string";
+  const known = placeholdersOf(isPlural ? english.other : english);
+  const text: Check = (path, given) => {
+    if (typeof given !== "string" || given.trim() === "") return [check("E021", `\`${path}\` is ${kindOf(given)}; allowed: text.`)];
+    const names = known.map((name) => `{${name}}`).join(", ");
+    return placeholdersOf(given)
+      .filter((name) => !known.includes(name))
+      .map((name) => check("E021", `\`${path}\` has no placeholder {${name}}.`, names === "" ? "Remove the braces." : `Use ${names}.`));
+  };
+  const forms = Object.fromEntries(PLURAL_CATEGORIES.map((category) => [category, text]));
+  return (path, given) => (isPlural && typeof given === "object" ? membersOf(path, given, forms, ["other"]) : text(path, given));
+}
+
+function isImageSource(given: unknown): boolean {
+  return (
+    typeof given === "string" && given !== "" && (acceptablePicture(given) !== undefined || (given.startsWith("/") && isSafeAddress(given)))
+  );
+}
+
+function weak(colors: PageColors | undefined): Finding[] {
+  return weakColors(colors ?? {}).map(({ name, color: given, other, ratio }) =>
+    // Rounded down: 4.46 is not 4.5.
+    check(
+      "W017",
+      `\`pages.colors.${name}\` (${given}) has a contrast of ${(Math.floor(ratio * 10) / 10).toFixed(1)}:1 against ${other}; text needs ${String(LEAST_CONTRAST)}:1.`,
+    ),
+  );
+}

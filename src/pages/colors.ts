@@ -1,0 +1,108 @@
+import type { PageColors, SchemeColors } from "./page-options.js";
+
+/** Red, green and blue, 0 to 255. */
+type Rgb = readonly [number, number, number];
+
+/** The colors of style.css that stay, by scheme. */
+const SCHEMES = {
+  light: { card: "#ffffff", text: "#1a2230" },
+  dark: { card: "#181e27", text: "#e8ecf3" },
+} as const;
+type Scheme = keyof typeof SCHEMES;
+
+/** The least contrast of text (WCAG 2.2, success criterion 1.4.3). */
+export const LEAST_CONTRAST = 4.5;
+
+const TINT = 0.1;
+const STRONGER = 0.2;
+const LIGHTER_STEP = 0.1;
+
+/** A color with too little contrast against what it is on. */
+export interface WeakColor {
+  /** `accent`, `background`, `dark.accent` or `dark.background`. */
+  readonly name: string;
+  readonly color: string;
+  readonly other: string;
+  readonly ratio: number;
+}
+
+export function isColor(value: unknown): value is string {
+  return typeof value === "string" && /^#[0-9a-f]{6}$/i.test(value);
+}
+
+/** Returns the contrast ratio of two colors (WCAG 2.2): 1 to 21. */
+export function contrast(a: string, b: string): number {
+  const [light = 0, dark = 0] = [luminance(a), luminance(b)].sort((first, second) => second - first);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+/** Returns the rules that put colors into the stylesheet; empty without colors. They consist of `#rrggbb` values only. */
+export function colorRules({ dark, ...light }: PageColors): string {
+  const lightRules = declarations("light", light);
+  const darkRules = declarations("dark", { ...dark, ...darkAccent(light, dark) });
+  return [
+    ...(lightRules === "" ? [] : [`:root { ${lightRules} }\n`]),
+    ...(darkRules === "" ? [] : [`@media (prefers-color-scheme: dark) { :root { ${darkRules} } }\n`]),
+  ].join("");
+}
+
+/** Returns the colors on which or in which text is hard to read. */
+export function weakColors({ dark = {}, ...light }: PageColors): WeakColor[] {
+  return [...weakOf("light", light, ""), ...weakOf("dark", dark, "dark.")];
+}
+
+/** The accent of the dark scheme, if only that of the light one is given: lightened until it is legible on the dark card. */
+function darkAccent({ accent }: SchemeColors, dark: SchemeColors = {}): SchemeColors {
+  if (accent === undefined || dark.accent !== undefined) return {};
+  let share = 0;
+  while (share < 1 && weakOf("dark", { accent: mix(accent, "#ffffff", share) }, "").length > 0) share += LIGHTER_STEP;
+  return { accent: mix(accent, "#ffffff", Math.min(1, share)) };
+}
+
+function declarations(scheme: Scheme, { accent, background }: SchemeColors): string {
+  const { card, text } = SCHEMES[scheme];
+  const values = {
+    ...(background !== undefined && { page: background }),
+    ...(accent !== undefined && {
+      accent,
+      "accent-strong": mix(accent, text, STRONGER),
+      "on-accent": contrast(accent, "#ffffff") >= contrast(accent, "#000000") ? "#ffffff" : "#000000",
+      tint: mix(card, accent, TINT),
+    }),
+  };
+  return Object.entries(values)
+    .map(([name, color]) => `--${name}: ${color.toLowerCase()};`)
+    .join(" ");
+}
+
+function weakOf(scheme: Scheme, { accent, background }: SchemeColors, prefix: string): WeakColor[] {
+  const { card, text } = SCHEMES[scheme];
+  const pairs: (readonly [name: string, color: string, other: string])[] = [
+    // The tint has less contrast than the card, and text of the accent color is on both.
+    ...(accent === undefined ? [] : ([["accent", accent, mix(card, accent, TINT)]] as const)),
+    ...(background === undefined ? [] : ([["background", background, text]] as const)),
+  ];
+  return pairs
+    .map(([name, color, other]) => ({ name: `${prefix}${name}`, color, other, ratio: contrast(color, other) }))
+    .filter(({ ratio }) => ratio < LEAST_CONTRAST);
+}
+
+/** @param share of the second color, 0 to 1 */
+function mix(first: string, second: string, share: number): string {
+  const other = rgb(second);
+  const mixed = rgb(first).map((value, index) => Math.round(value + ((other[index] ?? 0) - value) * share));
+  return `#${mixed.map((value) => value.toString(16).padStart(2, "0")).join("")}`;
+}
+
+function rgb(color: string): Rgb {
+  const value = Number.parseInt(color.slice(1), 16);
+  return [value >> 16, (value >> 8) & 255, value & 255];
+}
+
+function luminance(color: string): number {
+  const [red = 0, green = 0, blue = 0] = rgb(color).map((value) => {
+    const part = value / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}

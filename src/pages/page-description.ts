@@ -1,0 +1,66 @@
+import type { ErrorCode } from "../errors.js";
+import type { UserPayload } from "../record/identity.js";
+import type { EndReason } from "../record/session-policy.js";
+import type { Language } from "./languages.js";
+
+/** A link of a page. `href` is a path, an http(s) URL, or empty for the current address. */
+export interface PageLink {
+  readonly label: string;
+  readonly href: string;
+}
+
+/** A session in the list of a user's sessions. */
+export interface DescribedSession {
+  /** The value of the form field `end` that ends it. */
+  readonly id: string;
+  readonly device: string;
+  /** When the user signed in, in words. */
+  readonly signedIn: string;
+  /** When the session was last used, in words. */
+  readonly lastSeen: string;
+  /** Whether it is the session of this browser. */
+  readonly current: boolean;
+}
+
+/**
+ * What a page says, for an application that writes its own HTML (`pages.render`). Everything is plain text: escape each value before you
+ * write it into HTML. Names, labels and messages can come from the provider, from users and from the application.
+ */
+export interface PageDescription {
+  /** `signed-out`, `signed-in` and `ended`: the landing page. `popup`: the end of a sign-in in a popup window. */
+  readonly kind: "signed-out" | "signed-in" | "ended" | "popup" | "sessions" | "error";
+  /** The HTTP status of the response. */
+  readonly status: number;
+  readonly language: Language;
+  readonly direction: "ltr" | "rtl";
+  /** The application's name: the option `pages.name`. */
+  readonly name: string | undefined;
+  /** The title of the document. */
+  readonly title: string;
+  readonly heading: string;
+  /** The paragraphs of the page, in order. */
+  readonly texts: readonly string[];
+  /** Why the last sign-in was not completed. Show it above the heading, with `role="alert"`. */
+  readonly alert: string | undefined;
+  /** The code of an error page. */
+  readonly code: ErrorCode | undefined;
+  /** Why the session ended. */
+  readonly reason: EndReason | undefined;
+  /** The user, with a picture that the page's policy allows. An ended session shows its last user. */
+  readonly user: UserPayload | undefined;
+  /** The main link of the page. */
+  readonly action: PageLink | undefined;
+  /** Paths of the endpoints, with the labels in the page's language; `home` is the option `pages.homeHref`. */
+  readonly links: {
+    readonly home: PageLink | undefined;
+    readonly landing: PageLink;
+    readonly login: PageLink;
+    readonly logout: PageLink;
+    readonly sessions: PageLink | undefined;
+  };
+  /** The user's sessions. A form posts `end` to `links.sessions`: an id, `others` or `all`. */
+  readonly sessions: readonly DescribedSession[] | undefined;
+  /** The paths of the stylesheet of idpauth, and of the script that the page needs: a popup closes with it. */
+  readonly stylesheet: string;
+  readonly script: string | undefined;
+}
