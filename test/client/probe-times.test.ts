@@ -202,6 +202,8 @@ describe("close", () => {
     expect(tab.state).toBe(state);
     // The first, and the one that was on its way.
     expect(tab.probes).toBe(2);
+    browser.server.signIn(ADA, { idle: 600 });
+    expect(await browser.settled(tab.client.refresh())).toMatchObject({ status: "signed-in" });
     expect(tab.timers.size).toBe(0);
     expect(browser.channels.size).toBe(0);
     expect(tab.streams.map(({ isOpen }) => isOpen)).toEqual([false]);

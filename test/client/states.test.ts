@@ -88,7 +88,7 @@ describe("the state", () => {
     expect(await browser.settled(tab.client.refresh())).toMatchObject({ status: "signed-out" });
   });
 
-  it("a probe asks the origin of the page, whatever its base element says", async () => {
+  it("a probe asks the origin of the page, not that of its base element, and no cache", async () => {
     const browser = new Browser();
     const tab = browser.tab("tab", { mountPath: "/team/auth/" });
     const fetch = vi.spyOn(tab.env, "fetch");
@@ -96,6 +96,7 @@ describe("the state", () => {
     tab.show();
     await browser.settled(tab.client.keepAlive());
     expect(fetch.mock.calls[0]?.[0]).toBe(`${ORIGIN}/team/auth/session?details=true`);
+    expect(fetch.mock.calls[0]?.[1]).toMatchObject({ cache: "no-store" });
   });
 });
 
