@@ -134,6 +134,7 @@ export function withDefaults(env: Environment, address: string, secretKey: strin
     SECRET_KEY: env["SECRET_KEY"] ?? secretKey,
     BASE_URL: env["BASE_URL"] ?? address,
     IDP_DEBUG: env["IDP_DEBUG"] ?? "true",
+    IDP_EVENTS: env["IDP_EVENTS"] ?? "true",
     ...(wantsEmbeddedProvider(env) && { SCOPE: env["SCOPE"] ?? EMBEDDED_SCOPE, ...logoutDefaults(env) }),
     ...(cookieName !== undefined && !isHttps && { IDP_COOKIE_NAME: env["IDP_COOKIE_NAME"] ?? cookieName }),
   };

@@ -135,6 +135,12 @@ export const ERRORS = errorRows({
     remedy:
       "Send the request from a page of the application's own origin. If a proxy changes the Host header, set BASE_URL. For routes behind `auth.csrf`, a program may send the header `X-Idpauth: 1` instead.",
   },
+  too_many_streams: {
+    status: 429,
+    title: "This session has too many open event streams",
+    cause: "The session has 8 event streams of `events` open in this process.",
+    remedy: "Close one, for example by closing a tab. The client of idpauth asks for the session state instead, so nothing is lost.",
+  },
   session_ended: {
     status: 401,
     title: "The session has ended",

@@ -40,7 +40,7 @@ export { SESSION_FOR_TESTS, type SessionForTests } from "./sessions/session-for-
 export type { FrameworkSession } from "./sessions/framework-session.js";
 export type { ListedSession, Subject } from "./sessions/subject-sessions.js";
 export type { Explanation } from "./access/session-access.js";
-export type { IdpRequest, Reply } from "./http/request-and-replies.js";
+export type { AnyReply, IdpRequest, Reply } from "./http/request-and-replies.js";
 export { PerRequest } from "./http/request-memory.js";
 export { onFirstClose, type Closable } from "./http/first-close.js";
 export type { EventName, Events, Listener, ProviderEndpoint } from "./events/events.js";

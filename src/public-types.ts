@@ -9,7 +9,7 @@ import type { GuardRule } from "./endpoints/guard-rule.js";
 import type { LoginUrlOptions } from "./endpoints/login-url.js";
 import type { Finding } from "./errors.js";
 import type { EventName, Listener } from "./events/events.js";
-import type { IdpRequest, Reply } from "./http/request-and-replies.js";
+import type { AnyReply, IdpRequest, Reply } from "./http/request-and-replies.js";
 import type { PagesOptions } from "./pages/page-options.js";
 import type { Log } from "./ports/log.js";
 import type { SessionStore } from "./ports/session-store.js";
@@ -241,7 +241,7 @@ export interface IdpAuth<
   /** As of `AdapterAuth`. The first successful call also creates the component. */
   start(facts?: FrameworkFacts): readonly Finding[];
   /** Responds to a request for one of the endpoints. @returns undefined if the path is not an endpoint's */
-  handle(raw: FrameworkRequest): Promise<Reply> | undefined;
+  handle(raw: FrameworkRequest): Promise<AnyReply> | undefined;
   /**
    * Runs the gate of a protected handler.
    *

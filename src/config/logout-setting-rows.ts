@@ -50,6 +50,14 @@ export const LOGOUT_SETTINGS = {
       "Whether idpauth serves the page `sessions`, on which users see and end their sessions. " +
       'It does not work with `session: "host"` (E020).',
   },
+  events: {
+    env: "IDP_EVENTS",
+    kind: kind.boolean,
+    default: false,
+    meaning:
+      "Whether idpauth serves the event stream `events`, which tells a page at once that its session has ended. " +
+      "Each visible page keeps one request open. With HTTP/1.1 a browser opens at most six connections to an origin.",
+  },
   allowUntypedLogoutTokens: {
     env: "IDP_ALLOW_UNTYPED_LOGOUT_TOKENS",
     kind: kind.boolean,

@@ -1,9 +1,10 @@
-import { pathOf, stylesheet, type IdpRequest, type Reply } from "../http/request-and-replies.js";
+import { pathOf, stylesheet, type AnyReply, type IdpRequest } from "../http/request-and-replies.js";
 import { createBackchannelLogout } from "./backchannel-logout.js";
 import { createCallback } from "./callback.js";
 import type { EndpointContext } from "./context.js";
 import type { SessionRequest } from "./session-request.js";
 import { debug } from "./debug.js";
+import { createEvents } from "./events.js";
 import { failureReply, outageReply } from "./failure-reply.js";
 import { frontchannelLogout } from "./frontchannel-logout.js";
 import { landing } from "./landing-page.js";
@@ -15,7 +16,7 @@ import { session } from "./session.js";
 import { sessions } from "./sessions.js";
 
 interface Route {
-  readonly endpoint: (visit: SessionRequest, context: EndpointContext) => Promise<Reply>;
+  readonly endpoint: (visit: SessionRequest, context: EndpointContext) => Promise<AnyReply>;
   readonly methods: readonly string[];
 }
 
@@ -25,7 +26,7 @@ const GET = ["GET"];
 
 export interface Router<FrameworkRequest> {
   /** Responds to a request for one of the endpoints, with a failure too. @returns undefined if the path is not an endpoint's */
-  handle(request: IdpRequest, raw: FrameworkRequest): Promise<Reply> | undefined;
+  handle(request: IdpRequest, raw: FrameworkRequest): Promise<AnyReply> | undefined;
   /** Whether the path is an endpoint's. */
   isEndpoint(request: IdpRequest): boolean;
 }
@@ -40,7 +41,7 @@ export function createRouter<FrameworkRequest>(
   const mountWithoutSlash = mountPath.slice(0, -1);
   const routes = endpoints(context);
 
-  async function respond(path: string, request: IdpRequest, raw: FrameworkRequest): Promise<Reply> {
+  async function respond(path: string, request: IdpRequest, raw: FrameworkRequest): Promise<AnyReply> {
     const route = routes.get(path);
     if (route === undefined) return failureReply({ code: "not_found" }, request, pages, "json");
     const { method } = request;
@@ -83,6 +84,7 @@ function endpoints({ settings, clock, pages }: EndpointContext): Map<string, Rou
   add("session", session, READ);
   add("logout", createLogout(), GET);
   if (settings.debug) add("debug", debug, READ);
+  if (settings.events) add("events", createEvents(), READ);
   if (settings.sessionsPage) add("sessions", sessions, ["GET", "POST"]);
   // Without a trailing slash, because the provider compares registered addresses character by character.
   routes.set("login-callback", { endpoint: createCallback(), methods: GET });

@@ -23,16 +23,22 @@ export interface IdpRequest {
   body?(): unknown;
 }
 
-/** A response of the endpoints. The adapter sends it. */
-export interface Reply {
+/** A response with text. The adapter sends it. */
+export interface Reply<Body extends string | ReadableStream<Uint8Array> = string> {
   readonly status: number;
   /** Names have each word capitalized: `Content-Type`, `Retry-After`. A name occurs once; `Set-Cookie` is not among them. */
   readonly headers: Readonly<Record<string, string>>;
   /** Values of `Set-Cookie`, each one a header line of its own. */
   readonly setCookies?: readonly string[];
   /** Undefined: no body. */
-  readonly body?: string;
+  readonly body?: Body;
 }
+
+/**
+ * A response of the endpoints. The adapter sends a stream as it comes, and the head at once, without a buffer. If the browser leaves, the
+ * adapter cancels the stream. If the stream fails, the adapter closes the connection. A response to HEAD never has a stream.
+ */
+export type AnyReply = Reply<string | ReadableStream<Uint8Array>>;
 
 /** On every response (decisions, "HTTP in general"). */
 const COMMON_HEADERS = {
@@ -141,6 +147,19 @@ export function stylesheet(css: string): Reply {
 
 export function script(text: string): Reply {
   return { status: 200, headers: { ...COMMON_HEADERS, "Content-Type": "text/javascript; charset=utf-8" }, body: text };
+}
+
+/** Returns an event stream, which no cache or proxy stores, changes or buffers. @param body undefined for HEAD */
+export function eventStream(body: ReadableStream<Uint8Array> | undefined): AnyReply {
+  const headers = {
+    ...COMMON_HEADERS,
+    "Cache-Control": "no-store, no-transform",
+    "Content-Type": "text/event-stream",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    // The buffer of nginx.
+    "X-Accel-Buffering": "no",
+  };
+  return { status: 200, headers, ...(body && { body }) };
 }
 
 /** Returns the path of a request target, without its query. The target may have absolute form (RFC 9112 section 3.2.2). */

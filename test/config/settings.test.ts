@@ -76,6 +76,7 @@ describe("the table of settings", () => {
       IDP_BACKCHANNEL_LOGOUT: "backchannelLogout",
       IDP_FRONTCHANNEL_LOGOUT: "frontchannelLogout",
       IDP_SESSIONS_PAGE: "sessionsPage",
+      IDP_EVENTS: "events",
       IDP_ALLOW_UNTYPED_LOGOUT_TOKENS: "allowUntypedLogoutTokens",
     });
   });
@@ -151,6 +152,7 @@ describe("defaults", () => {
       backchannelLogout: false,
       frontchannelLogout: false,
       sessionsPage: false,
+      events: false,
       allowUntypedLogoutTokens: false,
     });
   });

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { startApplication, OWN_ORIGIN, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
+import { textReply } from "../support/text-reply.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
 
 const LOGIN = "/idpauth/login/";
@@ -354,7 +355,12 @@ describe("the server's own origin", () => {
       const first = await application.auth.handle({ ...user.request(`${LOGIN}?${raw}`), host });
       const { pathname, search } = new URL(first?.headers["Location"] ?? "");
       const again = await application.auth.handle({ ...user.request(pathname + search, { headers: { accept } }), host });
-      return { status: again?.status, headers: again?.headers, body: again?.body ?? "", location: again?.headers["Location"] };
+      return {
+        status: again?.status,
+        headers: again?.headers,
+        body: (again && textReply(again).body) ?? "",
+        location: again?.headers["Location"],
+      };
     }
 
     it("is 500 login_loop, which names the Host, BASE_URL and the usual causes, as problem+json or as a page", async () => {
@@ -457,7 +463,8 @@ describe("the server's own origin", () => {
     "a Host header of %j is 400 host_invalid without BASE_URL",
     async (host) => {
       const user = await start();
-      const answer = await application.auth.handle({ ...user.request(LOGIN), host });
+      const handled = await application.auth.handle({ ...user.request(LOGIN), host });
+      const answer = handled && textReply(handled);
       expect(answer?.status).toBe(400);
       expect(JSON.parse(answer?.body ?? "")).toMatchObject({ code: "host_invalid" });
       expect(store.operations).toEqual([]);

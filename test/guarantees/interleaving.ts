@@ -1,6 +1,7 @@
 import { isOutage } from "../../src/errors.js";
 import type { JsonObject } from "../../src/record/json.js";
 import type { IdpRequest, Reply } from "../../src/http/request-and-replies.js";
+import { textReply } from "../support/text-reply.js";
 import { epochSeconds } from "../../src/clock.js";
 import type { FrameworkAdapter, IdpAuth } from "../../src/public-types.js";
 import { createIdpAuthOver } from "../../src/create-idp-auth.js";
@@ -393,7 +394,7 @@ class Interleaving {
     const reply = actor.process.auth.handle(this.#request(actor, target));
     if (reply === undefined) throw new Error(`${target} is not answered`);
     const before = this.#before(actor);
-    const answered = await reply;
+    const answered = textReply(await reply);
     this.#checkCookies(actor, target, before, answered);
     for (const line of answered.setCookies ?? []) {
       const value = new RegExp(`^${COOKIE}=([^;]*)`).exec(line)?.[1];
@@ -540,7 +541,7 @@ class Interleaving {
       );
       logout.isPosted = true;
       const headers: Record<string, string> = { "content-type": "application/x-www-form-urlencoded" };
-      const reply = await actor.process.auth.handle({
+      const handled = await actor.process.auth.handle({
         method: "POST",
         target: "/idpauth/backchannel-logout",
         scheme: "http",
@@ -548,6 +549,7 @@ class Interleaving {
         header: (name) => headers[name],
         body: () => `logout_token=${logout.text}`,
       });
+      const reply = handled && textReply(handled);
       ({ status = 0 } = reply ?? {});
       this.#count(`back-channel ${String(status)}`);
       if (status === 200) {

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { EventName } from "../../src/events/events.js";
-import type { IdpAuth, IdpAuthOptions, IdpRequest, Reply } from "../../src/index.js";
+import type { AnyReply, IdpAuth, IdpAuthOptions, IdpRequest } from "../../src/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { startApplication, TestUser, type Application, type ApplicationOptions } from "../support/application.js";
 import { openedRecord, storedUnder } from "../support/opened-record.js";
@@ -95,6 +95,6 @@ export async function startWatchedRun({ clock = new TestClock(), ...options }: A
   };
 }
 
-function isDocumented({ status, headers }: Reply): boolean {
+function isDocumented({ status, headers }: AnyReply): boolean {
   return status < 500 || (status === 503 && Number(headers["Retry-After"]) >= 1);
 }

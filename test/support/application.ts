@@ -14,6 +14,7 @@ import {
   type TestProviderOptions,
 } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
+import { textReply } from "./text-reply.js";
 
 /** The simplest host there is: its requests are the component's own plain values. */
 const PLAIN_HOST: FrameworkAdapter<IdpRequest> = { name: "plain", request: (raw) => raw };
@@ -135,7 +136,7 @@ export class TestUser {
   async get(target: string, options?: CallOptions): Promise<Answer> {
     const handled = this.#auth.handle(this.request(target, options));
     if (handled === undefined) throw new Error(`${target} is not answered by the component`);
-    const reply = await handled;
+    const reply = textReply(await handled);
     recordForScan(reply);
     for (const cookie of reply.setCookies ?? []) this.#keep(cookie);
     return { ...reply, location: reply.headers["Location"] ?? "", json: () => JSON.parse(reply.body ?? "") as unknown };

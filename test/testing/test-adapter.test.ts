@@ -18,6 +18,7 @@ import { TestClock } from "../../src/testing/test-clock.js";
 import { startExpress } from "../adapters/applications/express.js";
 import { brokenApplications, type BrokenApplication } from "./broken-adapters.js";
 import { brokenCsrf } from "./broken-csrf.js";
+import { brokenEvents } from "./broken-events.js";
 import { brokenSigningOut } from "./broken-signing-out.js";
 
 function nameOf({ area, title }: { area: string; title: string }): string {
@@ -33,7 +34,7 @@ function requirementOf({ breaks: [area, beginning] }: BrokenApplication) {
 }
 
 describe("the suite finds an application that", () => {
-  it.concurrent.each([...brokenApplications, ...brokenCsrf, ...brokenSigningOut])("$name", async (broken) => {
+  it.concurrent.each([...brokenApplications, ...brokenCsrf, ...brokenEvents, ...brokenSigningOut])("$name", async (broken) => {
     const start = (setup: AdapterSetup) => startExpress(5, broken.setup?.(setup) ?? setup, broken);
     const result = await checkAdapterRequirement({ name: broken.name, start }, "bundled", requirementOf(broken));
     expect(result.error).toBeInstanceOf(AdapterRequirementError);

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import type { Http2ServerRequest } from "node:http2";
 import type { FastifyReply } from "fastify";
-import { GUARDED_CACHE_CONTROL, varyByCookie, type Reply } from "../../index.js";
-import { keepHeadPrivate, NodeRequest } from "../node/node.js";
+import { GUARDED_CACHE_CONTROL, varyByCookie, type AnyReply } from "../../index.js";
+import { cancelStream, keepHeadPrivate, NodeRequest, readableOf } from "../node/node.js";
 
 /** Any request of Fastify, whatever its server, schema, type provider and logger. */
 export interface AnyFastifyRequest {
@@ -55,8 +55,12 @@ export class FastifyMessage extends NodeRequest {
  * Sends a reply as a handler does, so that the application's `onSend` hooks see it. Values that were set in Vary and Set-Cookie before
  * stay. Does nothing if other code has responded.
  */
-export function sendReply(any: AnyFastifyReply, { status, headers, setCookies, body }: Reply): void {
-  if (any.sent) return;
+export function sendReply(any: AnyFastifyReply, own: AnyReply): void {
+  if (any.sent) {
+    cancelStream(own);
+    return;
+  }
+  const { status, headers, setCookies, body } = own;
   const reply = any as FastifyReply;
   const varyBefore = reply.getHeader("vary");
   reply.code(status);
@@ -67,7 +71,7 @@ export function sendReply(any: AnyFastifyReply, { status, headers, setCookies, b
     const before = [reply.getHeader("set-cookie") ?? []].flat();
     reply.removeHeader("set-cookie").header("set-cookie", [...before, ...setCookies]);
   }
-  reply.send(body);
+  reply.send(typeof body === "object" ? readableOf(body) : body);
 }
 
 /** Keeps the guarded response out of every cache. Hooks see the headers on `reply`; the head is corrected when it is written. */

@@ -1,4 +1,4 @@
-import { respondToBlocked, type Blocked, type GuardResponsesOf, type IdpRequest, type Reply } from "../../index.js";
+import { respondToBlocked, type Blocked, type GuardResponsesOf, type AnyReply, type IdpRequest, type Reply } from "../../index.js";
 import { unreadBody } from "./body.js";
 
 /** A `Request` of the Fetch standard. Nothing is read before it is needed. */
@@ -48,14 +48,14 @@ export class WebRequest implements IdpRequest {
  *
  * @param method of the request; the response to HEAD has no body, but the Content-Length of one
  */
-export function toResponse(reply: Reply, method?: string): Response {
+export function toResponse(reply: AnyReply, method?: string): Response {
   const { status, headers: plain, setCookies, body } = reply;
   const isHead = method === "HEAD";
   // Servers write plain headers faster than a Headers object.
   if (setCookies === undefined && !isHead) return new Response(body ?? null, { status, headers: plain });
   const headers = new Headers(plain);
   for (const cookie of setCookies ?? []) headers.append("Set-Cookie", cookie);
-  if (isHead) headers.set("Content-Length", String(new TextEncoder().encode(body).length));
+  if (isHead && typeof body !== "object") headers.set("Content-Length", String(new TextEncoder().encode(body).length));
   return new Response(isHead ? null : (body ?? null), { status, headers });
 }
 

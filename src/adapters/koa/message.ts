@@ -1,6 +1,6 @@
 import type { ExtendableContext } from "koa";
-import type { Reply } from "../../index.js";
-import { NodeRequest, writeReply } from "../node/node.js";
+import type { AnyReply } from "../../index.js";
+import { cancelStream, NodeRequest, sendStream, writeReply } from "../node/node.js";
 
 /** A request of Koa: that of node:http, with Koa's original URL and its setting `app.proxy`. */
 export class KoaRequest extends NodeRequest {
@@ -42,8 +42,11 @@ export class KoaRequest extends NodeRequest {
  * Sets a reply on the context, which Koa writes at the end, so that outer middleware can still change it. Values that were set in
  * Vary and Set-Cookie before stay. Does nothing if the head was sent already: other code has responded.
  */
-export function setReply(ctx: ExtendableContext, reply: Reply): void {
-  if (ctx.headerSent) return;
+export function setReply(ctx: ExtendableContext, reply: AnyReply): void {
+  if (ctx.headerSent) {
+    cancelStream(reply);
+    return;
+  }
   if (ctx.respond === false) {
     // Outer middleware took the response from Koa, which will not write it.
     writeReply(ctx.res, reply);
@@ -65,5 +68,11 @@ export function setReply(ctx: ExtendableContext, reply: Reply): void {
   }
   if (reply.setCookies !== undefined) response.append("Set-Cookie", [...reply.setCookies]);
   // After the type, which Koa would guess otherwise.
-  if (reply.body !== undefined) response.body = reply.body;
+  if (typeof reply.body !== "object") {
+    if (reply.body !== undefined) response.body = reply.body;
+    return;
+  }
+  // Koa itself would report every browser that leaves a stream as an error.
+  ctx.respond = false;
+  sendStream(res, reply.body);
 }

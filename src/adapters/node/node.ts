@@ -17,7 +17,7 @@ import { writeReply } from "./reply.js";
 export { onClose, rememberResponse } from "./close.js";
 export { NodeRequest, soleHost, type AnyRequest, type AnyResponse } from "./message.js";
 export { keepHeadPrivate, keepPrivate } from "./private-response.js";
-export { headerText, writeReply } from "./reply.js";
+export { cancelStream, headerText, readableOf, sendStream, writeReply } from "./reply.js";
 
 /** Your own responses to blocked requests. Each ends the response; the protected handler does not run by itself. */
 export type GuardResponses<Request = IncomingMessage, Response = ServerResponse> = GuardResponsesOf<[request: Request, response: Response]>;

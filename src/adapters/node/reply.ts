@@ -1,14 +1,18 @@
 import { ServerResponse } from "node:http";
-import { varyByCookie, type Reply } from "../../index.js";
+import { pipeline, Readable } from "node:stream";
+import { varyByCookie, type AnyReply, type Reply } from "../../index.js";
 import type { AnyResponse } from "./message.js";
 
 /**
  * Writes a reply. Values that were set in Vary and Set-Cookie before stay. Does nothing if the head was sent already: other code has
  * responded.
  */
-export function writeReply(response: AnyResponse, reply: Reply): void {
-  if (response.headersSent) return;
-  if (reply.body !== undefined && isUntouched(response)) {
+export function writeReply(response: AnyResponse, reply: AnyReply): void {
+  if (response.headersSent) {
+    cancelStream(reply);
+    return;
+  }
+  if (typeof reply.body === "string" && isUntouched(response)) {
     writeAtOnce(response, reply, reply.body);
     return;
   }
@@ -20,8 +24,28 @@ export function writeReply(response: AnyResponse, reply: Reply): void {
   for (const name in headers) either.setHeader(name, headers[name] ?? "");
   if (varyBefore !== undefined) either.setHeader("Vary", varyByCookie(headerText(varyBefore)));
   for (const cookie of setCookies ?? []) either.appendHeader("Set-Cookie", cookie);
+  if (typeof body === "object") {
+    sendStream(either, body);
+    return;
+  }
   if (body !== undefined) either.setHeader("Content-Length", Buffer.byteLength(body));
   either.end(bodyFor(either, body));
+}
+
+/** Sends the head at once, and a stream as the body. When the browser leaves, it cancels the stream; when that fails, it breaks the connection. */
+export function sendStream(response: ServerResponse, stream: ReadableStream<Uint8Array>): void {
+  response.flushHeaders();
+  pipeline(readableOf(stream), response, () => undefined);
+}
+
+/** A stream of the Web as one of Node. Destroying it cancels the stream. */
+export function readableOf(stream: ReadableStream<Uint8Array>): Readable {
+  return Readable.fromWeb(stream as Parameters<typeof Readable.fromWeb>[0]);
+}
+
+/** Cancels the stream of a reply that is not sent, because other code has responded. */
+export function cancelStream({ body }: AnyReply): void {
+  if (typeof body === "object") body.cancel().catch(() => undefined);
 }
 
 /** A header value of node:http as one text. */
@@ -35,7 +59,7 @@ function isUntouched(response: AnyResponse): response is ServerResponse {
 }
 
 /** Costs half of setting the headers one by one. Most session probes take this way. */
-function writeAtOnce(response: ServerResponse, { status, headers, setCookies }: Reply, body: string): void {
+function writeAtOnce(response: ServerResponse, { status, headers, setCookies }: AnyReply, body: string): void {
   const lines = ["Content-Length", String(Buffer.byteLength(body)), ...linesOf(headers)];
   if (setCookies !== undefined) for (const cookie of setCookies) lines.push("Set-Cookie", cookie);
   response.writeHead(status, lines).end(bodyFor(response, body));

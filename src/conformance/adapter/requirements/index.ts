@@ -11,6 +11,7 @@ import { cookieRequirements } from "./cookie.js";
 import { csrfRequirements } from "./csrf.js";
 import { debugRequirements } from "./debug.js";
 import { errorRequirements } from "./errors.js";
+import { eventsRequirements } from "./events.js";
 import { guardResponseRequirements } from "./guard-responses.js";
 import { guardRuleRequirements } from "./guard-rules.js";
 import { guardRequirements } from "./guard.js";
@@ -51,6 +52,7 @@ export const adapterRequirements: readonly AdapterRequirement[] = [
   ...refreshRequirements,
   ...logoutRequirements,
   ...signingOutRequirements,
+  ...eventsRequirements,
   ...indexPageRequirements,
   ...debugRequirements,
   ...httpRequirements,

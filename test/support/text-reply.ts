@@ -1,0 +1,7 @@
+import type { AnyReply, Reply } from "../../src/index.js";
+
+/** The reply of an endpoint that sends no stream. */
+export function textReply({ body, ...reply }: AnyReply): Reply {
+  if (typeof body === "object") throw new TypeError("This endpoint sends a stream.");
+  return { ...reply, ...(body !== undefined && { body }) };
+}
