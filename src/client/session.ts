@@ -9,6 +9,9 @@ import { openChannel, type Hint } from "./tabs.js";
 /** The longest timer of a browser: 2^31 - 1 milliseconds, about 25 days. */
 const LONGEST = 2 ** 31 - 1;
 
+/** Milliseconds between two probes of a page that signs out, for two seconds. The response of the logout can take longer than the logout. */
+const WATCH = 100;
+
 /** The state of this tab: when it asks the server, and what it tells the other tabs. */
 export interface Session<ClientData extends object> {
   /** The URL of idpauth's endpoints, with a slash at the end. */
@@ -26,7 +29,7 @@ export interface Session<ClientData extends object> {
   generation(): number;
   /** Takes over what the server said in a response other than a probe. */
   ended(reason: EndReason | null): void;
-  /** Tells the other tabs of the sign-out as soon as the browser leaves this page. */
+  /** Tells the other tabs of the sign-out as soon as the server has signed the user out, or the browser leaves this page. */
   leave(): void;
   /** Calls back after the popup window of this attempt has signed in. */
   onAttempt(attempt: string, done: () => void): void;
@@ -55,6 +58,8 @@ export function startSession<ClientData extends object>(options: ClientOptions<C
   /** When the next probe is due, in milliseconds. 0: at once. */
   let due = 0;
   let isLeaving = false;
+  /** How many more probes watch for the end of a session that this page ends. */
+  let watches = 0;
   let channel: Channel | undefined;
   let stream: Stream | undefined;
 
@@ -129,7 +134,7 @@ export function startSession<ClientData extends object>(options: ClientOptions<C
   /** Schedules the next probe after the server has said something: one second after the session's end at the latest. */
   const postpone = () => {
     const now = env.Date.now();
-    const next = now + probeInterval * 1000;
+    const next = now + (state.account !== null && watches-- > 0 ? WATCH : probeInterval * 1000);
     const end = (state.deadlines?.end ?? next) + 1000;
     schedule(end > now ? Math.min(end, next) : next);
   };
@@ -218,6 +223,9 @@ export function startSession<ClientData extends object>(options: ClientOptions<C
     leave() {
       supersede();
       isLeaving = true;
+      // A probe counts when it is sent and when its response arrives.
+      watches = 40;
+      postpone();
     },
     onAttempt: (attempt, done) => void attempts.set(attempt, done),
     listen,

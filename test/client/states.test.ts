@@ -190,16 +190,16 @@ describe("a late response", () => {
   it("changes nothing while the page signs out", async () => {
     const browser = new Browser();
     browser.server.signIn(ADA);
-    const tab = browser.tab("tab", { probeInterval: 1000 });
-    await browser.pass(1);
-    browser.server.latency.back = 5000;
-    const late = tab.client.refresh();
+    const tab = browser.tab();
     await browser.pass(1);
     const { state } = tab;
+    browser.server.latency.back = 60;
+    browser.server.data = { of: "the late response" };
+    const late = tab.client.refresh();
+    await browser.pass(0.01);
     void tab.client.signOut();
     browser.server.signOut();
-    browser.server.signIn(BOB);
-    await browser.pass(10);
+    await browser.pass(0.06);
     expect(tab.state).toBe(state);
     expect(await late).toBe(state);
   });

@@ -35,12 +35,34 @@ describe("several tabs", () => {
     browser.server.signIn(ADA);
     const tabs = await openTabs(browser, 9);
     void tabs[0]?.client.signOut();
-    await browser.pass(1);
+    await browser.pass(0.05);
     expect(statuses(tabs)).toEqual(tabs.map(() => "signed-in"));
     browser.server.signOut();
     tabs[0]?.fire("pagehide");
-    await browser.pass(0.1);
+    await browser.pass(0.01);
     expect(statuses(tabs.slice(1))).toEqual(tabs.slice(1).map(() => "signed-out"));
+  });
+
+  it("a sign-out by the client shows in all before the browser leaves the page, if the response of the logout takes long", async () => {
+    const browser = new Browser();
+    browser.server.signIn(ADA);
+    const tabs = await openTabs(browser, 9);
+    void tabs[0]?.client.signOut();
+    await browser.pass(0.15);
+    browser.server.signOut();
+    await browser.pass(0.15);
+    expect(statuses(tabs)).toEqual(tabs.map(() => "signed-out"));
+  });
+
+  it("a page whose logout does not end the session watches it for two seconds", async () => {
+    const browser = new Browser();
+    browser.server.signIn(ADA);
+    const [tab] = await openTabs(browser, 0);
+    await browser.pass(1);
+    const before = browser.server.probes().length;
+    void tab?.client.signOut();
+    await browser.pass(50);
+    expect(browser.server.probes().length - before).toBe(20);
   });
 
   it("another page that a user leaves tells nobody", async () => {
