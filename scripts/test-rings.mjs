@@ -62,6 +62,7 @@ export const MATRIX = [
   "test/adapters/nestjs.test.ts",
   "test/adapters/next.test.ts",
   "test/browser/next.browser.test.ts",
+  "test/browsers",
   "test/recipes",
   // The packed package, as an application outside this repository uses it.
   "test/examples",
