@@ -10,6 +10,10 @@ export default defineConfig(
     ".stryker-tmp/",
     "reports/",
     "examples/next/",
+    // test/compositions/tsconfig.json checks them.
+    "examples/svelte/",
+    "examples/vue/",
+    "test/compositions/application/",
     "test/recipes/*/application/",
     "test/recipes/*/build/",
   ]),

@@ -86,7 +86,8 @@ export const MATRIX = [
   // Every state of every page, in a browser.
   "test/pages/pages.browser.test.ts",
   "test/pages/provider-pages.browser.test.ts",
-  // The components of idpauth/react, in a browser.
+  // The components of idpauth/react, and the compositions for Vue and Svelte, in a browser.
+  "test/compositions",
   "test/react/hydration.browser.test.ts",
   "test/react/session-warning.browser.test.ts",
   "test/react/warning-looks.browser.test.ts",
