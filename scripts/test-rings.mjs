@@ -62,6 +62,7 @@ export const MATRIX = [
   "test/adapters/nestjs.test.ts",
   "test/adapters/next.test.ts",
   "test/browser/next.browser.test.ts",
+  "test/browser/next-example.browser.test.ts",
   "test/browsers",
   "test/recipes",
   // The packed package, as an application outside this repository uses it.
@@ -141,6 +142,7 @@ export const READS_BUILD = [
   "test/docs/readme.test.ts",
   "test/docs/samples.test.ts",
   "test/docs/scaling.test.ts",
+  "test/browser/next-example.browser.test.ts",
   "test/examples",
   "test/processes",
   "test/recipes",

@@ -55,7 +55,7 @@ describe.skipIf(executablePath === undefined || !isInstalled)("the compositions 
 
   it("are in the guide as they are in examples/", () => {
     const guide = readFileSync(path.join(ROOT, "docs/how-to/react-vue-svelte.md"), "utf8");
-    for (const file of ["vue/use-session.ts", "svelte/session-store.ts", "svelte/use-session.ts"]) {
+    for (const file of ["vue/use-session.ts", "svelte/session-store.ts", "svelte/use-session.ts", "next/app/session.js"]) {
       expect(guide).toContain(readFileSync(path.join(ROOT, "examples", file), "utf8"));
     }
   });

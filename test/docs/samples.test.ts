@@ -21,6 +21,7 @@ const PAGES = [
 const EXECUTED: Readonly<Record<string, string>> = {
   "docs/how-to/testing.md": "test/docs/testing.test.ts",
   "docs/how-to/fetch-frameworks.md": "test/recipes/page.test.ts",
+  "docs/how-to/react-vue-svelte.md": "test/compositions/compositions.browser.test.ts",
 };
 
 const EXPRESS = `export { idpAuth } from "idpauth/express";

@@ -22,6 +22,7 @@ const RECIPES: Readonly<Record<string, readonly string[]>> = {
     "idp-auth/idp-outage.filter.ts",
     "idp-auth/idp-required.guard.ts",
   ],
+  next: ["app/session.js"],
 };
 
 /** Milliseconds for a test that starts an example: some build themselves first, which takes what the machine has. */

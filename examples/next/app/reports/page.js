@@ -1,10 +1,11 @@
 import { auth } from "../../lib/auth";
+import { Session, UserName } from "../session";
 
 export default async function Reports() {
-  const user = await auth.requireUser();
+  await auth.requireUser();
   return (
-    <p>
-      Hello, {user.name ?? user.email}. <a href="/api/reports">As JSON</a> · <a href="/idpauth/logout/">Sign out</a>
-    </p>
+    <Session initialState={await auth.clientState()}>
+      Hello, <UserName />. <a href="/api/reports">As JSON</a> · <a href="/idpauth/logout/">Sign out</a>
+    </Session>
   );
 }
