@@ -1,13 +1,14 @@
 // Measures speed and size; `npm run bench` builds first. Nothing here is asserted, because a busy machine would fail a good build.
 // Ratios come from interleaved rounds of one run. Do nothing else on the machine meanwhile.
 //
-//   node bench/run.mjs [--quick] [--only=probe,guard,hosts,sessions,refresh,imports,stores,loop,storm,abandoned,ends,in-process] [--rounds=11] [--milliseconds=1500] [--connections=32]
+//   node bench/run.mjs [--quick] [--only=probe,guard,hosts,sessions,refresh,imports,stores,loop,storm,abandoned,ends,browser,in-process] [--rounds=11] [--milliseconds=1500] [--connections=32]
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { cpus, loadavg } from "node:os";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
+import { browser } from "./cases/browser.mjs";
 import { ends } from "./cases/ends.mjs";
 import { guard } from "./cases/guard.mjs";
 import { hosts } from "./cases/frameworks.mjs";
@@ -23,7 +24,7 @@ import { stores } from "./cases/stores.mjs";
 import { startChild } from "./children.mjs";
 import { markdown } from "./report.mjs";
 
-const CASES = { probe, guard, hosts, sessions, refresh, imports, stores, loop, storm, abandoned, ends, "in-process": inProcess };
+const CASES = { probe, guard, hosts, sessions, refresh, imports, stores, loop, storm, abandoned, ends, browser, "in-process": inProcess };
 
 const { values: flags } = parseArgs({
   options: {
@@ -48,12 +49,18 @@ const settings = {
   loopMilliseconds: flags.quick ? 1_000 : 5_000,
   endedSessions: flags.quick ? 1_000 : 10_000,
   ends: flags.quick ? 20 : 150,
+  signOuts: flags.quick ? 10 : 50,
   heldSessions: flags.quick ? 500 : 5_000,
   abandonedLogins: flags.quick ? 5_000 : 100_000,
   sessionCounts: flags.quick ? [1_000, 10_000] : [1_000, 100_000, 1_000_000],
 };
 
-const SUPPORT = ["test/support/redis-server", "test/support/postgres-server", "src/testing/provider/test-provider"];
+const SUPPORT = [
+  "test/support/redis-server",
+  "test/support/postgres-server",
+  "test/support/chromium",
+  "src/testing/provider/test-provider",
+];
 
 const names = flags.only.split(",");
 for (const name of names) if (!(name in CASES)) throw new Error(`there is no case "${name}"; there are ${Object.keys(CASES).join(", ")}`);
@@ -82,15 +89,16 @@ async function compileTestSupport() {
 }
 
 const machine = { node: process.version, cpu: cpus()[0]?.model, cores: cpus().length, loadBefore: loadavg()[0] };
-const { startTestProvider, startRedis, startPostgres } = await compileTestSupport();
+const { startTestProvider, startRedis, startPostgres, chromiumForTests, launchChromium } = await compileTestSupport();
 const provider = await startTestProvider({ idTokenSeconds: 86_400 });
 const load = await startChild("load.mjs");
+const startBrowser = async () => launchChromium(await chromiumForTests());
 const results = { at: new Date().toISOString(), machine, settings, cases: {} };
 const rows = [];
 try {
   for (const name of names) {
     console.error(`measuring: ${name}`);
-    const { rows: measured, ...raw } = await CASES[name]({ load, provider, settings, startRedis, startPostgres });
+    const { rows: measured, ...raw } = await CASES[name]({ load, provider, settings, startRedis, startPostgres, startBrowser });
     rows.push(...measured);
     results.cases[name] = { rows: measured, ...raw };
   }

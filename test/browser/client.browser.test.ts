@@ -13,7 +13,12 @@ describe.skipIf(executablePath === undefined)("idpauth/client, in a browser", ()
 
   beforeAll(async () => {
     browser = await launchChromium(executablePath!);
-    application = await startClientApplication({ sessionIdleTimeout: 3600, sessionsPage: true, clientData: () => ({ role: "editor" }) });
+    application = await startClientApplication({
+      sessionIdleTimeout: 3600,
+      sessionsPage: true,
+      events: true,
+      clientData: () => ({ role: "editor" }),
+    });
   });
   afterAll(async () => {
     await browser.close();
@@ -154,6 +159,17 @@ describe.skipIf(executablePath === undefined)("idpauth/client, in a browser", ()
     expect(await tab.evaluate("isFromCache")).toBe(true);
     await status(tab, "signed-out");
     await other.close();
+  });
+
+  it("with the event stream an end on the server shows at once", async () => {
+    const tab = await open("/app", { events: true, probeInterval: 86_400 });
+    await status(tab, "signed-out");
+    const opened = context.waitForEvent("response", (response) => response.url() === url("/idpauth/events"));
+    await navigate(tab, "auth.signIn()");
+    expect((await opened).status()).toBe(200);
+    await application.auth.endAllSessions({ iss: application.provider.issuer, sub: "ada" });
+    await status(tab, "signed-out");
+    expect(await state(tab)).toMatchObject({ reason: "ended_everywhere" });
   });
 
   it("an outage of the network is unavailable with the user, and over when the network is back", async () => {

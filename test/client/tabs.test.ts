@@ -159,6 +159,14 @@ describe("several tabs", () => {
     expect(statuses(tabs)).toEqual(tabs.map(() => "signed-in"));
   });
 
+  it("in an outage no tab leaves its retries to another", async () => {
+    const browser = new Browser();
+    browser.server.outage = { status: 503, headers: { "Retry-After": "10" } };
+    const tabs = [1, 2, 3].map((index) => browser.tab(`tab ${String(index)}`));
+    await browser.pass(35);
+    expect(tabs.map(({ probes }) => probes)).toEqual([4, 4, 4]);
+  });
+
   it("without BroadcastChannel, each visible tab learns of a sign-out at its next probe", async () => {
     const browser = Object.assign(new Browser(), { hasChannels: false });
     browser.server.signIn(ADA);
