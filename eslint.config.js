@@ -14,6 +14,7 @@ export default defineConfig(
     "examples/svelte/",
     "examples/vue/",
     "test/compositions/application/",
+    "examples/spa-react/",
     "test/recipes/*/application/",
     "test/recipes/*/build/",
   ]),

@@ -5,6 +5,7 @@ import type { IdpAuthOptions, IdpRequest, SessionStore } from "idpauth";
 import type { AccessConfiguration, DemoConfiguration, Environment } from "./configuration.js";
 import { deviceName } from "./device-name.js";
 import { signInHook, type DemoData } from "./sign-in-hook.js";
+import type { Switches } from "./switches.js";
 
 export interface DemoSetup {
   readonly configuration: AccessConfiguration & Pick<DemoConfiguration, "sessions">;
@@ -12,6 +13,8 @@ export interface DemoSetup {
   readonly env: Environment;
   /** Undefined: the package chooses the store, or the framework keeps the sessions. */
   readonly store: SessionStore | undefined;
+  /** The switches of `store`. Undefined: it has none. */
+  readonly switches?: Switches | undefined;
   /** Fires when the process is about to end: event streams and WebSockets end then. */
   readonly closing?: AbortSignal;
 }

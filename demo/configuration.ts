@@ -15,6 +15,8 @@ export interface DemoConfiguration extends AccessConfiguration {
   readonly idTokenSeconds: number;
   /** How long the fleet leaves an ended process ended. */
   readonly fleetRestartSeconds: number;
+  /** How long an outage of the session store lasts that a button of /app/session starts. */
+  readonly outageSeconds: number;
   readonly host: (typeof HOSTS)[number];
   readonly sessions: DemoSessions;
 }
@@ -73,6 +75,7 @@ export function readConfiguration(env: Environment): DemoConfiguration {
     providerPort: number("DEMO_PROVIDER_PORT", 0, 0, 65_535),
     idTokenSeconds: number("DEMO_ID_TOKEN_SECONDS", 3600, 1, 86_400),
     fleetRestartSeconds: number("DEMO_FLEET_RESTART_SECONDS", 5, 1, 600),
+    outageSeconds: number("DEMO_OUTAGE_SECONDS", 20, 1, 600),
     host,
     sessions: readSessions(env["DEMO_SESSIONS"]?.trim() ?? "", host, problems),
     rule: choice("DEMO_RULE", RULES),
@@ -135,6 +138,8 @@ export function withDefaults(env: Environment, address: string, secretKey: strin
     BASE_URL: env["BASE_URL"] ?? address,
     IDP_DEBUG: env["IDP_DEBUG"] ?? "true",
     IDP_EVENTS: env["IDP_EVENTS"] ?? "true",
+    // Half an hour: long enough to try things out, and /app/ shows how it ticks.
+    IDP_SESSION_IDLE_TIMEOUT: env["IDP_SESSION_IDLE_TIMEOUT"] ?? "1800",
     ...(wantsEmbeddedProvider(env) && { SCOPE: env["SCOPE"] ?? EMBEDDED_SCOPE, ...logoutDefaults(env) }),
     ...(cookieName !== undefined && !isHttps && { IDP_COOKIE_NAME: env["IDP_COOKIE_NAME"] ?? cookieName }),
   };

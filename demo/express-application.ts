@@ -2,8 +2,10 @@ import { pipeline } from "node:stream";
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response } from "express";
 import session from "express-session";
 import { idpAuth, type ExpressIdpAuth } from "idpauth/express";
-import { errorAnswer, notFoundAnswer, type DemoAnswer } from "./answers.js";
+import { errorAnswer, type DemoAnswer } from "./answers.js";
+import { unmatchedAnswers } from "./app-files.js";
 import { authOptions, sessionSecret, type DemoApplication, type DemoSetup } from "./application.js";
+import { textOf } from "./request-text.js";
 import { demoRoutes, demoSocket } from "./routes.js";
 import type { DemoData } from "./sign-in-hook.js";
 import { accept } from "./web-socket.js";
@@ -28,9 +30,10 @@ export function expressDemo(
 
   const auth = idpAuth(authOptions(setup));
   auth.mount(app);
+  app.use(auth.csrf);
   extend(app, auth);
 
-  for (const { method, path, guard, answer } of demoRoutes(setup, auth)) {
+  for (const { method, path, guard, answer } of demoRoutes(setup, auth, textOf)) {
     const before = guard === undefined ? [] : [auth.idpRequiredWith(guard)];
     app[method === "GET" ? "get" : "post"](path, ...before, async (request, response) => {
       send(response, await answer(request));
@@ -50,8 +53,9 @@ export function expressDemo(
     if (!accepted) send(response, plainAnswer());
   });
 
-  app.use((_request, response) => {
-    send(response, notFoundAnswer());
+  const unmatched = unmatchedAnswers(setup.env);
+  app.use(({ method, path: at }, response) => {
+    send(response, unmatched(method, at));
   });
   app.use(onError);
   return { listener: app, idle: () => auth.idle() };

@@ -1,11 +1,14 @@
+import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import cookie from "@fastify/cookie";
 import session from "@fastify/session";
 import websocket from "@fastify/websocket";
 import fastify, { type FastifyReply, type preHandlerAsyncHookHandler } from "fastify";
 import { idpAuth } from "idpauth/fastify";
-import { errorAnswer, notFoundAnswer, type DemoAnswer } from "./answers.js";
+import { errorAnswer, type DemoAnswer } from "./answers.js";
+import { unmatchedAnswers } from "./app-files.js";
 import { authOptions, sessionSecret, type DemoApplication, type DemoSetup } from "./application.js";
+import { textOf } from "./request-text.js";
 import { demoRoutes, demoSocket } from "./routes.js";
 import { SOCKET_OPTIONS } from "./web-socket.js";
 
@@ -24,18 +27,16 @@ export async function fastifyDemo(setup: DemoSetup): Promise<DemoApplication> {
     await app.register(session, { secret, rolling: false, saveUninitialized: false, cookie: options });
   }
 
-  // No route reads a body, so a body of any type is fine, as on the other frameworks.
+  // A body of any type is text, as on the other frameworks.
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", (_request, body, done) => {
-    body.resume();
-    done(null);
-  });
+  app.addContentTypeParser("*", (_request: unknown, body: IncomingMessage) => textOf(body));
 
   await app.register(websocket, { options: SOCKET_OPTIONS });
   const auth = idpAuth(authOptions(setup));
   await app.register(auth.plugin);
+  app.addHook("onRequest", auth.csrf);
 
-  for (const { method, path, guard, answer } of demoRoutes(setup, auth)) {
+  for (const { method, path, guard, answer } of demoRoutes(setup, auth, async ({ body }) => body as string | undefined)) {
     const preHandler = guard === undefined ? [] : [auth.idpRequiredWith(guard)];
     app.route({ method, url: path, preHandler, handler: async (request, reply) => send(reply, await answer(request)) });
   }
@@ -53,7 +54,8 @@ export async function fastifyDemo(setup: DemoSetup): Promise<DemoApplication> {
     wsHandler: opened,
   });
 
-  app.setNotFoundHandler((_request, reply) => send(reply, notFoundAnswer()));
+  const unmatched = unmatchedAnswers(setup.env);
+  app.setNotFoundHandler(({ method, url }, reply) => send(reply, unmatched(method, url.split("?", 1)[0])));
   app.setErrorHandler((error, _request, reply) => send(reply, errorAnswer(error)));
   await app.ready();
   return {

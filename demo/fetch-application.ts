@@ -1,8 +1,10 @@
 import { getRequestListener } from "@hono/node-server";
 import { idpAuth } from "idpauth/fetch";
-import { errorAnswer, notFoundAnswer } from "./answers.js";
+import { errorAnswer } from "./answers.js";
+import { unmatchedAnswers } from "./app-files.js";
 import { responseOf } from "./fetch-response.js";
 import { authOptions, type DemoApplication, type DemoSetup } from "./application.js";
+import { textOf } from "./request-text.js";
 import { demoRoutes } from "./routes.js";
 
 /**
@@ -16,7 +18,7 @@ export function fetchDemo(setup: DemoSetup): DemoApplication {
   auth.start();
 
   const routes = new Map(
-    demoRoutes(setup, auth, false).map(({ method, path, guard, answer }) => {
+    demoRoutes(setup, auth, ({ body }) => textOf(body), false).map(({ method, path, guard, answer }) => {
       const answered = async (raw: Request) => answer(raw);
       // An error is answered inside the guard, which keeps every response about the user private.
       const handler = async (request: Request) => responseOf(await answered(request).catch(errorAnswer), request.method);
@@ -24,14 +26,15 @@ export function fetchDemo(setup: DemoSetup): DemoApplication {
     }),
   );
 
-  async function answer(request: Request): Promise<Response> {
-    const own = await auth.fetch(request);
-    if (own !== undefined) return own;
+  const unmatched = unmatchedAnswers(setup.env);
+  const routed = auth.csrf(async (request) => {
     const method = request.method === "HEAD" ? "GET" : request.method;
-    const route = routes.get(`${method} ${new URL(request.url).pathname}`);
-    return route === undefined ? responseOf(notFoundAnswer(), request.method) : route(request);
-  }
+    const { pathname } = new URL(request.url);
+    const route = routes.get(`${method} ${pathname}`);
+    return route === undefined ? responseOf(unmatched(request.method, pathname), request.method) : route(request);
+  });
 
+  const answer = async (request: Request) => (await auth.fetch(request)) ?? routed(request);
   const listener = getRequestListener((request) =>
     answer(request).catch((error: unknown) => responseOf(errorAnswer(error), request.method)),
   );

@@ -2,9 +2,11 @@ import { createAdaptorServer, upgradeWebSocket } from "@hono/node-server";
 import { Hono } from "hono";
 import { WebSocketServer, type WebSocket } from "ws";
 import { idpAuth } from "idpauth/hono";
-import { errorAnswer, notFoundAnswer } from "./answers.js";
+import { errorAnswer } from "./answers.js";
+import { unmatchedAnswers } from "./app-files.js";
 import { responseOf } from "./fetch-response.js";
 import { authOptions, type DemoApplication, type DemoSetup } from "./application.js";
+import { textOf } from "./request-text.js";
 import { demoRoutes, demoSocket } from "./routes.js";
 import { SOCKET_OPTIONS } from "./web-socket.js";
 
@@ -17,8 +19,9 @@ export function honoDemo(setup: DemoSetup): DemoApplication {
   const app = new Hono();
   const auth = idpAuth(authOptions(setup));
   auth.mount(app);
+  app.use(auth.csrf);
 
-  for (const { method, path, guard, answer } of demoRoutes(setup, auth)) {
+  for (const { method, path, guard, answer } of demoRoutes(setup, auth, (c) => textOf(c.req.raw.body))) {
     if (guard !== undefined) app.on(method, path, auth.idpRequiredWith(guard));
     app.on(method, path, async (c) => responseOf(await answer(c), c.req.method));
   }
@@ -41,7 +44,8 @@ export function honoDemo(setup: DemoSetup): DemoApplication {
     () => responseOf(plainAnswer()),
   );
 
-  app.notFound(() => responseOf(notFoundAnswer()));
+  const unmatched = unmatchedAnswers(setup.env);
+  app.notFound((c) => responseOf(unmatched(c.req.method, c.req.path), c.req.method));
   app.onError((error) => responseOf(errorAnswer(error)));
   // With exactOptionalPropertyTypes, the types of ws and @hono/node-server disagree.
   const sockets = new WebSocketServer({ noServer: true, ...SOCKET_OPTIONS }) as never;

@@ -2,8 +2,10 @@ import { Readable } from "node:stream";
 import Router from "@koa/router";
 import Koa, { type Context, type Middleware } from "koa";
 import { idpAuth } from "idpauth/koa";
-import { errorAnswer, notFoundAnswer, type DemoAnswer } from "./answers.js";
+import { errorAnswer, type DemoAnswer } from "./answers.js";
+import { unmatchedAnswers } from "./app-files.js";
 import { authOptions, type DemoApplication, type DemoSetup } from "./application.js";
+import { textOf } from "./request-text.js";
 import { demoRoutes, demoSocket } from "./routes.js";
 import { accept } from "./web-socket.js";
 
@@ -24,9 +26,10 @@ export function koaDemo(setup: DemoSetup): DemoApplication {
 
   const auth = idpAuth(authOptions(setup));
   auth.mount(app);
+  app.use(auth.csrf);
 
   const router = new Router({ sensitive: true, strict: true });
-  for (const { method, path, guard, answer } of demoRoutes(setup, auth)) {
+  for (const { method, path, guard, answer } of demoRoutes(setup, auth, ({ req }) => textOf(req))) {
     if (guard !== undefined) router.register(path, [method], auth.idpRequiredWith(guard));
     router.register(path, [method], async (ctx) => {
       send(ctx, await answer(ctx));
@@ -48,8 +51,9 @@ export function koaDemo(setup: DemoSetup): DemoApplication {
   });
   app.use(router.routes());
 
+  const unmatched = unmatchedAnswers(setup.env);
   app.use((ctx) => {
-    send(ctx, notFoundAnswer());
+    send(ctx, unmatched(ctx.method, ctx.path));
   });
   return { listener: app.callback(), idle: () => auth.idle() };
 }

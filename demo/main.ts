@@ -17,6 +17,7 @@ import { startEmbeddedProvider, type EmbeddedProvider } from "./embedded-provide
 import type { DemoApplication, DemoSetup } from "./application.js";
 import { openKept } from "./kept.js";
 import { closable, endOnSignal, isTaken, listen } from "./server.js";
+import { switchesOf } from "./switches.js";
 import type { DemoState } from "./state.js";
 import { routeUpgrades } from "./web-socket.js";
 
@@ -55,7 +56,9 @@ async function start(): Promise<void> {
       : { ...defaults, IDP_ISSUER: provider.issuer, IDP_CLIENT_ID: provider.clientId, IDP_CLIENT_SECRET: provider.clientSecret };
 
   const closing = new AbortController();
-  const application = await HOSTS[configuration.host]({ configuration, env, store: sessions.store, closing: closing.signal });
+  const switches = switchesOf(configuration, env, sessions.store);
+  const store = switches?.store ?? sessions.store;
+  const application = await HOSTS[configuration.host]({ configuration, env, store, switches, closing: closing.signal });
   open(application);
   endOnSignal(async () => {
     closing.abort();

@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream";
 import { idpAuth } from "idpauth/node";
-import { errorAnswer, notFoundAnswer, type DemoAnswer } from "./answers.js";
+import { errorAnswer, type DemoAnswer } from "./answers.js";
+import { unmatchedAnswers } from "./app-files.js";
 import { authOptions, type DemoApplication, type DemoSetup } from "./application.js";
+import { textOf } from "./request-text.js";
 import { demoRoutes, demoSocket } from "./routes.js";
 import { accept } from "./web-socket.js";
 
@@ -15,7 +17,7 @@ export function nodeDemo(setup: DemoSetup): DemoApplication {
   const auth = idpAuth(authOptions(setup));
 
   const routes = new Map<string, (request: IncomingMessage, response: ServerResponse) => Promise<unknown>>(
-    demoRoutes(setup, auth).map(({ method, path, guard, answer }) => {
+    demoRoutes(setup, auth, textOf).map(({ method, path, guard, answer }) => {
       const handler = async (request: IncomingMessage, response: ServerResponse) => {
         send(response, await answer(request));
       };
@@ -36,13 +38,15 @@ export function nodeDemo(setup: DemoSetup): DemoApplication {
     else send(response, refused);
   });
 
+  const unmatched = unmatchedAnswers(setup.env);
   const listener = auth.listener(
-    async (request, response) => {
+    auth.csrf(async (request, response) => {
       const { method = "GET", url = "/" } = request;
-      const route = routes.get(`${method === "HEAD" ? "GET" : method} ${url.split("?", 1)[0] ?? ""}`);
-      if (route === undefined) send(response, notFoundAnswer());
+      const at = url.split("?", 1)[0] ?? "";
+      const route = routes.get(`${method === "HEAD" ? "GET" : method} ${at}`);
+      if (route === undefined) send(response, unmatched(method, at));
       else await route(request, response);
-    },
+    }),
     {
       onError(error, _request, response) {
         if (response.headersSent) response.destroy();

@@ -21,6 +21,10 @@ export function homePage(mountPath: string): string {
         link("/api/userinfo", "/api/userinfo", "What the provider says about you, asked for with credentials.token."),
       ]}
     </ul>
+    <h2>In the browser</h2>
+    <ul class="links">
+      ${[link("/app/", "Single-page application", "A guarded list, a form that survives an expiry, the session warning, tabs and devices.")]}
+    </ul>
     <h2>Guards that look closer</h2>
     <ul class="links">
       ${[

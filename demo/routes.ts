@@ -1,43 +1,14 @@
-import { hasClaim, type AdapterAuth, type GuardRule, type Session } from "idpauth";
+import { hasClaim } from "idpauth";
 import { fileAnswer, jsonAnswer, pageAnswer, streamAnswer, type DemoAnswer } from "./answers.js";
+import { appRoutes } from "./app-routes.js";
 import type { DemoSetup } from "./application.js";
 import { mountPath } from "./configuration.js";
 import { events, streamScript } from "./event-stream.js";
 import { adminPage, groupsOf, homePage, reportsPage, REPORTS, transferPage } from "./pages.js";
-import type { DemoData } from "./sign-in-hook.js";
+import { signedOutMeanwhile, type Accessors, type DemoRoute, type DemoSession, type DemoSocket } from "./route.js";
 import { STYLE } from "./style.js";
 import { fetchUserinfo } from "./userinfo.js";
 import { serveSocket } from "./web-socket.js";
-import type { WebSocket } from "ws";
-
-/** The accessors of any adapter. */
-type Accessors<FrameworkRequest extends object> = Pick<
-  AdapterAuth<FrameworkRequest, object, DemoData>,
-  "getUser" | "getSession" | "getCredentials" | "updateData" | "whenEnded"
->;
-
-/** One route of the demo; each framework puts its own guard before a guarded route. */
-export interface DemoRoute<FrameworkRequest> {
-  readonly method: "GET" | "POST";
-  readonly path: string;
-  /** What the guard requires besides a signed-in user. Undefined: the route is public. */
-  readonly guard: GuardRule<object, DemoData> | undefined;
-  /** Rejections go to the framework's error handler. */
-  answer(request: FrameworkRequest): DemoAnswer | Promise<DemoAnswer>;
-}
-
-/** The WebSocket of the demo. Each framework checks the origin and runs its own guard before the handshake. */
-export interface DemoSocket<FrameworkRequest> extends Pick<DemoRoute<FrameworkRequest>, "path"> {
-  readonly guard: GuardRule<object, DemoData>;
-  /**
-   * Returns the response to a request of a foreign origin. Browsers send the session cookie with a WebSocket that a page of a sibling
-   * subdomain opens.
-   */
-  refusal(headers: { readonly origin?: string | undefined; readonly host?: string | undefined }): DemoAnswer | undefined;
-  /** Returns the response to a request that does not ask for a WebSocket. */
-  plainAnswer(): DemoAnswer;
-  opened(socket: WebSocket, request: FrameworkRequest): void;
-}
 
 export function demoSocket<FrameworkRequest extends object>(
   { env, closing }: DemoSetup,
@@ -66,13 +37,17 @@ export function demoSocket<FrameworkRequest extends object>(
 /**
  * Returns the routes of the demo, the same for every framework.
  *
+ * @param bodyOf returns the text of a request's body; undefined if it is too long
  * @param hasSocket whether the framework has a WebSocket at /ws
  */
 export function demoRoutes<FrameworkRequest extends object>(
-  { env, closing, configuration: { maxAge } }: DemoSetup,
+  setup: DemoSetup,
   auth: Accessors<FrameworkRequest>,
+  bodyOf: (request: FrameworkRequest) => Promise<string | undefined>,
   hasSocket = true,
 ): readonly DemoRoute<FrameworkRequest>[] {
+  const { env, closing, configuration } = setup;
+  const { maxAge } = configuration;
   const mounted = mountPath(env);
   const signedIn = {};
   const admin = { allow: hasClaim("groups", "admin") };
@@ -85,6 +60,7 @@ export function demoRoutes<FrameworkRequest extends object>(
   };
 
   return [
+    ...appRoutes(setup, auth, bodyOf),
     {
       method: "GET",
       path: "/",
@@ -183,14 +159,7 @@ export function demoRoutes<FrameworkRequest extends object>(
   ];
 }
 
-type DemoSession = Session<object, DemoData>;
-
 /** What a browser may see of a session. The issuer, the subject and the tokens stay on the server. */
 function browserView({ user: { id: _subject, ...user }, claims, data }: DemoSession) {
   return { user, claims: { groups: groupsOf(claims) }, data };
-}
-
-/** The guard accepted the user a moment ago, but the user has signed out in another tab meanwhile. */
-function signedOutMeanwhile(): DemoAnswer {
-  return jsonAnswer(401, { error: "login_required" });
 }

@@ -25,7 +25,7 @@ const WAIT = 60;
  *
  * The types are neither checked nor written: `npm run build` does both.
  *
- * @returns {Promise<string>} the folder of the build: `dist/` has the package, `demo/` the demo
+ * @returns {Promise<string>} the folder of the build: `dist/` has the package, `demo/` the demo, `demo/app/` what Vite makes of the single-page application
  */
 export async function currentBuild() {
   const name = hashOfSources(["src", "demo"]);
@@ -53,7 +53,7 @@ async function build(folder) {
   const began = performance.now();
   removeOldBuilds();
   // Loaded only to build: loading it takes longer than everything else that a second start does.
-  const { bundlePackage, compileDemo } = await import("./bundle.mjs");
+  const [{ bundlePackage, compileDemo }, { bundleApp }] = await Promise.all([import("./bundle.mjs"), import("./bundle-app.mjs")]);
   const part = `${folder}.${process.pid}.part`;
   mkdirSync(part, { recursive: true });
   // With it, Node.js finds the package by its name from the demo.
@@ -61,6 +61,7 @@ async function build(folder) {
   const bundling = bundlePackage(path.join(part, "dist"));
   compileDemo(path.join(part, "demo"));
   await bundling;
+  await bundleApp(path.join(part, "demo/app"), path.join(part, "dist"));
   renameSync(part, folder);
   console.error(`Built:    .builds/${path.basename(folder)} in ${((performance.now() - began) / 1000).toFixed(1)} s`);
 }

@@ -32,6 +32,7 @@ const SHOTS = [
   { name: "demo-reports", reach: (tab, origin) => signIn(tab, `${origin}/reports`) },
   { name: "demo-admin", env: { DEMO_RULE: "staff" }, reach: (tab, origin) => signIn(tab, `${origin}/admin`) },
   { name: "demo-transfer", reach: (tab, origin) => signIn(tab, `${origin}/transfer`) },
+  { name: "demo-app", reach: singlePageApplication },
   { name: "index-signed-out", reach: (tab, origin) => tab.goto(origin + INDEX) },
   { name: "index-signed-in", reach: (tab, origin) => signIn(tab, `${origin}${INDEX}login/`) },
   { name: "index-sign-in-error", reach: (tab, origin) => signIn(tab, `${origin}${INDEX}login/`, "Cancel") },
@@ -151,6 +152,18 @@ async function signIn(tab, address, button = "Ada Lovelace") {
   const provider = new URL(tab.url()).origin;
   await tab.getByRole("button", { name: button }).click();
   await tab.waitForURL((url) => url.origin !== provider, { waitUntil: "load" });
+}
+
+/**
+ * The view with the deadlines, once they tick.
+ *
+ * @param {Page} tab
+ * @param {string} origin
+ */
+async function singlePageApplication(tab, origin) {
+  const page = `${origin}/app/session`;
+  await signIn(tab, `${origin}${INDEX}login/?scheme=PRESERVE_ORIGIN_QP&origin_url=${encodeURIComponent(page)}`);
+  await tab.getByText("Signed in as Ada Lovelace").waitFor();
 }
 
 /**

@@ -12,6 +12,7 @@ const BUILD = [
     "build.mjs",
     "demo-build.mjs",
     "bundle.mjs",
+    "bundle-app.mjs",
     "browser-size.mjs",
     "entries.mjs",
     "entry-types.mjs",

@@ -11,6 +11,7 @@ export const UNIT = [
   "test/client",
   "test/config",
   "test/docs/generated.test.ts",
+  "test/docs/single-page-applications.test.ts",
   "test/events",
   "test/fuzz/id-token.test.ts",
   "test/fuzz/provider-answers.test.ts",
@@ -95,6 +96,7 @@ export const MATRIX = [
   // Load, memory, and browser behaviour beyond signing in and out.
   "test/abandoned-logins.test.ts",
   "test/browser/addresses.browser.test.ts",
+  "test/browser/app.browser.test.ts",
   "test/browser/ended-states.browser.test.ts",
   "test/browser/sessions-page.browser.test.ts",
   "test/security/load.test.ts",
@@ -105,6 +107,8 @@ export const MATRIX = [
 export const LONGEST = [
   "test/processes/processes.test.ts",
   "test/examples/examples.test.ts",
+  "test/browser/app.browser.test.ts",
+  "test/examples/spa-react.test.ts",
   "test/browser/ended-states.browser.test.ts",
   "test/browser/sign-in.browser.test.ts",
   "test/demo/fleet.test.ts",

@@ -40,7 +40,7 @@ export const ERRORS = errorRows({
     cause:
       "idpauth redirects a login to BASE_URL, but the login arrives there with another Host header. A development proxy or the framework rewrites the header. The response and the log contain the Host header and BASE_URL.",
     remedy:
-      "Have the proxy pass the Host header on unchanged, or set BASE_URL to the origin that browsers use. Vite: remove `changeOrigin` from the proxy. Astro: add the domain to `security.allowedDomains`. If a trusted proxy sends `X-Forwarded-Host`, set IDP_TRUST_PROXY.",
+      "Have the proxy pass the Host header on unchanged, or set BASE_URL to the origin that browsers use. Vite: write each entry of the proxy as an object with `changeOrigin: false`; the short form, a string, sets it to true. Astro: add the domain to `security.allowedDomains`. If a trusted proxy sends `X-Forwarded-Host`, set IDP_TRUST_PROXY.",
   },
   login_link_invalid: {
     status: 400,

@@ -49,11 +49,13 @@ describe.each(SURROUNDINGS)("the demo with %o", (env) => {
 
   it("counts visits in the data, which the same user's next sign-in keeps and another user's does not", async () => {
     const browser = await demo.browser();
-    expect((await browser.get("/api/visits", { method: "POST" })).status).toBe(401);
+    const headers = { "x-idpauth": "1" };
+    expect((await browser.get("/api/visits", { method: "POST" })).status).toBe(403);
+    expect((await browser.get("/api/visits", { method: "POST", headers })).status).toBe(401);
     await signIn(browser, "ada");
-    const first = await browser.get("/api/visits", { method: "POST", headers: { "content-type": "application/json" } });
+    const first = await browser.get("/api/visits", { method: "POST", headers: { ...headers, "content-type": "application/json" } });
     expect([first.status, first.json().visits]).toEqual([200, 1]);
-    expect((await browser.get("/api/visits", { method: "POST" })).json()).toEqual({ ...first.json(), visits: 2 });
+    expect((await browser.get("/api/visits", { method: "POST", headers })).json()).toEqual({ ...first.json(), visits: 2 });
     expect((await browser.get("/api/visits")).status).toBe(404);
     await signIn(browser, "ada");
     expect((await browser.get("/api/me")).json().data).toEqual({ ...first.json(), visits: 2 });
@@ -153,7 +155,7 @@ describe("the demo's rules", () => {
     const browser = await start({}).browser();
     await signIn(browser, "alan");
     expect((await browser.get("/api/me")).json()).toMatchObject({ claims: { groups: [] }, data: {} });
-    expect((await browser.get("/api/visits", { method: "POST" })).json()).toEqual({ visits: 1 });
+    expect((await browser.get("/api/visits", { method: "POST", headers: { "x-idpauth": "1" } })).json()).toEqual({ visits: 1 });
   });
 
   it("one sign-in is enough for a transfer if the provider says when it happened", async () => {

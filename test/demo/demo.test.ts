@@ -107,7 +107,7 @@ it.each(HOSTS)("the embedded provider ends a session of the demo with %s, and it
 });
 
 describe("the demo on each host", () => {
-  const ASKED: readonly (readonly [method: string, path: string])[] = [
+  const ASKED: readonly (readonly [method: string, path: string, body?: string])[] = [
     ...["/", "/demo.css", "/favicon.ico", "/nowhere", "/Reports", "/reports/", "/idpauth/session", "/idpauth/nothing"].flatMap((address) =>
       ["GET", "HEAD"].map((method) => [method, address] as const),
     ),
@@ -124,6 +124,14 @@ describe("the demo on each host", () => {
     ["POST", "/"],
     ["POST", "/reports"],
     ["POST", "/idpauth/session"],
+    ...["/app", "/app/", "/app/devices?from=mail", "/app/assets/nothing.js", "/app/api/nothing", "/application"].flatMap((address) =>
+      ["GET", "HEAD"].map((method) => [method, address] as const),
+    ),
+    ["GET", "/app/api/items"],
+    ["POST", "/app/api/items", '{"text":"Weigh the cards"}'],
+    ["POST", "/app/api/items", '{"text":""}'],
+    ["POST", "/app/api/items", "x".repeat(5000)],
+    ["POST", "/app/api/near-end"],
   ];
 
   it("answers the same, with the same headers, to a stranger and to a user", async () => {
@@ -144,8 +152,12 @@ describe("the demo on each host", () => {
         const browser = await demo.browser();
         const answers = new Map<string, unknown>();
         for (const who of ["stranger", "user"]) {
-          for (const [method, address] of ASKED)
-            answers.set(`${who}: ${method} ${address}`, seenOf(await browser.get(address, { method })));
+          for (const [method, address, body = ""] of ASKED) {
+            const headers = { "x-idpauth": "1", "content-type": "application/json" };
+            const own = method === "POST" ? { method, headers, body } : { method };
+            answers.set(`${who}: ${method} ${address} ${body}`, seenOf(await browser.get(address, own)));
+          }
+          answers.set(`${who}: a POST that may come from another site`, seenOf(await browser.get("/", { method: "POST" })));
           answers.set(`${who}: click on /reports`, seenOf(await browser.navigate("/reports?month=10")));
           if (who === "stranger") expect((await browser.follow("/idpauth/login/")).status).toBe(200);
         }
@@ -157,6 +169,14 @@ describe("the demo on each host", () => {
       }
       const [express, ...others] = seen;
       expect(express!.get("no userinfo")).toMatchObject({ status: 502 });
+      expect(express!.get("stranger: GET /app/devices?from=mail ")).toMatchObject({
+        status: 200,
+        text: expect.stringContaining("/app/assets/") as string,
+      });
+      expect(express!.get("stranger: GET /app/assets/nothing.js ")).toMatchObject({ status: 404 });
+      expect(express!.get('user: POST /app/api/items {"text":"Weigh the cards"}')).toMatchObject({ status: 201 });
+      expect(express!.get(`user: POST /app/api/items ${"x".repeat(5000)}`)).toMatchObject({ status: 400 });
+      expect(express!.get("user: a POST that may come from another site")).toMatchObject({ status: 403 });
       for (const [index, other] of others.entries()) expect([HOSTS[index + 1], other]).toEqual([HOSTS[index + 1], express]);
     } finally {
       await provider.stop();

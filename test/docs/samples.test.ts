@@ -22,6 +22,7 @@ const EXECUTED: Readonly<Record<string, string>> = {
   "docs/how-to/testing.md": "test/docs/testing.test.ts",
   "docs/how-to/fetch-frameworks.md": "test/recipes/page.test.ts",
   "docs/how-to/react-vue-svelte.md": "test/compositions/compositions.browser.test.ts",
+  "docs/how-to/single-page-applications.md": "test/docs/single-page-applications.test.ts",
 };
 
 const EXPRESS = `export { idpAuth } from "idpauth/express";

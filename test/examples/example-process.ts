@@ -17,8 +17,10 @@ import { promisify } from "node:util";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
-/** The project's packages, and those that only the tests of Next.js need, which next-installed.ts installs. */
-const MODULES = ["node_modules", "test/adapters/next-application/node_modules"].map((folder) => path.join(ROOT, folder));
+/** The project's packages, and those that only one test needs: next-installed.ts and spa-react.test.ts install them. */
+const MODULES = ["node_modules", "test/adapters/next-application/node_modules", "test/examples/spa-packages/node_modules"].map((folder) =>
+  path.join(ROOT, folder),
+);
 const run = promisify(execFile);
 
 export interface Manifest {

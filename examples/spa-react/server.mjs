@@ -1,0 +1,36 @@
+// @ts-check
+import path from "node:path";
+import fastifyStatic from "@fastify/static";
+import fastify from "fastify";
+import { idpAuth } from "idpauth/fastify";
+
+const POLICY = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+const app = fastify();
+const auth = idpAuth(); // settings come from the environment, such as IDP_SESSION_IDLE_TIMEOUT
+await app.register(auth.plugin); // startup checks, then /idpauth/*
+app.addHook("onRequest", auth.csrf); // 403 for unsafe requests of other origins
+
+const items = [{ id: 1, text: "Order punched cards" }];
+app.get("/api/items", { preHandler: auth.idpRequired }, () => items);
+
+const schema = { body: { type: "object", required: ["text"], properties: { text: { type: "string", minLength: 1, maxLength: 100 } } } };
+app.post("/api/items", { preHandler: auth.idpRequired, schema }, (request) => {
+  const { text } = /** @type {{ text: string }} */ (request.body);
+  items.push({ id: items.length + 1, text });
+  return items;
+});
+
+await app.register(fastifyStatic, {
+  root: path.join(import.meta.dirname, "dist"),
+  setHeaders: (response) => void response.setHeader("Content-Security-Policy", POLICY),
+});
+// The script in the page shows the views, so each address leads to the same page.
+app.setNotFoundHandler((request, reply) =>
+  request.method === "GET" && !request.url.startsWith("/api/")
+    ? reply.sendFile("index.html")
+    : reply.code(404).send({ error: "not_found" }),
+);
+
+const address = await app.listen({ port: Number(process.env["PORT"] ?? 3000), host: "localhost" });
+console.log(`http://localhost:${new URL(address).port}/`);
