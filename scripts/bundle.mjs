@@ -84,6 +84,19 @@ export async function bundlePackage(folder) {
 }
 
 /**
+ * Minifies the conformance suites, the largest file of the package. Only authors of stores and adapters load it, and a failure names the
+ * requirement that is broken.
+ *
+ * @param {string} folder where `bundlePackage` wrote the package
+ */
+export async function minifySuites(folder) {
+  const file = path.join(folder, "chunks/conformance.js");
+  const bundle = await rolldown({ input: file, external: () => true, treeshake: false, platform: "node" });
+  await bundle.write({ file, format: "esm", minify: true, comments: false });
+  await bundle.close();
+}
+
+/**
  * Bundles the code of an entry for browsers, alone: it shares no file with the server.
  *
  * @template Result
