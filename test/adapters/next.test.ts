@@ -157,6 +157,22 @@ describe("pages", () => {
     expect((await app.browser().get("/welcome", post)).location).toContain("/idpauth/login/?scheme=PRESERVE_ORIGIN_QP");
   });
 
+  it("behind the proxy never run a server action of a signed-out user: it gets 401, with the login for the router of Next.js alone", async () => {
+    const app = await start();
+    const call = (headers: Record<string, string>) => app.browser().get("/members?q=a%2Fb;c", { method: "POST", body: "[]", headers });
+    const action = await call({ "next-action": "0".repeat(42), accept: "text/x-component", "content-type": "text/plain;charset=UTF-8" });
+    expect([action.status, action.json()]).toMatchObject([401, { error: "login_required" }]);
+    const [login, type, ...rest] = String(action.headers["x-action-redirect"]).split(";");
+    expect([login?.startsWith("/idpauth/login/?"), originUrl(login), type, rest]).toEqual([
+      true,
+      `${app.origin}/members?q=a%2Fb;c`,
+      "replace",
+      [],
+    ]);
+    const other = await call({ accept: "application/json" });
+    expect([other.status, other.headers["x-action-redirect"]]).toEqual([401, undefined]);
+  });
+
   it("in an outage answer 503 behind the proxy; alone they end in error.tsx, which can tell by the digest", async () => {
     const app = await start();
     const browser = await app.signedIn();

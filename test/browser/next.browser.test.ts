@@ -91,6 +91,29 @@ describe.skipIf(executablePath === undefined)("a production build of Next.js, in
     await expect.poll(() => heading(tab)).toBe("Welcome, Ada Lovelace");
     expect(await tab.innerText("p")).toBe("You asked for ada@example.com.");
   });
+
+  it("a server action of a guarded page after the session's end leads to the sign-in and back to the page with its query, and then works", async () => {
+    const { app, user: ada, tab } = await open();
+    const failures: string[] = [];
+    tab.on("pageerror", (error) => failures.push(error.message));
+    await tab.goto(ada.url("/members?q=a%2Fb"));
+    const greet = tab.getByRole("button", { name: "Greet" });
+    const other = await ada.tab();
+    await other.goto(ada.url("/idpauth/logout/"));
+
+    const action = tab.waitForResponse((response) => response.request().method() === "POST");
+    const back = tab.waitForEvent("load");
+    await greet.click();
+    expect((await action).status()).toBe(401);
+    await back;
+    expect(tab.url()).toBe(ada.url("/members?q=a%2Fb"));
+    expect([await heading(tab), await tab.innerText("p")]).toEqual(["Welcome, Ada Lovelace", "You asked for a/b."]);
+    expect(app.provider.requestsTo("authorize")).toHaveLength(2);
+
+    await greet.click();
+    await expect.poll(() => tab.innerText("p")).toBe("You asked for greetings to Ada Lovelace.");
+    expect(failures).toEqual([]);
+  });
 });
 
 /** Clicks, and waits for the page that this leads to. */

@@ -93,6 +93,10 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
       if (isNavigation && responses[blocked.kind] === undefined && isProxyEvent(context)) {
         response.headers.set("Location", absoluteLoginUrl(blocked, request.url));
       }
+      if (blocked.kind === "unauthenticated" && responses.unauthenticated === undefined && isAction(request, context)) {
+        // A server action fails if its response is no component. But the router of Next.js first follows this header.
+        response.headers.set("x-action-redirect", `${component().loginUrl(new ComponentRequest(placed(request)))};replace`);
+      }
       return response;
     }
 
@@ -128,9 +132,7 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
 
   const idpRequired = idpRequiredWith({});
   const guarded = idpRequired((request, _event: ProxyEvent) => {
-    const headers = new Headers(request.headers);
-    headers.set(TARGET_HEADER, proxied(request).target);
-    return NextResponse.next({ request: { headers } });
+    return NextResponse.next({ request: { headers: placed(request) } });
   });
 
   return {
@@ -189,9 +191,21 @@ function proxied(request: NextRequest): RouteRequest {
   return new RouteRequest(request, request.nextUrl.basePath);
 }
 
+/** The headers of the proxy's request, with the page for components. */
+function placed(request: NextRequest): Headers {
+  const headers = new Headers(request.headers);
+  headers.set(TARGET_HEADER, proxied(request).target);
+  return headers;
+}
+
 /** The request of a route handler or of the proxy, by what Next.js passes beside it. */
 function incoming(request: NextRequest, [first]: Context): Incoming {
   return isProxyEvent(first) ? proxied(request) : request;
+}
+
+/** Whether a page's script calls a server action. */
+function isAction(request: NextRequest, context: unknown): boolean {
+  return isProxyEvent(context) && request.headers.has("next-action");
 }
 
 function isProxyEvent(context: unknown): context is ProxyEvent {

@@ -1,5 +1,6 @@
 import Link from "next/link";
 import { firstAuth } from "../../lib/auth";
+import { greet } from "./actions";
 
 /** Guarded by the proxy, and by itself. */
 export default async function Members({ searchParams }: { searchParams: Promise<{ q?: string | string[] }> }) {
@@ -14,6 +15,9 @@ export default async function Members({ searchParams }: { searchParams: Promise<
         <Link href="/members/ada">Ada’s page</Link> <a href="/idpauth/logout/">Sign out</a>
         <a href={await auth.loginUrl()}>Sign in again</a>
       </nav>
+      <form action={greet}>
+        <button>Greet</button>
+      </form>
     </>
   );
 }
