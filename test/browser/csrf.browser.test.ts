@@ -7,6 +7,7 @@ import { idpAuth } from "../../src/adapters/express/express.js";
 import { listen } from "../adapters/applications/listen.js";
 import { chromiumForTests, launchChromium } from "../support/chromium.js";
 import { eventually } from "../support/eventually.js";
+import { element, POSTS, sandboxed, send, type Attempt } from "./cross-site-requests.js";
 
 const executablePath = await chromiumForTests();
 
@@ -20,46 +21,6 @@ interface Arrived {
   /** Whether auth.csrf let the route run. */
   ran: boolean;
 }
-
-/** A script that makes a request to an address from a page. */
-type Attempt = (url: string) => string;
-
-function form(type: string): Attempt {
-  return (url) => `
-    const made = Object.assign(document.createElement("form"), { method: "post", action: "${url}", enctype: "${type}" });
-    made.append(Object.assign(document.createElement("input"), { name: "to", value: "mallory" }));
-    document.body.append(made);
-    made.submit();`;
-}
-
-function send(options: object): Attempt {
-  const init = { method: "POST", credentials: "include", ...options };
-  return (url) => `return fetch("${url}", ${JSON.stringify(init)}).catch(() => undefined);`;
-}
-
-/** A page without an origin, in a frame. */
-const sandboxed: Attempt = (url) => `
-    const frame = document.createElement("iframe");
-    frame.setAttribute("sandbox", "allow-forms allow-scripts");
-    frame.srcdoc = '<form method="post" action="${url}"></form><script>document.forms[0].submit()</script>';
-    document.body.append(frame);`;
-
-function element(tag: "img" | "script"): Attempt {
-  return (url) => `document.body.append(Object.assign(document.createElement("${tag}"), { src: "${url}" }));`;
-}
-
-const POSTS: readonly (readonly [name: string, attempt: Attempt, type: string | undefined])[] = [
-  ["a form", form("application/x-www-form-urlencoded"), "application/x-www-form-urlencoded"],
-  ["a form with files", form("multipart/form-data"), "multipart/form-data"],
-  ["a form of plain text", form("text/plain"), "text/plain"],
-  ["fetch without a preflight", send({ mode: "no-cors", body: "{}" }), "text/plain"],
-  [
-    "fetch of a form",
-    send({ mode: "no-cors", headers: { "Content-Type": "application/x-www-form-urlencoded" }, body: "to=x" }),
-    "application/x-www-form-urlencoded",
-  ],
-  ["a beacon", (url) => `navigator.sendBeacon("${url}", "{}");`, "text/plain"],
-];
 
 describe.skipIf(executablePath === undefined)("[CSRF-2] what Chromium sends to a route behind auth.csrf", () => {
   let browser: Browser;

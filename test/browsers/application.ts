@@ -13,8 +13,8 @@ export interface Arrived {
   readonly origin: string | undefined;
   readonly hasCookie: boolean;
   readonly body: string;
-  /** Whether the guarded handler behind auth.csrf ran. */
-  ran: boolean;
+  /** 200: the guarded handler ran. 401: the guard refused. 403: auth.csrf refused. */
+  readonly status: number;
 }
 
 export interface TestApplication {
@@ -22,6 +22,8 @@ export interface TestApplication {
   readonly origin: string;
   /** Signs in without a page of its own, unless `askFirst` was called. */
   readonly provider: TestProvider;
+  /** Other applications: one on another port of the same site, one of another site. Both show a page without a script. */
+  readonly others: { readonly sameSite: string; readonly crossSite: string };
   /** The requests to `/items`. */
   readonly arrived: Arrived[];
   /** The provider shows a page with a link once, before it signs in. */
@@ -32,27 +34,25 @@ export interface TestApplication {
 /** Starts an application over node:http whose page `/app` uses `idpauth/client`. */
 export async function startTestApplication(): Promise<TestApplication> {
   const provider = await startTestProvider();
-  const auth = idpAuth({ env: provider.env, log: false });
+  const auth = idpAuth({ env: provider.env, log: false, events: true });
   const script = readFileSync(path.join(await currentBuild(), "dist/client/client.js"), "utf8");
   const arrived: Arrived[] = [];
 
   async function items(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { origin, cookie } = request.headers;
-    const seen: Arrived = {
+    const seen = {
       method: String(request.method),
       site: request.headers["sec-fetch-site"],
       origin,
       hasCookie: cookie?.includes("idpauth=") === true,
       body: Buffer.concat(await request.toArray()).toString(),
-      ran: false,
     };
-    response.on("finish", () => arrived.push(seen));
-    await decide(request, response, seen);
+    response.on("finish", () => arrived.push({ ...seen, status: response.statusCode }));
+    await decide(request, response);
   }
   // The outer function has read the body already. The guards look at headers only.
   const decide = auth.csrf(
-    auth.idpRequired((_request, response, seen: Arrived) => {
-      seen.ran = true;
+    auth.idpRequired((_request, response) => {
       send(response, "application/json", '{"done":true}');
     }),
   );
@@ -67,7 +67,9 @@ export async function startTestApplication(): Promise<TestApplication> {
       else response.writeHead(404).end();
     }),
   );
+  const other = await listen((_request, response) => send(response, "text/html", "<!doctype html><title>Other</title>"));
   return {
+    others: { sameSite: `http://127.0.0.1:${other.port}`, crossSite: `http://localhost:${other.port}` },
     origin: `http://127.0.0.1:${String(port)}`,
     provider,
     arrived,
@@ -77,12 +79,16 @@ export async function startTestApplication(): Promise<TestApplication> {
     },
     async stop() {
       await stop();
+      await other.stop();
       await provider.stop();
     },
   };
 }
 
-/** What a single-page application does with the client. `without=locks,channel` in its address takes these away from the page. */
+/**
+ * What a single-page application does with the client. In its address, `without=locks,channel` takes these away from the page, and
+ * `events` opens the event stream.
+ */
 const APP = `<!doctype html>
 <html lang="en"><title>Application</title>
 <h1>Application</h1><button id="in">Sign in</button><button id="window">Sign in in a window</button><button id="out">Sign out</button>
@@ -92,7 +98,7 @@ const APP = `<!doctype html>
   if (without.includes("channel")) delete window.BroadcastChannel;
   const { createClient } = await import("/client.js");
   const on = (id, action) => document.getElementById(id).addEventListener("click", action);
-  window.client = createClient({ probeInterval: without === "" ? 60 : 1 });
+  window.client = createClient({ probeInterval: without === "" ? 60 : 1, events: location.search.includes("events") });
   window.shows = [];
   addEventListener("pageshow", ({ persisted }) => shows.push(persisted));
   on("in", () => client.signIn());

@@ -75,9 +75,9 @@ export function clientScenarios(browsing: Browsing): void {
       await second.click("#in");
       await expect.poll(() => first.evaluate("window.result"), PATIENCE).toEqual({ done: true });
       await expectState(first, { status: "signed-in" });
-      expect(app().arrived.map(({ body, ran }) => [body, ran])).toEqual([
-        ["a draft", false],
-        ["a draft", true],
+      expect(app().arrived.map(({ body, status }) => [body, status])).toEqual([
+        ["a draft", 401],
+        ["a draft", 200],
       ]);
     });
 
@@ -99,7 +99,7 @@ export function clientScenarios(browsing: Browsing): void {
       } finally {
         app().provider.person = before;
       }
-      expect(app().arrived.map(({ body, ran }) => [body, ran])).toEqual([["a draft", false]]);
+      expect(app().arrived.map(({ body, status }) => [body, status])).toEqual([["a draft", 401]]);
     });
 
     it("signs in in a window of its own, which closes", async () => {
@@ -119,6 +119,14 @@ export function clientScenarios(browsing: Browsing): void {
       const second = await openApp(user, "signed-in", `?without=${missing}`);
       await signOutSilently(first);
       await expectState(second, { status: "signed-out" });
+      await expectState(first, { status: "signed-out" });
+    });
+
+    it("the event stream tells of a sign-out at once, without another tab's hint", async () => {
+      const user = await browsing.user();
+      const first = await openSignedIn(user, "?events");
+      const second = await user.open(`${app().origin}/other`);
+      await signOutSilently(second);
       await expectState(first, { status: "signed-out" });
     });
 

@@ -5,6 +5,7 @@ import { freePort } from "../support/free-port.js";
 import { startTestApplication, type TestApplication } from "./application.js";
 import type { BrowserUser, RunningBrowser } from "./browser.js";
 import { clientScenarios } from "./client.js";
+import { csrfScenarios } from "./csrf.js";
 import { popupScenarios } from "./popup.js";
 import { signInScenarios } from "./sign-in.js";
 
@@ -68,4 +69,5 @@ export function scenarios(start: () => Promise<RunningBrowser>): void {
   signInScenarios(browsing);
   popupScenarios(browsing);
   clientScenarios(browsing);
+  csrfScenarios(browsing);
 }
