@@ -109,6 +109,8 @@ export const LONGEST = [
   "test/examples/examples.test.ts",
   "test/browser/app.browser.test.ts",
   "test/examples/spa-react.test.ts",
+  "test/browsers/firefox.test.ts",
+  "test/browsers/webkit.test.ts",
   "test/browser/ended-states.browser.test.ts",
   "test/browser/sign-in.browser.test.ts",
   "test/demo/fleet.test.ts",
