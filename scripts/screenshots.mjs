@@ -5,6 +5,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 import { startPageServer } from "../test/pages/page-server.mjs";
+import { takeSheet } from "./page-sheet.mjs";
 import { startDemoProcess } from "./demo-process.mjs";
 import { root } from "./run.mjs";
 
@@ -64,6 +65,9 @@ const RESPONSES = 9;
 /** States of the page tests that the demo cannot reach. */
 const FROM_LIST = ["index-signed-in-no-picture", "index-ended-refresh-rejected", "index-ended-at-provider", "index-ended-everywhere"];
 
+/** The languages with a sheet: the pages in light, dark, on a phone and at 200 %. Fonts: fonts-noto-core, fonts-noto-cjk. */
+const SHEETS = ["en", "de", "ar", "ja"];
+
 /** The names of the pictures to take; none: all. */
 const ONLY = process.argv.slice(2);
 /** @param {string} name */
@@ -116,6 +120,10 @@ async function takeFromList(browser) {
     for (const state of FROM_LIST.filter(isWanted)) {
       await tab.goto(server.url(state), { waitUntil: "load" });
       await take(tab, state);
+    }
+    for (const language of SHEETS.filter((tag) => isWanted(`pages-${tag}`))) {
+      const file = `pages-${language}.jpg`;
+      await takeSheet(browser, (state) => server.url(state, language === "en" ? "" : language), path.join(TARGET, file));
     }
   } finally {
     await server.close();

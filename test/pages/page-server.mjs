@@ -1,21 +1,42 @@
 import { createServer } from "node:http";
-import { errorStates, indexStates, sessionsStates } from "./states.mjs";
+import { errorStates, indexStates, popupStates, sessionsStates } from "./states.mjs";
 
 // Serves every state under the headers that the component gives its pages, so that their policy is tried with them. The
 // modules are handed in: the tests bring the sources, the screenshots the build.
 
 /**
  * @typedef {import("../../src/http/request-and-replies.js").Reply} Reply
+ * @typedef {import("../../src/pages/page-options.js").PagesOptions} PagesOptions
  * @typedef {object} Parts
  * @property {typeof import("../../src/pages/pages.js").createPages} createPages
  * @property {typeof import("../../src/http/request-and-replies.js").stylesheet} stylesheet
  */
 
-const PICTURE = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 96"><rect width="96" height="96" fill="#f2b8a0"/><circle cx="48" cy="38" r="17" fill="#5b3a29"/><path d="M14 96c3-24 17-34 34-34s31 10 34 34z" fill="#31547a"/></svg>`;
+const svg = (/** @type {string} */ content) => `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 96">${content}</svg>`;
+const PICTURE = svg(
+  `<rect width="96" height="96" fill="#f2b8a0"/><circle cx="48" cy="38" r="17" fill="#5b3a29"/><path d="M14 96c3-24 17-34 34-34s31 10 34 34z" fill="#31547a"/>`,
+);
+const LOGO = svg(`<rect width="96" height="96" rx="20" fill="#0a5c36"/><path d="M26 30h44l-6 36H32z" fill="#ffffff"/>`);
+
+/** The looks of the pages: English ones have no prefix in their addresses. @type {Readonly<Record<string, PagesOptions>>} */
+export const LOOKS = {
+  "": {},
+  de: { locale: "de" },
+  fr: { locale: "fr" },
+  es: { locale: "es" },
+  ja: { locale: "ja" },
+  ar: { locale: "ar" },
+  own: {
+    name: "Example Shop",
+    logo: { src: "/logo.svg", width: 48, height: 48 },
+    colors: { accent: "#0a5c36", background: "#f2f7f4", dark: { background: "#0b1410" } },
+    homeHref: "/shop",
+  },
+};
 
 /**
  * @param {Parts} parts
- * @returns {Promise<{ url: (state: string) => string, states: string[], requests: string[], close: () => Promise<void> }>}
+ * @returns {Promise<{ url: (state: string, look?: string) => string, requests: string[], close: () => Promise<void> }>}
  */
 export async function startPageServer({ createPages, stylesheet }) {
   /** @type {Map<string, () => Reply>} */
@@ -35,25 +56,14 @@ export async function startPageServer({ createPages, stylesheet }) {
   if (address === null || typeof address === "string") throw new Error("The page server has no port.");
   const origin = `http://127.0.0.1:${address.port}`;
 
-  const pages = createPages({ publicPath: "/idpauth/", sessionsPage: true });
-  const request = { method: "GET", target: "/", scheme: /** @type {const} */ ("http"), host: undefined, header: () => undefined };
-  replies.set("/idpauth/style.css", () => stylesheet(pages.style));
-  replies.set("/picture.svg", () => ({ status: 200, headers: { "Content-Type": "image/svg+xml" }, body: PICTURE }));
+  const image = (/** @type {string} */ body) => () => ({ status: 200, headers: { "Content-Type": "image/svg+xml" }, body });
+  replies.set("/picture.svg", image(PICTURE));
+  replies.set("/logo.svg", image(LOGO));
   replies.set("/favicon.ico", () => ({ status: 204, headers: {} }));
-  for (const [name, model] of Object.entries(indexStates(origin))) {
-    replies.set(`/index-${name}`, () => pages.landing(model, request));
-  }
-  for (const [name, model] of Object.entries(sessionsStates)) {
-    replies.set(`/sessions-${name}`, () => pages.sessions(model, request));
-  }
-  // Always 200: a browser's console reports an error status, and the tests want it silent.
-  for (const [name, model] of Object.entries(errorStates)) {
-    replies.set(`/error-${name}`, () => ({ ...pages.error(model, request), status: 200 }));
-  }
+  for (const [look, options] of Object.entries(LOOKS)) addLook(replies, createPages, stylesheet, origin, look, options);
 
   return {
-    url: (state) => `${origin}/${state}`,
-    states: [...replies.keys()].filter((path) => /^\/(index|error|sessions)-/.test(path)).map((path) => path.slice(1)),
+    url: (state, look = "") => `${origin}${prefixOf(look)}${state}`,
     requests,
     close: () =>
       new Promise((resolve) => {
@@ -61,4 +71,33 @@ export async function startPageServer({ createPages, stylesheet }) {
         server.closeAllConnections();
       }),
   };
+}
+
+const prefixOf = (/** @type {string} */ look) => (look === "" ? "/" : `/${look}/`);
+
+/**
+ * @param {Map<string, () => Reply>} replies
+ * @param {Parts["createPages"]} createPages
+ * @param {Parts["stylesheet"]} stylesheet
+ * @param {string} origin
+ * @param {string} look
+ * @param {PagesOptions} options
+ */
+function addLook(replies, createPages, stylesheet, origin, look, options) {
+  const prefix = prefixOf(look);
+  const publicPath = `${prefix}idpauth/`;
+  const pages = createPages({ publicPath, sessionsPage: true, options });
+  const request = { method: "GET", target: "/", scheme: /** @type {const} */ ("http"), host: undefined, header: () => undefined };
+  replies.set(`${publicPath}style.css`, () => stylesheet(pages.style));
+  // It only has to load: what it does is tested elsewhere.
+  replies.set(`${publicPath}popup.js`, () => ({ status: 200, headers: { "Content-Type": "text/javascript" }, body: "" }));
+  for (const [name, model] of Object.entries(indexStates(origin)))
+    replies.set(`${prefix}index-${name}`, () => pages.landing(model, request));
+  for (const [name, model] of Object.entries(sessionsStates))
+    replies.set(`${prefix}sessions-${name}`, () => pages.sessions(model, request));
+  for (const [name, model] of Object.entries(popupStates)) replies.set(`${prefix}popup-${name}`, () => pages.popup(model, request));
+  // Always 200: a browser's console reports an error status, and the tests want it silent.
+  for (const [name, model] of Object.entries(errorStates)) {
+    replies.set(`${prefix}error-${name}`, () => ({ ...pages.error(model, request), status: 200 }));
+  }
 }

@@ -4,6 +4,7 @@
  * @typedef {import("../../src/pages/index-page.js").IndexModel} IndexModel
  * @typedef {import("../../src/pages/error-page.js").ErrorModel} ErrorModel
  * @typedef {import("../../src/pages/sessions-page.js").SessionsModel} SessionsModel
+ * @typedef {import("../../src/pages/popup-page.js").PopupModel} PopupModel
  */
 
 const publicPath = "/idpauth/";
@@ -68,6 +69,14 @@ export const sessionsStates = {
   many: { publicPath, now, sessions: Array.from({ length: 250 }, (_, index) => ({ ...phone, id: `phone-${index}` })) },
 };
 
+const popup = { loginHref: `${publicPath}login/?response=popup`, homeHref: "/" };
+
+/** @type {Record<string, PopupModel>} */
+export const popupStates = {
+  "signed-in": { ...popup, isSignedIn: true },
+  "signed-out": { ...popup, isSignedIn: false },
+};
+
 /** @type {Record<string, ErrorModel>} */
 export const errorStates = {
   "login-link-invalid": { publicPath, code: "login_link_invalid" },
@@ -77,6 +86,7 @@ export const errorStates = {
     code: "invalid_parameter",
     validOptions: { scheme: ["PRESERVE_ORIGIN_QP", "PRESERVE_ORIGIN_HP", "LANDING_PAGE", "DEFAULT"], response: ["redirect", "json"] },
   },
+  "login-loop": { publicPath, code: "login_loop", detail: "The login was sent to BASE_URL and came back with another Host header." },
   "provider-unavailable": { publicPath, code: "provider_unavailable", retryAfter: 5 },
   "store-unavailable": { publicPath, code: "store_unavailable", retryAfter: 1 },
   "session-missing": { publicPath, code: "session_missing" },
