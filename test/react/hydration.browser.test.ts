@@ -1,4 +1,6 @@
+import { execFile } from "node:child_process";
 import path from "node:path";
+import { promisify } from "node:util";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { installFramework } from "../../scripts/framework-install.mjs";
@@ -13,6 +15,11 @@ const VERSIONS = [
   ["19", undefined],
   ...((await installFramework(EIGHTEEN)) ? [["18", path.join(EIGHTEEN, "node_modules")] as const] : []),
 ] as const;
+
+it.skipIf(VERSIONS.length === 1)("the types are correct with those of React 18, too", async () => {
+  const compiler = path.resolve(import.meta.dirname, "../../node_modules/typescript/bin/tsc");
+  await promisify(execFile)(process.execPath, [compiler, "-p", EIGHTEEN]);
+});
 
 describe.skipIf(executablePath === undefined).each(VERSIONS)("hydration with React %s", (version, react) => {
   let browser: Browser;
