@@ -165,7 +165,7 @@ describe("pages", () => {
     const [login, type, ...rest] = String(action.headers["x-action-redirect"]).split(";");
     expect([login?.startsWith("/idpauth/login/?"), originUrl(login), type, rest]).toEqual([
       true,
-      `${app.origin}/members?q=a%2Fb;c`,
+      `${app.origin}/members?q=a%2Fb%3Bc`,
       "replace",
       [],
     ]);
