@@ -76,7 +76,7 @@ describe.skipIf(!installed)("examples/spa-react", () => {
     await provider.stop();
     rmSync(folder, { recursive: true, force: true });
     packed.remove();
-  });
+  }, BUILD);
 
   /** `npm start`, which builds the front end first. */
   async function start(env: Readonly<Record<string, string>> = {}): Promise<string> {
