@@ -217,7 +217,6 @@ export function startSession<ClientData extends object>(options: ClientOptions<C
     ended(reason) {
       supersede();
       change(signedOut(reason));
-      postpone();
       tell(null, true);
     },
     leave() {

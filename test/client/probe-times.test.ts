@@ -175,6 +175,19 @@ describe("a page that comes back from the back/forward cache", () => {
     expect(tab.state.status).toBe("signed-in");
   });
 
+  it("does not wait for a probe from before", async () => {
+    const browser = new Browser();
+    browser.server.signIn(ADA);
+    browser.server.latency.back = 20_000;
+    const tab = browser.tab();
+    await browser.pass(1);
+    tab.fire("pagehide", { persisted: true });
+    browser.server.latency.back = 1;
+    tab.fire("pageshow", { persisted: true });
+    await browser.pass(1);
+    expect(tab.state.status).toBe("signed-in");
+  });
+
   it("ignores pageshow at the page's first load", async () => {
     const browser = new Browser();
     const tab = browser.tab();
