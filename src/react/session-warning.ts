@@ -60,7 +60,7 @@ export function SessionWarning({ warnBefore = 60, texts, className = TITLE }: Se
     "dialog",
     {
       // React calls it after each render, because it is another function each time. A dialog that the browser has closed opens again.
-      ref: (dialog: HTMLDialogElement | null) => {
+      ref: (dialog: HTMLDialogElement | null): void => {
         if (!isOpen) dialog?.close();
         else if (!dialog?.open) dialog?.showModal();
       },
