@@ -102,6 +102,7 @@ export const ar: Messages = {
   "error.forbidden": "لا يمكنك فتح هذه الصفحة",
   "error.forbidden.text": "تم تسجيل دخولك، لكن حسابك لا يملك صلاحية فتح هذه الصفحة.",
   "error.cross_origin": "لم يأتِ هذا الطلب من هذا الموقع",
+  "error.too_many_streams": "عدد تدفقات الأحداث المفتوحة لهذه الجلسة كبير جدًا",
   "error.not_found": "لا توجد صفحة في هذا العنوان",
   "error.not_found.text": "ربما كُتب العنوان خطأً أو نُقلت الصفحة.",
   "error.method_not_allowed": "هذه الطريقة غير مسموح بها هنا",

@@ -103,6 +103,7 @@ export const de: Messages = {
   "error.forbidden": "Sie dürfen diese Seite nicht öffnen",
   "error.forbidden.text": "Sie sind angemeldet, aber Ihr Konto hat nicht das Recht, diese Seite zu öffnen.",
   "error.cross_origin": "Diese Anfrage kam nicht von dieser Website",
+  "error.too_many_streams": "Für diese Sitzung sind zu viele Ereignisströme geöffnet",
   "error.not_found": "Unter dieser Adresse gibt es keine Seite",
   "error.not_found.text": "Vielleicht ist die Adresse falsch geschrieben, oder die Seite ist umgezogen.",
   "error.method_not_allowed": "Diese Methode ist hier nicht erlaubt",

@@ -109,6 +109,7 @@ export const en = {
   "error.forbidden": "You may not open this page",
   "error.forbidden.text": "You are signed in, but your account does not have the right to open this page.",
   "error.cross_origin": "This request did not come from this site",
+  "error.too_many_streams": "This session has too many open event streams",
   "error.not_found": "There is no page at this address",
   "error.not_found.text": "The address may be mistyped, or the page has moved.",
   "error.method_not_allowed": "This method is not allowed here",

@@ -104,6 +104,7 @@ export const es: Messages = {
   "error.forbidden": "No puede abrir esta página",
   "error.forbidden.text": "Ha iniciado sesión, pero su cuenta no tiene permiso para abrir esta página.",
   "error.cross_origin": "Esta solicitud no procede de este sitio",
+  "error.too_many_streams": "Esta sesión tiene demasiados flujos de eventos abiertos",
   "error.not_found": "No hay ninguna página en esta dirección",
   "error.not_found.text": "Puede que la dirección esté mal escrita o que la página se haya trasladado.",
   "error.method_not_allowed": "Este método no está permitido aquí",

@@ -103,6 +103,7 @@ export const fr: Messages = {
   "error.forbidden": "Vous ne pouvez pas ouvrir cette page",
   "error.forbidden.text": "Vous êtes connecté, mais votre compte n’a pas le droit d’ouvrir cette page.",
   "error.cross_origin": "Cette demande ne vient pas de ce site",
+  "error.too_many_streams": "Trop de flux d’événements sont ouverts pour cette session",
   "error.not_found": "Il n’y a pas de page à cette adresse",
   "error.not_found.text": "L’adresse est peut-être mal saisie, ou la page a été déplacée.",
   "error.method_not_allowed": "Cette méthode n’est pas autorisée ici",

@@ -99,6 +99,7 @@ export const ja: Messages = {
   "error.forbidden": "このページを開く権限がありません",
   "error.forbidden.text": "ログインしていますが、お使いのアカウントにはこのページを開く権限がありません。",
   "error.cross_origin": "この要求はこのサイトから送信されたものではありません",
+  "error.too_many_streams": "このセッションで開いているイベントストリームが多すぎます",
   "error.not_found": "このアドレスにページはありません",
   "error.not_found.text": "アドレスが間違っているか、ページが移動した可能性があります。",
   "error.method_not_allowed": "このメソッドはここでは使用できません",
