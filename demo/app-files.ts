@@ -39,7 +39,11 @@ function readFiles(path: string): ReadonlyMap<string, DemoAnswer> {
   });
   const page = fileAnswer("text/html; charset=utf-8", withMountPath(read("index.html"), path), "no-cache");
   const headers = { ...page.headers, "Content-Security-Policy": POLICY, "Referrer-Policy": "no-referrer" };
-  const redirect = { status: 308, headers: { Location: "/app/", "Content-Type": "text/html; charset=utf-8" }, body: "" };
+  const redirect = {
+    status: 308,
+    headers: { Location: "/app/", "Content-Type": "text/html; charset=utf-8" },
+    body: '<a href="/app/">/app/</a>',
+  };
   return new Map([...assets, ["/app", redirect], ["/app/", { ...page, headers }]]);
 }
 
