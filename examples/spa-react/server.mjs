@@ -21,10 +21,8 @@ app.post("/api/items", { preHandler: auth.idpRequired, schema }, (request) => {
   return items;
 });
 
-await app.register(fastifyStatic, {
-  root: path.join(import.meta.dirname, "dist"),
-  setHeaders: (response) => void response.setHeader("Content-Security-Policy", POLICY),
-});
+app.addHook("onRequest", async (_request, reply) => void reply.header("Content-Security-Policy", POLICY));
+await app.register(fastifyStatic, { root: path.join(import.meta.dirname, "dist") });
 // The script in the page shows the views, so each address leads to the same page.
 app.setNotFoundHandler((request, reply) =>
   request.method === "GET" && !request.url.startsWith("/api/")

@@ -155,7 +155,7 @@ describe("README.md", () => {
   it("each endpoint of its table answers as the table says", async () => {
     const { browser } = await start("server.mjs");
     const paths = [...README.matchAll(/^\| `(\/idpauth\/[^`]*)` \|/gm)].map(([, endpoint]) => endpoint);
-    expect(paths).toHaveLength(11);
+    expect(paths).toHaveLength(13);
     const answers = await Promise.all(paths.map(async (endpoint) => [endpoint, (await browser.get(endpoint!)).status]));
     expect(Object.fromEntries(answers)).toEqual({
       "/idpauth/": 200,
@@ -168,6 +168,8 @@ describe("README.md", () => {
       "/idpauth/logout-callback": 404,
       "/idpauth/frontchannel-logout": 404,
       "/idpauth/backchannel-logout": 404,
+      "/idpauth/events": 404,
+      "/idpauth/popup": 200,
       "/idpauth/sessions": 404,
     });
   });
@@ -346,12 +348,12 @@ export { credentialsToDict, hasEpochTimePassed, isOutage, isValidIdpUrl };
 `;
 
 const PLAIN_CONSUMER = `
-import { createIdpAuth, type IdpRequest, type Reply } from "idpauth";
+import { createIdpAuth, type AnyReply, type IdpRequest } from "idpauth";
 
 interface Raw { readonly path: string }
 const auth = createIdpAuth<Raw>({ env: {} }, {
   name: "plain",
   request: (raw): IdpRequest => ({ method: "GET", target: raw.path, scheme: "http", host: "localhost", header: () => undefined }),
 });
-export const reply: Promise<Reply> | undefined = auth.handle({ path: "/idpauth/session" });
+export const reply: Promise<AnyReply> | undefined = auth.handle({ path: "/idpauth/session" });
 `;

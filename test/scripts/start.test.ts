@@ -14,7 +14,7 @@ const running: Start[] = [];
 
 beforeEach(() => {
   checkout = mkdtempSync(path.join(tmpdir(), "idpauth-checkout-"));
-  for (const name of ["package.json", "package-lock.json", "scripts", "src", "demo"])
+  for (const name of ["package.json", "package-lock.json", "tsconfig.json", "scripts", "src", "demo"])
     cpSync(path.join(ROOT, name), path.join(checkout, name), { recursive: true, filter: (file) => path.basename(file) !== "node_modules" });
   symlinkSync(path.join(ROOT, "node_modules"), path.join(checkout, "node_modules"), "junction");
   mkdirSync(path.join(checkout, "tmp"));

@@ -131,7 +131,7 @@ const ROUNDS = {
         await get("/idpauth/session", strange());
         if (probe % 1_000 === 0) clock.advance(60_000);
         const { body } = await get("/idpauth/session", member);
-        if (String(body).includes('"authenticated":true') !== true) throw new Error("the member is signed out");
+        if (typeof body !== "string" || !body.includes('"authenticated":true')) throw new Error("the member is signed out");
       }
     };
   },

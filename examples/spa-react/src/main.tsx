@@ -14,21 +14,25 @@ function App() {
   const [items, setItems] = useState<readonly Item[]>([]);
   const [draft, setDraft] = useState("");
   const [message, setMessage] = useState("");
+  const [isSending, setSending] = useState(false);
 
   useEffect(() => {
     // Before the sign-in, this waits for it.
-    void auth.fetch("/api/items").then(async (response) => {
-      if (response.ok) setItems(await response.json());
-    });
+    void auth.fetch("/api/items").then(
+      async (response) => setItems(response.ok ? await response.json() : []),
+      () => setMessage("The list did not load. Reload the page."),
+    );
   }, []);
 
   async function add(event: SyntheticEvent) {
     event.preventDefault();
-    const body = JSON.stringify({ text: draft });
-    // If the session has ended, this waits until the user has signed in again. The form keeps its text.
-    const response = await auth.fetch("/api/items", { method: "POST", headers: { "Content-Type": "application/json" }, body });
-    setMessage(response.ok ? "Added." : "That did not work. Try again.");
-    if (!response.ok) return;
+    setSending(true);
+    const init = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ text: draft }) };
+    // If the session has ended, this waits until the user has signed in again. It rejects if the network fails.
+    const response = await auth.fetch("/api/items", init).catch(() => undefined);
+    setSending(false);
+    setMessage(response?.ok ? "Added." : "That did not work. Try again.");
+    if (!response?.ok) return;
     setItems(await response.json());
     setDraft("");
   }
@@ -37,17 +41,14 @@ function App() {
     <>
       <p role="status">{status === "unavailable" ? "The server does not respond. Trying again …" : (user?.name ?? status)}</p>
       {user !== null && <button onClick={() => void auth.signOut()}>Sign out</button>}
-      {status === "signed-out" && <button onClick={() => void auth.signIn()}>Sign in</button>}
-      <ul>
-        {items.map(({ id, text }) => (
-          <li key={id}>{text}</li>
-        ))}
-      </ul>
+      {/* With a draft, the sign-in opens a window, and this page stays as it is. */}
+      {status === "signed-out" && <button onClick={() => void auth.signIn({ popup: draft !== "" })}>Sign in</button>}
+      <ul>{user !== null && items.map(({ id, text }) => <li key={id}>{text}</li>)}</ul>
       <form onSubmit={(event) => void add(event)}>
         <label htmlFor="text">New item</label>
-        <input id="text" value={draft} required maxLength={100} onChange={({ target }) => setDraft(target.value)} />
-        <button>Add</button>
-        <p role="status">{message}</p>
+        <input id="text" value={draft} required maxLength={100} readOnly={isSending} onChange={({ target }) => setDraft(target.value)} />
+        <button disabled={isSending}>Add</button>
+        <p role="status">{isSending ? "Sending … After the end of a session, it waits for the sign-in." : message}</p>
       </form>
     </>
   );
