@@ -115,7 +115,8 @@ export function startSession<ClientData extends object>(options: ClientOptions<C
     if (typeof result === "number") {
       change({ ...state, status: "unavailable", reason: null });
       const seconds = result || Math.min(60, 2 ** ++failures);
-      schedule(env.Date.now() + seconds * 1000 * (1 + env.Math.random() / 2));
+      const pause = seconds * 1000 * (1 + env.Math.random() / 2);
+      schedule(env.Date.now() + pause);
     } else {
       failures = 0;
       change(result);

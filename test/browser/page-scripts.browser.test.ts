@@ -36,7 +36,7 @@ describe.skipIf(executablePath === undefined)("a single-page front end, in a bro
 
   it("sends X-ORIGIN-URL as docs/reference/endpoints.md says, navigates to redirect_to, and is loaded again at its very address, fragment and all", async () => {
     const { user } = await stage.open();
-    const tab = await frontEnd(user, "/app?view=table&q=a%26b#row-7");
+    const tab = await frontEnd(user, "/front-end?view=table&q=a%26b#row-7");
     // The very line that the page gives to front ends.
     const [, line = ""] = /`(fetch\([^`]+\))`/.exec(PAGE) ?? [];
     expect(line).toContain("X-ORIGIN-URL");
@@ -44,7 +44,7 @@ describe.skipIf(executablePath === undefined)("a single-page front end, in a bro
     expect(answer).toEqual({ redirect_to: expect.stringContaining("code_challenge_method=S256") });
     await tab.goto(answer.redirect_to);
     await choose(tab, "ada");
-    expect(tab.url()).toBe(user.url("/app?view=table&q=a%26b#row-7"));
+    expect(tab.url()).toBe(user.url("/front-end?view=table&q=a%26b#row-7"));
     // The stand-in for the front end is not served at the end of a redirect.
     await tab.reload();
     expect(await call(tab, "/api/userinfo")).toMatchObject({ status: 200, body: { sub: "ada" } });
@@ -52,12 +52,12 @@ describe.skipIf(executablePath === undefined)("a single-page front end, in a bro
 
   it("the same with origin_url in the query", async () => {
     const { user } = await stage.open();
-    const tab = await frontEnd(user, "/app?view=list#top");
+    const tab = await frontEnd(user, "/front-end?view=list#top");
     const query = new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", response: "json", origin_url: tab.url() }).toString();
     const { body } = await call(tab, `/idpauth/login/?${query}`);
     await tab.goto((body as { redirect_to: string }).redirect_to);
     await choose(tab, "alan");
-    expect(tab.url()).toBe(user.url("/app?view=list#top"));
+    expect(tab.url()).toBe(user.url("/front-end?view=list#top"));
   });
 
   it("an address of another site is not honoured: the trip ends on the landing page", async () => {
@@ -146,7 +146,7 @@ describe.skipIf(executablePath === undefined)("a single-page front end, in a bro
     await user.signIn();
     // The same host under another name is another site for the browser.
     const elsewhere = user.origin.replace("127.0.0.1", "localhost");
-    const tab = await frontEnd(user, `${elsewhere}/app`);
+    const tab = await frontEnd(user, `${elsewhere}/front-end`);
     expect(await call(tab, user.url("/idpauth/session"))).toEqual({ failed: true });
     // Chromium tells whoever looks into the console why; nothing else was refused.
     expect(user.complaints.splice(0).join("\n")).toContain("CORS policy");
@@ -154,9 +154,9 @@ describe.skipIf(executablePath === undefined)("a single-page front end, in a bro
 });
 
 /** A front end of the application's own origin; only its page is made up here, all that it calls is real. */
-async function frontEnd(user: TestUser, address = "/app"): Promise<Page> {
+async function frontEnd(user: TestUser, address = "/front-end"): Promise<Page> {
   await user.context.route(
-    (url) => url.pathname === "/app",
+    (url) => url.pathname === "/front-end",
     (route) => route.fulfill({ contentType: "text/html", body: "<!doctype html><html lang=en><title>App</title><h1>App</h1></html>" }),
   );
   return user.askFor(address);

@@ -1,6 +1,7 @@
 // One real process of an application: Express over the package as it is published. Says its port when it is ready, and
 // ends on SIGTERM when all that it has begun is finished.
 import express from "express";
+import { isOutage } from "idpauth";
 import { idpAuth } from "idpauth/express";
 import { BusyWork } from "./busy-work.mjs";
 import { dyingStore } from "./dying-store.mjs";
@@ -55,6 +56,12 @@ app.get("/guarded", auth.idpRequired, async (request, response) => {
   const [user, credentials] = [await auth.getUser(request), await auth.getCredentials(request)];
   response.json({ authenticated: user !== null, user, token: credentials?.token });
 });
+
+// An outage between the guard and the handler is no mistake of the application. Any other error is printed, and fails the scenario.
+/** @type {import("express").ErrorRequestHandler} */
+const respondToOutage = (error, _request, response, next) =>
+  isOutage(error) ? void response.status(503).json({ code: error.code }) : next(error);
+app.use(respondToOutage);
 
 let openConnections = 0;
 /** A connection that stays open until the session ends. Says why it ended. */
