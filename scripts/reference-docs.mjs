@@ -90,9 +90,10 @@ export function errorsPage({ errors, checks, groups, reasons, logCodes }) {
  * @param {readonly import("./browser-size.mjs").BrowserSize[]} sizes
  */
 export function clientPage(text, sizes) {
-  const bytes = (/** @type {number} */ count) => count.toLocaleString("en-US");
-  const rows = sizes.map(({ name, minified, compressed, limit }) => [`\`${name}\``, bytes(minified), bytes(compressed), bytes(limit)]);
-  const sizeTable = table(["Entry", "Bytes, minified", "Bytes, minified and gzip", "Limit"], rows);
+  // Rounded: another version of zlib compresses to a few bytes more or less.
+  const size = (/** @type {number} */ bytes) => `${(bytes / 1000).toFixed(1)} kB`;
+  const rows = sizes.map(({ name, minified, compressed, limit }) => [`\`${name}\``, size(minified), size(compressed), size(limit)]);
+  const sizeTable = table(["Entry", "Minified", "Minified and gzip", "Limit"], rows);
   return text.replace(/(?<=<!-- sizes: [^\n]*\n).*?(?=<!-- \/sizes -->)/s, () => `\n${sizeTable}\n\n`);
 }
 
