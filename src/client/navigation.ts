@@ -16,7 +16,7 @@ export function signInWith<ClientData extends object>(session: Session<ClientDat
     }
     const attempt = env.crypto.getRandomValues(new BigUint64Array(2)).join("-");
     const opened = env.open(login({ response: "popup", attempt }), "_blank", "popup,width=500,height=700");
-    if (!opened) throw new Error("The browser blocked the window: call signIn in the handler of a click.");
+    if (!opened) throw new Error("The window was blocked: call signIn in a click handler.");
     // A page of the provider must not be able to navigate this page.
     opened.opener = null;
     const wasSignedIn = session.getState().status === "signed-in";
