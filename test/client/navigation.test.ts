@@ -124,7 +124,7 @@ describe("signIn in a popup window", () => {
   it("rejects if the browser opens no window", async () => {
     const tab = new Browser().tab();
     tab.blocksWindows = true;
-    await expect(tab.client.signIn({ popup: true })).rejects.toThrow("in the handler of a click");
+    await expect(tab.client.signIn({ popup: true })).rejects.toThrow("in a click handler");
   });
 
   it("lets requests that wait go on", async () => {
