@@ -9,6 +9,7 @@ const PACKAGES = "webkit2gtk-driver xvfb";
 const driver = (await installDrivers()) ? await ensureProgram("WebKitWebDriver", PACKAGES) : undefined;
 const xvfb = driver === undefined ? undefined : await ensureProgram("Xvfb", PACKAGES);
 
-describe.skipIf(xvfb === undefined)("WebKit", { timeout: 120_000 }, () => {
+// WebKit's driver can lose a command, which then never gets a response. So a scenario that hangs runs again, in a new session.
+describe.skipIf(xvfb === undefined)("WebKit", { timeout: 60_000, retry: 2 }, () => {
   scenarios(() => startWebKit({ driver: driver!, xvfb: xvfb! }));
 });

@@ -32,6 +32,9 @@ interface WebDriver {
   quit(): Promise<void>;
 }
 
+/** Milliseconds for the end of a session. */
+const QUIT_LIMIT = 10_000;
+
 /** Starts a screen and WebKit's driver. */
 export async function startWebKit({ driver, xvfb }: { readonly driver: string; readonly xvfb: string }): Promise<RunningBrowser> {
   const selenium = driverPackage("selenium-webdriver") as Selenium;
@@ -106,8 +109,9 @@ class WebKitUser implements BrowserUser {
     );
   }
 
-  leave(): Promise<void> {
-    return this.#inTurn(() => this.#session.quit());
+  /** Does not wait for the other commands: one that hangs must not keep the next scenario from starting. */
+  async leave(): Promise<void> {
+    await Promise.race([this.#session.quit().catch(() => undefined), new Promise((resolve) => setTimeout(resolve, QUIT_LIMIT).unref())]);
   }
 
   #tabOf(handle: string): Tab {
