@@ -9,6 +9,9 @@ import { formatScan, scan } from "./secret-scan.mjs";
 import { checkSecurityTable } from "./security-table.mjs";
 import { FUZZ, planOf } from "./test-plan.mjs";
 
+/** @typedef {{ status: string, fullName: string, failureMessages: string[] }} TestResult */
+/** @typedef {{ numPassedTests: number, numFailedTests: number, testResults: { name: string, assertionResults: TestResult[] }[] }} Report */
+
 const [command = "", ...chosen] = process.argv.slice(2);
 if (command !== "unit" && command !== "main" && command !== "matrix") throw new Error(`No such test command: "${command}"`);
 const plan = planOf(command, chosen);
@@ -83,8 +86,22 @@ function checkTable() {
 /** @param {number} code vitest's exit code */
 function count(code) {
   if (!existsSync(report)) return "0 passed, 1 failed";
-  const result = /** @type {{ numPassedTests: number, numFailedTests: number }} */ (readJson(report));
+  const result = /** @type {Report} */ (readJson(report));
   // A file that could not even be loaded, or an error outside any test, fails the run without a failed test.
   const failed = Math.max(result.numFailedTests, code === 0 ? 0 : 1);
-  return `${result.numPassedTests} passed, ${failed} failed`;
+  return [`${result.numPassedTests} passed, ${failed} failed`, ...secondTries(result)].join("\n");
+}
+
+/**
+ * Returns a line for each test that failed and then passed, which only tests in a browser may do (test/support/chromium.ts).
+ *
+ * @param {Report} report
+ */
+function secondTries({ testResults }) {
+  const tests = testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults.map((test) => ({ ...test, file: path.relative(root, name) })),
+  );
+  return tests
+    .filter(({ status, failureMessages }) => status === "passed" && failureMessages.length > 0)
+    .map(({ file, fullName, failureMessages }) => `Passed at the second try: ${file}: ${fullName}: ${failureMessages[0]?.split("\n")[0]}`);
 }

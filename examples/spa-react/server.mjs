@@ -12,10 +12,10 @@ await app.register(auth.plugin); // startup checks, then /idpauth/*
 app.addHook("onRequest", auth.csrf); // 403 for unsafe requests of other origins
 
 const items = [{ id: 1, text: "Order punched cards" }];
-app.get("/api/items", { preHandler: auth.idpRequired }, () => items);
+app.get("/api/items", { onRequest: auth.idpRequired }, () => items);
 
 const schema = { body: { type: "object", required: ["text"], properties: { text: { type: "string", minLength: 1, maxLength: 100 } } } };
-app.post("/api/items", { preHandler: auth.idpRequired, schema }, (request) => {
+app.post("/api/items", { onRequest: auth.idpRequired, schema }, (request) => {
   const { text } = /** @type {{ text: string }} */ (request.body);
   items.push({ id: items.length + 1, text });
   return items;

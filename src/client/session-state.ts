@@ -10,7 +10,7 @@ export interface Deadlines {
   readonly idle: number | null;
   /** The provider's own limit (claim `session_expiry`). */
   readonly sessionExpiry: number | null;
-  /** The session ends if the user does nothing: the earliest limit that a refresh does not extend. */
+  /** The session ends if the user does nothing: the earliest limit that no refresh of the tokens extends. */
   readonly end: number | null;
 }
 

@@ -66,8 +66,8 @@ export function startSession<ClientData extends object>(options: ClientOptions<C
   const isVisible = () => env.document.visibilityState === "visible" && !closing.signal.aborted;
   const isSettled = () => state.status.startsWith("signed");
 
-  const change = (next: State) => {
-    if (isSame(next, state)) return;
+  const change = (next: State, isNews = false) => {
+    if (!isNews && isSame(next, state)) return;
     state = Object.freeze(next);
     const before = account;
     account = state.account ?? before;
@@ -217,7 +217,8 @@ export function startSession<ClientData extends object>(options: ClientOptions<C
     generation: () => generation,
     ended(reason) {
       supersede();
-      change(signedOut(reason));
+      // Also if the user was signed out already: one more request waits.
+      change(signedOut(reason), true);
       tell(null, true);
     },
     leave() {

@@ -55,7 +55,8 @@ export const APPLICATION_SETTINGS = {
     kind: kind.redirectTarget,
     default: null,
     defaultText: "unset: the landing page",
-    meaning: "The page after a logout with `response=redirect`. It may be on another origin.",
+    meaning:
+      "The page after a logout by navigation (`response=redirect`), as by `signOut()` of idpauth/client. It may be on another origin.",
   },
   /** Seconds. */
   hookTimeout: {

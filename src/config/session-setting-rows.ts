@@ -42,7 +42,8 @@ export const SESSION_SETTINGS = {
     unit: "seconds",
     default: null,
     defaultText: "unset: no limit",
-    meaning: "The idle timeout, measured from the last successful access. 0 ends each session at once (warning W003).",
+    meaning:
+      "The idle timeout, measured from the last request of the signed-in user that met a guard, an accessor or the probe without `slide=false`. 0 ends each session at once (warning W003).",
   },
   /** Seconds that a stored record exists after its last renewal. */
   sessionTtl: {

@@ -21,31 +21,39 @@ const TITLE = "session-warning";
  */
 export function SessionWarning({ warnBefore = 60, texts, className = TITLE }: SessionWarningProps): ReactNode {
   const client = useSessionClient();
-  const { status, deadlines } = useSession();
+  const state = useSession();
+  const { status, deadlines } = state;
   // A signed-out state has no deadlines. The last ones tell that this page had a session.
   const [known, setKnown] = useState(deadlines);
   const [left, setLeft] = useState(Infinity);
   const [outcome, setOutcome] = useState("");
+  const [shown, setShown] = useState(state);
   const end = known?.end ?? Infinity;
   if (deadlines && deadlines !== known) setKnown(deadlines);
 
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout>;
     const tick = () => {
-      const rest = end - Date.now();
+      // The known end can be a second too early, so the dialog shows 0 s for one second before it says that the session has ended.
+      const rest = end + 1000 - Date.now();
       // The result is the same until the warning, so that React renders nothing.
-      setLeft(Math.min(Math.ceil(rest / 1000), warnBefore + 1));
+      setLeft(Math.min(Math.ceil(rest / 1000) - 1, warnBefore + 1));
       if (rest > 0) timer = setTimeout(tick, rest % 1000 || 1000);
     };
     tick();
     return () => clearTimeout(timer);
   }, [end, warnBefore]);
 
-  const hasEnded = known && (status === "signed-out" || left <= 0);
+  const hasEnded = known && (status === "signed-out" || left < 0);
   const phase = hasEnded ? "ended" : left > warnBefore ? "" : known?.idle === end ? "stay" : "again";
   const canStay = phase === "stay";
   const isOpen = phase && phase !== outcome;
   if (!phase && outcome) setOutcome("");
+  if (state !== shown) {
+    setShown(state);
+    // Another request has met the end and waits: the user has to know, even after a click on "Close".
+    if (status === "signed-out" && shown.status === status) setOutcome("");
+  }
 
   const text = { ...ENGLISH, ...texts };
   const close = () => setOutcome(phase);
@@ -76,7 +84,7 @@ export function SessionWarning({ warnBefore = 60, texts, className = TITLE }: Se
         createElement(
           "h2",
           // A screen reader announces each half minute, the last ten seconds and the end, and stays silent at the other seconds.
-          { id: TITLE, "aria-live": hasEnded || left % 30 === 0 || left === 10 ? "polite" : "off" },
+          { id: TITLE, "aria-live": hasEnded || [60, 30, 10].includes(left) ? "polite" : "off" },
           hasEnded ? text.ended : text.ends.replace("{seconds}", `${left}`),
         ),
         createElement("p", {}, !canStay && text.again),

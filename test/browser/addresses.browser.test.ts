@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { chromiumForTests } from "../support/chromium.js";
+import { chromiumForTests, IN_A_BROWSER } from "../support/chromium.js";
 import { freePort } from "../support/free-port.js";
 import { startHttpsFront, type HttpsFront } from "./https-front.js";
 import { useStage } from "./stage.js";
@@ -7,7 +7,7 @@ import { choose, heading } from "./test-user.js";
 
 const executablePath = await chromiumForTests();
 
-describe.skipIf(executablePath === undefined)("the addresses under which an application is visited, in a browser", () => {
+describe.skipIf(executablePath === undefined)("the addresses under which an application is visited, in a browser", IN_A_BROWSER, () => {
   const stage = useStage(executablePath);
   const fronts: HttpsFront[] = [];
   afterEach(() => Promise.all(fronts.splice(0).map((front) => front.close())));

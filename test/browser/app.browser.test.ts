@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { chromiumForTests } from "../support/chromium.js";
+import { chromiumForTests, IN_A_BROWSER } from "../support/chromium.js";
 import { useStage, type Stage } from "./stage.js";
 import { choose, expectUsable, heading, PEOPLE, type Person, type TestUser } from "./test-user.js";
 
@@ -26,7 +26,7 @@ async function endSession(tab: Page): Promise<void> {
   await view(tab, "Items");
 }
 
-describe.skipIf(executablePath === undefined)("the single-page application of the demo, in a browser", () => {
+describe.skipIf(executablePath === undefined)("the single-page application of the demo, in a browser", IN_A_BROWSER, () => {
   const stage: Stage = useStage(executablePath);
   const ENV = { DEMO_OUTAGE_SECONDS: "3" };
 

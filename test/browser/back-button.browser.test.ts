@@ -1,13 +1,13 @@
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { chromiumForTests, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
 import { startExpressApplication, type ExpressApplication } from "../support/express-application.js";
 
 const executablePath = await chromiumForTests();
 
 const SIGN_OUT = '<a href="/idpauth/logout/">Sign out</a>';
 
-describe.skipIf(executablePath === undefined)("[R11] the back button after a sign-out, in a browser", () => {
+describe.skipIf(executablePath === undefined)("[R11] the back button after a sign-out, in a browser", IN_A_BROWSER, () => {
   let browser: Browser;
   let app: ExpressApplication;
   let rendered: number;

@@ -5,7 +5,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { idpAuth } from "../../src/adapters/express/express.js";
 import { listen } from "../adapters/applications/listen.js";
-import { chromiumForTests, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
 import { eventually } from "../support/eventually.js";
 import { element, POSTS, sandboxed, send, type Attempt } from "./cross-site-requests.js";
 
@@ -22,7 +22,7 @@ interface Arrived {
   ran: boolean;
 }
 
-describe.skipIf(executablePath === undefined)("[CSRF-2] what Chromium sends to a route behind auth.csrf", () => {
+describe.skipIf(executablePath === undefined)("[CSRF-2] what Chromium sends to a route behind auth.csrf", IN_A_BROWSER, () => {
   let browser: Browser;
   let page: Page;
   const arrived: Arrived[] = [];

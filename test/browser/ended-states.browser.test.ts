@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { chromiumForTests } from "../support/chromium.js";
+import { chromiumForTests, IN_A_BROWSER } from "../support/chromium.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { useStage } from "./stage.js";
 import { expectUsable, heading, indexSays } from "./test-user.js";
@@ -7,7 +7,7 @@ import { expectUsable, heading, indexSays } from "./test-user.js";
 const executablePath = await chromiumForTests();
 
 // Real processes live in real seconds: the limits here are one or two of them.
-describe.skipIf(executablePath === undefined)("how a session ends, in a browser", () => {
+describe.skipIf(executablePath === undefined)("how a session ends, in a browser", IN_A_BROWSER, () => {
   const stage = useStage(executablePath);
   const providers: TestProvider[] = [];
   afterEach(() => Promise.all(providers.splice(0).map((provider) => provider.stop())));

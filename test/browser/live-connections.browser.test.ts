@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { chromiumForTests } from "../support/chromium.js";
+import { chromiumForTests, IN_A_BROWSER } from "../support/chromium.js";
 import { useStage } from "./stage.js";
 import { expectUsable, PEOPLE } from "./test-user.js";
 
 const executablePath = await chromiumForTests();
 
-describe.skipIf(executablePath === undefined)("open connections of a page, in a browser", () => {
+describe.skipIf(executablePath === undefined)("open connections of a page, in a browser", IN_A_BROWSER, () => {
   const stage = useStage(executablePath);
 
   it("a page shows that its event stream and its WebSocket close when the provider ends the session", async () => {

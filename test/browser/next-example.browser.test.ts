@@ -10,7 +10,7 @@ const executablePath = await chromiumForTests();
 const EXAMPLE = path.resolve(import.meta.dirname, "../../examples/next");
 
 it.skipIf(executablePath === undefined)(
-  "examples/next renders the session on the server, hydrates it without a mismatch, and follows the end of the session",
+  "examples/next renders the session on the server, hydrates it without a mismatch, runs a server action, and follows the end of the session",
   async () => {
     const packed = await PackedPackage.pack();
     const folder = installExample(EXAMPLE, packed);
@@ -44,13 +44,34 @@ it.skipIf(executablePath === undefined)(
       expect(await tab.innerText("body")).toContain("Hello, Ada Lovelace");
       expect(await tab.locator("dialog").getAttribute("class")).toBe("session-warning");
 
+      await tab.getByLabel("Note").fill("The first");
+      await tab.getByRole("button", { name: "Add" }).click();
+      await tab.getByRole("listitem").getByText("Ada Lovelace: The first").waitFor();
+
       const other = await context.newPage();
       await other.goto(`${origin}/idpauth/logout/`);
       // A page of idpauth tells no other tab, so the next probe finds it. The browser's event stands for the minute until then.
       await tab.evaluate("dispatchEvent(new Event('online'))");
       await tab.getByText("you are signed out").waitFor();
       await tab.getByRole("alertdialog", { name: "Your session has ended" }).waitFor();
-      expect(complaints).toEqual([]);
+
+      expect(complaints.splice(0)).toEqual([]);
+
+      // A page that does not know yet calls the action: the browser goes to the sign-in and comes back, and the action has not run.
+      const before = probes.length;
+      await tab.goto(`${origin}/reports?month=10`);
+      await expect.poll(() => probes.length).toBe(before + 1);
+      await other.goto(`${origin}/idpauth/logout/`);
+      await tab.getByLabel("Note").fill("Too late");
+      await Promise.all([
+        tab.waitForRequest((request) => request.url().startsWith(provider.issuer)),
+        tab.getByRole("button", { name: "Add" }).click(),
+      ]);
+      await tab.getByText("Hello, Ada Lovelace").waitFor();
+      expect(tab.url()).toBe(`${origin}/reports?month=10`);
+      expect(await tab.getByRole("listitem").allInnerTexts()).toEqual(["Ada Lovelace: The first"]);
+      // The browser's line for the response that leads to the sign-in.
+      expect(complaints).toEqual([expect.stringContaining("401 (Unauthorized)")]);
     } finally {
       await browser.close();
       await example.end();

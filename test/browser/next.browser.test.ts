@@ -4,13 +4,13 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { serveNext, type NextServer } from "../adapters/applications/next.js";
 import { ApplicationStarter } from "../../src/conformance/adapter/application-starter.js";
-import { chromiumForTests, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
 import { heading, TestUser } from "./test-user.js";
 
 const executablePath = await chromiumForTests();
 
 /** The provider agrees by itself: asking for a guarded page is the whole sign-in. */
-describe.skipIf(executablePath === undefined)("a production build of Next.js, in a browser", () => {
+describe.skipIf(executablePath === undefined)("a production build of Next.js, in a browser", IN_A_BROWSER, () => {
   let server: NextServer;
   let browser: Browser;
   let starter: ApplicationStarter;

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { chromiumForTests } from "../support/chromium.js";
+import { chromiumForTests, IN_A_BROWSER } from "../support/chromium.js";
 import { useStage } from "./stage.js";
 import { choose, type TestUser } from "./test-user.js";
 
@@ -12,7 +12,7 @@ const PAGE = readFileSync(new URL("../../docs/reference/endpoints.md", import.me
 
 const executablePath = await chromiumForTests();
 
-describe.skipIf(executablePath === undefined)("a single-page front end, in a browser", () => {
+describe.skipIf(executablePath === undefined)("a single-page front end, in a browser", IN_A_BROWSER, () => {
   const stage = useStage(executablePath);
 
   it("finds out with the probe who is there, without any redirect and without a cookie", async () => {

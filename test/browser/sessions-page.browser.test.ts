@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { chromiumForTests } from "../support/chromium.js";
+import { chromiumForTests, IN_A_BROWSER } from "../support/chromium.js";
 import { useStage, type Stage } from "./stage.js";
 import { expectUsable, heading, type TestUser } from "./test-user.js";
 
@@ -11,7 +11,7 @@ const IPHONE =
 
 const items = (tab: Page) => tab.getByRole("listitem").filter({ hasText: "Signed in" }).allInnerTexts();
 
-describe.skipIf(executablePath === undefined)("the page of a user's sessions, in a browser", () => {
+describe.skipIf(executablePath === undefined)("the page of a user's sessions, in a browser", IN_A_BROWSER, () => {
   const stage: Stage = useStage(executablePath);
   const ENV = { IDP_SESSIONS_PAGE: "on" };
 

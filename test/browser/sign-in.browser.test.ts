@@ -1,12 +1,12 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { chromiumForTests } from "../support/chromium.js";
+import { chromiumForTests, IN_A_BROWSER } from "../support/chromium.js";
 import { useStage } from "./stage.js";
 import { choose, expectUsable, heading, type TestUser } from "./test-user.js";
 
 const executablePath = await chromiumForTests();
 
-describe.skipIf(executablePath === undefined)("signing in, in a browser", () => {
+describe.skipIf(executablePath === undefined)("signing in, in a browser", IN_A_BROWSER, () => {
   const stage = useStage(executablePath);
 
   describe.each([{ DEMO_SESSIONS: "memory" }, { DEMO_SESSIONS: "host" }])("with %o", (env) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chromiumForTests } from "../support/chromium.js";
+import { chromiumForTests, IN_A_BROWSER } from "../support/chromium.js";
 import { useStage } from "./stage.js";
 import { expectUsable, heading } from "./test-user.js";
 
@@ -8,7 +8,7 @@ const HERE = { IDP_LOGOUT_AT_PROVIDER: "off" };
 
 const executablePath = await chromiumForTests();
 
-describe.skipIf(executablePath === undefined)("signing out, in a browser", () => {
+describe.skipIf(executablePath === undefined)("signing out, in a browser", IN_A_BROWSER, () => {
   const stage = useStage(executablePath);
 
   describe.each([{ DEMO_SESSIONS: "memory" }, { DEMO_SESSIONS: "host" }])("with %o", (env) => {

@@ -1,4 +1,5 @@
 import { describe } from "vitest";
+import { IN_A_BROWSER } from "../support/chromium.js";
 import { ensureProgram } from "../support/debian-package.js";
 import { installDrivers } from "./browser.js";
 import { scenarios } from "./scenarios.js";
@@ -9,7 +10,7 @@ const PACKAGES = "webkit2gtk-driver xvfb";
 const driver = (await installDrivers()) ? await ensureProgram("WebKitWebDriver", PACKAGES) : undefined;
 const xvfb = driver === undefined ? undefined : await ensureProgram("Xvfb", PACKAGES);
 
-// WebKit's driver can lose a command, which then never gets a response. So a scenario that hangs runs again, in a new session.
-describe.skipIf(xvfb === undefined)("WebKit", { timeout: 60_000, retry: 2 }, () => {
+// WebKit's driver can lose a command, which then never gets a response. The second try has a new session.
+describe.skipIf(xvfb === undefined)("WebKit", { ...IN_A_BROWSER, timeout: 60_000 }, () => {
   scenarios(() => startWebKit({ driver: driver!, xvfb: xvfb! }));
 });

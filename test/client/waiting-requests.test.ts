@@ -55,6 +55,21 @@ describe("fetch", () => {
     expect(api(browser)).toHaveLength(1);
   });
 
+  it("each later request that gets a 401 is news for the listeners, since one more request waits", async () => {
+    const { browser, tab } = await signedInTab();
+    browser.server.signOut("idle");
+    const states: unknown[] = [];
+    tab.client.subscribe((state) => states.push(state));
+    for (const count of [1, 2, 3]) {
+      void tab.client.fetch("/api/items");
+      await browser.pass(1);
+      expect(new Set(states).size).toBe(count);
+    }
+    expect(states).toEqual(Array(3).fill(expect.objectContaining({ status: "signed-out", reason: "idle" })));
+    await browser.settled(tab.client.refresh());
+    expect(states).toHaveLength(3);
+  });
+
   it("after the same user has signed in again, in whichever tab, the request is repeated once, with its body", async () => {
     const { browser, tab } = await signedInTab();
     browser.server.signOut("idle");

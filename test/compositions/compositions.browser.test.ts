@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { rolldown, type Plugin } from "rolldown";
 import { describe, expect, it } from "vitest";
 import { installFramework } from "../../scripts/framework-install.mjs";
-import { chromiumForTests, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
 
 // The compositions of examples/vue and examples/svelte, over the real client, in components in a browser.
 
@@ -20,7 +20,7 @@ const SIGNED_OUT = { ...NOBODY, authenticated: false, user: null, reason: "idle"
 const USER = { name: "Ada Lovelace", email: "ada@example.com", picture: null };
 const SIGNED_IN = { ...SIGNED_OUT, authenticated: true, user: USER, reason: null, account: "ada", ends_in: 3600, expires_in: 3600 };
 
-describe.skipIf(executablePath === undefined || !isInstalled)("the compositions for Vue and Svelte", () => {
+describe.skipIf(executablePath === undefined || !isInstalled)("the compositions for Vue and Svelte", IN_A_BROWSER, () => {
   it("pass the type check", async () => {
     const compiler = path.join(ROOT, "node_modules/typescript/bin/tsc");
     await promisify(execFile)(process.execPath, [compiler, "-p", import.meta.dirname]);

@@ -12,6 +12,7 @@ import { TestUser } from "../browser/test-user.js";
 import { chromiumForTests, launchChromium } from "../support/chromium.js";
 import { freePort } from "../support/free-port.js";
 import { ExampleProcess, installExample, PackedPackage } from "./example-process.js";
+import { FRONT_SERVERS, HOSTNAME, type FrontServer } from "./front-server.js";
 
 // examples/spa-react outside the project, over the packed package out of a built dist/. docs/how-to/single-page-applications.md shows its files.
 
@@ -22,6 +23,17 @@ const COMPILER = path.join(ROOT, "node_modules/typescript/bin/tsc");
 
 /** A line that is there for the authentication alone. A guard or `auth.fetch` stands in a line that the application has anyway. */
 const AUTHENTICATION = /idpauth|\bauth\b(?!\.idpRequired|\.fetch)|useSession|Session(?:Provider|Warning)|\bstatus [!=]==/;
+
+/** Opens the event stream, ends the session once the stream has begun, and gives what the stream says. */
+const STREAM_AT_SIGN_OUT = `new Promise((resolve, reject) => {
+  const stream = new EventSource("/idpauth/events");
+  stream.onopen = () => fetch("/idpauth/logout/?response=json");
+  stream.onerror = () => reject(new Error("the stream failed"));
+  stream.addEventListener("ended", ({ data }) => {
+    stream.close();
+    resolve(JSON.parse(data));
+  });
+})`;
 
 /** Milliseconds for a test that builds or starts the example. */
 const BUILD = 240_000;
@@ -56,6 +68,7 @@ describe.skipIf(!installed)("examples/spa-react", () => {
   let browser: Browser | undefined;
   const running: ExampleProcess[] = [];
   const users: TestUser[] = [];
+  const fronts: FrontServer[] = [];
 
   beforeAll(async () => {
     packed = await PackedPackage.pack();
@@ -63,18 +76,21 @@ describe.skipIf(!installed)("examples/spa-react", () => {
     // The project has other versions of some packages that @fastify/static needs.
     cpSync(path.join(PACKAGES, "node_modules"), path.join(folder, "node_modules/@fastify/static/node_modules"), { recursive: true });
     provider = await startTestProvider({ person: { sub: "ada", name: "Ada Lovelace", email: "ada@example.com" } });
-    if (executablePath !== undefined) browser = await launchChromium(executablePath);
+    if (executablePath !== undefined)
+      browser = await launchChromium(executablePath, { args: [`--host-resolver-rules=MAP ${HOSTNAME} 127.0.0.1`] });
   }, BUILD);
   afterEach(async () => {
     const left = users.splice(0);
     await Promise.all(left.map((user) => user.leave()));
+    for (const each of fronts.splice(0)) await each.stop();
     for (const each of running.splice(0)) await each.end();
     expect(left.flatMap((user) => user.complaints)).toEqual([]);
   });
   afterAll(async () => {
     await browser?.close();
     await provider.stop();
-    rmSync(folder, { recursive: true, force: true });
+    // Vite may still write its cache there.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
     packed.remove();
   }, BUILD);
 
@@ -93,7 +109,7 @@ describe.skipIf(!installed)("examples/spa-react", () => {
 
   /** A tab in which the user has clicked on "Sign in" and sees the items. */
   async function signedIn(origin: string): Promise<{ user: TestUser; tab: Page }> {
-    const user = await TestUser.arrive(browser!, origin);
+    const user = await TestUser.arrive(browser!, origin, { ignoreHTTPSErrors: true });
     users.push(user);
     const tab = await user.askFor("/list?month=10#new");
     await tab.getByRole("button", { name: "Sign in" }).click();
@@ -201,4 +217,31 @@ describe.skipIf(!installed)("examples/spa-react", () => {
     },
     BUILD,
   );
+
+  describe.each(FRONT_SERVERS)("behind $name", ({ program, start: startFront }) => {
+    it.skipIf(program === undefined || executablePath === undefined)(
+      "serves the front end, passes on the API and the sign-in over https, and the event stream at once",
+      async () => {
+        const port = await freePort();
+        const origin = `https://${HOSTNAME}:${String(port)}`;
+        const { port: api } = new URL(await start({ BASE_URL: origin, IDP_EVENTS: "true" }));
+        fronts.push(await startFront({ port, files: path.join(folder, "dist"), api: `localhost:${api}` }));
+
+        const { user, tab } = await signedIn(origin);
+        expect((await user.context.cookies(origin)).map(({ name, secure }) => ({ name, secure }))).toContainEqual({
+          name: "__Host-idpauth",
+          secure: true,
+        });
+        const page = await tab.reload();
+        expect(page?.headers()["content-security-policy"]).toContain("script-src 'self'");
+        await tab.getByLabel("New item").fill("Oil the engine");
+        await tab.getByRole("button", { name: "Add" }).click();
+        await tab.getByRole("listitem").getByText("Oil the engine").waitFor();
+
+        const ended = await tab.evaluate(STREAM_AT_SIGN_OUT);
+        expect(ended).toEqual({ reason: "logout" });
+      },
+      BUILD,
+    );
+  });
 });

@@ -4,7 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { stylesheet } from "../../src/http/request-and-replies.js";
 import { createPages } from "../../src/pages/pages.js";
-import { chromiumForTests, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
 import { LOOKS, startPageServer } from "./page-server.mjs";
 import { errorStates, indexStates, popupStates, sessionsStates } from "./states.mjs";
 
@@ -30,7 +30,7 @@ interface AxeResult {
   readonly passes: readonly { readonly id: string }[];
 }
 
-describe.skipIf(executablePath === undefined)("the pages in a browser", () => {
+describe.skipIf(executablePath === undefined)("the pages in a browser", IN_A_BROWSER, () => {
   let browser: Browser;
   let server: Awaited<ReturnType<typeof startPageServer>>;
   let axe: string;

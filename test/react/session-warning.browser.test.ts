@@ -1,13 +1,13 @@
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { chromiumForTests, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
 import { bundle, startPageServer, type PageServer } from "./page-server.js";
 import type { Limits } from "./page/fake-client.js";
 import { openWarningPage, type OpenOptions, type WarningPage } from "./warning-page.js";
 
 const executablePath = await chromiumForTests();
 
-describe.skipIf(executablePath === undefined)("SessionWarning", () => {
+describe.skipIf(executablePath === undefined)("SessionWarning", IN_A_BROWSER, () => {
   let browser: Browser;
   let server: PageServer;
   let page: WarningPage;
@@ -49,7 +49,7 @@ describe.skipIf(executablePath === undefined)("SessionWarning", () => {
       await page.run(4.999);
       await title(null);
       await page.run(0.001);
-      for (let left = 60; left > 0; left -= 1) {
+      for (let left = 60; left >= 0; left -= 1) {
         await title(`Your session ends in ${left} s`);
         if (left === 60) expect(await page.buttons()).toEqual(buttons);
         await page.run(0.999);
@@ -162,7 +162,7 @@ describe.skipIf(executablePath === undefined)("SessionWarning", () => {
     await title(null);
     expect(await focused()).toBe("note");
     await page.tab.locator("#note").fill("half of a");
-    await page.run(59.9);
+    await page.run(60.9);
     await title(null);
     await page.run(0.1);
     await title("Your session has ended");
@@ -211,6 +211,17 @@ describe.skipIf(executablePath === undefined)("SessionWarning", () => {
     await title(null);
   });
 
+  it("after a click on Close, another request that meets the end opens the dialog again", async () => {
+    await open({ idle: 3600 });
+    const meetTheEnd = () => page.tab.evaluate(() => fixture.client.set({ ...fixture.states["signed-out"] }));
+    await meetTheEnd();
+    await title("Your session has ended");
+    await page.tab.getByRole("button", { name: "Close" }).click();
+    await title(null);
+    await meetTheEnd();
+    await title("Your session has ended");
+  });
+
   it("an outage in the last minute changes nothing: the countdown goes on", async () => {
     await open({ idle: 65 });
     await page.run(15);
@@ -231,10 +242,10 @@ describe.skipIf(executablePath === undefined)("SessionWarning", () => {
     await open({ idle: 65 });
     await page.run(4);
     const heard: string[] = [];
-    for (let second = 0; second < 61; second += 1) {
+    for (let second = 0; second < 62; second += 1) {
       await page.run(1);
       const left = 60 - second;
-      await title(left > 0 ? `Your session ends in ${left} s` : "Your session has ended");
+      await title(left >= 0 ? `Your session ends in ${left} s` : "Your session has ended");
       const live = await page.tab.locator("dialog h2").getAttribute("aria-live");
       if (live === "polite") heard.push((await page.title()) ?? "");
       else expect(live).toBe("off");

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { chromiumForTests, launchChromium } from "../support/chromium.js";
+import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
 import { bundle, startPageServer, type PageServer } from "./page-server.js";
 import { openWarningPage, shoot, type OpenOptions } from "./warning-page.js";
 
@@ -20,7 +20,7 @@ interface AxeResult {
   readonly passes: readonly { readonly id: string }[];
 }
 
-describe.skipIf(executablePath === undefined)("SessionWarning with its stylesheet", () => {
+describe.skipIf(executablePath === undefined)("SessionWarning with its stylesheet", IN_A_BROWSER, () => {
   let browser: Browser;
   let server: PageServer;
   let axe: string;
@@ -39,6 +39,7 @@ describe.skipIf(executablePath === undefined)("SessionWarning with its styleshee
     const { tab, run, title, complaints } = await openWarningPage(browser, server, { idle: 65 }, options);
     const check = async (state: string, shown: string) => {
       await expect.poll(title).toContain(shown);
+      await tab.evaluate("Promise.all(document.getAnimations().map(({ finished }) => finished)).then(() => undefined)");
       await shoot(tab, `session-warning-${state}-${screen}`);
       const { violations, passes } = await tab.evaluate<AxeResult>("axe.run()");
       expect(violations.map(({ id, nodes }) => ({ id, nodes: nodes.map((node) => node.failureSummary) }))).toEqual([]);

@@ -147,9 +147,12 @@ describe.skipIf(isMissing).each(NAMES)("announced ends over Redis, %s:", (name) 
     const watcher = watchedBy(store);
     await last(watcher, "true");
     close();
-    await clock.advanceAsync(120_000);
-    expect(watcher.log.at(-1)).toBe("false");
-    await eventually(async () => expect(await subscribers(server)).toBe(0));
+    // The client closes in its own time. Until then, a failed proof may open one more connection, and the next proof closes it.
+    await eventually(async () => {
+      await clock.advanceAsync(60_000);
+      expect(watcher.log.at(-1)).toBe("false");
+      expect(await subscribers(server)).toBe(0);
+    });
   });
 });
 

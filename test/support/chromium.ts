@@ -18,6 +18,12 @@ const LAUNCH_ARGS = [
 ];
 
 /**
+ * Options of a suite that drives a real browser. On a busy machine a browser can lose a command or come too late, so a test that fails runs once
+ * more, and scripts/test.mjs names it. The tests of rules, stores and races run once.
+ */
+export const IN_A_BROWSER = { retry: 1 } as const;
+
+/**
  * Chromium for the browser tests: found, else installed where that is possible. Undefined: the tests that need it are to be
  * skipped, and the reason is on stderr. Rejects instead when `CI` is `true`, where nothing may be skipped unnoticed.
  */
@@ -42,10 +48,16 @@ export async function findChromium(env: NodeJS.ProcessEnv = process.env): Promis
   return search.path === undefined ? { executablePath: undefined, reason: search.reason } : { executablePath: search.path };
 }
 
-/** @param options.cachesPages keeps pages in the back/forward cache, which Playwright turns off */
-export function launchChromium(executablePath: string, { cachesPages = false } = {}): Promise<Browser> {
+/**
+ * @param options.cachesPages keeps pages in the back/forward cache, which Playwright turns off
+ * @param options.args more arguments for Chromium
+ */
+export function launchChromium(
+  executablePath: string,
+  { cachesPages = false, args = [] }: { cachesPages?: boolean; args?: readonly string[] } = {},
+): Promise<Browser> {
   const ignored = cachesPages ? { ignoreDefaultArgs: ["--disable-back-forward-cache"] } : {};
-  return chromium.launch({ executablePath, args: LAUNCH_ARGS, ...ignored });
+  return chromium.launch({ executablePath, args: [...LAUNCH_ARGS, ...args], ...ignored });
 }
 
 async function installedChromium(env: NodeJS.ProcessEnv): Promise<string | undefined> {
