@@ -80,7 +80,8 @@ function firefoxTab(page: Page, id: string): Tab {
   return {
     id,
     async goto(url) {
-      await page.goto(url);
+      // While the response to a form still loads in the page or in a frame, Firefox can end another navigation.
+      await page.goto(url).catch(() => page.goto(url));
     },
     evaluate: (expression) => page.evaluate(expression),
     click: (selector) => page.click(selector),
