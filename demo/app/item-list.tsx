@@ -57,9 +57,9 @@ export function ItemList({ draft, setDraft }: ItemListProps) {
   return (
     <>
       <p>The list and the form are behind the guard. If the session ends while you write, sign in again: the form is sent once.</p>
-      {items === undefined ? (
-        <p>{status === "signed-out" ? "Sign in to see your items." : "Loading …"}</p>
-      ) : (
+      {status === "signed-out" && <p>Sign in to see your items.</p>}
+      {status !== "signed-out" && items === undefined && <p>Loading …</p>}
+      {status !== "signed-out" && items !== undefined && (
         <ul className="links" aria-label="Your items">
           {items.map(({ id, text }) => (
             <li key={id}>{text}</li>

@@ -1,4 +1,4 @@
-import { createElement, useEffect, useState, type ReactNode } from "react";
+import { createElement, useEffect, useState, type ReactNode, type SyntheticEvent } from "react";
 import { useSession, useSessionClient } from "./session-provider.js";
 import { ENGLISH, type WarningTexts } from "./warning-texts.js";
 
@@ -75,7 +75,12 @@ export function SessionWarning({ warnBefore = 60, texts, className = TITLE }: Se
       role: "alertdialog",
       className,
       "aria-labelledby": TITLE,
-      onClose: canStay ? attempt : close,
+      onClose: ({ currentTarget: { open } }: SyntheticEvent<HTMLDialogElement>) => {
+        // In a hidden page, the event of an earlier closing can arrive after the dialog has opened again.
+        if (open) return;
+        if (canStay) attempt();
+        else close();
+      },
     },
     isOpen &&
       createElement(

@@ -84,7 +84,8 @@ describe.skipIf(executablePath === undefined)("the single-page application of th
     await press(tab, "Add");
     await tab.getByText("Waiting for your sign-in. Your text is kept.").waitFor();
     expect(await input(tab).inputValue()).toBe("Oil the Analytical Engine");
-    await signInByPopup(tab, () => press(tab, "Sign in in a new window"));
+    // The warning was closed. It is there again, because a request waits.
+    await signInByPopup(tab, () => press(tab, "Sign in again"));
     await tab.getByText("Added: Oil the Analytical Engine").waitFor();
     expect((await items(tab)).filter((text) => text === "Oil the Analytical Engine")).toHaveLength(1);
     expect(posts).toEqual([401, 201]);
@@ -118,6 +119,8 @@ describe.skipIf(executablePath === undefined)("the single-page application of th
     await expect.poll(() => account(second)).toBe("Signed in as Ada Lovelace");
     await press(tab, "Sign out");
     await expect.poll(() => account(second)).toBe("You are signed out.");
+    expect(await items(second)).toEqual([]);
+    await dialog(second).getByRole("heading", { name: "Your session has ended" }).waitFor();
   });
 
   it("lists the devices, and ends another one, whose page says so", async () => {

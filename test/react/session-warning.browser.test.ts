@@ -211,6 +211,15 @@ describe.skipIf(executablePath === undefined)("SessionWarning", IN_A_BROWSER, ()
     await title(null);
   });
 
+  it("an event of an earlier closing that comes late, as in a hidden page, does not close the dialog", async () => {
+    await open({ idle: 3600 });
+    await page.tab.evaluate(() => fixture.client.set(fixture.states["signed-out"]));
+    await title("Your session has ended");
+    await page.tab.evaluate(`document.querySelector("dialog").dispatchEvent(new Event("close"))`);
+    await page.run(1);
+    await title("Your session has ended");
+  });
+
   it("after a click on Close, another request that meets the end opens the dialog again", async () => {
     await open({ idle: 3600 });
     const meetTheEnd = () => page.tab.evaluate(() => fixture.client.set({ ...fixture.states["signed-out"] }));
