@@ -131,7 +131,7 @@ export const ERRORS = errorRows({
     status: 403,
     title: "This request did not come from this site",
     cause:
-      "A request that changes something came from a page of another origin, or from a program that sends neither Sec-Fetch-Site nor Origin. The sessions page and `auth.csrf` refuse such requests.",
+      "A request came from a page of another origin, or from a program that sends neither Sec-Fetch-Site nor Origin. The sessions page, the event stream and `auth.csrf` refuse such requests.",
     remedy:
       "Send the request from a page of the application's own origin. If a proxy changes the Host header, set BASE_URL. For routes behind `auth.csrf`, a program may send the header `X-Idpauth: 1` instead.",
   },

@@ -8,7 +8,7 @@ export interface ClientOptions<ClientData extends object = Record<string, unknow
   readonly initialState?: ProbeDetails<ClientData>;
   /** Seconds between two probes while the page is visible. Default 60. */
   readonly probeInterval?: number;
-  /** Counts pointer and keys as activity of the user, at most once a minute and only while the page is visible. Default false. */
+  /** Counts clicks, touches and keys as activity of the user, at most once a minute and only while the page is visible. Default false. */
   readonly trackActivity?: boolean;
   /** Opens the event stream of the server while the page is visible; the server needs `IDP_EVENTS`. Default false. */
   readonly events?: boolean;
@@ -24,7 +24,7 @@ export interface ClientOptions<ClientData extends object = Record<string, unknow
 export interface SignInOptions {
   /** The page to return to: a path or URL of this origin. Default: the address of this page, with query and fragment. Not with `popup`. */
   readonly returnTo?: string;
-  /** Further parameters of the login, such as `login_hint`; those that `IDP_LOGIN_PARAMS` names. */
+  /** Further parameters of the login: `max_age`, `acr_values`, `select_account`, and those that `IDP_LOGIN_PARAMS` names. */
   readonly params?: Readonly<Record<string, string>>;
   /** True: signs in in a new window, so that this page keeps its forms. Call it in the handler of a click. Default false. */
   readonly popup?: boolean;
@@ -56,7 +56,7 @@ export interface Client<ClientData extends object = Record<string, unknown>> {
   /**
    * Navigates to the logout; the promise then stays pending.
    *
-   * @throws Error with `everywhere`, if the other sessions could not be ended; nobody is signed out then
+   * @throws Error with `everywhere`, if the other sessions could not be ended. The user then stays signed in
    */
   signOut(options?: SignOutOptions): Promise<never>;
   /**

@@ -4,7 +4,7 @@ import type { PageDescription } from "./page-description.js";
 
 /** The logo in the header of every page. */
 export interface PageLogo {
-  /** A path of the application, or an https URL. The pages' Content-Security-Policy allows this image alone. */
+  /** A path of the application, or an https URL. The pages' Content-Security-Policy allows an https URL alone; for a path, it allows images of the own origin. */
   readonly src: string;
   /** The text for users who do not see the image. Default: `pages.name`. */
   readonly alt?: string;

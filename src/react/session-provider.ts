@@ -5,7 +5,7 @@ import type { Client, SessionState } from "../client/client.js";
 const ClientContext = createContext<unknown>(null);
 
 export interface SessionProviderProps<ClientData extends object> {
-  /** The result of `createClient`. Create it once: at the top of a module, or with `useState`. */
+  /** The result of `createClient`. Create it once for each page of the browser, and once for each request on a server. */
   readonly client: Client<ClientData>;
   readonly children?: ReactNode;
 }

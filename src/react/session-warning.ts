@@ -88,7 +88,7 @@ export function SessionWarning({ warnBefore = 60, texts, className = TITLE }: Se
         {},
         createElement(
           "h2",
-          // A screen reader announces each half minute, the last ten seconds and the end, and stays silent at the other seconds.
+          // A screen reader announces 60, 30 and 10 seconds and the end, and stays silent at the other seconds.
           { id: TITLE, "aria-live": hasEnded || [60, 30, 10].includes(left) ? "polite" : "off" },
           hasEnded ? text.ended : text.ends.replace("{seconds}", `${left}`),
         ),
