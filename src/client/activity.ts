@@ -13,6 +13,6 @@ export function trackActivity(session: Session<object>, env: Environment): void 
     next = now + PAUSE;
     void session.probe(true);
   };
-  session.listen("pointerdown", report);
-  session.listen("keydown", report);
+  session.listen("pointerdown", report, true);
+  session.listen("keydown", report, true);
 }

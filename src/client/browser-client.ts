@@ -12,7 +12,7 @@ export function startClient<ClientData extends object>(options: ClientOptions<Cl
   const signIn = signInWith(session, env);
   return {
     getState: session.getState,
-    getInitialState: () => session.initialState,
+    getInitialState: session.getInitialState,
     subscribe: session.subscribe,
     refresh: session.refresh,
     keepAlive: () => session.probe(true),

@@ -8,7 +8,7 @@ import type { Deadlines } from "./session-state.js";
  * @param date the header `Date` of the response
  */
 export function respondedAt(sentAt: number, receivedAt: number, date: string | null): number {
-  return Math.min(receivedAt, Math.max(sentAt - (sentAt % 1000), Date.parse(date ?? "") || 0));
+  return Math.min(receivedAt, Math.max(sentAt - (sentAt % 1000), Date.parse(date as string) || 0));
 }
 
 /** @param at when the server made its response, see `respondedAt` */

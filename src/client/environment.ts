@@ -30,6 +30,8 @@ export interface Channel {
 }
 
 export interface Stream {
+  /** 2: closed for good. */
+  readonly readyState: number;
   addEventListener(type: string, listener: () => void): void;
   close(): void;
 }

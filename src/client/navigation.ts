@@ -16,20 +16,23 @@ export function signInWith<ClientData extends object>(session: Session<ClientDat
     }
     const attempt = env.crypto.getRandomValues(new BigUint64Array(2)).join("-");
     const opened = env.open(login({ response: "popup", attempt }), "_blank", "popup,width=500,height=700");
-    if (!opened) throw new Error("The window was blocked: call signIn in a click handler.");
+    if (!opened) throw new Error("Blocked: signIn needs a click.");
     // A page of the provider must not be able to navigate this page.
     opened.opener = null;
-    const wasSignedIn = session.getState().status === "signed-in";
     return new Promise((resolve) => {
+      // Without the popup's hint, any sign-in of a signed-out user counts.
+      let counts = session.getState().status === "signed-out";
       const check = () => {
         const state = session.getState();
-        if (state.status !== "signed-in") return;
+        if (!counts || state.status !== "signed-in") return;
         stop();
         resolve(state);
       };
-      // Without the popup's hint, any sign-in counts; a user who is signed in already is only known by the hint.
-      const stop = session.subscribe(() => wasSignedIn || check());
-      session.onAttempt(attempt, check);
+      const stop = session.subscribe(check);
+      session.onAttempt(attempt, () => {
+        counts = true;
+        check();
+      });
     });
   };
 }
@@ -43,7 +46,7 @@ export function signOutWith(session: Session<object>, env: Environment) {
         headers: { Accept: "application/json" },
       };
       const { ok, status } = await env.fetch(`${session.mount}sessions`, init);
-      if (!ok) throw new Error(`The other sessions did not end: status ${status}. Check IDP_SESSIONS_PAGE.`);
+      if (!ok) throw new Error(`Not ended: ${status}. Check IDP_SESSIONS_PAGE.`);
     }
     session.leave();
     env.location.assign(`${session.mount}logout/`);

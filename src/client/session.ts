@@ -6,8 +6,11 @@ import type { SessionState } from "./session-state.js";
 import { isSame, LOADING, signedOut, stateOf } from "./states.js";
 import { openChannel, type Hint } from "./tabs.js";
 
-/** The longest timer of a browser: 2^31 - 1 milliseconds, about 25 days. */
-const LONGEST = 2 ** 31 - 1;
+/** Milliseconds of the longest timer: 23 days. A longer timer than 25 days runs at once. */
+const LONGEST = 2e9;
+
+/** Milliseconds after which a page that becomes visible or gets the focus asks again. */
+const FRESH = 2_000;
 
 /** Milliseconds between two probes of a page that signs out, for two seconds. The response of the logout can take longer than the logout. */
 const WATCH = 100;
@@ -16,10 +19,10 @@ const WATCH = 100;
 export interface Session<ClientData extends object> {
   /** The URL of idpauth's endpoints, with a slash at the end. */
   readonly mount: string;
-  readonly initialState: SessionState<ClientData>;
+  getInitialState(): SessionState<ClientData>;
   getState(): SessionState<ClientData>;
   /** The account of the last user of this page, who may have signed out; null if the page knew none. */
-  lastAccount(): string | null;
+  account(): string | null;
   subscribe(listener: (state: SessionState<ClientData>) => void): () => void;
   /** Sends a probe. A response to an earlier probe changes nothing from now on. */
   probe(slide?: boolean): Promise<SessionState<ClientData>>;
@@ -28,12 +31,13 @@ export interface Session<ClientData extends object> {
   /** A number that each probe and each end of the session changes. */
   generation(): number;
   /** Takes over what the server said in a response other than a probe. */
-  ended(reason: EndReason | null): void;
+  ended(reason: EndReason | null | undefined): void;
   /** Tells the other tabs of the sign-out as soon as the server has signed the user out, or the browser leaves this page. */
   leave(): void;
   /** Calls back after the popup window of this attempt has signed in. */
   onAttempt(attempt: string, done: () => void): void;
-  listen(type: string, listener: (event: { readonly persisted?: boolean }) => void): void;
+  /** @param capture also hears what an element of the page stops */
+  listen(type: string, listener: (event: { readonly persisted?: boolean }) => void, capture?: boolean): void;
   isVisible(): boolean;
   close(): void;
 }
@@ -42,9 +46,9 @@ export function startSession<ClientData extends object>(options: ClientOptions<C
   type State = SessionState<ClientData>;
   const { mountPath = "/idpauth/", probeInterval = 60, initialState: details } = options;
   // A page on a server has neither.
-  const isBrowser = "document" in env;
+  const isBrowser = Boolean(env.document);
   const mount = (isBrowser ? env.location.origin : "") + mountPath;
-  const initialState: State = details ? Object.freeze(stateOf(details, env.Date.now())) : LOADING;
+  const initialState: State = Object.freeze(details ? stateOf(details, env.Date.now()) : LOADING);
   const listeners = new Set<(state: State) => void>();
   const attempts = new Map<unknown, () => void>();
   const closing = new AbortController();
@@ -57,6 +61,8 @@ export function startSession<ClientData extends object>(options: ClientOptions<C
   let timer: number | undefined;
   /** When the next probe is due, in milliseconds. 0: at once. */
   let due = 0;
+  /** When the server, or another tab, last said what the state is. */
+  let heardAt = 0;
   let isLeaving = false;
   /** How many more probes watch for the end of a session that this page ends. */
   let watches = 0;
@@ -71,9 +77,8 @@ export function startSession<ClientData extends object>(options: ClientOptions<C
     state = Object.freeze(next);
     const before = account;
     account = state.account ?? before;
-    updateStream();
     for (const listener of [...listeners]) notify(listener);
-    if (before !== null && account !== before && options.onUserChange) notify(options.onUserChange);
+    if (before && account !== before && options.onUserChange) notify(options.onUserChange);
   };
   const notify = (listener: (state: State) => void) => {
     try {
@@ -84,11 +89,13 @@ export function startSession<ClientData extends object>(options: ClientOptions<C
   };
 
   const updateStream = () => {
-    const isWanted = options.events === true && state.status === "signed-in" && isVisible();
+    const isWanted = options.events && state.status === "signed-in" && isVisible();
     if (!isWanted) closeStream();
     else if (!stream) {
       stream = new env.EventSource(`${mount}events`);
       stream.addEventListener("ended", () => void probe());
+      // After a response that is no stream, such as 503, the browser does not connect again. The next probe that succeeds does.
+      stream.addEventListener("error", () => stream?.readyState === 2 && closeStream());
     }
   };
   const closeStream = () => {
@@ -114,40 +121,43 @@ export function startSession<ClientData extends object>(options: ClientOptions<C
     const before = state;
     if (typeof result === "number") {
       change({ ...state, status: "unavailable", reason: null });
-      const seconds = result || Math.min(60, 2 ** ++failures);
+      const seconds = result > 0 ? result : Math.min(60, 2 ** ++failures);
       const pause = seconds * 1000 * (1 + env.Math.random() / 2);
       schedule(env.Date.now() + pause);
     } else {
       failures = 0;
-      change(result);
+      // The browser is on its way to another page, so this page keeps its state.
+      const isGone = isLeaving && !result.account;
+      if (isGone) isLeaving = false;
+      else change(result);
+      // The other tabs have the same hint. The first probe of a page cannot know whether their state has changed.
+      if (!isHinted) tell(result.account, isGone || (heardAt ? before !== state : undefined));
       postpone();
-      // The other tabs have the same hint.
-      if (!isHinted) tell(state.account, before !== state && before !== LOADING);
     }
   };
   const refresh = () => running ?? probe();
 
   const schedule = (at: number) => {
     due = at;
+    updateStream();
     env.clearTimeout(timer);
     if (isVisible()) timer = env.setTimeout(tick, Math.min(due - env.Date.now(), LONGEST));
   };
   /** Schedules the next probe after the server has said something: one second after the session's end at the latest. */
   const postpone = () => {
-    const now = env.Date.now();
-    const next = now + (state.account !== null && watches-- > 0 ? WATCH : probeInterval * 1000);
+    const now = (heardAt = env.Date.now());
+    const next = now + (isLeaving && watches-- > 0 ? WATCH : probeInterval * 1000);
     const end = (state.deadlines?.end ?? next) + 1000;
     schedule(end > now ? Math.min(end, next) : next);
   };
   const tick = () => {
     postpone();
     const { locks } = env.navigator;
-    if (!locks || !isSettled()) return void refresh();
     // Without the lock another tab asks, and tells. Its page cannot enter the back/forward cache while it holds the lock.
-    locks.request(`idpauth:${mountPath}`, { ifAvailable: true }, (lock) => lock && refresh()).catch(refresh);
+    if (locks && isSettled()) locks.request(`idpauth:${mountPath}`, { ifAvailable: true }, (lock) => lock && refresh()).catch(refresh);
+    else void refresh();
   };
   const wake = () => {
-    updateStream();
     if (due === 0 && isVisible()) void refresh();
     else schedule(due);
   };
@@ -157,7 +167,7 @@ export function startSession<ClientData extends object>(options: ClientOptions<C
     wake();
   };
 
-  const tell = (known: string | null, changed: boolean) => channel?.postMessage({ account: known, changed } satisfies Hint);
+  const tell = (known: string | null, changed?: boolean) => channel?.postMessage({ account: known, changed } satisfies Hint);
   const hear = (hint: Hint) => {
     const { type, attempt } = hint;
     const isNews = hint.changed || !isSettled();
@@ -165,14 +175,15 @@ export function startSession<ClientData extends object>(options: ClientOptions<C
       const done = attempts.get(attempt);
       if (done) channel?.postMessage({ type: "received", attempt });
       void probe(false, true).then(done);
-    } else if (type) return;
-    else if (hint.account !== state.account || (isNews && isVisible())) void probe(false, true);
-    else if (isNews) due = 0;
-    else postpone();
+    } else if (!type) {
+      if (hint.account !== state.account || (isNews && isVisible())) void probe(false, true);
+      else if (isNews) due = 0;
+      else if (hint.changed === false) postpone();
+    }
   };
 
-  const listen: Session<ClientData>["listen"] = (type, listener) =>
-    env.addEventListener(type, listener, { passive: true, signal: closing.signal });
+  const listen: Session<ClientData>["listen"] = (type, listener, capture) =>
+    env.addEventListener(type, listener, { capture: capture as boolean, signal: closing.signal });
   const connect = () => {
     channel = openChannel(env, mountPath, hear);
     wakeNow();
@@ -183,12 +194,14 @@ export function startSession<ClientData extends object>(options: ClientOptions<C
     closeStream();
   };
   if (isBrowser) {
-    listen("visibilitychange", wake);
+    // A page without a client may have signed in or out, and have had no way to tell.
+    const arrive = () => {
+      if (isSettled() && env.Date.now() - heardAt > FRESH) due = 0;
+      wake();
+    };
+    listen("visibilitychange", arrive);
+    listen("focus", arrive);
     listen("online", wakeNow);
-    listen("focus", () => {
-      // Another window may have signed in, and have had no way to tell.
-      if (state.status === "signed-out") void refresh();
-    });
     listen("pagehide", () => {
       if (isLeaving) tell(null, true);
       // An open channel or stream keeps a page out of the back/forward cache.
@@ -204,9 +217,9 @@ export function startSession<ClientData extends object>(options: ClientOptions<C
 
   return {
     mount,
-    initialState,
+    getInitialState: () => initialState,
     getState: () => state,
-    lastAccount: () => account,
+    account: () => account,
     subscribe(listener) {
       const own = (next: State) => listener(next);
       listeners.add(own);
@@ -217,9 +230,11 @@ export function startSession<ClientData extends object>(options: ClientOptions<C
     generation: () => generation,
     ended(reason) {
       supersede();
+      const isKnown = state.status === "signed-out";
       // Also if the user was signed out already: one more request waits.
-      change(signedOut(reason), true);
-      tell(null, true);
+      change(isKnown ? { ...state } : signedOut(reason), true);
+      postpone();
+      if (!isKnown) tell(null, true);
     },
     leave() {
       supersede();

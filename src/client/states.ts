@@ -5,23 +5,25 @@ import type { Deadlines, Loading, SessionState, SignedOut } from "./session-stat
 
 const NOBODY = { user: null, account: null, data: null, deadlines: null } as const;
 
-export const LOADING: Loading = Object.freeze({ status: "loading", ...NOBODY, reason: null });
+export const LOADING: Loading = { status: "loading", ...NOBODY, reason: null };
 
-/** @param reason null if the server did not say why */
-export function signedOut(reason: EndReason | null): SignedOut {
+/** @param reason null or undefined if the server did not say why */
+export function signedOut(reason: EndReason | null | undefined): SignedOut {
   return { status: "signed-out", ...NOBODY, reason: reason ?? "no_credentials" };
 }
 
 /** @param at when the server made the details, in milliseconds by this browser's clock */
 export function stateOf<ClientData extends object>(details: ProbeDetails<ClientData>, at: number): SessionState<ClientData> {
   const { user, account, data = null, reason } = details;
-  if (user === null || account === null) return signedOut(reason);
+  if (!user || !account) return signedOut(reason);
   return { status: "signed-in", user, account, data, deadlines: deadlinesOf(details, at), reason: null };
 }
 
 /** Whether two states are the same, apart from the rounding of their deadlines: one second. */
 export function isSame(one: SessionState<object>, other: SessionState<object>): boolean {
-  const rest = (state: SessionState<object>) => JSON.stringify({ ...state, deadlines: null });
-  const distance = (name: string) => Number(one.deadlines?.[name as keyof Deadlines]) - Number(other.deadlines?.[name as keyof Deadlines]);
-  return rest(one) === rest(other) && Object.keys(one.deadlines ?? {}).every((name) => Math.abs(distance(name)) <= 1000);
+  const { deadlines } = one;
+  // The difference of two nulls is 0, and of null and a time it is large.
+  const isNear = ([name, at]: [string, number]) => Math.abs(at - (other.deadlines?.[name as keyof Deadlines] as number)) <= 1000;
+  const isAlike = Object.entries((deadlines ?? {}) as Record<string, number>).every(isNear);
+  return isAlike && JSON.stringify(one) === JSON.stringify({ ...other, deadlines });
 }

@@ -4,8 +4,8 @@ import type { Channel, Environment } from "./environment.js";
 export interface Hint {
   /** The account whose state the tab knows; null: signed out. */
   readonly account?: string | null;
-  /** More than the account may have changed. */
-  readonly changed?: boolean;
+  /** Whether more than the account has changed. Undefined: the tab does not know. */
+  readonly changed?: boolean | undefined;
   /** `signed-in`: a user has signed in in a popup window. `received`: the page that opened it knows, so the window may close. */
   readonly type?: "signed-in" | "received";
   /** The attempt with which the popup window was opened. */

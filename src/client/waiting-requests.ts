@@ -11,7 +11,7 @@ export function waitingFetch(session: Session<object>, env: Environment, navigat
   /** @param copy what to send after the user has signed in again; absent: returns the 401 */
   const send = async (request: Request, copy?: Request): Promise<Response> => {
     const generation = session.generation();
-    const account = session.lastAccount();
+    const account = session.account();
     const response = await env.fetch(request);
     if (response.status !== 401) return response;
     const body = (await response
@@ -19,16 +19,16 @@ export function waitingFetch(session: Session<object>, env: Environment, navigat
       .json()
       .catch(() => null)) as Unauthenticated | null;
     // The guard names our login without a query. A step-up names it with one, and another API names another.
-    if (env.location.origin + (body?.login_url ?? "") !== `${session.mount}login/`) return response;
+    if (env.location.origin + (body?.login_url as string) !== `${session.mount}login/`) return response;
 
-    if (generation === session.generation()) session.ended(body?.reason ?? null);
     // The user may have signed in since the request was sent.
-    else if (session.getState().status !== "signed-out") await session.probe();
+    if (generation !== session.generation() && session.getState().status !== "signed-out") await session.probe();
+    else session.ended(body?.reason);
     if (!copy) return response;
     if (navigate && session.getState().status === "signed-out") await navigate();
     await signedIn(session, copy.signal);
-    if (account !== null && account !== session.lastAccount()) {
-      throw new DOMException("Another user has signed in.", "UserChangedError");
+    if (account && account !== session.account()) {
+      throw new DOMException("Another user signed in.", "UserChangedError");
     }
     return send(copy);
   };
@@ -36,7 +36,7 @@ export function waitingFetch(session: Session<object>, env: Environment, navigat
   return async (input: RequestInfo | URL, init?: RequestInit): Promise<Response> => {
     const request = new env.Request(input, init);
     if (new URL(request.url).origin !== env.location.origin) {
-      throw new TypeError(`${request.url} is on another origin: use fetch itself.`);
+      throw new TypeError(`${request.url} is on another origin.`);
     }
     request.headers.set("X-Idpauth", "1");
     return send(request, request.clone());

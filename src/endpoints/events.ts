@@ -13,7 +13,7 @@ const MAX_STREAMS = 8;
 /** Milliseconds between two comments, which keep proxies from closing the connection. Most of them wait for 60 seconds. */
 const COMMENT_INTERVAL = 25_000;
 
-/** Milliseconds after which the browser connects again. */
+/** Milliseconds after which the browser connects again. Up to as much again by chance, so that not all browsers come at once. */
 const RETRY = 5_000;
 
 /**
@@ -78,7 +78,7 @@ function untilEnd(
           commentLater();
         });
       }
-      send(`retry: ${String(RETRY)}\n: open\n\n`);
+      send(`retry: ${String(RETRY + Math.floor(Math.random() * RETRY))}\n: open\n\n`);
       commentLater();
       const ended = watch((stop) => (unwatch = stop));
       ended.addEventListener("abort", () => {

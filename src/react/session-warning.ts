@@ -22,7 +22,7 @@ const TITLE = "session-warning";
 export function SessionWarning({ warnBefore = 60, texts, className = TITLE }: SessionWarningProps): ReactNode {
   const client = useSessionClient();
   const state = useSession();
-  const { status, deadlines } = state;
+  const { deadlines } = state;
   // A signed-out state has no deadlines. The last ones tell that this page had a session.
   const [known, setKnown] = useState(deadlines);
   const [left, setLeft] = useState(Infinity);
@@ -44,7 +44,7 @@ export function SessionWarning({ warnBefore = 60, texts, className = TITLE }: Se
     return () => clearTimeout(timer);
   }, [end, warnBefore]);
 
-  const hasEnded = known && (status === "signed-out" || left < 0);
+  const hasEnded = known && (!state.user || left < 0);
   const phase = hasEnded ? "ended" : left > warnBefore ? "" : known?.idle === end ? "stay" : "again";
   const canStay = phase === "stay";
   const isOpen = phase && phase !== outcome;
@@ -52,7 +52,7 @@ export function SessionWarning({ warnBefore = 60, texts, className = TITLE }: Se
   if (state !== shown) {
     setShown(state);
     // Another request has met the end and waits: the user has to know, even after a click on "Close".
-    if (status === "signed-out" && shown.status === status) setOutcome("");
+    if (state.reason && state.reason === shown.reason) setOutcome("");
   }
 
   const text = { ...ENGLISH, ...texts };

@@ -213,7 +213,9 @@ class BundledSession implements UserSession {
   async #touch(handle: Handle, { record, stored }: Found, stamp: EpochSeconds | null, renewedUntil?: EpochSeconds): Promise<void> {
     const expiresAt = renewedUntil ?? stored.expiresAt;
     if (!(await this.#parts.store.touch(handle.key, stamp, expiresAt))) return;
-    this.#found = { record, stored: { ...stored, expiresAt, ...(stamp !== null && { lastActive: stamp }) } };
+    // What the same request reads later, such as `clientState`, has the new stamp.
+    if (stamp === null) this.#keep({ record, stored: { ...stored, expiresAt } });
+    else this.#keep({ record: { ...record, idp_last_active: stamp }, stored: { ...stored, expiresAt, lastActive: stamp } });
     if (renewedUntil !== undefined) this.#sendCookie(handle.value);
   }
 

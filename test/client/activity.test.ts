@@ -37,6 +37,11 @@ describe("trackActivity", () => {
     expect(moves(browser)).toBe(1);
   });
 
+  it("hears what an element of the page keeps to itself", () => {
+    const tab = new Browser().tab("tab", { trackActivity: true });
+    expect(tab.captured).toEqual(["pointerdown", "keydown"]);
+  });
+
   it("is off unless the application turns it on", async () => {
     const browser = new Browser();
     browser.server.signIn(ADA);
@@ -108,5 +113,22 @@ describe("the event stream", () => {
     await browser.pass(200);
     tab.show();
     expect(tab.streams).toHaveLength(1);
+  });
+
+  it("opens again with the next probe after a response that is no stream, such as 503 or 429", async () => {
+    const browser = new Browser();
+    browser.server.signIn(ADA);
+    const tab = browser.tab("tab", { events: true });
+    await browser.pass(1);
+    // The browser itself connects again after a lost connection.
+    Object.assign(tab.streams[0]!, { readyState: 0 }).fire("error");
+    expect(open(tab)).toHaveLength(1);
+    Object.assign(tab.streams[0]!, { readyState: 2 }).fire("error");
+    expect(open(tab)).toEqual([]);
+    await browser.pass(30);
+    expect(open(tab)).toEqual([]);
+    await browser.pass(30);
+    expect(open(tab)).toHaveLength(1);
+    expect(tab.streams).toHaveLength(2);
   });
 });

@@ -41,6 +41,8 @@ export class Tab {
   readonly client: Client;
   readonly listeners = new Map<string, Set<Listener>>();
   readonly streams: FakeStream[] = [];
+  /** The events that the client hears although an element stops them. */
+  readonly captured: string[] = [];
   /** The addresses that the page navigated to. */
   readonly navigations: string[] = [];
   readonly windows: { readonly url: string; opener: unknown }[] = [];
@@ -120,6 +122,8 @@ export function messagesOf(browser: Browser, name = "idpauth:/idpauth/"): unknow
 
 export class FakeStream implements Stream {
   isOpen = true;
+  /** 0: connects, 1: open, 2: closed for good. */
+  readyState = 1;
   readonly url: string;
   readonly #listeners = new Map<string, () => void>();
   constructor(url: string) {
@@ -213,7 +217,8 @@ function environmentOf(tab: Tab, isVisible: boolean, href: string): Tab["env"] {
       tab.timers.delete(timer);
       cancels.get(timer)?.();
     },
-    addEventListener(type, listener, { signal }) {
+    addEventListener(type, listener, { signal, capture }) {
+      if (capture === true) tab.captured.push(type);
       const listeners = tab.listeners.get(type) ?? new Set();
       tab.listeners.set(type, listeners.add(listener));
       signal?.addEventListener("abort", () => void listeners.delete(listener));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Browser } from "./browser.js";
-import { ADA } from "./session-server.js";
+import { ADA, BOB } from "./session-server.js";
 
 /** Seconds from the first probe to each later one. */
 function times(browser: Browser): number[] {
@@ -56,10 +56,10 @@ describe("a visible page asks", () => {
     const browser = new Browser();
     browser.server.signIn(ADA, { maxAge: 60 * 86_400 });
     const tab = browser.tab("tab", { probeInterval: 90 * 86_400 });
-    await browser.pass(24 * 86_400);
+    await browser.pass(23 * 86_400);
     expect(tab.probes).toBe(1);
     await browser.pass(2 * 86_400);
-    // The longest timer of a browser is a little less than 25 days.
+    // The longest timer is a little more than 23 days.
     expect(tab.probes).toBe(2);
   });
 });
@@ -76,12 +76,12 @@ describe("a hidden page", () => {
     expect(tab.state.status).toBe("signed-out");
   });
 
-  it("asks when it becomes visible only if a probe is due by then", async () => {
+  it("asks when it becomes visible, unless it has heard of the server less than two seconds ago", async () => {
     const browser = new Browser();
     const tab = browser.tab();
-    await browser.pass(10);
+    await browser.pass(1);
     tab.hide();
-    await browser.pass(10);
+    await browser.pass(0.5);
     tab.show();
     await browser.pass(1);
     expect(tab.probes).toBe(1);
@@ -91,6 +91,27 @@ describe("a hidden page", () => {
     tab.show();
     await browser.pass(1);
     expect(tab.probes).toBe(2);
+  });
+
+  it.each(["focus", "visibilitychange"])("%s shows a user who has signed in by a page without a client", async (event) => {
+    const browser = new Browser();
+    browser.server.signIn(ADA);
+    const tab = browser.tab();
+    await browser.pass(10);
+    browser.server.signIn(BOB);
+    tab.fire(event);
+    await browser.pass(0.5);
+    expect(tab.state.account).toBe(BOB.account);
+  });
+
+  it.each(["focus", "visibilitychange"])("%s does not ask earlier in an outage", async (event) => {
+    const browser = new Browser();
+    browser.server.outage = { status: 503, headers: { "Retry-After": "20" } };
+    const tab = browser.tab();
+    await browser.pass(10);
+    tab.fire(event);
+    await browser.pass(1);
+    expect(tab.probes).toBe(1);
   });
 });
 
@@ -108,6 +129,14 @@ describe("during an outage a visible page asks again", () => {
       expect(pauses.slice(0, 5)).toEqual(expected.slice(0, 5));
       expect(pauses.slice(5)).toEqual(pauses.slice(5).map(() => expected[6]));
     }
+  });
+
+  it("after two seconds, if Retry-After is negative", async () => {
+    const browser = new Browser();
+    browser.server.outage = { status: 503, headers: { "Retry-After": "-3" } };
+    const tab = browser.tab();
+    await browser.pass(1.9);
+    expect(tab.probes).toBe(1);
   });
 
   it("after the seconds of Retry-After, up to half as long again by chance", async () => {

@@ -51,7 +51,16 @@ describe("several tabs", () => {
     await browser.pass(0.15);
     browser.server.signOut();
     await browser.pass(0.15);
-    expect(statuses(tabs)).toEqual(tabs.map(() => "signed-out"));
+    const [leaving, ...others] = statuses(tabs);
+    expect(others).toEqual(others.map(() => "signed-out"));
+    // No warning opens over the page that the browser is about to leave.
+    expect(leaving).toBe("signed-in");
+    const probes = tabs.map((tab) => tab.probes);
+    await browser.pass(1);
+    expect(tabs.map((tab) => tab.probes)).toEqual(probes);
+    // It has not left.
+    await browser.pass(60);
+    expect(tabs[0]?.state.status).toBe("signed-out");
   });
 
   it("a page whose logout does not end the session watches it for two seconds", async () => {
@@ -142,9 +151,22 @@ describe("several tabs", () => {
     const browser = Object.assign(new Browser(), { hasLocks });
     browser.server.signIn(ADA, { idle: 7200 });
     await openTabs(browser, 0, 5);
+    // A new page does not know whether the others are up to date, so it moves no probe of theirs.
+    await browser.pass(60);
     const before = browser.server.probes().length;
     await browser.pass(600);
     expect(browser.server.probes().length - before).toBe(expected);
+  });
+
+  it("a visible page shows new deadlines within a minute after another page has signed in anew", async () => {
+    const browser = new Browser();
+    browser.server.signIn(ADA, { maxAge: 600 });
+    const [tab] = await openTabs(browser, 0);
+    await browser.pass(10);
+    browser.server.signIn(ADA, { maxAge: 28_800 });
+    browser.tab("landing");
+    await browser.pass(60);
+    expect(Number(tab?.state.deadlines?.maxAge) - browser.clock.now()).toBeGreaterThan(28_000_000);
   });
 
   it("five visible tabs whose timers end at the same moment ask once, by the lock", async () => {

@@ -70,6 +70,23 @@ describe("fetch", () => {
     expect(states).toHaveLength(3);
   });
 
+  it("a 401 that overlaps a probe is news, too, and no reason for the other tabs to ask", async () => {
+    const { browser, tab } = await signedInTab();
+    const other = browser.tab("other");
+    await browser.pass(1);
+    browser.server.signOut("idle");
+    await browser.settled(tab.client.refresh());
+    await browser.pass(1);
+    const states: unknown[] = [];
+    tab.client.subscribe((state) => states.push(state));
+    const probes = other.probes;
+    void tab.client.fetch("/api/items");
+    void tab.client.refresh();
+    await browser.pass(1);
+    expect(states).toEqual([expect.objectContaining({ status: "signed-out", reason: "idle" })]);
+    expect(other.probes).toBe(probes);
+  });
+
   it("after the same user has signed in again, in whichever tab, the request is repeated once, with its body", async () => {
     const { browser, tab } = await signedInTab();
     browser.server.signOut("idle");

@@ -231,6 +231,26 @@ describe.skipIf(executablePath === undefined)("SessionWarning", IN_A_BROWSER, ()
     await title("Your session has ended");
   });
 
+  it("after a click on Close, neither another reason nor an outage opens the dialog", async () => {
+    await open({ idle: 65 });
+    await page.tab.evaluate(() => fixture.client.set(fixture.states["signed-out"]));
+    await title("Your session has ended");
+    await page.tab.getByRole("button", { name: "Close" }).click();
+    await title(null);
+    await page.tab.evaluate(() => fixture.client.set({ ...fixture.states["signed-out"], reason: "ended_everywhere" }));
+    await page.run(1);
+    await title(null);
+    for (const seconds of [0, 10]) {
+      await page.run(seconds);
+      await page.tab.evaluate(() => fixture.client.set(fixture.unavailable(fixture.client.getState())));
+      await page.run(1);
+      await title(null);
+      await page.tab.evaluate(() => fixture.client.set({ ...fixture.states["signed-out"], reason: "ended_everywhere" }));
+      await page.run(1);
+      await title(null);
+    }
+  });
+
   it("an outage in the last minute changes nothing: the countdown goes on", async () => {
     await open({ idle: 65 });
     await page.run(15);

@@ -597,6 +597,8 @@ describe("touch", () => {
     await session.touch(now(), true);
     expect(await store.peek(key)).toEqual({ ...before, lastActive: now() });
     expect((await request().read())?.idp_last_active).toBe(now());
+    // What the same request reads later, such as `clientState` after a guard, has the stamp too.
+    expect((await session.read())?.idp_last_active).toBe(now());
     expect(session.setCookies).toEqual([]);
   });
 
