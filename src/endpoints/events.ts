@@ -78,7 +78,8 @@ function untilEnd(
           commentLater();
         });
       }
-      send(`retry: ${String(RETRY + Math.floor(Math.random() * RETRY))}\n: open\n\n`);
+      const pause = RETRY + Math.floor(Math.random() * RETRY);
+      send(`retry: ${String(pause)}\n: open\n\n`);
       commentLater();
       const ended = watch((stop) => (unwatch = stop));
       ended.addEventListener("abort", () => {
