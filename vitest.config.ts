@@ -1,21 +1,14 @@
+import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import path from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
-import { BaseSequencer, type TestSpecification } from "vitest/node";
-import { LONGEST, MATRIX, patterns, UNIT } from "./scripts/test-rings.mjs";
 
-const ALL = "test/**/*.test.ts";
-
-/** Starts the longest files first, in the order of the list. */
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification) => {
-      const at = LONGEST.indexOf(path.relative(import.meta.dirname, moduleId).replaceAll(path.sep, "/"));
-      return at === -1 ? LONGEST.length : at;
-    };
-    return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other));
-  }
-}
+const UNIT = "test/**/*.unit.test.ts";
+const MATRIX = "test/**/*.matrix.test.ts";
+/** Files that replace modules for their tests. The files after them in the same process would get these modules, too. */
+const MOCKING = readdirSync(`${import.meta.dirname}/test`, { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".test.ts") && !/node_modules|\.(?:unit|matrix)\.test/.test(name))
+  .map((name) => `test/${name}`)
+  .filter((file) => /\bvi\.(?:mock|doMock|resetModules)\(/.test(readFileSync(`${import.meta.dirname}/${file}`, "utf8")));
 
 export default defineConfig({
   // What names the package as a stranger does, such as a recipe out of examples/, gets its sources.
@@ -28,18 +21,25 @@ export default defineConfig({
     pool: "forks",
     // Vitest leaves one core idle unless told otherwise. On two cores that doubles the time.
     maxWorkers: Number(process.env["TEST_WORKERS"]) || Math.max(2, availableParallelism() - 1),
-    sequence: { sequencer: LongestFirst },
     // These end tests that hang. Tests of processes and of a browser take a busy machine ten times as long as an idle one.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    // The rings of scripts/test-rings.mjs. `npx vitest run PATH` finds a file in whichever ring it is.
+    testTimeout: 240_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000 } },
+    // The ring of a test is in its file name, see scripts/test-plan.mjs. `npx vitest run PATH` finds a file in whichever ring it is.
     projects: [
-      { extends: true, test: { name: "unit", include: patterns(UNIT), isolate: false, setupFiles: ["test/support/no-outside.ts"] } },
+      { extends: true, test: { name: "unit", include: [UNIT], isolate: false, setupFiles: ["test/support/no-outside.ts"] } },
+      // The files of a worker share its modules, since loading them anew for each file took half of the time.
       {
         extends: true,
-        test: { name: "main", include: [ALL], exclude: [...configDefaults.exclude, ...patterns(UNIT), ...patterns(MATRIX)] },
+        test: {
+          name: "main",
+          isolate: false,
+          include: ["test/**/*.test.ts"],
+          exclude: [...configDefaults.exclude, UNIT, MATRIX, ...MOCKING],
+        },
       },
-      { extends: true, test: { name: "matrix", include: patterns(MATRIX) } },
+      { extends: true, test: { name: "main-isolated", include: MOCKING } },
+      { extends: true, test: { name: "matrix", include: [MATRIX] } },
     ],
     coverage: {
       provider: "v8",

@@ -1,7 +1,7 @@
 import { jsonAnswer } from "./answers.js";
 import type { DemoSetup } from "./application.js";
 import { Items, newItemText } from "./items.js";
-import { signedOutMeanwhile, type Accessors, type DemoRoute, type DemoSession } from "./route.js";
+import type { Accessors, DemoRoute, DemoSession } from "./route.js";
 
 /**
  * Returns the interface of the single-page application at /app/. Each route is guarded.
@@ -23,8 +23,7 @@ export function appRoutes<FrameworkRequest extends object>(
       path: "/app/api/items",
       guard,
       async answer(request) {
-        const session = await auth.getSession(request);
-        return session === null ? signedOutMeanwhile() : jsonAnswer(200, { items: items.of(keyOf(session)) });
+        return jsonAnswer(200, { items: items.of(keyOf(await auth.requireSession(request))) });
       },
     },
     {
@@ -32,8 +31,7 @@ export function appRoutes<FrameworkRequest extends object>(
       path: "/app/api/items",
       guard,
       async answer(request) {
-        const session = await auth.getSession(request);
-        if (session === null) return signedOutMeanwhile();
+        const session = await auth.requireSession(request);
         const text = newItemText(await bodyOf(request));
         if (text === undefined) return jsonAnswer(400, { error: "invalid_item", detail: "Send { text } with 1 to 100 characters." });
         return jsonAnswer(201, items.add(keyOf(session), text));
@@ -59,10 +57,8 @@ export function appRoutes<FrameworkRequest extends object>(
       path: "/app/api/end",
       guard,
       async answer(request) {
-        const session = await auth.getSession(request);
-        if (session === null) return signedOutMeanwhile();
+        const { iss, sub } = (await auth.requireSession(request)).claims;
         if (switches === undefined) return noSwitches();
-        const { iss, sub } = session.claims;
         const own = (await auth.listSessions({ iss, sub }, request)).find(({ current }) => current);
         return jsonAnswer(200, { ended: own !== undefined && (await auth.endSession({ iss, sub }, own.id)) });
       },

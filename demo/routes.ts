@@ -54,10 +54,7 @@ export function demoRoutes<FrameworkRequest extends object>(
   const recent = { maxAge };
 
   type Respond = (session: DemoSession) => DemoAnswer;
-  const forSession = (respond: Respond) => async (request: FrameworkRequest) => {
-    const session = await auth.getSession(request);
-    return session === null ? signedOutMeanwhile() : respond(session);
-  };
+  const forSession = (respond: Respond) => async (request: FrameworkRequest) => respond(await auth.requireSession(request));
 
   return [
     ...appRoutes(setup, auth, bodyOf),

@@ -1,5 +1,4 @@
-// Runs the conformance suite of every adapter and writes docs/evidence/adapters.md: requirements by adapters, then the core
-// requirements. A requirement whose feature an adapter lacks has no test; the page shows it as n/a with the reason.
+// Runs the conformance suite of every adapter and writes docs/evidence/adapters.md: requirements by adapters. A requirement whose feature an adapter lacks has no test; the page shows it as n/a with the reason.
 // `npm run adapters:table` builds first.
 import { writeFileSync } from "node:fs";
 import path from "node:path";
@@ -19,15 +18,14 @@ for (const outcome of /** @type {Outcome[]} */ (testOutcomes("test/adapters/conf
   adapters.get(adapter)?.set(requirement, outcome);
 }
 
-/** @returns {AdapterReport[]} one for each adapter and kind of sessions, with the results of the core requirements or of the others */
-function reports(/** @type {boolean} */ core) {
+/** @returns {AdapterReport[]} one for each adapter and kind of sessions */
+function reports() {
   const all = [...adapters].map(([adapter, outcomes]) => {
     const session = /** @type {"bundled" | "host"} */ (adapter.endsWith(", host sessions") ? "host" : "bundled");
     const results = adapterRequirements
-      .filter((requirement) => (requirement.session ?? session) === session && (requirement.core === true) === core)
-      .flatMap(({ area, title, needs }) => {
+      .filter((requirement) => (requirement.session ?? session) === session)
+      .map(({ area, title, needs }) => {
         const outcome = outcomes.get(`${area}: ${title}`);
-        if (outcome === undefined && core) return [];
         if (outcome === undefined)
           return { area, title, passed: false, notChecked: needs === undefined ? "not run" : ADAPTER_FEATURES[needs] };
         const passed = outcome.status === "passed";
@@ -41,17 +39,12 @@ function reports(/** @type {boolean} */ core) {
     .sort((one, other) => one.name.localeCompare(other.name, "en") || one.session.localeCompare(other.session));
 }
 
-const columns = reports(false);
+const columns = reports();
 const text = `# Every adapter against the same requirements
 
 The results of \`testAdapter\` of \`idpauth/testing\`, over real sockets, on Node ${process.version.slice(1)}. To repeat it:
 \`npm run adapters:table\`. The frameworks are described in [frameworks.md](../how-to/frameworks.md).
 
-${formatAdapterTable(columns)}
-## Core requirements
-
-These requirements depend on no framework. One adapter shows them; your own adapter does with the option \`core: true\`.
-
-${formatAdapterTable(reports(true))}`;
+${formatAdapterTable(columns)}`;
 writeFileSync(path.join(root, "docs/evidence/adapters.md"), text);
 console.log(`docs/evidence/adapters.md: ${columns.length} columns`);

@@ -4,7 +4,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { browserSizes, tooLarge } from "./browser-size.mjs";
-import { bundlePackage, minifySuites } from "./bundle.mjs";
+import { bundlePackage, minifyTools } from "./bundle.mjs";
 import { packageEntries } from "./entries.mjs";
 import { writeEntryTypes } from "./entry-types.mjs";
 import { withFileLock } from "./file-lock.mjs";
@@ -32,7 +32,7 @@ await withFileLock(path.join(root, ".builds/dist.lock"), async () => {
   for (const problem of problems) console.error(problem);
   if (problems.length > 0) return void (process.exitCode = 1);
   await bundlePackage(dist);
-  await minifySuites(dist);
+  await minifyTools(dist);
   const typed = packageEntries().filter(({ isProgram }) => !isProgram);
   writeEntryTypes(
     path.join(root, "build"),

@@ -31,26 +31,20 @@ const OUTPUT = {
 };
 
 /**
- * The files that the server's entries share: for each, which modules of src/ it has. The layers go up, so that a file imports only files before
- * it. One file for each folder loads in half the time of one file for each module, and a stack trace still names the folder and the function.
+ * The files that the server's entries share: for each, which modules of src/ it has. What every application loads is one file, because each
+ * file costs about a millisecond. Its lines name their modules, and a stack trace names the function.
  *
  * @type {readonly (readonly [name: string, modules: RegExp])[]}
  */
 const CHUNKS = [
-  ["base", /^(?:clock|error|ports\/)/],
-  ["record", /^record\//],
-  ["http", /^http\//],
-  ["config", /^config\//],
-  ["events", /^events\//],
-  ["pages", /^pages\//],
-  // What all stores share, and the default store. An application loads the other stores by their own entries.
-  ["stores", /^stores\/(?:[^/]+$|memory\/)/],
-  ["access", /^access\//],
-  ["sessions", /^sessions\//],
-  ["endpoints", /^endpoints\//],
+  // What all stores share, and the default store. An application loads the other stores by their own entries, each other language with its first
+  // page, and what signs a user in without a provider with the first test that needs it.
+  [
+    "core",
+    /^(?:[^/]+$|(?:access|application|auth|config|endpoints|events|guard|http|ports|record|work)\/|stores\/(?:[^/]+$|memory\/)|sessions\/(?!sign-in-for-tests)|pages\/(?!locales\/(?!en\.)))/,
+  ],
   // The first use loads it.
-  ["provider", /^provider\/(?!lazy-)/],
-  ["compose", /^(?:[^/]+$|provider\/lazy-)/],
+  ["provider", /^provider\//],
   ["test-provider", /^testing\/provider\//],
   ["testing", /^testing\/(?!index)/],
   ["conformance", /^conformance\//],
@@ -84,16 +78,23 @@ export async function bundlePackage(folder) {
 }
 
 /**
- * Minifies the conformance suites, the largest file of the package. Only authors of stores and adapters load it, and a failure names the
- * requirement that is broken.
+ * What no application loads: the suites for authors of stores and adapters, the commands, and the test provider. A stack trace of these tells
+ * their users nothing, because a failure names the requirement or the finding.
+ */
+const MINIFIED = ["conformance", "check-live", "provider-command", "test-provider"];
+
+/**
+ * Minifies the files that no application loads, a third of the package's code.
  *
  * @param {string} folder where `bundlePackage` wrote the package
  */
-export async function minifySuites(folder) {
-  const file = path.join(folder, "chunks/conformance.js");
-  const bundle = await rolldown({ input: file, external: () => true, treeshake: false, platform: "node" });
-  await bundle.write({ file, format: "esm", minify: true, comments: false });
-  await bundle.close();
+export async function minifyTools(folder) {
+  for (const name of MINIFIED) {
+    const file = path.join(folder, `chunks/${name}.js`);
+    const bundle = await rolldown({ input: file, external: () => true, treeshake: false, platform: "node" });
+    await bundle.write({ file, format: "esm", minify: true, comments: false });
+    await bundle.close();
+  }
 }
 
 /**

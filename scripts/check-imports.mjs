@@ -33,67 +33,50 @@ export const RULES = {
   "src/error-table.ts": { folders: [], packages: [], builtins: false },
   "src/errors.ts": { folders: ["src/error-table.ts"], packages: [], builtins: false },
   "src/http": { folders: ["src/errors.ts"], packages: [], builtins: false },
-  "src/record": { folders: ["src/clock.ts", "src/ports"], packages: [], builtins: false },
+  "src/record": { folders: ["src/clock.ts"], packages: [], builtins: false },
   "src/ports": { folders: ["src/clock.ts", "src/record"], packages: [], builtins: false },
+  "src/work": { folders: ["src/clock.ts", "src/errors.ts"], packages: [], builtins: false },
   "src/config": { folders: ["src/errors.ts", "src/http", "src/ports", "src/record"], packages: [], builtins: false },
-  "src/events": { folders: ["src/clock.ts", "src/errors.ts", "src/ports", "src/record"], packages: [], builtins: true },
+  "src/events": { folders: ["src/clock.ts", "src/errors.ts", "src/record"], packages: [], builtins: true },
   "src/pages": { folders: ["src/config", "src/errors.ts", "src/http", "src/record"], packages: [], builtins: false },
   // The application passes in the driver. Only the SQLite store loads one, on a runtime without node:sqlite.
   "src/stores/sqlite": { folders: [...BASE, "src/stores"], packages: ["better-sqlite3"], builtins: true },
   "src/stores/*": { folders: [...BASE, "src/stores"], packages: [], builtins: true },
-  "src/stores": { folders: BASE, packages: [], builtins: true },
+  "src/stores": { folders: [...BASE, "src/work"], packages: [], builtins: true },
   "src/provider": {
-    folders: [...BASE, "src/config", "src/events"],
+    folders: [...BASE, "src/config", "src/events", "src/work"],
     packages: ["oauth4webapi", "jose", "jose/errors", "jose/jwks/local", "jose/jws/compact/verify"],
     builtins: true,
   },
-  "src/access": { folders: [...BASE, "src/application", "src/events"], packages: [], builtins: true },
   "src/sessions": { folders: BASE, packages: [], builtins: true },
-  "src/application": { folders: [...BASE, "src/events"], packages: [], builtins: false },
+  "src/application": { folders: [...BASE, "src/events", "src/work"], packages: [], builtins: false },
+  "src/access": { folders: [...BASE, "src/application", "src/events", "src/work"], packages: [], builtins: true },
+  "src/guard": {
+    folders: [...BASE, "src/access", "src/application", "src/config", "src/events", "src/pages"],
+    packages: [],
+    builtins: false,
+  },
   "src/endpoints": {
-    folders: [...BASE, "src/access", "src/application", "src/config", "src/events", "src/pages", "src/sessions"],
+    folders: [
+      ...[...BASE, "src/access", "src/application", "src/config", "src/events", "src/guard", "src/pages", "src/sessions"],
+      "src/work",
+    ],
     packages: [],
     builtins: true,
   },
-  "src/public-types.ts": {
-    folders: [...BASE, "src/access", "src/application", "src/config", "src/endpoints", "src/events", "src/pages", "src/sessions"],
-    packages: [],
-    builtins: false,
-  },
-  "src/startup.ts": {
-    folders: [...BASE, "src/application", "src/public-types.ts", "src/config", "src/pages"],
+  // The composition: it alone sees every part.
+  "src/auth": {
+    folders: [
+      ...[...BASE, "src/access", "src/application", "src/config", "src/endpoints", "src/events", "src/guard", "src/pages"],
+      ...["src/provider", "src/sessions", "src/stores", "src/stores/memory", "src/work"],
+    ],
     packages: [],
     builtins: true,
-  },
-  "src/component.ts": {
-    folders: [
-      ...[...BASE, "src/access", "src/application", "src/public-types.ts", "src/config", "src/endpoints", "src/events", "src/sessions"],
-      ...["src/pages", "src/startup.ts", "src/stores", "src/stores/memory"],
-    ],
-    packages: [],
-    builtins: false,
-  },
-  "src/accessors.ts": {
-    folders: [
-      ...[...BASE, "src/application", "src/public-types.ts", "src/component.ts", "src/config", "src/endpoints", "src/events"],
-      ...["src/access", "src/sessions"],
-    ],
-    packages: [],
-    builtins: false,
-  },
-  "src/create-idp-auth.ts": {
-    folders: [
-      ...[...BASE, "src/accessors.ts", "src/application", "src/public-types.ts", "src/component.ts", "src/endpoints", "src/events"],
-      ...["src/config", "src/provider", "src/startup.ts"],
-    ],
-    packages: [],
-    builtins: false,
   },
   "src/index.ts": {
     folders: [
-      ...[...BASE, "src/access", "src/application", "src/public-types.ts", "src/config", "src/create-idp-auth.ts", "src/endpoints"],
-      ...["src/events", "src/pages"],
-      ...["src/sessions", "src/stores", "src/stores/memory"],
+      ...[...BASE, "src/access", "src/application", "src/auth", "src/config", "src/endpoints", "src/events", "src/guard"],
+      ...["src/pages", "src/sessions", "src/stores", "src/stores/memory"],
     ],
     packages: [],
     builtins: false,
@@ -122,7 +105,8 @@ export const RULES = {
   // user names. `idpauth provider` is the test kit's provider with pages.
   "src/cli": {
     folders: [
-      ...[...BASE, "src/index.ts", "src/config", "src/events", "src/pages", "src/provider", "src/sessions", "src/testing"],
+      ...[...BASE, "src/index.ts", "src/config", "src/events", "src/pages", "src/provider", "src/sessions"],
+      ...["src/testing", "src/testing/index.ts"],
       ...["src/stores", "src/stores/memory", "src/stores/sqlite", "src/stores/redis", "src/stores/postgres"],
     ],
     packages: ["redis", "ioredis", "pg"],

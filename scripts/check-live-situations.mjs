@@ -1,4 +1,4 @@
-// The mistakes on which `idpauth check --live` is shown (scripts/check-live-demo.mjs) and tested (test/cli/live-demo.test.ts).
+// The mistakes on which `idpauth check --live` is shown (scripts/check-live-demo.mjs) and tested (test/cli/live-demo.matrix.test.ts).
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:https";
 import path from "node:path";
@@ -91,8 +91,8 @@ export default {
     entries.delete(key);
     return found;
   },
-  listBySubject: async (subject) => [...entries.keys()].filter((key) => live(key)?.subject === subject),
-  listBySid: async (sid) => [...entries.keys()].filter((key) => live(key)?.sid === sid),
+  listBySubject: async (subject) => ({ entries: new Map([...entries].filter(([key]) => live(key)?.subject === subject)) }),
+  listBySid: async (sid) => ({ entries: new Map([...entries].filter(([key]) => live(key)?.sid === sid)) }),
 };
 `;
 

@@ -12,7 +12,7 @@ import { headline, node, npm, readJson, root } from "./run.mjs";
 const QUIET = ["ignore", "pipe", "ignore"];
 
 /** Bytes of the packed package. It had 349 KB before its users could sign out everywhere; docs/explanation/decisions.md has the account. */
-const MAX_SIZE = 445_000;
+const MAX_SIZE = 440_000;
 
 /** The stylesheet has no types. */
 const STYLESHEET = ["--exclude-entrypoints", "./react/session-warning.css"];

@@ -16,6 +16,7 @@ const LANES = [
   [["Lint: eslint", program("eslint/bin/eslint.js", [".", ...LINT])]],
   [
     ["Imports: they point down only", ["scripts/check-imports.mjs"]],
+    ["Weight: the lines of code are within their budgets", ["scripts/weight.mjs", "--check"]],
     ["Types: tsc", program("typescript/bin/tsc", TYPES)],
     ["Types: the code for browsers", program("typescript/bin/tsc", ["-p", "src/client/tsconfig.json"])],
     ["Types: the tests of the code for browsers", program("typescript/bin/tsc", ["-p", "test/client/tsconfig.json"])],

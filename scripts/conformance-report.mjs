@@ -103,7 +103,7 @@ row of this page is one module. idpauth's own test provider replays it over real
 The suite allows a relying party to skip some checks. For example, it may skip the signature of a token that arrives over TLS. This replay requires
 these checks too.
 
-To repeat the replay, run \`npm run conformance\`. The folder \`test/conformance\` has one file for each module. Every module also checks these points:
+To repeat the replay, run \`npm run conformance\`. The folder \`test/conformance\` lists the modules by subject. Every module also checks these points:
 
 - The scopes contain \`openid\`.
 - The authorization request has a state, a nonce and an S256 challenge.

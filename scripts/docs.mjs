@@ -4,8 +4,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { browserSizes } from "./browser-size.mjs";
-import { clientPage, errorsPage, pageTextsPage, settingsPage } from "./reference-docs.mjs";
+import { clientPage, errorsPage, pageTextsPage, readTables, settingsPage } from "./reference-docs.mjs";
 import { root } from "./run.mjs";
+import { inferredTypes, settingOptionsModule } from "./setting-options.mjs";
 
 /**
  * @param {string} file inside build/, which is there only after a build, so its types come from the source
@@ -19,25 +20,23 @@ const { SETTINGS } = /** @type {typeof import("../src/config/read-settings.js")}
 const { ERRORS } = /** @type {typeof import("../src/errors.js")} */ (await built("errors.js"));
 const { CHECKS, CHECK_GROUPS } = /** @type {typeof import("../src/config/startup-checks.js")} */ (await built("config/startup-checks.js"));
 const { LIVE_CHECKS } = /** @type {typeof import("../src/cli/live/live-check-table.js")} */ (await built("cli/live/live-check-table.js"));
-const { REASONS } = /** @type {typeof import("../src/record/reason-texts.js")} */ (await built("record/reason-texts.js"));
-
 const { LOG_CODES } = /** @type {typeof import("../src/events/log-lines.js")} */ (await built("events/log-lines.js"));
 
 const { en } = /** @type {typeof import("../src/pages/locales/en.js")} */ (await built("pages/locales/en.js"));
+
+const tables = readTables();
 
 const CLIENT = "docs/reference/client.md";
 
 const pages = {
   [CLIENT]: clientPage(readFileSync(path.join(root, CLIENT), "utf8"), await browserSizes()),
   "docs/reference/page-texts.md": pageTextsPage(en),
-  "docs/reference/settings.md": settingsPage(SETTINGS),
-  "docs/reference/errors.md": errorsPage({
-    errors: ERRORS,
-    checks: { ...CHECKS, ...LIVE_CHECKS },
-    groups: CHECK_GROUPS,
-    reasons: REASONS,
-    logCodes: LOG_CODES,
-  }),
+  "src/config/setting-options.ts": await settingOptionsModule(SETTINGS, tables, inferredTypes()),
+  "docs/reference/settings.md": settingsPage(SETTINGS, tables),
+  "docs/reference/errors.md": errorsPage(
+    { errors: ERRORS, checks: { ...CHECKS, ...LIVE_CHECKS }, groups: CHECK_GROUPS, logCodes: LOG_CODES },
+    tables,
+  ),
 };
 
 const isCheck = process.argv.includes("--check");

@@ -23,7 +23,7 @@ export function packageEntries() {
   return [...exported, ...programs];
 }
 
-/** @returns {Record<string, string[]>} `paths` of tsconfig.json, which has its own copy; test/scripts/manifest.test.ts compares them */
+/** @returns {Record<string, string[]>} `paths` of tsconfig.json, which has its own copy; test/scripts/manifest.unit.test.ts compares them */
 export function sourcePaths() {
   const imported = packageEntries().filter((entry) => !entry.isProgram);
   return Object.fromEntries(imported.map((one) => [one.name, [`./${sourceOf(one)}`]]));

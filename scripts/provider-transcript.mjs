@@ -1,5 +1,5 @@
-// Writes the transcript of docs/reference/provider.md: the README's quick start with `npx idpauth provider`, run in an empty folder.
-// Takes the build as it is. test/docs/provider.test.ts compares the page with a run.
+// Writes docs/evidence/quick-start.md: the README's quick start with `npx idpauth provider`, run in an empty folder.
+// Takes the build as it is. test/docs/provider.matrix.test.ts compares the page with a run.
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -12,7 +12,7 @@ import { root } from "./run.mjs";
 /** @typedef {import("../src/testing/browser/cookie-browser.js").CookieBrowser} CookieBrowser */
 /** @typedef {{ readonly stop: () => Promise<string>, readonly output: () => string }} Running */
 
-export const PAGE = path.join(root, "docs/reference/provider.md");
+export const PAGE = path.join(root, "docs/evidence/quick-start.md");
 export const MARK = "<!-- What follows is written by `node scripts/provider-transcript.mjs`; do not edit. -->";
 
 const README = readFileSync(path.join(root, "README.md"), "utf8");

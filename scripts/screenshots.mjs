@@ -113,7 +113,7 @@ async function takeFromDemo(browser, { name, env = {}, reach, phone = false }) {
 async function takeFromList(browser) {
   /** @param {string} file */
   const built = (file) => import(pathToFileURL(path.join(root, "build", file)).href);
-  const [{ createPages }, { stylesheet }] = await Promise.all(["pages/pages.js", "http/request-and-replies.js"].map(built));
+  const [{ createPages }, { stylesheet }] = await Promise.all(["pages/pages.js", "http/reply.js"].map(built));
   const server = await startPageServer({ createPages, stylesheet });
   try {
     const tab = await browser.newPage({ viewport: { width: 900, height: 620 } });

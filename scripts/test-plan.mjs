@@ -1,11 +1,17 @@
-// What `npm run test:unit`, `npm test` and `npm run test:matrix` do, with and without arguments. scripts/test.mjs does it.
-import { READS_BUILD } from "./test-rings.mjs";
+// What each test command does, with and without arguments. scripts/test.mjs does it. The file name of a test says which command runs it:
+//
+// - `*.unit.test.ts`: rules. They open no socket and start no process, which test/support/no-outside.ts enforces. `npm run test:unit`
+// - `*.test.ts`: what guards the guarantees, with real servers, processes and a browser. `npm test` runs these and the unit tests.
+// - `*.matrix.test.ts`: every adapter, frameworks with dependencies of their own, recipes, examples, load. `npm run test:matrix` runs all tests.
+//
+// `npm run test:adapter NAME` and `npm run test:store NAME` run the tests of one adapter or store, in whichever ring they are.
+import { testsOf } from "./tests-of.mjs";
 
-/** @typedef {"unit" | "main" | "matrix"} Command */
+/** @typedef {"unit" | "main" | "matrix" | "adapter" | "store"} Command */
 /**
  * @typedef {object} Plan
  * @property {boolean} checks format, lint, types, imports, build, generated docs
- * @property {boolean} build whether `dist/` and `build/` must be up to date
+ * @property {boolean} build builds `dist/` and `build/` first; a test that reads them builds them by itself
  * @property {boolean} packageCheck what npm would publish
  * @property {boolean} recorder looks for secrets in everything that the run sent, logged and printed
  * @property {boolean} table each row of docs/evidence/security.md has a test that passed
@@ -22,41 +28,37 @@ const LONG = { INTERLEAVINGS: "3000", TEST_WORKERS: "1" };
 
 /**
  * @param {Command} command
- * @param {readonly string[]} chosen arguments for vitest, such as a path: only these tests run, and nothing that judges a whole run
+ * @param {readonly string[]} chosen arguments for vitest, such as a path: only these tests run, and nothing that judges a whole run.
+ *   The first argument of `adapter` and `store` is a name.
  * @returns {Plan}
+ * @throws Error no adapter or store has that name
  */
 export function planOf(command, chosen) {
   const isWhole = chosen.length === 0;
   const isMatrix = command === "matrix";
   return {
     checks: isWhole && command === "main",
-    build: command !== "unit" && (isWhole || readsBuild(chosen)),
+    build: isWhole && isMatrix,
     packageCheck: isWhole && isMatrix,
     recorder: isMatrix,
     fuzz: isWhole && isMatrix,
     // Over all rings, so that one report has every test that a row names.
     table: isWhole && isMatrix,
     env: isMatrix ? LONG : {},
-    vitest: ["run", ...ringsOf(command, isWhole), ...(isMatrix ? ["--coverage"] : []), ...chosen],
+    vitest: ["run", ...(isMatrix ? ["--coverage"] : []), ...testsFor(command, chosen)],
   };
 }
 
 /**
  * @param {Command} command
- * @param {boolean} isWhole
- * @returns {readonly string[]} none: a path is found in whichever ring it is
- */
-function ringsOf(command, isWhole) {
-  if (command === "unit") return ["--project=unit"];
-  return command === "main" && isWhole ? ["--project=unit", "--project=main"] : [];
-}
-
-/**
- * Vitest runs each file whose path contains an argument.
- *
  * @param {readonly string[]} chosen
+ * @returns {readonly string[]} arguments for vitest
  */
-function readsBuild(chosen) {
-  const paths = chosen.filter((argument) => !argument.startsWith("-")).map((argument) => argument.replace(/^\.\/|:\d+$/g, ""));
-  return paths.length === 0 || paths.some((part) => READS_BUILD.some((entry) => entry.includes(part) || part.startsWith(entry)));
+function testsFor(command, chosen) {
+  if (command === "unit") return ["--project=unit", ...chosen];
+  // A path is found in whichever ring it is.
+  if (command === "main") return chosen.length === 0 ? ["--project=unit", "--project=main", "--project=main-isolated"] : chosen;
+  if (command === "matrix") return chosen;
+  const [name = "", ...options] = chosen;
+  return [...testsOf(command, name), ...options];
 }

@@ -1,4 +1,5 @@
-// Runs a test command: `node scripts/test.mjs unit|main|matrix [ARGUMENTS FOR VITEST]`. scripts/test-plan.mjs says what each one does.
+// Runs a test command: `node scripts/test.mjs unit|main|matrix [ARGUMENTS FOR VITEST]` or `node scripts/test.mjs adapter|store NAME`.
+// scripts/test-plan.mjs says what each one does.
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -13,8 +14,8 @@ import { FUZZ, planOf } from "./test-plan.mjs";
 /** @typedef {{ numPassedTests: number, numFailedTests: number, testResults: { name: string, assertionResults: TestResult[] }[] }} Report */
 
 const [command = "", ...chosen] = process.argv.slice(2);
-if (command !== "unit" && command !== "main" && command !== "matrix") throw new Error(`No such test command: "${command}"`);
-const plan = planOf(command, chosen);
+if (!isCommand(command)) throw new Error(`No such test command: "${command}"`);
+const plan = planOrExit(command);
 const folder = mkdtempSync(path.join(tmpdir(), "idpauth-test-"));
 const report = path.join(folder, "report.json");
 const record = path.join(folder, "record");
@@ -46,6 +47,22 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 if (summary !== "") console.log(`\n${summary}`);
+
+/** @param {import("./test-plan.mjs").Command} known */
+function planOrExit(known) {
+  try {
+    return planOf(known, chosen);
+  } catch (error) {
+    // Such as an unknown name.
+    console.error(error instanceof Error ? error.message : error);
+    process.exit(1);
+  }
+}
+
+/** @param {string} word @returns {word is import("./test-plan.mjs").Command} */
+function isCommand(word) {
+  return ["unit", "main", "matrix", "adapter", "store"].includes(word);
+}
 
 /** Runs the tests and counts them. If the plan has the recorder, each process of the run writes what the scan for secrets reads. */
 function runTests() {

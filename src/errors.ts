@@ -137,6 +137,16 @@ export class SessionMissingError extends IdpAuthError {
   }
 }
 
+/** `requireSession` was called for a request that no guard of this `auth` object let pass: a mistake in the application's routes. */
+export class GuardMissingError extends IdpAuthError {
+  static override readonly className = "GuardMissingError";
+  constructor() {
+    const missing =
+      "`requireSession` was called, but no guard of the same `auth` (`auth.idpRequired`, `auth.idpRequiredWith`) let the request pass.";
+    super("guard_missing", `${missing} ${ERRORS.guard_missing.remedy}`);
+  }
+}
+
 /** Whether an error is an outage of the provider, the store or the application's own code: the response is 503, and the session is kept. */
 export function isOutage(
   error: unknown,

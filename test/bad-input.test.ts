@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { createSealer, newCookieValue, storeKeyOf } from "../src/sessions/seal.js";
+import { createSealer } from "../src/sessions/seal.js";
+import { newCookieValue, storeKeyOf } from "../src/sessions/cookie.js";
 import type { IdpRequest, SessionStore, Stored } from "../src/index.js";
 import { startApplication, type Answer, type Application, type ApplicationOptions, type TestUser } from "./support/application.js";
 import { TestClock } from "../src/testing/test-clock.js";
@@ -198,7 +199,7 @@ describe("[ASVS-3.7.2] hostile headers", () => {
     "a\r\nb",
     "例え.example",
     "%65vil.example",
-  ])("Host %j never gives a 5xx", async (host) => {
+  ])("Host header %j never gives a 5xx", async (host) => {
     for (const endpoint of ENDPOINTS) {
       const request: IdpRequest = { ...application.user().request(endpoint), host };
       expect((await application.auth.handle(request))?.status).toBeLessThan(500);
@@ -326,7 +327,7 @@ describe("hostile claims", () => {
     for (const header of Object.values(page.headers)) expect(header).not.toMatch(/[\r\n]/);
   });
 
-  it("[ASVS-15.3.3] claims named like the record's keys or an object's members change nothing but id_info", async () => {
+  it("[ASVS-15.3.3] claims named like the record's keys or an object's properties change nothing but id_info", async () => {
     const user = application.user();
     application.provider.mutateIdToken = ({ header, claims, sign }) =>
       sign(
@@ -379,8 +380,8 @@ describe("[S5] a stored record that does not parse is no session", () => {
     replace: () => Promise.resolve(true),
     touch: () => Promise.resolve(true),
     delete: () => Promise.resolve(undefined),
-    listBySubject: () => Promise.resolve([]),
-    listBySid: () => Promise.resolve([]),
+    listBySubject: () => Promise.resolve({ entries: new Map() }),
+    listBySid: () => Promise.resolve({ entries: new Map() }),
   };
   beforeAll(async () => {
     application = await startApplication({ store: stored, debug: true });
@@ -439,7 +440,7 @@ describe("[S5] a stored record that does not parse is no session", () => {
     expect((await user.get("/idpauth/logout/")).status).toBe(302);
   });
 
-  it("and is told in the log without anything of it", async () => {
+  it("and is logged without any of its content", async () => {
     // The log leaves out what was said ten times in the last minute.
     application.clock.advance(60_000);
     application.log.length = 0;

@@ -53,7 +53,7 @@ describe("node:diagnostics_channel", () => {
     expect(leaksIn(JSON.stringify([heard, lines]), secretsOf(application))).toEqual([]);
   });
 
-  it("tells how long login, refresh, logout and outage took", async () => {
+  it("reports how long login, refresh, logout and outage took", async () => {
     application = await startApplication();
     const durations: Record<string, unknown> = {};
     for (const name of ["login", "refresh", "logout", "outage"]) {

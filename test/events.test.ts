@@ -67,7 +67,7 @@ describe("events", () => {
     expect(events.map(({ name }) => name)).toEqual(["login"]);
   });
 
-  it("refresh: once, however many ask", async () => {
+  it("refresh: once, however many request it", async () => {
     const user = await signedIn();
     pass(HOUR);
     await Promise.all(Array.from({ length: 10 }, () => user.get("/idpauth/session")));
@@ -90,7 +90,7 @@ describe("events", () => {
     expect(events.find(({ name }) => name === "logout")?.event).toMatchObject({ revoked: false });
   });
 
-  it("none for a logout of somebody who was not signed in", async () => {
+  it("none for a logout of a user who was not signed in", async () => {
     const user = await start();
     await user.get("/idpauth/logout/");
     await user.get("/idpauth/login/");
@@ -112,7 +112,7 @@ describe("events", () => {
     ["idle", { sessionIdleTimeout: 60 }, 61],
     ["auto_refresh_off", { sessionAutoRefresh: false }, HOUR],
     ["no_refresh_token", { provider: { issueRefreshToken: false } }, HOUR],
-  ])("ended by %s: once per session, whoever and however many ask", async (reason, options, seconds) => {
+  ])("ended by %s: once per session, however many request it", async (reason, options, seconds) => {
     const user = await signedIn(options);
     pass(seconds);
     await Promise.all(Array.from({ length: 5 }, () => user.get("/idpauth/session")));
@@ -283,7 +283,7 @@ describe("events", () => {
     expect(events.at(-1)?.event).toMatchObject({ during: "refresh", kind: "outage", reason: "backing_off" });
   });
 
-  it("are the same for every listener, whatever one of them does", async () => {
+  it("are the same for every listener, even if one changes or throws", async () => {
     const user = await start();
     const heard: unknown[] = [];
     application.auth.on("login", (event) => Object.assign(event, { subject: "somebody else" }));

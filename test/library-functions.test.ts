@@ -67,7 +67,7 @@ describe("getCredentials", () => {
     ]);
   });
 
-  it("gives the scopes that were granted, where the provider says so, else those asked for", async () => {
+  it("gives the scopes that were granted, if the provider says so, otherwise those requested", async () => {
     const user = await start();
     application.provider.tokenResponse = (answer) => ({ ...answer, scope: "openid email" });
     await user.signIn();
@@ -95,7 +95,7 @@ describe("getCredentials", () => {
     expect(refreshes()).toBe(0);
   });
 
-  it("refreshes once, however many ask at once, and writes back", async () => {
+  it("refreshes once, however many request it at once, and writes back", async () => {
     const user = await signedIn();
     const old = newest("access_token");
     pass(HOUR);
@@ -234,7 +234,7 @@ describe("a component that was never started", () => {
   const host = { name: "plain", request: (raw: IdpRequest) => raw };
   const visit: IdpRequest = { method: "GET", target: "/reports", scheme: "http", host: "app.example", header: () => undefined };
 
-  it("is checked at its first use: a mistake never looks like signed out", async () => {
+  it("is checked at its first use: a configuration error is never taken for signed out", async () => {
     const auth = createIdpAuth({ env: {}, log: false }, host);
     await expect(auth.getCredentials(visit)).rejects.toBeInstanceOf(ConfigurationError);
     await expect(auth.getUser(visit)).rejects.toBeInstanceOf(ConfigurationError);
@@ -244,7 +244,7 @@ describe("a component that was never started", () => {
     await expect(auth.guard(visit)).rejects.toBeInstanceOf(ConfigurationError);
   });
 
-  it("works when its settings are right", async () => {
+  it("works when its settings are correct", async () => {
     const env = {
       SECRET_KEY: "a secret key of at least 32 bytes",
       IDP_CLIENT_ID: "c",
@@ -297,7 +297,7 @@ describe("readSessionRecord", () => {
     ]);
   });
 
-  it("shows a session as it is, whatever the gate says", async () => {
+  it("shows a session as it is, past the gate", async () => {
     const user = await signedIn({ sessionMaxAge: 60 });
     pass(61);
     expect(await application.auth.readSessionRecord(request(user))).toMatchObject({ id_info: { email: "ada@example.com" } });
@@ -396,7 +396,7 @@ describe("sessionView", () => {
   const idInfo = { iss: "https://idp.example", sub: "ada", nested: { list: [1] } };
 
   it.each([[undefined], [{}], [{ sub: "ada" }], [{ iss: "https://idp.example" }], [{ ...idInfo, sub: "" }], [{ ...idInfo, sub: 1 }]])(
-    "is null for claims that identify no user: %j",
+    "is null for claims that do not identify a user: %j",
     (claims) => {
       expect(sessionView({ ...(claims && { id_info: claims }), idp_state: { v: 1 } }, policy, 1000)).toBeNull();
     },
@@ -424,6 +424,8 @@ describe("getAccessToken", () => {
     [0, 301, 0],
     [150, 301, 0],
     [151, 301, 1],
+    [150, 200, 0],
+    [151, 200, 1],
     [299, 0, 0],
     [300, 0, 1],
   ])("after %i s, with minValidity %s: %i refreshes", async (seconds, minValidity, count) => {
@@ -454,7 +456,7 @@ describe("getAccessToken", () => {
     await expect(token(user)).rejects.toBeInstanceOf(ProviderUnavailableError);
   });
 
-  it("lifts no cap", async () => {
+  it("does not lift a session limit", async () => {
     const user = await signedIn({ ...SHORT, sessionMaxAge: 300 });
     pass(301);
     expect(await token(user)).toBeNull();
@@ -555,7 +557,7 @@ describe("the pure functions", () => {
     expect(hasEpochTimePassed(target as number, now)).toBe(passed);
   });
 
-  it("hasEpochTimePassed looks at the system's clock by default", () => {
+  it("hasEpochTimePassed reads the system's clock by default", () => {
     const now = Date.now() / 1000;
     expect(hasEpochTimePassed(now - 10)).toBe(true);
     expect(hasEpochTimePassed(now + 10)).toBe(false);
@@ -585,7 +587,7 @@ describe("isValidIdpUrl", () => {
     ["javascript:alert(1)", false],
     ["", false],
   ];
-  it("accepts exactly the provider's document hosts over https", async () => {
+  it("accepts exactly the provider's document hostnames over https", async () => {
     await start({ documentHosts: ["docs.idp.example"] });
     expect(ROWS.map(([url]) => [url, application.auth.isValidIdpUrl(url)])).toEqual(ROWS);
     for (const value of [undefined, null, 1, {}]) expect(application.auth.isValidIdpUrl(value as string)).toBe(false);
@@ -593,7 +595,7 @@ describe("isValidIdpUrl", () => {
     expect(application.provider.requests).toEqual([]);
   });
 
-  it("takes the issuer's host by default", async () => {
+  it("takes the issuer's hostname by default", async () => {
     await start();
     expect(application.auth.isValidIdpUrl("https://127.0.0.1/x")).toBe(true);
     expect(application.auth.isValidIdpUrl("https://docs.google.com/x")).toBe(false);

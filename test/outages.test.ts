@@ -77,6 +77,8 @@ describe("an outage of the provider is an event, once per request to it, with th
     ],
   ])("%s: %s", async (endpoint, reason, act) => {
     await act(await start());
+    // After a sign-in that has failed, the tokens are revoked in the background.
+    await application.auth.idle();
     const issuer = application.provider.issuer;
     expect(outages).toEqual([{ time: application.clock.now(), side: "provider", issuer, endpoint, reason, duration: 0 }]);
   });
@@ -95,7 +97,7 @@ describe("an outage of the provider is an event, once per request to it, with th
     hang.release();
   });
 
-  it("two hundred users who wait for one answer are one outage", async () => {
+  it("two hundred users who wait for one response are one outage", async () => {
     const user = await start();
     await user.signIn();
     application.clock.advance(3600_000);
@@ -145,7 +147,7 @@ describe("an outage of the store is an event and a line, with the code of its dr
   });
 });
 
-it("a failure of the host's own sessions is an outage of the store, with a line", async () => {
+it("a failure of the framework's own sessions is an outage of the store, with a line", async () => {
   const user = await start();
   const lines: LogEntry[] = [];
   const { provider, clock } = application;
@@ -176,7 +178,7 @@ it("a failure of the host's own sessions is an outage of the store, with a line"
   expect(JSON.stringify(lines)).not.toContain("secret words");
 });
 
-it("a host without the session that was asked for is an outage of its own side", async () => {
+it("a framework without the session that was set is an outage of its own side", async () => {
   const user = await start();
   const lines: LogEntry[] = [];
   const { provider, clock } = application;

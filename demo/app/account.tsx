@@ -8,6 +8,7 @@ const REASONS: Partial<Record<EndReason, string>> = {
   max_age: "The session has reached its maximum age.",
   session_expiry: "The provider's limit has passed.",
   ended_everywhere: "The session was ended on the server or on another device.",
+  too_many_sessions: "You signed in on too many devices.",
   logged_out_at_provider: "The session was ended at the provider.",
 };
 

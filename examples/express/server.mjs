@@ -16,8 +16,8 @@ app.get("/", async (req, res) => {
 });
 
 app.get("/reports", auth.idpRequired, async (req, res) => {
-  const user = await auth.getUser(req);
-  const name = escapeHtml(user?.name ?? user?.email ?? "you");
+  const { user } = await auth.requireSession(req); // the session that the guard saw, never null
+  const name = escapeHtml(user.name ?? user.email ?? "you");
   const links = '<a href="/api/reports">As JSON</a> <a href="/">Home</a> <a href="/idpauth/logout/">Sign out</a>';
   res.send(page("Reports", `<p>Hello ${name}.</p><p>${links}</p>`));
 });

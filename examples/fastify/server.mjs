@@ -17,8 +17,8 @@ app.get("/", async (request, reply) => {
 });
 
 app.get("/reports", { preHandler: auth.idpRequired }, async (request, reply) => {
-  const user = await auth.getUser(request);
-  const name = escapeHtml(user?.name ?? user?.email ?? "you");
+  const { user } = await auth.requireSession(request); // the session that the guard saw, never null
+  const name = escapeHtml(user.name ?? user.email ?? "you");
   const links = '<a href="/api/reports">As JSON</a> <a href="/">Home</a> <a href="/idpauth/logout/">Sign out</a>';
   reply.type("text/html; charset=utf-8");
   return page("Reports", `<p>Hello ${name}.</p><p>${links}</p>`);

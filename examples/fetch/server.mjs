@@ -15,7 +15,8 @@ const routes = {
   },
 
   "/reports": auth.idpRequired(async (request) => {
-    const name = nameOf(await auth.getUser(request));
+    const { user } = await auth.requireSession(request); // the session that the guard saw, never null
+    const name = nameOf(user);
     const links = '<a href="/api/reports">As JSON</a> <a href="/">Home</a> <a href="/idpauth/logout/">Sign out</a>';
     return page("Reports", `<p>Hello ${name}.</p><p>${links}</p>`);
   }),

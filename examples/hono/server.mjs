@@ -20,11 +20,11 @@ app.get("/", async (c) => {
 });
 
 app.get("/reports", auth.idpRequired, async (c) => {
-  const user = await auth.getUser(c);
+  const { user } = await auth.requireSession(c); // the session that the guard saw, never null
   const links = html`<a href="/api/reports">As JSON</a> <a href="/">Home</a> <a href="/idpauth/logout/">Sign out</a>`;
   return c.html(
     html`<!doctype html><title>Reports</title>
-      <p>Hello ${user?.name ?? user?.email}.</p>
+      <p>Hello ${user.name ?? user.email}.</p>
       <p>${links}</p>`,
   );
 });

@@ -29,7 +29,8 @@ router.get("/", async (ctx) => {
 });
 
 router.get("/reports", auth.idpRequired, async (ctx) => {
-  const name = nameOf(await auth.getUser(ctx));
+  const { user } = await auth.requireSession(ctx); // the session that the guard saw, never null
+  const name = nameOf(user);
   const links = '<a href="/api/reports">As JSON</a> <a href="/">Home</a> <a href="/idpauth/logout/">Sign out</a>';
   ctx.body = `<!doctype html><title>Reports</title><p>Hello ${name}.</p><p>${links}</p>`;
 });

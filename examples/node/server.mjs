@@ -14,8 +14,9 @@ const routes = {
     page(response, `<title>Everybody</title><p>${link}</p><p><a href="/reports">Reports</a></p>`);
   },
   "/reports": auth.idpRequired(async (request, response) => {
+    const { user } = await auth.requireSession(request); // the session that the guard saw, never null
     const links = '<a href="/api/reports">As JSON</a> <a href="/">Home</a> <a href="/idpauth/logout/">Sign out</a>';
-    page(response, `<title>Reports</title><p>Hello ${nameOf(await auth.getUser(request))}.</p><p>${links}</p>`);
+    page(response, `<title>Reports</title><p>Hello ${nameOf(user)}.</p><p>${links}</p>`);
   }),
   "/api/reports": auth.idpRequired(async (request, response) => {
     const credentials = await auth.getCredentials(request); // null: signed out a moment ago

@@ -23,12 +23,11 @@ app.post("/api/items", { onRequest: auth.idpRequired, schema }, (request) => {
 
 app.addHook("onRequest", async (_request, reply) => void reply.header("Content-Security-Policy", POLICY));
 await app.register(fastifyStatic, { root: path.join(import.meta.dirname, "dist") });
-// The script in the page shows the views, so each address leads to the same page.
-app.setNotFoundHandler((request, reply) =>
-  request.method === "GET" && !request.url.startsWith("/api/")
-    ? reply.sendFile("index.html")
-    : reply.code(404).send({ error: "not_found" }),
-);
+// The script in the page shows the views, so every address but those of the API and of files leads to the same page.
+app.setNotFoundHandler((request, reply) => {
+  const isView = ["GET", "HEAD"].includes(request.method) && !/^\/api\/|\.\w+(\?|$)/.test(request.url);
+  return isView ? reply.sendFile("index.html") : reply.code(404).send({ error: "not_found" });
+});
 
 const address = await app.listen({ port: Number(process.env["PORT"] ?? 3000), host: "localhost" });
 console.log(`http://localhost:${new URL(address).port}/`);

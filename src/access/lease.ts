@@ -4,8 +4,8 @@ import { StoreUnavailableError } from "../errors.js";
 import type { Change, Updated, UserSession } from "../ports/user-session.js";
 import type { SessionRecord } from "../record/record.js";
 import { withLease, withoutLease } from "../record/refresh-changes.js";
-import type { Release, Slots } from "./slots.js";
-import type { UnawaitedTasks } from "./unawaited-tasks.js";
+import type { Release, Slots } from "../work/slots.js";
+import type { UnawaitedTasks } from "../work/unawaited-tasks.js";
 
 /** Milliseconds that one refresh may take at the provider. */
 export const REFRESH_DEADLINE = 30_000;

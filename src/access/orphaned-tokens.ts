@@ -1,12 +1,6 @@
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
-import type { Provider } from "../ports/provider.js";
+import type { DroppedTokens, Provider } from "../ports/provider.js";
 import { hasSubject, type IdInfo } from "../record/identity.js";
-
-/** Tokens that the provider sent after their session was gone. */
-export interface OrphanedTokens {
-  readonly accessToken: string | undefined;
-  readonly refreshToken: string | undefined;
-}
 
 /** Seconds by which the clocks of two processes may differ. */
 const CLOCK_DIFFERENCE = 5;
@@ -31,13 +25,15 @@ export interface OrphanedTokenRule {
   sessionReplaced(key: string): void;
   /** Whether a sign-in in this process has just replaced this session key. */
   isReplacedHere(key: string): boolean;
+  /** Revokes the tokens of a sign-in that was refused or has failed. Never rejects. */
+  discard(tokens: DroppedTokens): Promise<void>;
   /**
    * Revokes orphaned tokens after a logout. If the user has signed in again, in any process, the tokens are only dropped: some
    * providers end the whole grant with one token, and the new session uses it. If the store fails, they are dropped too. Never rejects.
    *
    * @param since epoch seconds; when the refresh or callback began that received the tokens
    */
-  revoke(key: string, tokens: OrphanedTokens, idInfo: IdInfo | undefined, since: EpochSeconds): Promise<void>;
+  revoke(key: string, tokens: DroppedTokens, idInfo: IdInfo | undefined, since: EpochSeconds): Promise<void>;
 }
 
 export function createOrphanedTokenRule({ provider, revokes, clock, hasSignedInSince }: OrphanedTokenOptions): OrphanedTokenRule {
@@ -51,6 +47,13 @@ export function createOrphanedTokenRule({ provider, revokes, clock, hasSignedInS
     return hasSignedInSince(idInfo, Math.min(since, epochSeconds(clock)) - CLOCK_DIFFERENCE).catch(() => true);
   }
 
+  async function discard({ accessToken, refreshToken }: DroppedTokens): Promise<void> {
+    if (!revokes) return;
+    // With a refresh token, the provider also revokes the access tokens that were made from it (RFC 7009).
+    if (refreshToken !== undefined) await provider.revoke(refreshToken, "refresh_token");
+    else if (accessToken !== undefined) await provider.revoke(accessToken, "access_token");
+  }
+
   return {
     revokes,
     sessionReplaced(key) {
@@ -62,11 +65,9 @@ export function createOrphanedTokenRule({ provider, revokes, clock, hasSignedInS
       }
     },
     isReplacedHere,
-    async revoke(key, { accessToken, refreshToken }, idInfo, since) {
-      if (!revokes || isReplacedHere(key) || (await hasSignedInAgain(idInfo, since))) return;
-      // With a refresh token, the provider also revokes the access tokens that were made from it (RFC 7009).
-      if (refreshToken !== undefined) await provider.revoke(refreshToken, "refresh_token");
-      else if (accessToken !== undefined) await provider.revoke(accessToken, "access_token");
+    discard,
+    async revoke(key, tokens, idInfo, since) {
+      if (revokes && !isReplacedHere(key) && !(await hasSignedInAgain(idInfo, since))) await discard(tokens);
     },
   };
 }

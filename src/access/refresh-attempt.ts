@@ -1,12 +1,11 @@
 import type { Application } from "../application/application.js";
 import type { Clock } from "../clock.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
-import type { EventHub } from "../events/event-hub.js";
-import { identityOf } from "../events/events.js";
-import type { Provider, SpentRefresh } from "../ports/provider.js";
+import { identityOf, type EventHub } from "../events/event-hub.js";
+import type { Provider } from "../ports/provider.js";
+import type { Credentials, SpentRefresh } from "../record/credentials.js";
 import type { Change, Updated, UserSession } from "../ports/user-session.js";
 import { withReview } from "../record/application-data.js";
-import type { Credentials } from "../record/credentials.js";
 import type { IdInfo } from "../record/identity.js";
 import type { Rejection, SessionRecord } from "../record/record.js";
 import {
@@ -19,8 +18,8 @@ import {
 } from "../record/refresh-changes.js";
 import { REFRESH_DEADLINE, takeLease, type Lease, type LeaseOptions, type Need } from "./lease.js";
 import type { OrphanedTokenRule } from "./orphaned-tokens.js";
-import type { Slots } from "./slots.js";
-import type { UnawaitedTasks } from "./unawaited-tasks.js";
+import type { Slots } from "../work/slots.js";
+import type { UnawaitedTasks } from "../work/unawaited-tasks.js";
 
 /**
  * Milliseconds for which a rotated refresh token waits for a store that is away. It may be longer than the lease, because no process

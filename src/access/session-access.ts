@@ -1,15 +1,43 @@
 import type { Application } from "../application/application.js";
 import { isOutage, ProviderUnavailableError } from "../errors.js";
-import type { EventHub } from "../events/event-hub.js";
-import { identityOf } from "../events/events.js";
+import { identityOf, type EventHub } from "../events/event-hub.js";
 import { judge, type EndReason, type PolicySettings, type Verdict } from "../record/session-policy.js";
+import { ownOrigin, seenHost, type AddressSettings, type IdpRequest } from "../http/request.js";
+import type { Origin } from "../http/redirects.js";
 import type { UserSession } from "../ports/user-session.js";
 import type { Credentials } from "../record/credentials.js";
 import type { SessionRecord } from "../record/record.js";
 import { epochSeconds, type Clock } from "../clock.js";
 import type { Need } from "./lease.js";
 import type { Refresher } from "./shared-refresh.js";
-import type { UnawaitedTasks } from "./unawaited-tasks.js";
+import type { UnawaitedTasks } from "../work/unawaited-tasks.js";
+
+/** One request with its session. Every request creates one, so it computes its addresses only when they are read. */
+export class SessionRequest {
+  readonly request: IdpRequest;
+  /** The session that the request's cookie names. */
+  readonly session: UserSession;
+  /** The clock's `monotonic()`. */
+  readonly openedAt: number;
+  readonly #settings: AddressSettings;
+
+  constructor(request: IdpRequest, session: UserSession, openedAt: number, settings: AddressSettings) {
+    this.request = request;
+    this.session = session;
+    this.openedAt = openedAt;
+    this.#settings = settings;
+  }
+
+  /** The application's own origin as the user sees it; undefined when neither BASE_URL nor a usable `Host` header gives it. */
+  get origin(): Origin | undefined {
+    return ownOrigin(this.request, this.#settings);
+  }
+
+  /** Host and port as the browser sent them, whatever BASE_URL is. */
+  get host(): string | undefined {
+    return seenHost(this.request, this.#settings.trustProxy);
+  }
+}
 
 /** The result of an access: a record of a signed-in user, or the reason why there is none. */
 export type Access =
@@ -26,7 +54,7 @@ export interface Explanation {
 
 export interface AccessOptions {
   readonly slide?: boolean;
-  readonly renew?: boolean;
+  readonly sendsCookie?: boolean;
 }
 
 const NO_OPTIONS: AccessOptions = {};
@@ -35,7 +63,7 @@ export interface SessionAccess {
   /**
    * Checks the policy, refreshes if necessary and stores the time of the access: what `getCredentials`, the probe and the guard do.
    *
-   * @param options `slide` (default true): store the time of the access; `renew` (default false): the response can carry the cookie
+   * @param options `slide` (default true): store the time of the access; `sendsCookie` (default false): the response sends the session's cookies
    * @throws ProviderUnavailableError | StoreUnavailableError in an outage; the session stays as it is
    */
   access(session: UserSession, options?: AccessOptions): Promise<Access>;
@@ -57,6 +85,7 @@ export interface SessionAccessOptions {
   readonly events: EventHub;
 }
 
+// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createSessionAccess(options: SessionAccessOptions): SessionAccess {
   const { policy, refresher, application, tasks, clock, events } = options;
   const now = () => epochSeconds(clock);
@@ -66,7 +95,7 @@ export function createSessionAccess(options: SessionAccessOptions): SessionAcces
     return verdict.reason === "review_due" ? "review" : "tokens";
   };
 
-  async function access(session: UserSession, { slide = true, renew = false }: AccessOptions = NO_OPTIONS): Promise<Access> {
+  async function access(session: UserSession, { slide = true, sendsCookie = false }: AccessOptions = NO_OPTIONS): Promise<Access> {
     let record: SessionRecord | undefined;
     try {
       record = await session.read();
@@ -83,20 +112,22 @@ export function createSessionAccess(options: SessionAccessOptions): SessionAcces
       verdict = afterRefresh(judge(record, policy, now()));
     }
     if (verdict.kind === "ended") {
-      if (record?.credentials !== undefined) await announceEnd(session, record, verdict.reason);
+      if (record?.credentials !== undefined) await markEnded(session, record, verdict.reason);
       return { authenticated: false, reason: record === undefined ? (session.endedBy ?? verdict.reason) : verdict.reason, record };
     }
-    const touched = session.touch(slide && policy.sessionIdleTimeout !== null ? now() : null, renew);
+    const touched = session.touch(slide && policy.sessionIdleTimeout !== null ? now() : null, sendsCookie);
     if (touched !== undefined) await touched;
     return { authenticated: true, record: record as AuthenticatedRecord };
   }
 
-  /** Emits `ended` once per session and reason: only the request whose write succeeds emits it. */
-  async function announceEnd(session: UserSession, record: SessionRecord, reason: EndReason): Promise<void> {
+  /** Emits `ended` once per session and reason, and runs `onSignOut` once per session: only the request whose write succeeds does so. */
+  async function markEnded(session: UserSession, record: SessionRecord, reason: EndReason): Promise<void> {
     if (record.idp_state.ended === reason) return;
     const at = now();
+    let before = record;
     try {
       const { changed } = await session.update((fresh) => {
+        before = fresh;
         const verdict = judge(fresh, policy, at);
         const isFirst = verdict.kind === "ended" && verdict.reason === reason && fresh.idp_state.ended !== reason;
         return isFirst ? { ...fresh, idp_state: { ...fresh.idp_state, ended: reason } } : fresh;
@@ -105,7 +136,7 @@ export function createSessionAccess(options: SessionAccessOptions): SessionAcces
       if (!changed) return;
       session.reportEnd(reason);
       events.emit("ended", { ...identityOf(record.id_info), reason });
-      tasks.add(application.signedOut(reason, record));
+      tasks.add(application.signedOut(reason, before));
     } catch (error) {
       // The verdict stands without the event; the next access emits it.
       if (!isOutage(error)) throw error;
@@ -124,11 +155,8 @@ export function createSessionAccess(options: SessionAccessOptions): SessionAcces
       const first = await access(session);
       if (!first.authenticated) return null;
       const expiresIn = (record: SessionRecord) => (record.idp_state.access_token_expires_at ?? Infinity) - now();
-      // A token with a shorter lifetime is refreshed at half of it. Otherwise every call would refresh it.
-      const wanted = (record: SessionRecord) => {
-        const lifetime = lifetimeOf(record);
-        return minValidity < lifetime ? minValidity : lifetime / 2;
-      };
+      // At most half of the token's lifetime. Otherwise nearly every call would refresh it.
+      const wanted = (record: SessionRecord) => Math.min(minValidity, lifetimeOf(record) / 2);
       const isTooShort = (record: SessionRecord) =>
         judge(record, policy, now()).kind !== "ended" &&
         policy.sessionAutoRefresh &&

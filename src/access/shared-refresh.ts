@@ -1,25 +1,14 @@
-import type { Application } from "../application/application.js";
-import type { Clock } from "../clock.js";
 import { ProviderUnavailableError } from "../errors.js";
-import type { EventHub } from "../events/event-hub.js";
-import type { Provider } from "../ports/provider.js";
 import type { UserSession } from "../ports/user-session.js";
 import type { SessionRecord } from "../record/record.js";
-import type { OrphanedTokenRule } from "./orphaned-tokens.js";
 import type { LeaseOptions } from "./lease.js";
-import { refreshOnce } from "./refresh-attempt.js";
-import { Slots } from "./slots.js";
-import type { UnawaitedTasks } from "./unawaited-tasks.js";
+import { refreshOnce, type RefreshOptions } from "./refresh-attempt.js";
+import { inTime } from "../work/deadline.js";
+import { Slots } from "../work/slots.js";
 
-export interface RefresherOptions {
-  readonly provider: Provider;
-  readonly application: Application;
-  readonly clock: Clock;
-  readonly events: EventHub;
-  readonly orphanedTokens: OrphanedTokenRule;
-  readonly tasks: UnawaitedTasks;
-  /** Milliseconds that a request waits for a refresh. The refresh goes on without the request. */
-  readonly userPatience: number;
+export interface RefresherOptions extends Omit<RefreshOptions, "slots"> {
+  /** Seconds that one request to the provider may take. A user waits for a refresh no longer, even if it sends several. */
+  readonly httpTimeout: number;
   /** How many refreshes may be at the provider at a time. */
   readonly concurrency: number;
 }
@@ -30,7 +19,7 @@ export interface Refresher {
    * refreshed it or the provider refused. Undefined: the session is gone.
    *
    * @param needOf what a record still needs; called with the newest record, so that a late request never spends a token again
-   * @throws ProviderUnavailableError an outage, too many refreshes at once, or `userPatience` is over; the session stays
+   * @throws ProviderUnavailableError an outage, too many refreshes at once, or `httpTimeout` has passed; the session stays
    * @throws StoreUnavailableError
    */
   refresh(session: UserSession, needOf: LeaseOptions["needOf"]): Promise<SessionRecord | undefined>;
@@ -39,19 +28,15 @@ export interface Refresher {
 }
 
 export function createRefresher(options: RefresherOptions): Refresher {
-  const { clock, tasks, userPatience } = options;
+  const { clock, tasks } = options;
+  const patience = options.httpTimeout * 1000;
   // By session, never by client or user: a session must not get another session's tokens.
   const running = new Map<string, Promise<SessionRecord | undefined>>();
   const slots = new Slots({ limit: options.concurrency, reason: "refresh_queue_full", clock });
 
-  function withPatience(refresh: Promise<SessionRecord | undefined>): Promise<SessionRecord | undefined> {
-    return new Promise((resolve, reject) => {
-      const cancel = clock.timer(userPatience, () => {
-        reject(new ProviderUnavailableError("refresh_pending"));
-      });
-      refresh.then(resolve, reject).finally(cancel);
-    });
-  }
+  const late = () => new ProviderUnavailableError("refresh_pending");
+  /** The refresh goes on without the request. */
+  const withPatience = (refresh: Promise<SessionRecord | undefined>) => inTime(clock, patience, refresh, late);
 
   return {
     async refresh(session, needOf) {

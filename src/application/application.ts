@@ -2,17 +2,15 @@ import type { Clock } from "../clock.js";
 import { HookFailedError, type HookName } from "../errors.js";
 import type { EventHub } from "../events/event-hub.js";
 import { logLine } from "../events/log-lines.js";
-import type { IdpRequest } from "../http/request-and-replies.js";
-import { jsonCopy, type Review } from "../record/application-data.js";
+import type { IdpRequest } from "../http/request.js";
+import { jsonCopy, mergedData, type Review } from "../record/application-data.js";
 import { frozenCredentials, type Credentials } from "../record/credentials.js";
 import { claimsWithOutput, hasSubject, type Claims, type IdInfo } from "../record/identity.js";
 import { deepFreeze, frozenCopy, type JsonObject } from "../record/json.js";
 import type { Rejection, SessionRecord } from "../record/record.js";
 import { sessionIdentity, type Session } from "../record/session-view.js";
 import { runSchema } from "./claims-schema.js";
-import { isDenial, type Denial } from "./denial.js";
-import type { ApplicationOptions, SignOutReason } from "./hooks.js";
-import { placeOf, runHook } from "./run-hook.js";
+import { DENIAL, reportHook, runHook, type ApplicationOptions, type Denial, type HookInput, type SignOutReason } from "./hooks.js";
 
 /** The verified facts of a sign-in or a refresh. */
 export interface VerifiedUser {
@@ -44,7 +42,7 @@ export interface Application {
    * @throws HookFailedError, and outages that the hook passes on
    */
   review(user: VerifiedUser, isRefreshed: boolean): Promise<Decision>;
-  /** Runs `onSignOut`. Never rejects. @param record the session's record, if it could be read */
+  /** Runs `onSignOut`, unless the record says that it has run. Never rejects. @param record the session's last record, if it could be read */
   signedOut(reason: SignOutReason, record: SessionRecord | undefined, subject?: IdInfo): Promise<void>;
   /** What the browser may see of a session; null if the application gives nothing. Never throws. */
   clientData(session: Session): JsonObject | null;
@@ -62,55 +60,48 @@ export interface ApplicationParts {
   readonly events: EventHub;
 }
 
-/** The version of a schema without `claimsVersion`. */
-const FIRST_VERSION = "1";
-
+// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function createApplication({ options, hookTimeout, dataLimit, clock, events }: ApplicationParts): Application {
-  const { claims: schema, claimsVersion = FIRST_VERSION } = options;
+  const { claims: schema, claimsVersion = "1" } = options;
   const checkedData = (data: unknown) => deepFreeze(jsonCopy(data, "The data of a session", dataLimit));
 
-  function report(hook: HookName | "clientData", error: unknown): void {
-    const cause: unknown = error instanceof HookFailedError ? error.cause : error;
-    const isTimeout = error instanceof HookFailedError && error.reason === "timeout";
-    const kind = isTimeout ? "timeout" : cause instanceof Error ? cause.name : "not_an_error";
-    const place = isTimeout ? undefined : placeOf(cause);
-    const message = isTimeout ? `\`${hook}\` took longer than hookTimeout.` : `\`${hook}\` threw ${kind}.`;
-    events.log({ ...logLine("hook_threw", message), details: { hook, kind, ...(place !== undefined && { place }) } });
-  }
-
-  async function run<Result>(hook: HookName, call: (signal: AbortSignal) => Result | Promise<Result>): Promise<Result> {
-    try {
-      return await runHook(hook, hookTimeout, clock, call);
-    } catch (error) {
-      if (error instanceof HookFailedError) report(hook, error);
-      throw error;
-    }
-  }
+  const report = (hook: HookName | "clientData", error: unknown) => {
+    reportHook(events, hook, error);
+  };
+  const run = <Result>(hook: HookName, call: (signal: AbortSignal) => Result | Promise<Result>) =>
+    runHook({ hookTimeout, clock, events }, hook, call);
 
   /** The accepted claims; undefined without a schema; false if the schema does not accept them. */
   async function accept(idInfo: IdInfo): Promise<Review["claims"] | false> {
     if (schema === undefined) return undefined;
     const decision = await run("claims", () => runSchema(schema, idInfo));
-    if (decision.accepted) return { output: deepFreeze(decision.output), version: claimsVersion };
+    // Asked this way round, so that an inherited property refuses a user, and never accepts one.
+    if (!("paths" in decision)) return { output: deepFreeze(decision.output), version: claimsVersion };
     const { paths } = decision;
-    events.log({
-      ...logLine("claims_refused", `The claims schema does not accept a user (${paths.join(", ")}).`),
-      details: { paths: paths.join(", ") },
-    });
+    events.log({ ...logLine("claims_refused", `The claims schema does not accept a user (${paths}).`), details: { paths } });
     return false;
   }
 
-  /** Runs a hook on the verified user. */
-  async function ask<Result>(
-    hook: "onSignIn" | "onRefresh",
+  /** Runs the claims schema, then a hook. @param changeOf returns the change of the data that the hook's result asks for */
+  async function decide<Result>(
+    hook: HookName,
     { idInfo, userinfo, credentials }: VerifiedUser,
-    claims: Review["claims"],
-    call: (input: { claims: Claims; userinfo: IdInfo | null; credentials: Credentials; signal: AbortSignal }) => Result | Promise<Result>,
-  ): Promise<Result> {
-    // Both callers pass verified claims, which identify a user.
-    const view = frozenCopy(claimsWithOutput(idInfo as Claims, claims?.output));
-    const userinfoView = userinfo === undefined ? null : frozenCopy({ ...userinfo });
-    return run(hook, (signal) => call({ claims: view, userinfo: userinfoView, credentials: frozenCredentials(credentials), signal }));
+    call: ((input: HookInput) => Result | Promise<Result>) | undefined,
+    changeOf: (result: Exclude<Extract<Result, object>, Denial>) => Review["changeData"],
+  ): Promise<Decision> {
+    const claims = await accept(idInfo);
+    if (claims === false) return { kind: "claims_rejected" };
+    if (call === undefined) return { kind: "accepted", review: { claims } };
+    const input = {
+      // Both callers pass verified claims, which identify a user.
+      claims: frozenCopy(claimsWithOutput(idInfo as Claims, claims?.output)),
+      userinfo: userinfo === undefined ? null : frozenCopy({ ...userinfo }),
+      credentials: frozenCredentials(credentials),
+    };
+    const result = await run(hook, (signal) => call({ ...input, signal }));
+    if (isDenial(result)) return { kind: "denied", message: result.message };
+    if (result === undefined || result === null) return { kind: "accepted", review: { claims } };
+    return { kind: "accepted", review: { claims, changeData: changeOf(result as Exclude<Extract<Result, object>, Denial>) } };
   }
 
   /** A change of the data that the application decided about. A change that throws is a failed hook. */
@@ -126,37 +117,47 @@ export function createApplication({ options, hookTimeout, dataLimit, clock, even
     };
   }
 
+  /** The change that `onSignIn` returned. @param read the data that the hook got */
+  function signInChange(read: JsonObject, result: { readonly data: unknown }): (newest: JsonObject) => JsonObject {
+    let isReported = false;
+    return dataChange("onSignIn", (newest) => {
+      if (typeof result.data === "function") return (result.data as (current: JsonObject) => unknown)(newest);
+      const { data, isOverwritten } = mergedData(read, checkedData(result.data), newest);
+      // Once, although the change may be made again to a newer record.
+      if (isOverwritten && !isReported) events.log(logLine("data_overwritten"));
+      isReported ||= isOverwritten;
+      return data;
+    });
+  }
+
   return {
     claimsVersion: schema === undefined ? undefined : claimsVersion,
     reviewsRefreshes: schema !== undefined || options.onRefresh !== undefined,
-    async signIn(user, data, request) {
-      const claims = await accept(user.idInfo);
-      if (claims === false) return { kind: "claims_rejected" };
-      const result = await ask("onSignIn", user, claims, (input) =>
-        options.onSignIn?.({ ...input, data: data && frozenCopy(data), request }),
-      );
-      if (isDenial(result)) return denied(result);
-      if (result === undefined || result === null) return { kind: "accepted", review: { claims } };
-      return { kind: "accepted", review: { claims, changeData: dataChange("onSignIn", () => result.data) } };
-    },
-    async review(user, isRefreshed) {
-      const claims = await accept(user.idInfo);
-      if (claims === false) return { kind: "claims_rejected" };
-      const result = isRefreshed ? await ask("onRefresh", user, claims, (input) => options.onRefresh?.(input)) : undefined;
-      if (isDenial(result)) return denied(result);
-      if (result === undefined || result === null) return { kind: "accepted", review: { claims } };
-      // In JavaScript a hook can return anything. A result such as false throws here, because it may mean a denial.
-      return { kind: "accepted", review: { claims, changeData: dataChange("onRefresh", (data) => result(data)) } };
-    },
+    signIn: (user, data, request) =>
+      decide(
+        "onSignIn",
+        user,
+        options.onSignIn && ((input) => options.onSignIn?.({ ...input, data: data && frozenCopy(data), request })),
+        (result) => signInChange(data ?? {}, result),
+      ),
+    review: (user, isRefreshed) =>
+      decide(
+        "onRefresh",
+        user,
+        isRefreshed && options.onRefresh ? (input) => options.onRefresh?.(input) : undefined,
+        // In JavaScript a hook can return anything. A result such as false throws here, because it may mean a denial.
+        (result) => dataChange("onRefresh", (data) => result(data)),
+      ),
     async signedOut(reason, record, subject = record?.id_info) {
-      if (options.onSignOut === undefined || !hasSubject(subject)) return;
+      // A limit that was noticed has run it for this session already.
+      if (options.onSignOut === undefined || !hasSubject(subject) || record?.idp_state.ended !== undefined) return;
       const session = record === undefined ? null : sessionIdentity(record);
       const input = { reason, subject: { iss: subject.iss, sub: subject.sub }, session };
       try {
         // With a time limit, since `idle()` waits for it.
-        await runHook("onSignOut", hookTimeout, clock, () => options.onSignOut?.(input));
+        await run("onSignOut", () => options.onSignOut?.(input));
       } catch (error) {
-        report("onSignOut", error);
+        if (!(error instanceof HookFailedError)) report("onSignOut", error);
       }
     },
     clientData(session) {
@@ -172,6 +173,6 @@ export function createApplication({ options, hookTimeout, dataLimit, clock, even
   };
 }
 
-function denied({ message }: Denial): Decision {
-  return { kind: "denied", message };
+function isDenial(value: unknown): value is Denial {
+  return typeof value === "object" && value !== null && (value as { readonly [DENIAL]?: unknown })[DENIAL] === true;
 }

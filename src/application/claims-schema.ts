@@ -17,26 +17,23 @@ interface SchemaIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** What a schema decides about claims. `paths`: the claims that it does not accept, safe to log. */
-export type SchemaDecision =
-  { readonly accepted: true; readonly output: JsonObject } | { readonly accepted: false; readonly paths: readonly string[] };
-
 /**
  * Runs a schema on a copy of the claims.
  *
+ * @returns the output, or the paths of the claims that the schema does not accept, safe to log
  * @throws TypeError the output is not a JSON object; and everything that the schema throws
  */
-export async function runSchema(schema: ClaimsSchema<unknown>, claims: object): Promise<SchemaDecision> {
+export async function runSchema(schema: ClaimsSchema<unknown>, claims: object): Promise<{ output: JsonObject } | { paths: string }> {
   const result = await schema["~standard"].validate(structuredClone({ ...claims }));
-  if (result.issues !== undefined) return { accepted: false, paths: pathsOf(result.issues) };
-  return { accepted: true, output: jsonCopy(result.value, "The output of the claims schema") };
+  if (result.issues !== undefined) return { paths: pathsOf(result.issues) };
+  return { output: jsonCopy(result.value, "The output of the claims schema") };
 }
 
 const MAX_PATHS = 10;
 const MAX_PATH_LENGTH = 100;
 
 /** The paths of the issues. Provider and user choose names inside claims, so every unusual character is replaced. */
-function pathsOf(issues: readonly SchemaIssue[]): string[] {
+function pathsOf(issues: readonly SchemaIssue[]): string {
   const paths = issues.map(({ path = [] }) => {
     const keys = path.map((part) => String(typeof part === "object" ? part.key : part));
     return (
@@ -46,5 +43,5 @@ function pathsOf(issues: readonly SchemaIssue[]): string[] {
         .replace(/[^\w.:/-]/g, "?") || "(all claims)"
     );
   });
-  return [...new Set(paths)].slice(0, MAX_PATHS);
+  return [...new Set(paths)].slice(0, MAX_PATHS).join(", ");
 }

@@ -1,12 +1,37 @@
-/** The types of the functions with which an application decides about users. */
-import type { IdpRequest } from "../http/request-and-replies.js";
+/** The functions with which an application decides about users: their types, `deny`, and how they run, with a time limit. */
+import type { Clock } from "../clock.js";
+import { HookFailedError, isOutage, type HookName } from "../errors.js";
+import type { EventHub } from "../events/event-hub.js";
+import { logLine } from "../events/log-lines.js";
+import type { IdpRequest } from "../http/request.js";
 import type { JsonObject } from "../record/json.js";
 import type { Credentials } from "../record/credentials.js";
 import type { Claims, IdInfo } from "../record/identity.js";
 import type { SessionEnd } from "../record/session-policy.js";
 import type { Session } from "../record/session-view.js";
+import { within } from "../work/deadline.js";
 import type { ClaimsSchema } from "./claims-schema.js";
-import type { Denial } from "./denial.js";
+
+/** Marks a denial, in all copies of this package. */
+export const DENIAL: unique symbol = Symbol.for("idpauth.denial");
+
+/** What `deny` returns. A hook returns it to refuse the user. */
+export interface Denial {
+  readonly [DENIAL]: true;
+  readonly message: string | undefined;
+}
+
+/** Characters of a message. */
+const MAX_LENGTH = 500;
+
+/**
+ * Refuses the user, as the result of `onSignIn` or `onRefresh`.
+ *
+ * @param message plain text for the page that the user sees, at most 500 characters; only `onSignIn` shows it
+ */
+export function deny(message?: string): Denial {
+  return Object.freeze({ [DENIAL]: true as const, message: message === undefined ? undefined : message.slice(0, MAX_LENGTH) });
+}
 
 /** What a hook learns about the user. Server only: it contains tokens. */
 export interface HookInput<OwnClaims extends object = object> {
@@ -30,11 +55,16 @@ export interface SignInInput<OwnClaims extends object = object> extends HookInpu
 // A function without a return statement has the type void.
 /* eslint-disable @typescript-eslint/no-invalid-void-type */
 
-/** The result of `onSignIn`: nothing keeps the data, `data` replaces it, `deny()` refuses the user. */
-export type SignInResult<Data extends object> = { readonly data: Data } | Denial | null | undefined | void;
+/**
+ * The result of `onSignIn`: nothing keeps the data, `data` changes it, `deny()` refuses the user. An object in `data` changes only the
+ * top-level keys that differ from the data that the hook got. A function gets the newest data and returns the changed data. It is pure,
+ * because it may run again, and the data is `{}` when the user is new in this browser.
+ */
+export type SignInResult<Data extends object> =
+  { readonly data: Data | ((current: Readonly<Data>) => Data) } | Denial | null | undefined | void;
 
 /** The result of `onRefresh`: nothing, a pure change of the data, or `deny()`, which ends the session. */
-export type RefreshResult<Data extends object> = ((data: Data) => Data) | Denial | null | undefined | void;
+export type RefreshResult<Data extends object> = ((data: Readonly<Partial<Data>>) => Partial<Data>) | Denial | null | undefined | void;
 /* eslint-enable @typescript-eslint/no-invalid-void-type */
 
 /**
@@ -73,8 +103,59 @@ export interface ApplicationOptions<OwnClaims extends object = object, Data exte
    * next request runs it again.
    */
   onRefresh?(input: HookInput<NoInfer<OwnClaims>>): RefreshResult<NoInfer<Data>> | Promise<RefreshResult<NoInfer<Data>>>;
-  /** Runs after every end of a session that this process performs or finds. Best effort: no response waits for it. */
+  /** Runs once for each session, after this process has ended it or has found that it ended. Best effort: no response waits for it. */
   onSignOut?(input: SignOutInput<NoInfer<OwnClaims>, NoInfer<Data>>): unknown;
   /** Returns JSON about a session that the browser may see, such as roles: `data` of `clientState` and of `?details=true`. */
   clientData?(session: Session<NoInfer<OwnClaims>, NoInfer<Data>>): object | null | undefined;
+}
+
+export interface HookRuns {
+  /** Seconds that one function may take. */
+  readonly hookTimeout: number;
+  readonly clock: Clock;
+  readonly events: EventHub;
+}
+
+/** Runs a function of the application with a time limit. @throws HookFailedError it threw, or its time is over */
+export async function runHook<Result>(
+  { hookTimeout, clock, events }: HookRuns,
+  hook: HookName,
+  call: (signal: AbortSignal) => Result | Promise<Result>,
+): Promise<Result> {
+  const late = () => new HookFailedError(hook, "timeout");
+  try {
+    // An async function, because the hook may throw instead of returning a promise.
+    return await within(clock, hookTimeout * 1000, async (signal) => call(signal), late);
+  } catch (thrown) {
+    // An outage that the hook passes on, such as the store's, is an outage like any other.
+    const error = isOutage(thrown) ? thrown : new HookFailedError(hook, "threw", { cause: thrown });
+    if (error instanceof HookFailedError) reportHook(events, hook, error);
+    throw error;
+  }
+}
+
+/** Writes the log line of a function that failed. */
+export function reportHook(events: EventHub, hook: HookName | "clientData", error: unknown): void {
+  const cause: unknown = error instanceof HookFailedError ? error.cause : error;
+  const isTimeout = error instanceof HookFailedError && error.reason === "timeout";
+  const kind = isTimeout ? "timeout" : cause instanceof Error ? cause.name : "not_an_error";
+  const place = isTimeout ? undefined : placeOf(cause);
+  const message = isTimeout ? `\`${hook}\` took longer than hookTimeout.` : `\`${hook}\` threw ${kind}.`;
+  events.log({ ...logLine("hook_threw", message), details: { hook, kind, ...(place !== undefined && { place }) } });
+}
+
+/**
+ * Where an error was thrown: the first frame of its stack. Never its message, which may contain a token or a claim, and lines that look
+ * like frames. Undefined if the message cannot be told from the frames.
+ */
+export function placeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || typeof error.stack !== "string") return undefined;
+  const { message, stack } = error;
+  const start = stack.indexOf(message);
+  if (start === -1) return undefined;
+  const frame = stack
+    .slice(start + message.length)
+    .split("\n")
+    .find((line) => /^\s+at /.test(line));
+  return frame?.trim().slice(0, 200);
 }

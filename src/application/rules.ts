@@ -25,18 +25,19 @@ export function hasClaim(name: string, value: string | number | boolean): (subje
 }
 
 /**
- * A rule: the user's email address has this domain, and the provider has verified the address (`email_verified` is true). A subdomain
- * is another domain.
+ * A rule: the user's email address is one local part, one `@` and this domain, and the provider has verified the address
+ * (`email_verified` is true). A subdomain is another domain.
  *
  * @param domain without `@`, in any letter case
  */
 export function emailDomain(domain: string): (subject: WithClaims) => boolean {
   if (domain === "" || domain.includes("@")) throw new TypeError("`emailDomain` takes a domain without `@`, such as `example.com`.");
-  const ending = `@${domain.toLowerCase()}`;
+  const wanted = domain.toLowerCase();
   return ({ claims }) => {
     const email = ownClaim(claims, "email");
     if (ownClaim(claims, "email_verified") !== true || typeof email !== "string") return false;
-    return email.slice(Math.max(0, email.lastIndexOf("@"))).toLowerCase() === ending;
+    // Mail systems disagree about which `@` of several counts.
+    return /^[^\s@]+@([^\s@]+)$/.exec(email)?.[1]?.toLowerCase() === wanted;
   };
 }
 

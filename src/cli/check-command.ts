@@ -1,5 +1,6 @@
 import { parseEnv } from "node:util";
 import type { Finding } from "../errors.js";
+import { epochSeconds, systemClock } from "../clock.js";
 import { readSettings, type Environment } from "../config/read-settings.js";
 import type { CheckIo } from "./live/check-io.js";
 import { report } from "./check-report.js";
@@ -57,7 +58,7 @@ export function idpauth(
     write(`idpauth: the file ${JSON.stringify(usage.envFile)} cannot be read\n`, "stderr");
     return 2;
   }
-  const { findings } = readSettings({}, filled);
+  const { findings } = readSettings({}, filled, [], epochSeconds(systemClock));
   if (usage.live) return live(filled, findings, usage, write, io);
   const { text, errors } = report({ findings, notSeen: [OPTIONS_IN_CODE, MIDDLEWARE, SESSIONS, PROVIDER] }, usage.json);
   write(text, "stdout");

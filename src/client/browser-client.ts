@@ -14,7 +14,7 @@ export function startClient<ClientData extends object>(options: ClientOptions<Cl
     getState: session.getState,
     getInitialState: session.getInitialState,
     subscribe: session.subscribe,
-    refresh: session.refresh,
+    refresh: () => session.probe(),
     keepAlive: () => session.probe(true),
     signIn,
     signOut: signOutWith(session, env),

@@ -43,7 +43,10 @@ export interface Client<ClientData extends object = Record<string, unknown>> {
   getInitialState(): SessionState<ClientData>;
   /** Calls the listener with each new state. @returns a function that removes the listener */
   subscribe(listener: (state: SessionState<ClientData>) => void): () => void;
-  /** Asks the server for the state; it does not count as activity. Never rejects: an outage is the state `unavailable`. */
+  /**
+   * Asks the server for the state now, for example because an event stream of the page says that the session has ended. It doesn't count as
+   * activity. Never rejects: an outage is the state `unavailable`.
+   */
   refresh(): Promise<SessionState<ClientData>>;
   /** As `refresh`, and counts as activity of the user: the idle timeout begins anew. */
   keepAlive(): Promise<SessionState<ClientData>>;
@@ -64,7 +67,7 @@ export interface Client<ClientData extends object = Record<string, unknown>> {
    * the request waits and is repeated once after the same user has signed in again. `signal` ends the wait, too.
    *
    * @throws TypeError the address is on another origin, or the network fails
-   * @throws Error another user has signed in; the request was not repeated
+   * @throws UserChangedError another user has signed in; the request was not repeated
    */
   fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response>;
   /** Stops the timers, listeners and the event stream. */

@@ -4,9 +4,10 @@ import type { Client, ClientOptions } from "./client-interface.js";
 import type { Environment } from "./environment.js";
 
 export type { ProbeDetails } from "../record/probe.js";
-export type { EndReason } from "../record/end-reason.js";
+export type { EndReason } from "../record/probe.js";
 export type { UserPayload } from "../record/identity.js";
 export type { Client, ClientOptions, SignInOptions, SignOutOptions } from "./client-interface.js";
+export { UserChangedError } from "./user-changed-error.js";
 export type { Deadlines, Loading, SessionState, SignedIn, SignedOut, Unavailable } from "./session-state.js";
 
 /**

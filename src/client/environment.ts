@@ -3,6 +3,7 @@ export interface Environment {
   readonly Date: { now(): number };
   readonly AbortSignal: { timeout(milliseconds: number): AbortSignal };
   readonly Math: { random(): number };
+  readonly console: { warn(text: string): void };
   readonly crypto: { getRandomValues(numbers: BigUint64Array<ArrayBuffer>): BigUint64Array };
   readonly document: { readonly visibilityState: string };
   readonly location: { readonly href: string; readonly origin: string; assign(url: string): void };

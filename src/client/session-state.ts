@@ -1,4 +1,4 @@
-import type { EndReason } from "../record/end-reason.js";
+import type { EndReason } from "../record/probe.js";
 import type { UserPayload } from "../record/identity.js";
 
 /** When each limit of the session is reached: milliseconds since the epoch, by this browser's clock. Null: no such limit. */

@@ -1,4 +1,4 @@
-import type { EndReason } from "../record/end-reason.js";
+import type { EndReason } from "../record/probe.js";
 import type { ClientOptions } from "./client-interface.js";
 import type { Channel, Environment, Stream } from "./environment.js";
 import { requestState } from "./probe.js";
@@ -26,8 +26,6 @@ export interface Session<ClientData extends object> {
   subscribe(listener: (state: SessionState<ClientData>) => void): () => void;
   /** Sends a probe. A response to an earlier probe changes nothing from now on. */
   probe(slide?: boolean): Promise<SessionState<ClientData>>;
-  /** Waits for the probe that is on its way; without one it sends a probe. */
-  refresh(): Promise<SessionState<ClientData>>;
   /** A number that each probe and each end of the session changes. */
   generation(): number;
   /** Takes over what the server said in a response other than a probe. */
@@ -42,6 +40,7 @@ export interface Session<ClientData extends object> {
   close(): void;
 }
 
+// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function startSession<ClientData extends object>(options: ClientOptions<ClientData>, env: Environment): Session<ClientData> {
   type State = SessionState<ClientData>;
   const { mountPath = "/idpauth/", probeInterval = 60, initialState: details } = options;
@@ -226,7 +225,6 @@ export function startSession<ClientData extends object>(options: ClientOptions<C
       return () => void listeners.delete(own);
     },
     probe,
-    refresh,
     generation: () => generation,
     ended(reason) {
       supersede();

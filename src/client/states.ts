@@ -1,5 +1,4 @@
-import type { EndReason } from "../record/end-reason.js";
-import type { ProbeDetails } from "../record/probe.js";
+import type { EndReason, ProbeDetails } from "../record/probe.js";
 import { deadlinesOf } from "./deadlines.js";
 import type { Deadlines, Loading, SessionState, SignedOut } from "./session-state.js";
 

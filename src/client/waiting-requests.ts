@@ -1,6 +1,7 @@
-import type { EndReason } from "../record/end-reason.js";
+import type { EndReason } from "../record/probe.js";
 import type { Environment } from "./environment.js";
 import type { Session } from "./session.js";
+import { UserChangedError } from "./user-changed-error.js";
 
 /**
  * Returns the client's `fetch`: a request that meets the end of the session waits until the user has signed in again.
@@ -8,6 +9,8 @@ import type { Session } from "./session.js";
  * @param navigate navigates to the login instead of waiting; undefined: waits
  */
 export function waitingFetch(session: Session<object>, env: Environment, navigate: (() => Promise<unknown>) | undefined) {
+  let hasWarned = false;
+
   /** @param copy what to send after the user has signed in again; absent: returns the 401 */
   const send = async (request: Request, copy?: Request): Promise<Response> => {
     const generation = session.generation();
@@ -18,6 +21,10 @@ export function waitingFetch(session: Session<object>, env: Environment, navigat
       .clone()
       .json()
       .catch(() => null)) as Unauthenticated | null;
+    if (!body?.login_url && !hasWarned) {
+      hasWarned = true;
+      env.console.warn(`auth.fetch returns the 401 of ${request.url} because it has no login_url.`);
+    }
     // The guard names our login without a query. A step-up names it with one, and another API names another.
     if (env.location.origin + (body?.login_url as string) !== `${session.mount}login/`) return response;
 
@@ -28,7 +35,7 @@ export function waitingFetch(session: Session<object>, env: Environment, navigat
     if (navigate && session.getState().status === "signed-out") await navigate();
     await signedIn(session, copy.signal);
     if (account && account !== session.account()) {
-      throw new DOMException("Another user signed in.", "UserChangedError");
+      throw new UserChangedError("Another user signed in.");
     }
     return send(copy);
   };

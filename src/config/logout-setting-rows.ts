@@ -21,48 +21,30 @@ export const LOGOUT_SETTINGS = {
     env: "IDP_LOGOUT_AT_PROVIDER",
     kind: logoutAtProvider,
     default: false,
-    meaning:
-      "Whether a logout also ends the provider's session (OpenID Connect RP-Initiated Logout 1.0). The browser goes to the provider's " +
-      "`end_session_endpoint` and comes back to `logout-callback`. Register the address of `logout-callback` at the provider. " +
-      "With `auth0` or `cognito`, idpauth uses the logout address of Auth0 or Amazon Cognito instead.",
   },
   backchannelLogout: {
     env: "IDP_BACKCHANNEL_LOGOUT",
     kind: kind.boolean,
     default: false,
-    meaning:
-      "Whether the provider may end sessions with a request to `backchannel-logout` (OpenID Connect Back-Channel Logout 1.0). " +
-      'It does not work with `session: "host"` (E020).',
   },
   frontchannelLogout: {
     env: "IDP_FRONTCHANNEL_LOGOUT",
     kind: kind.boolean,
     default: false,
-    meaning:
-      "Whether the provider may end sessions with a frame that loads `frontchannel-logout` (OpenID Connect Front-Channel Logout 1.0). " +
-      'It does not work with `session: "host"` (E020).',
   },
   sessionsPage: {
     env: "IDP_SESSIONS_PAGE",
     kind: kind.boolean,
     default: false,
-    meaning:
-      "Whether idpauth serves the page `sessions`, on which users see and end their sessions. " +
-      'It does not work with `session: "host"` (E020).',
   },
   events: {
     env: "IDP_EVENTS",
     kind: kind.boolean,
     default: false,
-    meaning:
-      "Whether idpauth serves the event stream `events`, which tells a page at once that its session has ended. " +
-      "Each visible page keeps one request open. With HTTP/1.1 a browser opens at most six connections to an origin.",
   },
   allowUntypedLogoutTokens: {
     env: "IDP_ALLOW_UNTYPED_LOGOUT_TOKENS",
     kind: kind.boolean,
     default: false,
-    meaning:
-      "Whether idpauth accepts logout tokens without the header `typ: logout+jwt`. Turn it on only if your provider omits the header.",
   },
 } as const satisfies Record<string, SettingRow>;

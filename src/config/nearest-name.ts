@@ -6,15 +6,8 @@ const MAX_LENGTH = 64;
  * similar (`maxAge` for `sessionMaxAge`). Letter case and underscores do not count.
  */
 export function nearestName(name: string, candidates: readonly string[]): string | undefined {
-  if (name.length > MAX_LENGTH) return undefined;
-  const wanted = plain(name);
-  let nearest: string | undefined;
-  let least = Infinity;
-  for (const candidate of candidates) {
-    const distance = distanceOf(wanted, plain(candidate));
-    if (distance < least) [nearest, least] = [candidate, distance];
-  }
-  return least <= (wanted.length < 5 ? 1 : Math.max(2, wanted.length / 3)) ? nearest : undefined;
+  const { length } = plain(name);
+  return nearest(name, candidates, distanceOf, length < 5 ? 1 : Math.max(2, length / 3));
 }
 
 /**
@@ -22,10 +15,14 @@ export function nearestName(name: string, candidates: readonly string[]): string
  * Letter case and underscores do not count.
  */
 export function nearlySameName(name: string, candidates: readonly string[]): string | undefined {
+  return nearest(name, candidates, editDistance, plain(name).length < 8 ? 1 : 2);
+}
+
+function nearest(name: string, candidates: readonly string[], distance: typeof editDistance, most: number): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;
-  const distances = candidates.map((candidate) => editDistance(plain(name), plain(candidate)));
+  const distances = candidates.map((candidate) => distance(plain(name), plain(candidate)));
   const least = Math.min(...distances);
-  return least <= (plain(name).length < 8 ? 1 : 2) ? candidates[distances.indexOf(least)] : undefined;
+  return least <= most ? candidates[distances.indexOf(least)] : undefined;
 }
 
 function plain(name: string): string {

@@ -18,9 +18,23 @@ const MAX_NAMES = 20;
  * settings do, or it does not support them. The last two must never reach a browser.
  */
 export const RESERVED_PARAMETERS: readonly string[] = [
-  ...["client_id", "redirect_uri", "response_type", "response_mode", "scope", "state", "nonce", "code_challenge", "code_challenge_method"],
-  ...["request", "request_uri", "id_token_hint", "max_age", "acr_values", "claims"],
-  ...["client_secret", "client_assertion"],
+  "client_id",
+  "redirect_uri",
+  "response_type",
+  "response_mode",
+  "scope",
+  "state",
+  "nonce",
+  "code_challenge",
+  "code_challenge_method",
+  "request",
+  "request_uri",
+  "id_token_hint",
+  "max_age",
+  "acr_values",
+  "claims",
+  "client_secret",
+  "client_assertion",
 ];
 
 /** The query parameters that the login endpoint reads itself, in lower case. */

@@ -1,12 +1,13 @@
 import { check } from "./check-table.js";
 import { kindOf, kindOfText, quoted } from "./describe-value.js";
 import type { Finding } from "../errors.js";
-import { defaultDocumentHosts } from "./provider-hosts.js";
+import { defaultDocumentHosts } from "./issuers.js";
 import { nearestName, nearlySameName } from "./nearest-name.js";
 import type { SettingRow } from "./setting-kinds.js";
 import { deepFreeze } from "../record/json.js";
-import { lifetimeFindings, settingFindings } from "./setting-findings.js";
-import { label, SETTINGS, type SettingName, type SettingOptions, type Settings, type Values } from "./setting-table.js";
+import { lifetimeFindings, settingFindings } from "./check-conditions.js";
+import type { SettingOptions } from "./setting-options.js";
+import { label, SETTINGS, type SettingName, type Settings, type Values } from "./setting-table.js";
 
 export { SETTINGS, type SettingName, type SettingOptions, type Settings };
 
@@ -22,44 +23,45 @@ export interface SettingsResult {
   readonly findings: readonly Finding[];
 }
 
-type Reading =
-  | { readonly outcome: "value"; readonly value: unknown }
-  | { readonly outcome: "unset" }
-  | { readonly outcome: "refused"; readonly finding: Finding };
+/** A value, or the finding about a refused one. Neither: the setting is unset. */
+interface Reading {
+  readonly value?: unknown;
+  readonly finding?: Finding;
+}
 
-const UNSET: Reading = { outcome: "unset" };
+const UNSET: Reading = {};
 
 /**
  * Reads all settings and reports all mistakes at once. Pure; never throws, for any input.
  *
  * @param otherOptions names of options that are not settings; they are skipped, and suggested for misspelt names
+ * @param now epoch seconds, for the setting that must not be in the future
  */
-export function readSettings(options: SettingOptions = {}, env: Environment = {}, otherOptions: readonly string[] = []): SettingsResult {
+export function readSettings(
+  options: SettingOptions = {},
+  env: Environment = {},
+  otherOptions: readonly string[] = [],
+  now = Infinity,
+): SettingsResult {
   const findings: Finding[] = unknownOptions(options, otherOptions);
   const values: Record<string, unknown> = {};
   const unset = new Set<SettingName>();
   for (const name of SETTING_NAMES) {
-    const reading = readSetting(name, own(options, name), own(env, SETTINGS[name].env));
-    if (reading.outcome === "refused") findings.push(reading.finding);
-    else if (reading.outcome === "unset") {
+    const { value, finding } = readSetting(name, own(options, name), own(env, SETTINGS[name].env));
+    if (finding !== undefined) findings.push(finding);
+    else if (value === undefined) {
       unset.add(name);
       values[name] = SETTINGS[name].default;
-    } else values[name] = reading.value;
+    } else values[name] = value;
   }
   findings.push(...misspeltVariables(env));
   const read = values as Values;
   findings.push(...settingFindings(read, unset));
+  if ((read.sessionsNotBefore ?? 0) > now) findings.push(check("E022"));
   if (findings.some((finding) => finding.severity === "error")) return { settings: undefined, findings };
-  const settings = deepFreeze({
-    ...complete(read as Settings),
-    scopeIsDefault: unset.has("scope"),
-    publicPath: publicPathOf(read as Settings),
-  });
+  const all = complete(read as Settings);
+  const settings = deepFreeze({ ...all, scopeIsDefault: unset.has("scope"), publicPath: `${all.pathPrefix}${all.mountPath}` });
   return { settings, findings: [...findings, ...lifetimeFindings(settings)] };
-}
-
-function publicPathOf({ pathPrefix, mountPath }: Settings): string {
-  return `${pathPrefix}${mountPath}`;
 }
 
 const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
@@ -121,30 +123,29 @@ function readSetting(name: SettingName, option: unknown, variable: unknown): Rea
   if (option !== undefined) {
     if (option === null && (row.default === null || row.required)) return UNSET;
     if (row.required && typeof option === "string" && option.trim() === "") return UNSET;
-    return reading(name, row.kind.fromCode(option), () => invalid(name, kindOf(option), option, "in code", allowedInCode(row)));
+    return reading(name, option, row.kind.fromCode(option), "in code");
   }
   if (variable === undefined) return UNSET;
   // A plain object in place of `process.env` may contain other values than text.
-  if (typeof variable !== "string")
-    return reading(name, undefined, () => invalid(name, kindOf(variable), variable, "in the environment", row.kind.allowed));
+  if (typeof variable !== "string") return reading(name, variable, undefined, "in the environment");
   const text = row.secret ? variable : variable.trim();
   if (text.trim() === "" || (!row.secret && /^(?:none|null)$/i.test(text))) return UNSET;
   // Vite's tools, such as test runners, set their own base path under this name.
   if (name === "baseUrl" && text === "/") return UNSET;
-  return reading(name, row.kind.fromText(text), () => invalid(name, kindOfText(text), text, "in the environment", row.kind.allowed));
+  return reading(name, text, row.kind.fromText(text), "in the environment");
 }
 
-function reading(name: SettingName, value: unknown, refusal: () => Finding): Reading {
-  if (value === undefined) return { outcome: "refused", finding: refusal() };
+/** @param value what the setting's kind has read; undefined: it refuses the given value */
+function reading(name: SettingName, given: unknown, value: unknown, where: "in code" | "in the environment"): Reading {
   // An empty SCOPE means unset, in the environment and in code.
-  if (name === "scope" && Array.isArray(value) && value.length === 0) return UNSET;
-  return { outcome: "value", value };
-}
-
-function invalid(name: SettingName, thing: string, value: unknown, where: string, allowed: string): Finding {
+  if (value !== undefined) return name === "scope" && Array.isArray(value) && value.length === 0 ? UNSET : { value };
   const row = SETTINGS[name];
-  const shown = row.secret || row.hidden ? "" : quoted(value);
-  return check("E006", `${label(name)} is ${thing}${shown && ` (${shown})`} ${where}; allowed: ${allowed}.`, row.remedyFor?.(value));
+  const isText = where === "in the environment" && typeof given === "string";
+  const thing = isText ? kindOfText(given) : kindOf(given);
+  const shown = row.secret || row.hidden ? "" : quoted(given);
+  const allowed = where === "in code" ? allowedInCode(row) : row.kind.allowed;
+  const message = `${label(name)} is ${thing}${shown && ` (${shown})`} ${where}; allowed: ${allowed}.`;
+  return { finding: check("E006", message, row.remedyFor?.(given)) };
 }
 
 function allowedInCode(row: SettingRow): string {

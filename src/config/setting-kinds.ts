@@ -1,4 +1,4 @@
-import { isTenant } from "./tenants.js";
+import { isTenant } from "./issuers.js";
 import { isRedirectSetting, parseUrl, redirectSettingInAscii } from "../http/redirects.js";
 
 /** Reads the values of one kind of setting. Both readers return undefined for a value that is not allowed; neither throws. */
@@ -14,7 +14,7 @@ export interface SettingKind<Value> {
   fromCode(value: unknown): Value | undefined;
 }
 
-/** One row of the table of settings. Its key in the table is the option's name in code. */
+/** One row of the table of settings. Its key in the table is the option's name in code. The documentation has the meaning. */
 export interface SettingRow {
   /** The name in the environment. */
   readonly env: string;
@@ -22,9 +22,6 @@ export interface SettingRow {
   readonly unit?: "seconds";
   /** Null: unset, and the code may set it to null. Absent: required, or computed from other settings. */
   readonly default?: unknown;
-  /** The default in words, if the value alone does not explain it. */
-  readonly defaultText?: string;
-  readonly meaning: string;
   /** Never printed, and read without any change: `null` is a secret like any other. */
   readonly secret?: true;
   /** Never printed, but read like any other setting. */
@@ -34,23 +31,24 @@ export interface SettingRow {
   readonly remedyFor?: (value: unknown) => string | undefined;
 }
 
-/** Reads a list: separated text in the environment, an array in code. */
+/** Reads a list: text in the environment, separated by spaces or commas, and an array in code. */
 function list(kind: {
-  readonly type: string;
+  readonly type?: string;
   readonly allowed: string;
   readonly allowedInCode: string;
-  readonly separator: RegExp;
+  readonly separator?: RegExp;
   readonly item: (text: string) => string | undefined;
 }): SettingKind<readonly string[]> {
+  const { type = "list", allowed, allowedInCode, separator = /[\s,]+/ } = kind;
   const read = (items: readonly unknown[]) => {
     const values = items.map((item) => (typeof item === "string" ? kind.item(item) : undefined));
     return values.every((value) => value !== undefined) ? values : undefined;
   };
   return {
-    type: kind.type,
-    allowed: kind.allowed,
-    allowedInCode: kind.allowedInCode,
-    fromText: (text) => read(text.split(kind.separator).filter((item) => item !== "")),
+    type,
+    allowed,
+    allowedInCode,
+    fromText: (text) => read(text.split(separator).filter((item) => item !== "")),
     // Array.from, since map skips the holes of a sparse array.
     fromCode: (value) => (Array.isArray(value) ? read(Array.from<unknown>(value)) : undefined),
   };
@@ -68,7 +66,6 @@ function when(rule: RegExp | ((text: string) => boolean)): (text: string) => str
 }
 
 const NOT_BLANK = /\S/;
-const WORDS = /[\s,]+/;
 /** Characters that an address must not contain. */
 const NO_ADDRESS = /[\s\p{Cc}\\]/u;
 const HOST_NAME = /^(?:[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])$/;
@@ -108,33 +105,46 @@ function number(type: string, allowed: string, syntax: RegExp, isAllowed: (value
   };
 }
 
-export const wholeSeconds = number("integer", "whole seconds, 0 or more", /^\d+$/, (value) => Number.isSafeInteger(value) && value >= 0);
+function integer(allowed: string, least: number, most: number): SettingKind<number> {
+  return number("integer", allowed, /^\d+$/, (value) => Number.isInteger(value) && value >= least && value <= most);
+}
+
+function decimal(allowed: string, isAllowed: (value: number) => boolean): SettingKind<number> {
+  return number("number", allowed, /^\d+(?:\.\d+)?$/, isAllowed);
+}
+
+export const wholeSeconds = integer("whole seconds, 0 or more", 0, Number.MAX_SAFE_INTEGER);
+
+/** Reads a time as epoch seconds, rounded up. */
+export const instant: SettingKind<number> = {
+  type: "time",
+  allowed: "an ISO 8601 time with its zone, such as `2026-11-22T12:00:00Z`",
+  allowedInCode: "an ISO 8601 time with its zone, such as `2026-11-22T12:00:00Z`, or epoch seconds",
+  fromText: epochSecondsOf,
+  fromCode: (value) => (typeof value === "string" ? epochSecondsOf(value) : wholeSeconds.fromCode(value)),
+};
+
+function epochSecondsOf(text: string): number | undefined {
+  const [, day] = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/i.exec(text) ?? [];
+  const at = Date.parse(text);
+  // The parser takes 30 February for 2 March.
+  if (day === undefined || !(at >= 0) || !new Date(`${day}T00:00Z`).toISOString().startsWith(day)) return undefined;
+  return Math.ceil(at / 1000);
+}
 
 /** At most ten minutes: far below the limit of Node's timers (2^31 milliseconds). */
-export const timeoutSeconds = number("number", "seconds above 0, at most 600", /^\d+(?:\.\d+)?$/, (value) => value > 0 && value <= 600);
+export const timeoutSeconds = decimal("seconds above 0, at most 600", (value) => value > 0 && value <= 600);
 
-export const toleranceSeconds = number(
-  "integer",
-  "whole seconds from 0 to 300",
-  /^\d+$/,
-  (value) => Number.isInteger(value) && value >= 0 && value <= 300,
-);
+export const toleranceSeconds = integer("whole seconds from 0 to 300", 0, 300);
 
-export const hookSeconds = number("number", "seconds from 1 to 10", /^\d+(?:\.\d+)?$/, (value) => value >= 1 && value <= 10);
+export const hookSeconds = decimal("seconds from 1 to 10", (value) => value >= 1 && value <= 10);
 
-export const dataBytes = number(
-  "integer",
-  "a whole number of bytes from 2 to 65536",
-  /^\d+$/,
-  (value) => Number.isInteger(value) && value >= 2 && value <= 65_536,
-);
+export const dataBytes = integer("a whole number of bytes from 2 to 65536", 2, 65_536);
 
-export const count = number(
-  "integer",
-  "a whole number from 1 to 10000",
-  /^\d+$/,
-  (value) => Number.isInteger(value) && value >= 1 && value <= 10_000,
-);
+export const count = integer("a whole number from 1 to 10000", 1, 10_000);
+
+/** Each sign-in reads that many sessions. */
+export const sessionCount = integer("a whole number from 0 to 1000", 0, 1_000);
 
 export function oneOf<const Value extends string>(...values: readonly Value[]): SettingKind<Value> {
   return string("choice", values.map((value) => `\`${value}\``).join(" or "), (text) => values.find((value) => value === text));
@@ -155,10 +165,8 @@ export const prompt: SettingKind<string> = {
 
 // RFC 6749 section 3.3. In the environment a comma separates scopes, too.
 const scopes = list({
-  type: "list",
   allowed: "scopes separated by spaces or commas, in ASCII without quotes or backslashes",
   allowedInCode: "a list of scopes, or the same as text",
-  separator: WORDS,
   item: when(/^[\x21\x23-\x5b\x5d-\x7e]+$/),
 });
 
@@ -194,10 +202,8 @@ export const origin = string("origin", "an http(s) origin such as `https://app.e
 });
 
 export const hosts = list({
-  type: "list",
   allowed: "hostnames separated by spaces or commas, without scheme, port or path",
   allowedInCode: "a list of hostnames, without scheme, port or path",
-  separator: WORDS,
   item: (text) => {
     const name = text.toLowerCase();
     return HOST_NAME.test(name) && parseUrl(`https://${name}`)?.host === name ? name : undefined;
@@ -205,18 +211,14 @@ export const hosts = list({
 });
 
 export const audiences = list({
-  type: "list",
   allowed: "client identifiers separated by spaces or commas",
   allowedInCode: "a list of texts that are not blank",
-  separator: WORDS,
   item: when(NOT_BLANK),
 });
 
 const tenantList = list({
-  type: "list",
   allowed: "tenant identifiers (GUIDs) separated by spaces or commas, or only `any`",
   allowedInCode: 'a list of tenant identifiers (GUIDs), or "any"',
-  separator: WORDS,
   item: (text) => (isTenant(text.toLowerCase()) ? text.toLowerCase() : undefined),
 });
 
@@ -231,7 +233,7 @@ function notEmpty(items: readonly string[] | undefined): readonly string[] | und
   return items?.length === 0 ? undefined : items;
 }
 
-/** Reserved names are checked in setting-rules.ts, where all three names are known. */
+/** Reserved names are checked in check-conditions.ts, where all three names are known. */
 export const keyName = string(
   "text",
   "a name without control characters, and without white space at its start or end",

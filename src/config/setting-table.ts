@@ -43,12 +43,9 @@ export type Settings = {
   readonly publicPath: string;
 };
 
-/**
- * The settings that the code gives. They override the environment. `undefined` uses the environment; `null` unsets the setting.
- * See docs/reference/settings.md.
- */
-export type SettingOptions = {
-  readonly [Name in SettingName]?: (Name extends "scope" ? readonly string[] | string : Value<Name>) | undefined;
+/** The type of the options that the rows imply. `npm run docs` writes it with comments, as `SettingOptions`. */
+export type InferredSettingOptions = {
+  readonly [Name in SettingName]?: (Name extends "scope" | "sessionsNotBefore" ? Value<Name> | string : Value<Name>) | undefined;
 };
 
 /** Each setting after reading. An unset setting has its default; a refused setting is missing. */

@@ -1,11 +1,11 @@
-import { check, CHECK_GROUPS, CHECKS, findingsFrom, type CheckCode, type CheckGroup, type CheckRow } from "./check-table.js";
+import { check, CHECK_GROUPS, CHECKS, checkTable, findingsFrom, type CheckCode, type CheckGroup, type CheckRow } from "./check-table.js";
 import type { Finding } from "../errors.js";
 import type { StoreProblem } from "../ports/session-store.js";
-import { isOnThisMachine } from "./setting-findings.js";
+import { isOnThisMachine } from "./check-conditions.js";
 import type { SettingsResult } from "./read-settings.js";
 import { label } from "./setting-table.js";
 
-export { check, CHECK_GROUPS, CHECKS, findingsFrom, type CheckCode, type CheckGroup, type CheckRow };
+export { check, CHECK_GROUPS, CHECKS, checkTable, findingsFrom, type CheckCode, type CheckGroup, type CheckRow };
 
 /** What only the adapter knows about its framework. */
 export interface FrameworkFacts {
@@ -39,7 +39,7 @@ export interface FrameworkFacts {
 export function runChecks(result: SettingsResult, facts: FrameworkFacts): readonly Finding[] {
   return inReportOrder([
     ...result.findings,
-    ...sessionFindings(result, facts),
+    ...(facts.sessionKind === "host" ? frameworkSessionFindings(result, facts) : bundledSessionFindings(result, facts)),
     ...(facts.applicationMistakes ?? []).map((mistake) => check("E017", mistake)),
     ...(facts.pageFindings ?? []),
   ]);
@@ -63,39 +63,23 @@ function rank(finding: Finding): number {
   return (finding.severity === "error" ? 0 : CHECK_GROUPS.length) + CHECK_GROUPS.indexOf(groupOf(finding));
 }
 
-function sessionFindings(result: SettingsResult, facts: FrameworkFacts): Finding[] {
-  return facts.sessionKind === "host" ? frameworkSessionFindings(result, facts) : bundledSessionFindings(result, facts);
-}
-
 /** The settings for which idpauth must find a user's sessions. */
 const NEEDS_INDEX = ["backchannelLogout", "frontchannelLogout", "sessionsPage"] as const;
 
 function frameworkSessionFindings({ settings }: SettingsResult, facts: FrameworkFacts): Finding[] {
   const findings: Finding[] = [];
   const requested = '`session: "host"` uses the framework\'s own sessions, but';
-  const remedy = facts.middlewareRemedy;
-  switch (facts.sessionMiddleware) {
-    case "absent":
-      findings.push(check("E002", `${requested} no session middleware of ${facts.frameworkName} is installed before idpauth.`, remedy));
-      break;
-    case "cookie-only":
-      findings.push(
-        check(
-          "E002",
-          `${requested} the session middleware of ${facts.frameworkName} is cookie-only. It would store the record and its tokens in the browser instead of server-side.`,
-          remedy,
-        ),
-      );
-      break;
-    case "not-applicable":
-      findings.push(check("E002", `${requested} ${facts.frameworkName} has no sessions that idpauth can use.`, remedy));
-      break;
-    case "unknown":
-      findings.push(check("W008", `${facts.frameworkName} does not show whether its session middleware is installed.`));
-      break;
-    case "present":
-      break;
-  }
+  const name = facts.frameworkName;
+  const problem = {
+    absent: `no session middleware of ${name} is installed before idpauth.`,
+    "cookie-only": `the session middleware of ${name} is cookie-only. It would store the record and its tokens in the browser instead of server-side.`,
+    "not-applicable": `${name} has no sessions that idpauth can use.`,
+    unknown: undefined,
+    present: undefined,
+  }[facts.sessionMiddleware];
+  if (problem !== undefined) findings.push(check("E002", `${requested} ${problem}`, facts.middlewareRemedy));
+  if (facts.sessionMiddleware === "unknown")
+    findings.push(check("W008", `${name} does not show whether its session middleware is installed.`));
   if (facts.rewritesSessions === true) findings.push(check("E015"));
   if (facts.storeGiven) findings.push(check("E009"));
   const unusable = NEEDS_INDEX.filter((name) => settings?.[name] === true);

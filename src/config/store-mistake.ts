@@ -2,7 +2,7 @@ import { kindOf } from "./describe-value.js";
 import type { SessionStore, StoreProblem } from "../ports/session-store.js";
 
 /** The methods that every store has; `close` is optional. */
-const METHODS = [
+export const STORE_METHODS = [
   "get",
   "insert",
   "replace",
@@ -16,18 +16,16 @@ const REDIS = "Call `redisStore(client)` from `idpauth/redis` and pass the resul
 const POSTGRES = "Call `postgresStore(pool)` from `idpauth/postgres` with a `Pool` of `pg`, and pass the result as `store`.";
 const SQLITE = "Call `sqliteStore(pathOrDatabase)` from `idpauth/sqlite` and pass the result as `store`.";
 
-/** Values that applications pass by mistake. Only public members are checked, since the packages can have any version. */
-const CLIENTS: readonly { readonly what: string; readonly remedy: string; readonly is: (has: Members) => boolean }[] = [
-  { what: "a client of `ioredis`", remedy: REDIS, is: ({ method }) => method("defineCommand") && method("disconnect") },
-  { what: "a client of `redis`", remedy: REDIS, is: ({ method }) => method("sendCommand") && method("duplicate") },
-  { what: "a pool or client of `pg`", remedy: POSTGRES, is: ({ method }) => method("query") && method("connect") },
-  { what: "a SQLite database", remedy: SQLITE, is: ({ method }) => method("prepare") && method("exec") },
-  {
-    what: "a session store of another session middleware",
-    remedy:
-      'Use a store of idpauth: `sqliteStore`, `redisStore` or `postgresStore`. To use the session middleware itself, set `session: "host"` and remove `store`.',
-    is: ({ method }) => method("get") && method("set") && method("destroy"),
-  },
+const OTHER_STORE =
+  'Use a store of idpauth: `sqliteStore`, `redisStore` or `postgresStore`. To use the session middleware itself, set `session: "host"` and remove `store`.';
+
+/** Values that applications pass by mistake, and their methods. Only public members are checked, since the packages can have any version. */
+const CLIENTS = [
+  { what: "a client of `ioredis`", remedy: REDIS, methods: ["defineCommand", "disconnect"] },
+  { what: "a client of `redis`", remedy: REDIS, methods: ["sendCommand", "duplicate"] },
+  { what: "a pool or client of `pg`", remedy: POSTGRES, methods: ["query", "connect"] },
+  { what: "a SQLite database", remedy: SQLITE, methods: ["prepare", "exec"] },
+  { what: "a session store of another session middleware", remedy: OTHER_STORE, methods: ["get", "set", "destroy"] },
 ];
 
 /**
@@ -35,8 +33,7 @@ const CLIENTS: readonly { readonly what: string; readonly remedy: string; readon
  * never contains the text of a string, since a database URL contains a password.
  */
 export function storeMistake(store: unknown): StoreProblem | undefined {
-  const has = membersOf(store);
-  const missing = METHODS.filter((name) => !has.method(name));
+  const missing = STORE_METHODS.filter((name) => !hasMethod(store, name));
   if (missing.length === 0) return undefined;
   const problem = (what: string, remedy?: string): StoreProblem => ({
     message: `The option \`store\` is ${what}, which is not a session store.`,
@@ -46,12 +43,15 @@ export function storeMistake(store: unknown): StoreProblem | undefined {
   });
   if (typeof store === "string" || store instanceof URL) return problem(...textMistake(String(store)));
   if (typeof store === "function") return problem("a function", "Call the function and pass the store that it returns as `store`.");
-  if (has.method("then")) return problem("a promise", "Await the promise and pass the store that it resolves to as `store`.");
-  const client = CLIENTS.find(({ is }) => is(has));
+  if (hasMethod(store, "then")) return problem("a promise", "Await the promise and pass the store that it resolves to as `store`.");
+  const client = CLIENTS.find(({ methods }) => methods.every((name) => hasMethod(store, name)));
   if (client !== undefined) return problem(client.what, client.remedy);
   if (store === null) return problem("null", "To store sessions in memory, remove `store`. Otherwise pass a session store.");
-  if (missing.length === METHODS.length || typeof store !== "object") return problem(kindOf(store));
-  return problem(`an object without ${listed(missing)}`, "Add the missing methods. docs/how-to/stores.md explains how to write a store.");
+  if (missing.length === STORE_METHODS.length || typeof store !== "object") return problem(kindOf(store));
+  return problem(
+    `an object without ${missing.map((name) => `\`${name}\``).join(", ")}`,
+    "Add the missing methods. docs/how-to/stores.md explains how to write a store.",
+  );
 }
 
 function textMistake(text: string): [what: string, remedy: string] {
@@ -60,24 +60,12 @@ function textMistake(text: string): [what: string, remedy: string] {
   return ["a string", `If it is the path of a SQLite file: ${SQLITE}`];
 }
 
-function listed(names: readonly string[]): string {
-  return names.map((name) => `\`${name}\``).join(", ");
-}
-
-interface Members {
-  /** Whether the value has a method of this name, its own or inherited. */
-  method(name: string): boolean;
-}
-
-function membersOf(value: unknown): Members {
-  return {
-    method(name) {
-      if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
-      try {
-        return typeof (value as Record<string, unknown>)[name] === "function";
-      } catch {
-        return false;
-      }
-    },
-  };
+/** Whether a value has a method of this name, its own or inherited. */
+function hasMethod(value: unknown, name: string): boolean {
+  if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
+  try {
+    return typeof (value as Record<string, unknown>)[name] === "function";
+  } catch {
+    return false;
+  }
 }

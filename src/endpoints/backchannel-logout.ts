@@ -1,33 +1,46 @@
-import { announceEach } from "../access/announce-logout.js";
-import { Slots } from "../access/slots.js";
+import { randomInt } from "node:crypto";
+import { notifyOfEnd } from "../access/notify-application.js";
+import { Slots } from "../work/slots.js";
 import { wait, type Clock } from "../clock.js";
-import { failureReason, ProviderRefusedError } from "../errors.js";
-import { json, type Reply } from "../http/request-and-replies.js";
+import { failureReason, ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
+import { json, type Reply } from "../http/reply.js";
 import type { LogoutToken } from "../ports/provider.js";
 import type { EndpointContext } from "./context.js";
-import { readForm } from "./form.js";
-import type { SessionRequest } from "./session-request.js";
+import { readForm } from "./posted-form.js";
+import type { SessionRequest } from "../access/session-access.js";
 
 /** Verified logout tokens that one process carries out at a time, and the milliseconds for which a further one waits. */
 const LOGOUTS = { limit: 20, patience: 2_000 };
 
 /** Failed logouts that wait for another attempt. Unverified tokens are counted separately, because anyone can send them. */
-const MAX_RETRIES = 100;
+const MAX_WAITING = 100;
 /** Milliseconds for which a failed logout is tried again, and the longest pause between two attempts. */
 const RETRY_FOR = 300_000;
 const LONGEST_PAUSE = 30_000;
+/** Milliseconds between two attempts to verify all tokens that wait. Each attempt fetches the provider's keys at most once. */
+const VERIFY_AGAIN = 5_000;
+
+interface Unverified {
+  /** The clock's `monotonic()`. */
+  readonly since: number;
+  /** The newest keys lack this token's key. */
+  isInVain: boolean;
+}
 
 /**
  * POST {mountPath}backchannel-logout: the provider ends sessions (OpenID Connect Back-Channel Logout 1.0). The response is 200 only when
  * every session concerned is deleted.
  */
-export function createBackchannelLogout(clock: Clock): (visit: SessionRequest, context: EndpointContext) => Promise<Reply> {
+// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
+export function createBackchannelLogout(clock: Clock): (opened: SessionRequest, context: EndpointContext) => Promise<Reply> {
   const slots = new Slots({ ...LOGOUTS, reason: "logout_queue_full", clock });
-  const retries = { verified: 0, unverified: 0 };
+  let retries = 0;
+  /** Tokens for this client whose signature could not be checked yet. */
+  const unverified = new Map<string, Unverified>();
+  let isVerifying = false;
 
-  async function carryOut(token: string, known: LogoutToken | undefined, context: EndpointContext): Promise<void> {
-    const logout = known ?? (await context.provider.verifyLogoutToken(token));
-    // Only tokens with the provider's signature take a slot.
+  /** Only tokens with the provider's signature take a slot. */
+  async function inSlot(logout: LogoutToken, context: EndpointContext): Promise<void> {
     const release = await slots.take();
     try {
       await endSessions(logout, context);
@@ -36,24 +49,65 @@ export function createBackchannelLogout(clock: Clock): (visit: SessionRequest, c
     }
   }
 
-  /** Tries a failed logout again, in the background. */
-  async function retry(token: string, known: LogoutToken | undefined, context: EndpointContext): Promise<void> {
-    const kind = known === undefined ? "unverified" : "verified";
-    if (retries[kind] >= MAX_RETRIES) return;
-    retries[kind] += 1;
-    const until = clock.monotonic() + RETRY_FOR;
+  /** Ends the sessions of a verified logout. Tries again in the background if that fails. */
+  async function carryOut(logout: LogoutToken, context: EndpointContext): Promise<void> {
     try {
-      for (let pause = 1_000; clock.monotonic() + pause <= until; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
-        await wait(clock, pause);
-        try {
-          await carryOut(token, known, context);
-          return;
-        } catch (error) {
-          if (error instanceof ProviderRefusedError) return;
-        }
-      }
-    } finally {
-      retries[kind] -= 1;
+      await inSlot(logout, context);
+    } catch (error) {
+      void retry(logout, context);
+      throw error;
+    }
+  }
+
+  async function retry(logout: LogoutToken, context: EndpointContext): Promise<void> {
+    if (retries >= MAX_WAITING) return;
+    retries += 1;
+    const until = clock.monotonic() + RETRY_FOR;
+    let isDone = false;
+    for (let pause = 1_000; !isDone && clock.monotonic() + pause <= until; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
+      await wait(clock, pause);
+      isDone = await inSlot(logout, context).then(
+        () => true,
+        () => false,
+      );
+    }
+    retries -= 1;
+  }
+
+  /**
+   * Has a token wait for the provider's keys. If all places are taken, a random token gives way, so a flood doesn't keep a real one out.
+   * Those whose key was looked for in vain go first.
+   */
+  function waitForKeys(token: string, context: EndpointContext): void {
+    if (unverified.has(token)) return;
+    if (unverified.size >= MAX_WAITING) {
+      const inVain = [...unverified].filter(([, { isInVain }]) => isInVain);
+      const candidates = inVain.length > 0 ? inVain : [...unverified];
+      unverified.delete(candidates[randomInt(candidates.length)]?.[0] ?? "");
+    }
+    unverified.set(token, { since: clock.monotonic(), isInVain: false });
+    if (!isVerifying) void verifyWaiting(context);
+  }
+
+  async function verifyWaiting(context: EndpointContext): Promise<void> {
+    isVerifying = true;
+    while (unverified.size > 0) {
+      await wait(clock, VERIFY_AGAIN);
+      await Promise.all([...unverified].map(([token, waiting]) => verifyAgain(token, waiting, context)));
+    }
+    isVerifying = false;
+  }
+
+  async function verifyAgain(token: string, waiting: Unverified, context: EndpointContext): Promise<void> {
+    try {
+      const logout = await context.provider.verifyLogoutToken(token);
+      unverified.delete(token);
+      void carryOut(logout, context).catch(() => undefined);
+    } catch (error) {
+      const waited = clock.monotonic() - waiting.since;
+      if (error instanceof ProviderRefusedError || waited >= RETRY_FOR) unverified.delete(token);
+      // In this time, the keys were fetched at least once.
+      waiting.isInVain = waited >= VERIFY_AGAIN && error instanceof ProviderUnavailableError && error.reason === "unknown_key";
     }
   }
 
@@ -63,10 +117,12 @@ export function createBackchannelLogout(clock: Clock): (visit: SessionRequest, c
     const tokens = form?.getAll("logout_token") ?? [];
     const [token] = tokens;
     if (token === undefined || tokens.length > 1) return refused("invalid_request", "Post one logout_token as a form field.");
-    let logout: LogoutToken | undefined;
     try {
-      logout = await provider.verifyLogoutToken(token);
-      await carryOut(token, logout, context);
+      const logout = await provider.verifyLogoutToken(token).catch((error: unknown) => {
+        if (!(error instanceof ProviderRefusedError)) waitForKeys(token, context);
+        throw error;
+      });
+      await carryOut(logout, context);
       return json({});
     } catch (error) {
       if (error instanceof ProviderRefusedError) {
@@ -75,20 +131,15 @@ export function createBackchannelLogout(clock: Clock): (visit: SessionRequest, c
       }
       events.failed("backchannel_logout", error);
       // The provider's own retries are optional in section 2.8.
-      void retry(token, logout, context);
       return refused("temporarily_unavailable", `The sessions could not be ended yet (${failureReason(error)}).`);
     }
   };
 }
 
 /** Ends the sessions of a verified logout. */
-async function endSessions(logout: LogoutToken, { providerLogouts, events, application, tasks }: EndpointContext): Promise<void> {
-  const ended = (await providerLogouts?.end(logout)) ?? 0;
-  const { sub, issuer } = logout;
-  await announceEach(ended, () => {
-    events.emit("ended", { issuer, ...(sub !== undefined && { subject: sub }), reason: "logged_out_at_provider" });
-    // Without `sub`, the user is unknown, because only the browser's cookie decrypts the record.
-    if (sub !== undefined) tasks.add(application.signedOut("logged_out_at_provider", undefined, { iss: issuer, sub }));
+async function endSessions(logout: LogoutToken, context: EndpointContext): Promise<void> {
+  await context.providerLogouts?.end(logout, () => {
+    notifyOfEnd("logged_out_at_provider", logout.issuer, logout.sub, context);
   });
 }
 

@@ -1,12 +1,12 @@
 import type { Application } from "../application/application.js";
-import type { UnawaitedTasks } from "../access/unawaited-tasks.js";
+import type { UnawaitedTasks } from "../work/unawaited-tasks.js";
 import type { EventHub } from "../events/event-hub.js";
 import type { Finding } from "../errors.js";
 import type { Pages } from "../pages/pages.js";
 import type { Provider } from "../ports/provider.js";
 import type { KeyNames } from "../record/stored-form.js";
 import type { Settings } from "../config/read-settings.js";
-import type { Slots } from "../access/slots.js";
+import type { Slots } from "../work/slots.js";
 import type { Clock } from "../clock.js";
 import type { SessionAccess } from "../access/session-access.js";
 import type { OrphanedTokenRule } from "../access/orphaned-tokens.js";
@@ -20,7 +20,7 @@ export interface EndpointContext {
   readonly names: KeyNames;
   readonly pages: Pages;
   readonly provider: Provider;
-  readonly sessions: SessionAccess;
+  readonly access: SessionAccess;
   readonly application: Application;
   readonly clock: Clock;
   readonly events: EventHub;

@@ -1,13 +1,16 @@
-import { json, type Reply } from "../http/request-and-replies.js";
+import { json, type Reply } from "../http/reply.js";
 import { judge, remaining } from "../record/session-policy.js";
 import { userPayload } from "../record/identity.js";
 import type { SessionRecord } from "../record/record.js";
 import { SETTINGS, type SettingName, type Settings } from "../config/read-settings.js";
 import { epochSeconds } from "../clock.js";
 import type { EndpointContext } from "./context.js";
-import type { SessionRequest } from "./session-request.js";
+import type { SessionRequest } from "../access/session-access.js";
 
-/** GET {mountPath}debug, in debug mode only: session, policy, settings and findings, without secrets. */
+/**
+ * GET {mountPath}debug: session, policy, settings and findings, without secrets. The router has this path in debug mode only; otherwise the
+ * response is 404.
+ */
 export async function debug({ session }: SessionRequest, { settings, names, clock, findings }: EndpointContext): Promise<Reply> {
   const record = await session.read();
   const now = epochSeconds(clock);
@@ -15,7 +18,8 @@ export async function debug({ session }: SessionRequest, { settings, names, cloc
     session: record === undefined ? null : redacted(record, names),
     policy: { verdict: judge(record, settings, now), remaining: record === undefined ? null : remaining(record, settings, now), now },
     settings: describe(settings),
-    checks: findings,
+    // W004 says that there might be no refresh token.
+    checks: record?.credentials?.refresh_token === undefined ? findings : findings.filter(({ code }) => code !== "W004"),
   });
 }
 

@@ -1,4 +1,4 @@
-import type { UnawaitedTasks } from "../access/unawaited-tasks.js";
+import type { UnawaitedTasks } from "../work/unawaited-tasks.js";
 import type { Clock } from "../clock.js";
 
 /** Milliseconds after which a revocation runs although the browser has not come back from the provider. */
@@ -20,6 +20,10 @@ export class DelayedRevocations {
   constructor(clock: Clock, tasks: UnawaitedTasks) {
     this.#clock = clock;
     this.#tasks = tasks;
+  }
+
+  get isWaiting(): boolean {
+    return this.#waiting.size > 0;
   }
 
   /** @param state of the logout; the browser brings it back */

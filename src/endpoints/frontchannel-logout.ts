@@ -1,19 +1,28 @@
-import { isEntraIssuer } from "../config/tenants.js";
-import { framedPage, queryOf, single, type Reply } from "../http/request-and-replies.js";
+import { notifyOfEnd } from "../access/notify-application.js";
+import { isEntraIssuer } from "../config/issuers.js";
+import { framedPage } from "../pages/page-reply.js";
+import { queryOf, single } from "../http/request.js";
+import type { Reply } from "../http/reply.js";
 import type { EndpointContext } from "./context.js";
-import { outageReply } from "./failure-reply.js";
-import { badParameters } from "./parameters.js";
-import type { SessionRequest } from "./session-request.js";
+import { outageReply, badParameters } from "../pages/failure-reply.js";
+import type { SessionRequest } from "../access/session-access.js";
 
 /**
  * GET {mountPath}frontchannel-logout: the provider's logout page loads it in a frame (OpenID Connect Front-Channel Logout 1.0). It ends the
- * sessions with this `sid`. It ignores cookies, because browsers do not send them in a frame of another site.
+ * sessions with this `sid`. It ignores cookies, because browsers do not send them in a frame of another site. So a link or an image
+ * of another site, which could as well name a `sid`, must not end a session.
  */
 export async function frontchannelLogout({ request }: SessionRequest, context: EndpointContext): Promise<Reply> {
   const { settings, pages, providerLogouts, events } = context;
   const query = new URLSearchParams(queryOf(request.target));
   const sid = single(query, "sid");
   const iss = single(query, "iss");
+  // Older browsers, and browsers over http, do not send the header.
+  if ((request.header("sec-fetch-dest") ?? "iframe") !== "iframe") {
+    events.refused("frontchannel_logout", "not_in_a_frame");
+    const reason = "Only a frame of the provider's logout page may open this address";
+    return badParameters([{ name: "sid", options: [], reason }], request, pages);
+  }
   try {
     const fits = await isOurs(iss, context);
     if (sid.value === undefined || sid.value === "" || sid.repeated || !fits) {
@@ -21,12 +30,11 @@ export async function frontchannelLogout({ request }: SessionRequest, context: E
         ? { name: "sid", options: [], reason: "The parameter sid is missing, empty or repeated" }
         : { name: "iss", options: [], reason: "The parameter iss is not this application's provider" };
       events.refused("frontchannel_logout", "invalid_parameter");
-      return badParameters([bad], request, pages);
+      return await badParameters([bad], request, pages);
     }
-    const ended = (await providerLogouts?.endSid(sid.value)) ?? 0;
-    for (let count = 0; count < ended; count += 1) {
-      events.emit("ended", { issuer: iss.value ?? settings.issuer, reason: "logged_out_at_provider" });
-    }
+    await providerLogouts?.endSid(sid.value, () => {
+      notifyOfEnd("logged_out_at_provider", iss.value ?? settings.issuer, undefined, context);
+    });
     return framedPage(new URL(settings.issuer).origin);
   } catch (error) {
     events.failed("frontchannel_logout", error);

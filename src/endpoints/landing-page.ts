@@ -1,11 +1,12 @@
-import { queryOf, type Reply } from "../http/request-and-replies.js";
+import { queryOf } from "../http/request.js";
+import type { Reply } from "../http/reply.js";
 import { judge, type EndReason } from "../record/session-policy.js";
 import { userPayload } from "../record/identity.js";
 import { epochSeconds } from "../clock.js";
 import type { Settings } from "../config/read-settings.js";
 import type { IndexState } from "../pages/index-page.js";
 import type { EndpointContext } from "./context.js";
-import type { SessionRequest } from "./session-request.js";
+import type { SessionRequest } from "../access/session-access.js";
 
 /** GET {mountPath}: the landing page. It reads the session; it sends nothing to the provider and writes nothing. */
 export async function landing({ request, session }: SessionRequest, { settings, pages, clock }: EndpointContext): Promise<Reply> {
@@ -28,6 +29,8 @@ function governingSetting(reason: EndReason, settings: Settings): { name: string
       return { name: "IDP_SESSION_MAX_AGE", value: String(settings.sessionMaxAge) };
     case "idle":
       return { name: "IDP_SESSION_IDLE_TIMEOUT", value: String(settings.sessionIdleTimeout) };
+    case "signed_in_before":
+      return { name: "IDP_SESSIONS_NOT_BEFORE", value: new Date((settings.sessionsNotBefore ?? 0) * 1000).toISOString() };
     case "auto_refresh_off":
       return { name: "IDP_SESSION_AUTO_REFRESH", value: "off" };
     default:

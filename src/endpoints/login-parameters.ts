@@ -1,33 +1,76 @@
-import { single } from "../http/request-and-replies.js";
-import type { BadParameter } from "./parameters.js";
+import { isAcrList, MAX_ACRS } from "../guard/gate.js";
+import { isPassable, PASSABLE } from "../guard/login-url.js";
+import { LOGIN_RESPONSES, SCHEMES, type Scheme } from "../http/redirects.js";
+import { single } from "../http/request.js";
+import { choice, type BadParameter } from "../pages/failure-reply.js";
+import type { StepUp } from "../record/record.js";
+import { badPopupParameters } from "./popup.js";
 
-/** The most characters of a value that a login passes on. */
-const MAX_LENGTH = 512;
+type LoginResponse = (typeof LOGIN_RESPONSES)[number];
 
-/** The values that a login passes on. Completes "takes …". */
-export const PASSABLE = `one value of at most ${String(MAX_LENGTH)} characters, without control characters`;
-
-/** Whether a login passes a value on. */
-export function isPassable(value: string): boolean {
-  return value.length <= MAX_LENGTH && !/\p{Cc}/u.test(value);
+/** What the query of a login asks for. */
+interface LoginParameters {
+  readonly scheme: Scheme;
+  readonly response: LoginResponse;
+  /** The parameters that the login passes on to the provider. */
+  readonly passed: Readonly<Record<string, string>>;
+  readonly stepUp: StepUp | undefined;
 }
 
-/**
- * Reads the parameters that a login passes on to the provider. An empty value counts as absent (RFC 6749 section 3.1).
- *
- * @param names IDP_LOGIN_PARAMS
- */
-export function passedParameters(
+/** Reads the query of a login. @param names IDP_LOGIN_PARAMS */
+export function readLoginParameters(
   query: URLSearchParams,
   names: readonly string[],
-): { readonly passed: Readonly<Record<string, string>>; readonly bad: readonly BadParameter[] } {
+): LoginParameters | { readonly bad: readonly BadParameter[] } {
+  const scheme = choice(query, "scheme", SCHEMES, "DEFAULT");
+  const response = choice(query, "response", LOGIN_RESPONSES, "redirect");
+  const bad: BadParameter[] = [scheme, response].filter((chosen) => typeof chosen !== "string");
+  if (typeof scheme === "string" && typeof response === "string") bad.push(...badCombination(scheme, response, query));
+  const passed = passedParameters(query, names, bad);
+  const stepUp = stepUpParameters(query, bad);
+  if (typeof scheme !== "string" || typeof response !== "string" || bad.length > 0) return { bad };
+  return { scheme, response, passed, stepUp };
+}
+
+/** Returns what is wrong with a scheme and a response that are valid by themselves. */
+function badCombination(scheme: Scheme, response: LoginResponse, query: URLSearchParams): readonly BadParameter[] {
+  // Only a script can set a custom header, and a script cannot follow the redirect to the provider.
+  if (scheme === "PRESERVE_ORIGIN_HP" && response === "redirect") {
+    return [{ name: "response", options: ["json"], reason: "The scheme PRESERVE_ORIGIN_HP requires response=json" }];
+  }
+  return response === "popup" ? badPopupParameters(query) : [];
+}
+
+/** Reads the parameters that a login passes on. An empty value counts as absent (RFC 6749 section 3.1). */
+function passedParameters(query: URLSearchParams, names: readonly string[], bad: BadParameter[]): Readonly<Record<string, string>> {
   const passed: [name: string, value: string][] = [];
-  const bad: BadParameter[] = [];
   for (const name of names) {
     const { value = "", repeated } = single(query, name);
     if (repeated || !isPassable(value)) bad.push({ name, options: [], reason: `The parameter ${name} takes ${PASSABLE}` });
     else if (value !== "") passed.push([name, value]);
   }
   // Not by assignment: the name may be `__proto__`.
-  return { passed: Object.fromEntries(passed), bad };
+  return Object.fromEntries(passed);
+}
+
+/** Digits of `max_age`: at most some thirty years in seconds. */
+const MAX_AGE = /^\d{1,9}$/;
+
+/**
+ * Reads `max_age` and `acr_values` of a login, by which a guard has the user authenticate again. Anyone can change them in the address:
+ * the guard checks the authentication itself, so a weaker one does not pass.
+ */
+function stepUpParameters(query: URLSearchParams, bad: BadParameter[]): StepUp | undefined {
+  const maxAge = single(query, "max_age");
+  const acr = single(query, "acr_values");
+  if (maxAge.repeated || !MAX_AGE.test(maxAge.value ?? "0")) {
+    bad.push({ name: "max_age", options: [], reason: "The parameter max_age is a whole number of seconds, and given only once" });
+  }
+  const classes = acr.value?.split(" ").filter((value) => value !== "");
+  if (acr.repeated || (classes !== undefined && !isAcrList(classes))) {
+    const reason = `The parameter acr_values has 1 to ${String(MAX_ACRS)} values separated by spaces, and is given only once`;
+    bad.push({ name: "acr_values", options: [], reason });
+  }
+  if (maxAge.value === undefined && classes === undefined) return undefined;
+  return { ...(maxAge.value !== undefined && { max_age: Number(maxAge.value) }), ...(classes && { acr: classes }) };
 }

@@ -1,54 +1,54 @@
+import { queryOf, initiatorOf, isPrefetch, single, type IdpRequest } from "../http/request.js";
+import { redirect, json, type Reply } from "../http/reply.js";
+import { isAuthority, parseUrl, sameOriginUrl, type Origin, type Scheme } from "../http/redirects.js";
+import type { EndpointContext } from "./context.js";
+import type { SessionRequest } from "../access/session-access.js";
+import { failureReply, outageReply, badParameters } from "../pages/failure-reply.js";
 import { randomBytes } from "node:crypto";
 import { isOutage } from "../errors.js";
 import { logLine } from "../events/log-lines.js";
-import { isPrefetch, json, queryOf, redirect, single, type IdpRequest, type Reply } from "../http/request-and-replies.js";
 import { withLogin } from "../record/pending-logins.js";
 import type { PendingLogin } from "../record/record.js";
-import { LOGIN_RESPONSES, sameOriginUrl, SCHEMES, type Origin, type Scheme } from "../http/redirects.js";
 import { epochSeconds } from "../clock.js";
 import type { Settings } from "../config/read-settings.js";
-import type { EndpointContext } from "./context.js";
-import type { SessionRequest } from "./session-request.js";
-import { failureReply, outageReply } from "./failure-reply.js";
-import { loginHop } from "./login-hop.js";
-import { passedParameters } from "./login-parameters.js";
-import { isSilent } from "./silent-login.js";
-import { stepUpParameters } from "./step-up-parameters.js";
-import { badParameters, choice, type BadParameter } from "./parameters.js";
-import { badPopupParameters, popupQuery } from "./popup.js";
+import { readLoginParameters } from "./login-parameters.js";
+import { isSilent } from "../record/silent-login.js";
+import { popupQuery } from "./popup.js";
 
 /** GET {mountPath}login/: redirects the user to the provider, or gives a script the URL to navigate to. */
-export async function login(visit: SessionRequest, context: EndpointContext): Promise<Reply> {
-  const { request, session, origin } = visit;
-  const { settings, provider, clock, events } = context;
-  const { pages } = context;
+export async function login(opened: SessionRequest, context: EndpointContext): Promise<Reply> {
+  const { request, session, origin } = opened;
+  const { settings, provider, clock, events, pages } = context;
   const { publicPath } = settings;
   if (isPrefetch(request)) return failureReply({ code: "prefetch_refused" }, request, pages, "json");
 
   const query = new URLSearchParams(queryOf(request.target));
-  const wanted = readParameters(query);
-  const { passed, bad } = passedParameters(query, settings.loginParams);
-  const { stepUp, bad: badStepUp } = stepUpParameters(query);
-  if (!("scheme" in wanted) || bad.length > 0 || badStepUp.length > 0) {
+  const initiator = initiatorOf(request, origin);
+  // The page that offers another account passes a hint. A hint in a link of another site would choose the account.
+  const names = initiator === "own" ? [...new Set([...settings.loginParams, "login_hint"])] : settings.loginParams;
+  const wanted = readLoginParameters(query, names);
+  if ("bad" in wanted) {
     events.refused("login", "invalid_parameter");
-    return badParameters([...("scheme" in wanted ? [] : wanted.bad), ...bad, ...badStepUp], request, pages);
+    return badParameters(wanted.bad, request, pages);
   }
   if (origin === undefined) {
     events.refused("login", "host_invalid");
     return failureReply({ code: "host_invalid" }, request, pages, "json");
   }
-  const hop = wanted.response === "json" ? undefined : loginHop(visit, query, context);
+  const { scheme, response, passed, stepUp } = wanted;
+  const hop = response === "json" ? undefined : loginHop(opened, query, context);
   if (hop !== undefined) return hop;
 
-  const popup = wanted.response === "popup" ? popupQuery(query) : undefined;
+  const popup = response === "popup" ? popupQuery(query) : undefined;
   const destination: Destination =
     popup === undefined
-      ? destinationOf(wanted.scheme, query, request, origin, settings)
+      ? destinationOf(scheme, query, request, origin, settings)
       : { url: `${publicPath}popup${popup}`, decision: "not_used" };
   // The line contains neither address: one is a stranger's input, the other may be private.
   if (destination.decision === "rejected") events.log(logLine("origin_rejected"));
   const now = epochSeconds(clock);
   const pending: PendingLogin = {
+    // 256 random bits each. The PKCE verifier has the shortest allowed length (RFC 7636).
     state: unguessable(),
     nonce: unguessable(),
     verifier: unguessable(),
@@ -56,6 +56,7 @@ export async function login(visit: SessionRequest, context: EndpointContext): Pr
     redirect_uri: `${origin}${publicPath}login-callback`,
     issuer: settings.issuer,
     started_at: now,
+    ...(initiator === "other" && { cross_site: true }),
     ...(stepUp && { step_up: stepUp }),
   };
   try {
@@ -69,10 +70,10 @@ export async function login(visit: SessionRequest, context: EndpointContext): Pr
       parameters: passed,
       stepUp,
     });
-    const debug = settings.debug ? { scheme: wanted.scheme, origin: destination.decision, final_redirect: destination.url } : undefined;
+    const debug = settings.debug ? { scheme, origin: destination.decision, final_redirect: destination.url } : undefined;
     const started = isSilent(url) ? { ...pending, silent: true as const } : pending;
     await session.begin((record) => withLogin(record, started, now, debug));
-    const reply = wanted.response === "json" ? json({ redirect_to: url }) : redirect(url);
+    const reply = response === "json" ? json({ redirect_to: url }) : redirect(url);
     return { ...reply, setCookies: session.setCookies };
   } catch (error) {
     if (isOutage(error)) events.failed("login", error);
@@ -81,28 +82,8 @@ export async function login(visit: SessionRequest, context: EndpointContext): Pr
   }
 }
 
-/** 256 random bits: state (RFC 6749 section 10.10), nonce, and a PKCE verifier of the shortest allowed length (RFC 7636). */
 function unguessable(): string {
   return randomBytes(32).toString("base64url");
-}
-
-interface Wanted {
-  readonly scheme: Scheme;
-  readonly response: (typeof LOGIN_RESPONSES)[number];
-}
-
-function readParameters(query: URLSearchParams): Wanted | { readonly bad: readonly BadParameter[] } {
-  const scheme = choice(query, "scheme", SCHEMES, "DEFAULT");
-  const response = choice(query, "response", LOGIN_RESPONSES, "redirect");
-  if (typeof scheme === "string" && typeof response === "string") {
-    // Only a script can set a custom header, and a script cannot follow the redirect to the provider.
-    if (scheme === "PRESERVE_ORIGIN_HP" && response === "redirect") {
-      return { bad: [{ name: "response", options: ["json"], reason: "The scheme PRESERVE_ORIGIN_HP requires response=json" }] };
-    }
-    const bad = response === "popup" ? badPopupParameters(query) : [];
-    return bad.length > 0 ? { bad } : { scheme, response };
-  }
-  return { bad: [scheme, response].filter((outcome) => typeof outcome !== "string") };
 }
 
 interface Destination {
@@ -117,4 +98,41 @@ function destinationOf(scheme: Scheme, query: URLSearchParams, request: IdpReque
   const asked = scheme === "PRESERVE_ORIGIN_QP" ? single(query, "origin_url") : { value: request.header("x-origin-url"), repeated: false };
   const accepted = asked.repeated ? undefined : sameOriginUrl(asked.value, own);
   return accepted === undefined ? { url: fallback, decision: "rejected" } : { url: accepted, decision: "accepted" };
+}
+
+/** The query parameter of a login that was redirected to BASE_URL. It is ignored if the Host header is BASE_URL's. */
+const HOP = "idp_hop";
+
+const CAUSES =
+  "Something between the browser and the application rewrites Host. Usual causes: `changeOrigin` in Vite's proxy, an Astro " +
+  "`security.allowedDomains` that does not list this host, a proxy that names the host in X-Forwarded-Host while IDP_TRUST_PROXY is off, " +
+  "or a BASE_URL with another host or port than browsers use.";
+
+/**
+ * Redirects a login whose Host header differs from BASE_URL's to BASE_URL, once. The cookie and the callback belong to that host, so a
+ * login that starts elsewhere cannot finish. If the redirected login has another Host again, a proxy rewrites the header; a second
+ * redirect would loop.
+ *
+ * @returns undefined if the Host header is BASE_URL's, or if BASE_URL is not set
+ */
+function loginHop({ request, host }: SessionRequest, query: URLSearchParams, context: EndpointContext): Promise<Reply> | Reply | undefined {
+  const { settings, pages, events } = context;
+  const { publicPath, baseUrl } = settings;
+  if (baseUrl === null) return undefined;
+  const base = new URL(baseUrl);
+  // Only hosts are compared: behind a proxy that terminates TLS the schemes differ.
+  if (parseUrl(`${base.protocol}//${host ?? ""}`)?.host === base.host) return undefined;
+  if (!query.getAll(HOP).includes("1")) {
+    const sent = queryOf(request.target);
+    // Unchanged if a header can carry it: encoding can triple its length, and servers refuse long headers.
+    const sendable = /^[\x21-\x7e]*$/.test(sent) ? sent : query.toString();
+    return redirect(`${baseUrl}${publicPath}login/?${sendable}${sendable === "" ? "" : "&"}${HOP}=1`);
+  }
+  // A hostile Host header is repeated neither to the user nor in the log.
+  const seen = host !== undefined && isAuthority(host) ? `the Host header "${host}"` : "a Host header that is missing or no host name";
+  const detail = `The login was sent to BASE_URL (${baseUrl}) and came back with ${seen}. ${CAUSES}`;
+  // Once for each Host header: every login of every user takes the same way.
+  events.logOnce({ level: "error", code: "login_loop", message: detail });
+  events.emit("failure", { during: "login", kind: "refusal", reason: "login_loop" }, null);
+  return failureReply({ code: "login_loop", detail }, request, pages, "json");
 }

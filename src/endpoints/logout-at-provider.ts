@@ -1,13 +1,22 @@
+import type { Clock } from "../clock.js";
 import { randomBytes } from "node:crypto";
-import { failureReason } from "../errors.js";
-import { queryOf, redirect, single, type Reply } from "../http/request-and-replies.js";
+import { logoutPresetOf } from "../config/issuers.js";
+import { reasonLine } from "../events/log-lines.js";
+import { failureReason, ProviderUnavailableError } from "../errors.js";
+import { queryOf, single } from "../http/request.js";
+import { redirect, type Reply } from "../http/reply.js";
 import type { SessionRecord } from "../record/record.js";
 import type { EndpointContext } from "./context.js";
-import type { SessionRequest } from "./session-request.js";
-import { within } from "./patience.js";
+import type { SessionRequest } from "../access/session-access.js";
+import { inTime } from "../work/deadline.js";
 
-/** The reason for a provider that has no logout. */
-export const NO_ENDPOINT = "end_session_endpoint";
+/** Milliseconds for which a logout waits for the provider. */
+const PATIENCE = 1_000;
+
+/** Returns the result of a request to the provider, for which a user who signs out waits only a moment. The request goes on afterwards. */
+export function withPatience<Result>(clock: Clock, request: Promise<Result>): Promise<Result> {
+  return inTime(clock, PATIENCE, request, () => new ProviderUnavailableError("timeout"));
+}
 
 /** The address at which a logout continues. */
 export interface LogoutAtProvider {
@@ -19,29 +28,37 @@ export interface LogoutAtProvider {
  * Returns the address of the logout at the provider (OpenID Connect RP-Initiated Logout 1.0). Undefined: the setting is off, or the
  * provider has no such address or does not respond. This is no error, because the session in the application has already ended.
  *
- * @param skipped gets the reason if the setting is on but there is no address: `end_session_endpoint`, or the reason of an outage
+ * With an `id_token_hint` the provider signs out without a question, so only requests of the application's own pages and of the user get
+ * one. A page on another site could send all other requests.
+ *
  * @param withHint false for a JSON response: a script reads the address, so the address must not contain a token
  */
 export async function logoutAtProvider(
-  { origin }: SessionRequest,
+  { request, origin }: SessionRequest,
   record: SessionRecord,
   withHint: boolean,
-  { settings, provider, clock }: EndpointContext,
-  skipped: (reason: string) => void,
+  { settings, provider, clock, events }: EndpointContext,
 ): Promise<LogoutAtProvider | undefined> {
   if (settings.logoutAtProvider === false || origin === undefined) return undefined;
+  const site = request.header("sec-fetch-site");
+  const isOwn = site === "same-origin" || site === "none";
+  if (site === "cross-site" || (!isOwn && logoutPresetOf(settings) !== undefined)) {
+    events.log(reasonLine("logout_not_at_provider", site === "cross-site" ? "cross_site" : "not_same_origin"));
+    return undefined;
+  }
   const state = randomBytes(16).toString("base64url");
-  const request = {
+  const parameters = {
     returnTo: `${origin}${settings.publicPath}logout-callback`,
     state,
-    idTokenHint: withHint ? record.idp_state.id_token : undefined,
+    idTokenHint: withHint && isOwn ? record.idp_state.id_token : undefined,
   };
   try {
-    const url = await within(clock, provider.logoutUrl(request));
+    const url = await withPatience(clock, provider.logoutUrl(parameters));
     if (url !== undefined) return { url, state };
-    skipped(NO_ENDPOINT);
+    // A provider without this endpoint has none for the next user, either.
+    events.logOnce(reasonLine("logout_not_at_provider", "end_session_endpoint"));
   } catch (error) {
-    skipped(failureReason(error));
+    events.log(reasonLine("logout_not_at_provider", failureReason(error)));
   }
   return undefined;
 }

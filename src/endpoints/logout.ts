@@ -1,30 +1,19 @@
-import { isOutage } from "../errors.js";
-import { logLine } from "../events/log-lines.js";
-import { isPrefetch, json, queryOf, redirect, type Reply } from "../http/request-and-replies.js";
-import { LOGOUT_RESPONSES } from "../http/redirects.js";
+import { identityOf } from "../events/event-hub.js";
+import type { Credentials } from "../record/credentials.js";
+import type { SessionRecord } from "../record/record.js";
 import type { EndpointContext } from "./context.js";
-import type { SessionRequest } from "./session-request.js";
-import { failureReply, outageReply } from "./failure-reply.js";
-import { endOwnSession, revokeEnded } from "./local-logout.js";
-import { logoutAtProvider, NO_ENDPOINT, type LogoutAtProvider } from "./logout-at-provider.js";
-import { badParameters, choice } from "./parameters.js";
-import { within } from "./patience.js";
+import type { SessionRequest } from "../access/session-access.js";
+import { isOutage } from "../errors.js";
+import { isPrefetch, queryOf } from "../http/request.js";
+import { json, redirect, type Reply } from "../http/reply.js";
+import { LOGOUT_RESPONSES } from "../http/redirects.js";
+import { failureReply, outageReply, badParameters, choice } from "../pages/failure-reply.js";
+import { logoutAtProvider, withPatience, type LogoutAtProvider } from "./logout-at-provider.js";
 
 /** GET {mountPath}logout/: ends the session and revokes its token. If `logoutAtProvider` is on, redirects to the provider's logout. */
-export function createLogout(): (visit: SessionRequest, context: EndpointContext) => Promise<Reply> {
-  let hasReportedMissing = false;
-  return (visit, context) =>
-    logout(visit, context, (reason) => {
-      if (reason === NO_ENDPOINT && hasReportedMissing) return;
-      hasReportedMissing ||= reason === NO_ENDPOINT;
-      context.events.log({ ...logLine("logout_not_at_provider"), details: { reason } });
-    });
-}
-
-async function logout(visit: SessionRequest, context: EndpointContext, skipped: (reason: string) => void): Promise<Reply> {
-  const { request, session } = visit;
-  const { settings, events, tasks, revocations, clock } = context;
-  const { pages } = context;
+export async function logout(opened: SessionRequest, context: EndpointContext): Promise<Reply> {
+  const { request, session } = opened;
+  const { settings, pages, events, tasks, revocations, clock } = context;
   const { publicPath } = settings;
   if (isPrefetch(request)) return failureReply({ code: "prefetch_refused" }, request, pages, "json");
   const response = choice(new URLSearchParams(queryOf(request.target)), "response", LOGOUT_RESPONSES, "redirect");
@@ -35,14 +24,14 @@ async function logout(visit: SessionRequest, context: EndpointContext, skipped: 
   let atProvider: LogoutAtProvider | undefined;
   try {
     // The session first: a provider that hangs must not keep a session alive.
-    const record = await endOwnSession(visit, context);
+    const record = await endOwnSession(opened, context);
     if (record !== undefined) {
-      atProvider = await logoutAtProvider(visit, record, response === "redirect", context, skipped);
+      atProvider = await logoutAtProvider(opened, record, response === "redirect", context);
       if (atProvider !== undefined) revocations.add(atProvider.state, () => revokeEnded(record, context));
       else {
         const revocation = revokeEnded(record, context);
         tasks.add(revocation);
-        await within(clock, revocation).catch(() => undefined);
+        await withPatience(clock, revocation).catch(() => undefined);
       }
     }
   } catch (error) {
@@ -54,4 +43,36 @@ async function logout(visit: SessionRequest, context: EndpointContext, skipped: 
       ? json({ status: "logged_out", ...(atProvider !== undefined && { redirect_to: atProvider.url }) })
       : redirect(atProvider?.url ?? settings.authLogoutRedirectUrl ?? publicPath);
   return { ...reply, setCookies: session.setCookies };
+}
+
+type SignedInRecord = SessionRecord & { readonly credentials: Credentials };
+
+/** Ends the session of a request. @returns its record, if a user was signed in */
+export async function endOwnSession(
+  { session }: SessionRequest,
+  { tasks, application }: EndpointContext,
+): Promise<SignedInRecord | undefined> {
+  const record = await session.destroy();
+  if (record?.credentials === undefined) return undefined;
+  tasks.add(application.signedOut("logout", record));
+  return record as SignedInRecord;
+}
+
+/** Revokes the token of an ended session and then emits the logout event, with the result. */
+export async function revokeEnded(record: SignedInRecord, context: EndpointContext): Promise<void> {
+  const { clock, events } = context;
+  const started = clock.monotonic();
+  const isRevoked = await revoke(record, context);
+  const duration = isRevoked === null ? undefined : clock.monotonic() - started;
+  // With a lease, a refresh was running: the provider may have issued newer tokens than the record's.
+  const revoked = isRevoked === null ? null : isRevoked && record.idp_state.lease === undefined;
+  events.emit("logout", { ...identityOf(record.id_info), revoked, ...(duration !== undefined && { duration }) });
+}
+
+/** Revokes the refresh token if there is one: the provider then also revokes its access tokens (RFC 7009). Null: revocation is off. */
+async function revoke({ credentials, idp_state: state }: SignedInRecord, { settings, provider }: EndpointContext): Promise<boolean | null> {
+  if (!settings.tokenRevokeOnLogout) return null;
+  // A dropped token is the newest one, and it is still valid.
+  const refreshToken = state.dropped_token ?? credentials.refresh_token;
+  return refreshToken === undefined ? provider.revoke(credentials.token, "access_token") : provider.revoke(refreshToken, "refresh_token");
 }

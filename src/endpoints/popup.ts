@@ -1,37 +1,27 @@
-import { queryOf, script, single, type Reply } from "../http/request-and-replies.js";
+import { queryOf, single } from "../http/request.js";
+import { script, type Reply } from "../http/reply.js";
 import { epochSeconds } from "../clock.js";
 import { POPUP_SCRIPT } from "../pages/popup-page.js";
 import { judge } from "../record/session-policy.js";
 import type { EndpointContext } from "./context.js";
-import type { BadParameter } from "./parameters.js";
-import type { SessionRequest } from "./session-request.js";
+import type { BadParameter } from "../pages/failure-reply.js";
+import type { SessionRequest } from "../access/session-access.js";
 
 /** A random id with which the page that opened a popup recognizes its message. It has no authority: that page asks the server. */
 const ATTEMPT = /^[\w-]{16,64}$/;
 
 /** Returns what is wrong with the parameters of a login in a popup. */
 export function badPopupParameters(query: URLSearchParams): readonly BadParameter[] {
-  const { value: attempt, repeated } = single(query, "attempt");
-  return [
-    ...(query.has("scheme") || query.has("origin_url")
-      ? [
-          {
-            name: "scheme",
-            options: [],
-            reason: "A login with response=popup returns to its own page, so it takes no scheme and no origin_url",
-          },
-        ]
-      : []),
-    ...(attempt !== undefined && (repeated || !ATTEMPT.test(attempt))
-      ? [
-          {
-            name: "attempt",
-            options: [],
-            reason: "The parameter attempt takes one value of 16 to 64 letters, digits, hyphens and underscores",
-          },
-        ]
-      : []),
-  ];
+  const bad: BadParameter[] = [];
+  if (query.has("scheme") || query.has("origin_url")) {
+    const reason = "A login with response=popup returns to its own page, so it takes no scheme and no origin_url";
+    bad.push({ name: "scheme", options: [], reason });
+  }
+  if (query.has("attempt") && popupQuery(query) === "") {
+    const reason = "The parameter attempt takes one value of 16 to 64 letters, digits, hyphens and underscores";
+    bad.push({ name: "attempt", options: [], reason });
+  }
+  return bad;
 }
 
 /** Returns the query of the page on which a login in a popup ends: empty, or the valid attempt. */

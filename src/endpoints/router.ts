@@ -1,22 +1,23 @@
-import { pathOf, stylesheet, type AnyReply, type IdpRequest } from "../http/request-and-replies.js";
+import { pathOf, type IdpRequest } from "../http/request.js";
+import { stylesheet, type AnyReply } from "../http/reply.js";
 import { createBackchannelLogout } from "./backchannel-logout.js";
 import { createCallback } from "./callback.js";
 import type { EndpointContext } from "./context.js";
-import type { SessionRequest } from "./session-request.js";
+import type { SessionRequest } from "../access/session-access.js";
 import { debug } from "./debug.js";
-import { createEvents } from "./events.js";
-import { failureReply, outageReply } from "./failure-reply.js";
+import { createEvents } from "./event-stream.js";
+import { failureReply, outageReply } from "../pages/failure-reply.js";
 import { frontchannelLogout } from "./frontchannel-logout.js";
 import { landing } from "./landing-page.js";
 import { login } from "./login.js";
-import { createLogout } from "./logout.js";
+import { logout } from "./logout.js";
 import { logoutCallback } from "./logout-at-provider.js";
 import { popup, popupScript } from "./popup.js";
-import { session } from "./session.js";
-import { sessions } from "./sessions.js";
+import { session } from "./session-probe.js";
+import { sessions } from "./session-list.js";
 
 interface Route {
-  readonly endpoint: (visit: SessionRequest, context: EndpointContext) => Promise<AnyReply>;
+  readonly endpoint: (opened: SessionRequest, context: EndpointContext) => Promise<AnyReply>;
   readonly methods: readonly string[];
 }
 
@@ -72,7 +73,7 @@ export function createRouter<FrameworkRequest>(
   };
 }
 
-/** The endpoints that the settings turn on. */
+/** The endpoints that the settings turn on. Every other path below the mount path is a 404. */
 function endpoints({ settings, clock, pages }: EndpointContext): Map<string, Route> {
   const routes = new Map<string, Route>();
   const add = (path: string, endpoint: Route["endpoint"], methods: Route["methods"]) => {
@@ -82,7 +83,7 @@ function endpoints({ settings, clock, pages }: EndpointContext): Map<string, Rou
   routes.set("", { endpoint: landing, methods: READ });
   add("login", login, GET);
   add("session", session, READ);
-  add("logout", createLogout(), GET);
+  add("logout", logout, GET);
   if (settings.debug) add("debug", debug, READ);
   if (settings.events) add("events", createEvents(), READ);
   if (settings.sessionsPage) add("sessions", sessions, ["GET", "POST"]);

@@ -1,15 +1,21 @@
+import { channel, hasSubscribers } from "node:diagnostics_channel";
 import type { Clock } from "../clock.js";
 import { failureReason, ProviderRefusedError } from "../errors.js";
-import type { Log, LogEntry } from "../ports/log.js";
-import { EVENT_CHANNELS, LOG_CHANNEL } from "./diagnostics-channels.js";
+import type { Log, LogEntry } from "./log.js";
+import type { IdInfo } from "../record/identity.js";
 import type { EventName, Events, Listener } from "./events.js";
 import { lineOf, logLine } from "./log-lines.js";
+
+/** Lines of `logOnce` that are remembered. */
+const MOST_WRITTEN = 100;
 
 /** Sends each event to the log, to the diagnostics channel and to the listeners. No log or listener that throws disturbs a request. */
 export class EventHub {
   readonly #listeners = new Map<EventName, Set<(event: never) => unknown>>();
   readonly #log: Log;
   readonly #clock: Clock;
+  /** The lines of `logOnce`. */
+  readonly #written = new Set<string>();
 
   constructor(log: Log, clock: Clock) {
     this.#log = log;
@@ -36,8 +42,7 @@ export class EventHub {
     const event = Object.freeze({ time: this.#clock.now(), ...what }) as Events[Name];
     const entry = line === undefined ? lineOf(name, event) : line;
     if (entry) this.log(entry);
-    const channel = EVENT_CHANNELS[name];
-    if (channel.hasSubscribers) channel.publish(event);
+    publish(name, event);
     const listeners = this.#listeners.get(name);
     if (listeners === undefined) return;
     const failed = (error: unknown): void => {
@@ -50,8 +55,20 @@ export class EventHub {
 
   /** Writes a log line that belongs to no event. */
   log(entry: LogEntry): void {
-    if (LOG_CHANNEL.hasSubscribers) LOG_CHANNEL.publish(entry);
-    settle(() => this.#log(entry), ignore);
+    publish("log", entry);
+    // A log that fails leaves no place to report it.
+    settle(() => this.#log(entry));
+  }
+
+  /** Writes a log line, unless the same line was written before. */
+  logOnce(entry: LogEntry): void {
+    const line = `${entry.code} ${entry.message}`;
+    if (this.#written.has(line)) return;
+    // A message can contain a stranger's Host header. It must not make other lines repeat.
+    if (this.#written.size >= MOST_WRITTEN)
+      for (const other of this.#written) if (other.startsWith(`${entry.code} `)) this.#written.delete(other);
+    this.#written.add(line);
+    this.log(entry);
   }
 
   /** Emits the failure of an operation that threw. An unexpected error decides nothing about a user, so it counts as an outage. */
@@ -70,8 +87,18 @@ export class EventHub {
   }
 }
 
+/**
+ * Publishes an event or a log line (also with `log: false`) for tools that do not have the `auth` object; every idpauth in this process
+ * publishes on the same channels. Node raises what a subscriber throws as an uncaught exception in a later tick. A listener's error is only
+ * logged.
+ */
+function publish(name: EventName | "log", message: unknown): void {
+  const channelName = `idpauth:${name}`;
+  if (hasSubscribers(channelName)) channel(channelName).publish(message);
+}
+
 /** Calls a function of the application, which may be async. */
-function settle(call: () => unknown, failed: (error: unknown) => void): void {
+function settle(call: () => unknown, failed: (error: unknown) => void = () => undefined): void {
   try {
     const result = call();
     // `instanceof Promise` does not know promises of another realm, such as Node's own in Jest.
@@ -81,6 +108,22 @@ function settle(call: () => unknown, failed: (error: unknown) => void): void {
   }
 }
 
-function ignore(): void {
-  // A log that fails leaves no place to report it.
+/** Issuer and subject of an identity, as events carry them. */
+export function identityOf(idInfo: IdInfo | undefined): { issuer?: string; subject?: string } {
+  return {
+    ...(typeof idInfo?.iss === "string" && { issuer: idInfo.iss }),
+    ...(typeof idInfo?.sub === "string" && { subject: idInfo.sub }),
+  };
+}
+
+/**
+ * The code of a store driver's error, such as `ECONNREFUSED` or PostgreSQL's `57P01`; `rejected` if there is none. Never the error's
+ * message, which may contain a secret.
+ */
+export function driverCode(error: unknown): string {
+  for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth += 1) {
+    const { code } = at as { readonly code?: unknown };
+    if (typeof code === "string" && /^[A-Z0-9_]{2,40}$/.test(code)) return code;
+  }
+  return "rejected";
 }

@@ -1,5 +1,4 @@
 import type { EndReason } from "../record/session-policy.js";
-import type { IdInfo } from "../record/identity.js";
 
 interface EventBase {
   /** Milliseconds since the epoch. */
@@ -29,7 +28,7 @@ export interface Events {
      */
     readonly reason: EndReason | "forbidden" | "step_up_required" | "cross_origin";
   };
-  /** idpauth found that a session has ended by policy; sent once per session and reason. */
+  /** A session has ended by policy, by a logout at the provider, or because of too many sessions; sent once per session and reason. */
   readonly ended: EventBase & { readonly reason: EndReason };
   /** A login, callback, refresh, logout or session check failed, by an outage or a refusal. */
   readonly failure: EventBase & {
@@ -55,11 +54,3 @@ export type ProviderEndpoint = "discovery" | "jwks" | "token" | "userinfo" | "re
 export type EventName = keyof Events;
 /** May be async; idpauth does not wait for it. */
 export type Listener<Name extends EventName> = (event: Events[Name]) => unknown;
-
-/** Issuer and subject of an identity, as events carry them. */
-export function identityOf(idInfo: IdInfo | undefined): { issuer?: string; subject?: string } {
-  return {
-    ...(typeof idInfo?.iss === "string" && { issuer: idInfo.iss }),
-    ...(typeof idInfo?.sub === "string" && { subject: idInfo.sub }),
-  };
-}

@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.js";
-import type { Log, LogEntry } from "../ports/log.js";
+import type { Log, LogEntry } from "./log.js";
 
 /** Lines of one kind that are written within {@link WINDOW}; the others are counted. */
 export const LINES_PER_WINDOW = 10;
@@ -9,12 +9,6 @@ export const WINDOW = 60_000;
 
 /** Kinds that are distinguished by their reason. A provider that invents reasons without end fills no memory. */
 const MAX_KINDS = 200;
-
-interface Kind {
-  lines: number;
-  /** The first suppressed line; it represents the others of its kind. */
-  suppressed: LogEntry | undefined;
-}
 
 /** The default log: warnings and errors as single lines on stderr, rate-limited. */
 export function stderrLog(clock: Clock): Log {
@@ -28,7 +22,8 @@ export function stderrLog(clock: Clock): Log {
  */
 export function sampled(log: Log, clock: Clock): Log {
   let since = -Infinity;
-  let kinds = new Map<string, Kind>();
+  /** The first suppressed line represents the others of its kind. */
+  let kinds = new Map<string, { lines: number; suppressed: LogEntry | undefined }>();
 
   function endWindow(): void {
     const ended = kinds;

@@ -7,9 +7,9 @@ import { isLanguage, LANGUAGES } from "./languages.js";
 import { en } from "./locales/en.js";
 import type { Message } from "./locales/message.js";
 import { placeholdersOf, type MessageKey } from "./messages.js";
-import type { PageColors, PagesOptions } from "./page-options.js";
-import { acceptablePicture } from "./picture.js";
-import { isSafeAddress } from "./safe-address.js";
+import type { PagesOptions } from "./page-options.js";
+import { acceptablePicture } from "./person.js";
+import { isSafeAddress } from "./html.js";
 
 const LANGUAGE_NAMES = Object.keys(LANGUAGES).join(", ");
 const MAX_NAME = 100;
@@ -18,7 +18,7 @@ const PLURAL_CATEGORIES = ["zero", "one", "two", "few", "many", "other"];
 /** A finding for each mistake in the option `pages`. Pure; never throws, for any JSON-like input. */
 export function pageFindings(pages: unknown): Finding[] {
   if (pages === undefined) return [];
-  const findings = membersOf("pages", pages, CHECKS);
+  const findings = object(CHECKS)("pages", pages);
   if (findings.length > 0) return findings;
   const { logo, name, colors } = pages as PagesOptions;
   const alt = typeof logo === "object" ? logo.alt : undefined;
@@ -26,7 +26,13 @@ export function pageFindings(pages: unknown): Finding[] {
     ...(logo !== undefined && (alt ?? name) === undefined
       ? [check("E021", "`pages.logo` has no `alt`, and `pages.name` is not set.", ALT)]
       : []),
-    ...weak(colors),
+    ...weakColors(colors ?? {}).map(({ name: path, color: given, other, ratio }) =>
+      // Rounded down: 4.46 is not 4.5.
+      check(
+        "W017",
+        `\`pages.colors.${path}\` (${given}) has a contrast of ${(Math.floor(ratio * 10) / 10).toFixed(1)}:1 against ${other}; text needs ${String(LEAST_CONTRAST)}:1.`,
+      ),
+    ),
   ];
 }
 
@@ -50,53 +56,42 @@ const size = value(
   "a whole number of CSS pixels, 1 to 1000",
   (given) => Number.isInteger(given) && Number(given) >= 1 && Number(given) <= 1000,
 );
-const source = value("a path such as `/logo.svg`, or an https URL", isImageSource);
+const source = value(
+  "a path such as `/logo.svg`, or an https URL",
+  (given) => acceptablePicture(given) !== undefined || (typeof given === "string" && given.startsWith("/") && isSafeAddress(given)),
+);
 const color = value("a color as `#rrggbb`", isColor);
+const LOGO = object({ src: source, alt: value("text", (text) => isText(text, 200)), width: size, height: size }, ["src"]);
 const SCHEME_COLORS = { accent: color, background: color };
+
+const LINES = object(Object.fromEntries(Object.keys(en).map((key) => [key, line(key as MessageKey)])));
 
 const CHECKS: Readonly<Record<keyof PagesOptions, Check>> = {
   name: value(`text of 1 to ${String(MAX_NAME)} characters on one line`, (given) => isText(given, MAX_NAME)),
-  logo: (path, given) =>
-    typeof given === "string"
-      ? source(path, given)
-      : membersOf(path, given, { src: source, alt: value("text", (text) => isText(text, 200)), width: size, height: size }, ["src"]),
-  colors: (path, given) => membersOf(path, given, { ...SCHEME_COLORS, dark: (dark, colors) => membersOf(dark, colors, SCHEME_COLORS) }),
+  logo: (path, given) => (typeof given === "string" ? source : LOGO)(path, given),
+  colors: object({ ...SCHEME_COLORS, dark: object(SCHEME_COLORS) }),
   homeHref: value("a path such as `/`, or an http(s) URL", (given) => typeof given === "string" && given !== "" && isSafeAddress(given)),
   locale: value(`auto, ${LANGUAGE_NAMES}`, (given) => given === "auto" || (typeof given === "string" && isLanguage(given))),
-  messages: checkMessages,
+  messages: object(Object.fromEntries(Object.keys(LANGUAGES).map((language) => [language, LINES]))),
   render: value("a function", (given) => typeof given === "function"),
 };
 
-/** Checks an object whose members have a check each. Undefined members count as absent. */
-function membersOf(path: string, given: unknown, checks: Readonly<Record<string, Check>>, required: readonly string[] = []): Finding[] {
-  if (typeof given !== "object" || given === null || Array.isArray(given)) {
-    return [check("E021", `\`${path}\` is ${kindOf(given)}; allowed: an object.`)];
-  }
-  const names = Object.keys(checks);
-  const missing = required.filter((name) => !Object.hasOwn(given, name));
-  return [
-    ...missing.map((name) => check("E021", `\`${path}.${name}\` is missing.`)),
-    ...Object.entries(given).flatMap(([name, member]: [string, unknown]) => {
-      if (Object.hasOwn(checks, name)) return member === undefined ? [] : (checks[name]?.(`${path}.${name}`, member) ?? []);
-      return [check("E021", `There is no option ${quoted(`${path}.${name}`)}.`, suggestion(name, names))];
-    }),
-  ];
-}
-
-function suggestion(name: string, names: readonly string[]): string | undefined {
-  const near = nearestName(name, names);
-  return near === undefined ? undefined : `Did you mean \`${near}\`?`;
-}
-
-function checkMessages(path: string, given: unknown): Finding[] {
-  const languages = Object.fromEntries(Object.keys(LANGUAGES).map((tag) => [tag, checkLines]));
-  return membersOf(path, given, languages);
-}
-
-const LINES: Readonly<Record<string, Check>> = Object.fromEntries(Object.keys(en).map((key) => [key, line(key as MessageKey)]));
-
-function checkLines(path: string, given: unknown): Finding[] {
-  return membersOf(path, given, LINES);
+/** The check of an object whose members have a check each. Undefined members count as absent. */
+function object(checks: Readonly<Record<string, Check>>, required: readonly string[] = []): Check {
+  return (path, given) => {
+    if (typeof given !== "object" || given === null || Array.isArray(given)) {
+      return [check("E021", `\`${path}\` is ${kindOf(given)}; allowed: an object.`)];
+    }
+    const missing = required.filter((name) => !Object.hasOwn(given, name));
+    return [
+      ...missing.map((name) => check("E021", `\`${path}.${name}\` is missing.`)),
+      ...Object.entries(given).flatMap(([name, member]: [string, unknown]) => {
+        if (Object.hasOwn(checks, name)) return member === undefined ? [] : (checks[name]?.(`${path}.${name}`, member) ?? []);
+        const near = nearestName(name, Object.keys(checks));
+        return [check("E021", `There is no option ${quoted(`${path}.${name}`)}.`, near && `Did you mean \`${near}\`?`)];
+      }),
+    ];
+  };
 }
 
 /** The check of one line: text, or plural forms where the line has a `count`, with placeholders that the line has. */
@@ -111,22 +106,6 @@ function line(key: MessageKey): Check {
       .filter((name) => !known.includes(name))
       .map((name) => check("E021", `\`${path}\` has no placeholder {${name}}.`, names === "" ? "Remove the braces." : `Use ${names}.`));
   };
-  const forms = Object.fromEntries(PLURAL_CATEGORIES.map((category) => [category, text]));
-  return (path, given) => (isPlural && typeof given === "object" ? membersOf(path, given, forms, ["other"]) : text(path, given));
-}
-
-function isImageSource(given: unknown): boolean {
-  return (
-    typeof given === "string" && given !== "" && (acceptablePicture(given) !== undefined || (given.startsWith("/") && isSafeAddress(given)))
-  );
-}
-
-function weak(colors: PageColors | undefined): Finding[] {
-  return weakColors(colors ?? {}).map(({ name, color: given, other, ratio }) =>
-    // Rounded down: 4.46 is not 4.5.
-    check(
-      "W017",
-      `\`pages.colors.${name}\` (${given}) has a contrast of ${(Math.floor(ratio * 10) / 10).toFixed(1)}:1 against ${other}; text needs ${String(LEAST_CONTRAST)}:1.`,
-    ),
-  );
+  const forms = object(Object.fromEntries(PLURAL_CATEGORIES.map((category) => [category, text])), ["other"]);
+  return (path, given) => (isPlural && typeof given === "object" ? forms : text)(path, given);
 }

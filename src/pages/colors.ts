@@ -1,8 +1,5 @@
 import type { PageColors, SchemeColors } from "./page-options.js";
 
-/** Red, green and blue, 0 to 255. */
-type Rgb = readonly [number, number, number];
-
 /** The colors of style.css that stay, by scheme. */
 const SCHEMES = {
   light: { card: "#ffffff", text: "#1a2230" },
@@ -16,15 +13,6 @@ export const LEAST_CONTRAST = 4.5;
 const TINT = 0.1;
 const STRONGER = 0.2;
 const LIGHTER_STEP = 0.1;
-
-/** A color with too little contrast against what it is on. */
-export interface WeakColor {
-  /** `accent`, `background`, `dark.accent` or `dark.background`. */
-  readonly name: string;
-  readonly color: string;
-  readonly other: string;
-  readonly ratio: number;
-}
 
 export function isColor(value: unknown): value is string {
   return typeof value === "string" && /^#[0-9a-f]{6}$/i.test(value);
@@ -40,14 +28,12 @@ export function contrast(a: string, b: string): number {
 export function colorRules({ dark, ...light }: PageColors): string {
   const lightRules = declarations("light", light);
   const darkRules = declarations("dark", { ...dark, ...darkAccent(light, dark) });
-  return [
-    ...(lightRules === "" ? [] : [`:root { ${lightRules} }\n`]),
-    ...(darkRules === "" ? [] : [`@media (prefers-color-scheme: dark) { :root { ${darkRules} } }\n`]),
-  ].join("");
+  const inDark = darkRules && `@media (prefers-color-scheme: dark) { :root { ${darkRules} } }\n`;
+  return `${lightRules && `:root { ${lightRules} }\n`}${inDark}`;
 }
 
-/** Returns the colors on which or in which text is hard to read. */
-export function weakColors({ dark = {}, ...light }: PageColors): WeakColor[] {
+/** Returns the colors on which or in which text is hard to read: `accent`, `dark.background` and so on, with the `other` color of the pair. */
+export function weakColors({ dark = {}, ...light }: PageColors): ReturnType<typeof weakOf> {
   return [...weakOf("light", light, ""), ...weakOf("dark", dark, "dark.")];
 }
 
@@ -75,13 +61,12 @@ function declarations(scheme: Scheme, { accent, background }: SchemeColors): str
     .join(" ");
 }
 
-function weakOf(scheme: Scheme, { accent, background }: SchemeColors, prefix: string): WeakColor[] {
+function weakOf(scheme: Scheme, { accent, background }: SchemeColors, prefix: string) {
   const { card, text } = SCHEMES[scheme];
-  const pairs: (readonly [name: string, color: string, other: string])[] = [
-    // The tint has less contrast than the card, and text of the accent color is on both.
-    ...(accent === undefined ? [] : ([["accent", accent, mix(card, accent, TINT)]] as const)),
-    ...(background === undefined ? [] : ([["background", background, text]] as const)),
-  ];
+  const pairs: [name: string, color: string, other: string][] = [];
+  // The tint has less contrast than the card, and text of the accent color is on both.
+  if (accent !== undefined) pairs.push(["accent", accent, mix(card, accent, TINT)]);
+  if (background !== undefined) pairs.push(["background", background, text]);
   return pairs
     .map(([name, color, other]) => ({ name: `${prefix}${name}`, color, other, ratio: contrast(color, other) }))
     .filter(({ ratio }) => ratio < LEAST_CONTRAST);
@@ -94,7 +79,8 @@ function mix(first: string, second: string, share: number): string {
   return `#${mixed.map((value) => value.toString(16).padStart(2, "0")).join("")}`;
 }
 
-function rgb(color: string): Rgb {
+/** Red, green and blue, 0 to 255. */
+function rgb(color: string): readonly [number, number, number] {
   const value = Number.parseInt(color.slice(1), 16);
   return [value >> 16, (value >> 8) & 255, value & 255];
 }

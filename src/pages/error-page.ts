@@ -1,19 +1,20 @@
 import { ERRORS, type ErrorCode } from "../errors.js";
-import { html, type Markup } from "./html.js";
-import { NOTICE, PAUSE } from "./icons.js";
+import { html, isSafeAddress, NOTICE, PAUSE, type Markup } from "./html.js";
 import { en } from "./locales/en.js";
 import type { MessageKey } from "./messages.js";
-import type { PageContent } from "./page-content.js";
-import { isSafeAddress } from "./safe-address.js";
+import type { PageContent } from "./page-description.js";
 import type { Texts } from "./texts.js";
 
 export interface ErrorModel {
   /** Begins and ends with a slash. */
   readonly publicPath: string;
   readonly code: ErrorCode;
-  /** It must not repeat text of the request or the provider. Default: a sentence for the code. */
+  /** A sentence for the user. It must not repeat text of the request or the provider. Default: a sentence for the code. */
   readonly detail?: string | undefined;
-  /** For `invalid_parameter`: the parameters without a valid value, with the reason as an English sentence without its full stop. */
+  /**
+   * For `invalid_parameter`: the parameters without a valid value, with the reason as an English sentence without its full stop. The page
+   * then has its own sentences, and `detail` is for the problem document.
+   */
   readonly parameters?: readonly { readonly name: string; readonly reason?: string }[] | undefined;
   /** For `invalid_parameter`: the valid values by parameter. */
   readonly validOptions?: Readonly<Record<string, readonly string[]>> | undefined;
@@ -24,7 +25,7 @@ export interface ErrorModel {
 }
 
 export interface Action {
-  readonly label: Extract<MessageKey, `action.${string}`>;
+  readonly label: Extract<MessageKey, `action.${string}` | "signedIn.selectAccount">;
   /** A path with one leading slash, an absolute http(s) URL, or empty for the current address. */
   readonly href: string;
 }
@@ -47,7 +48,7 @@ export function errorPage(model: ErrorModel, texts: Texts): PageContent {
   const isEnglish = code === "login_loop";
   const title = own(`error.${code}`, texts) ?? ERRORS[code].title;
   const outage = OUTAGES.has(code);
-  const detail = model.detail ?? parameterText(model.parameters, texts) ?? own(`error.${code}.text`, texts);
+  const detail = parameterText(model.parameters, texts) ?? model.detail ?? own(`error.${code}.text`, texts);
   const kept = outage ? outageText(code, model.retryAfter, texts) : undefined;
   const { label, href } = model.action ?? defaultAction(code, publicPath);
   const link = isSafeAddress(href) ? { label: say(label), href } : undefined;
@@ -77,8 +78,7 @@ function own(key: string, texts: Texts): string | undefined {
 }
 
 function defaultAction(code: ErrorCode, publicPath: string): Action {
-  if (code === "login_link_invalid" || code === "sign_in_refused" || code === "sign_in_denied" || code === "claims_rejected")
-    return { label: "action.startAgain", href: `${publicPath}login/` };
+  if (code === "login_link_invalid" || code === "sign_in_refused") return { label: "action.startAgain", href: `${publicPath}login/` };
   if (OUTAGES.has(code)) return { label: "action.tryAgain", href: "" };
   if (code === "prefetch_refused") return { label: "action.continue", href: "" };
   // The user is signed in. That page also offers another account.

@@ -1,37 +1,21 @@
+import { en } from "./locales/en.js";
 import type { EndReason } from "../record/session-policy.js";
 import type { UserPayload } from "../record/identity.js";
-import { html, type Markup } from "./html.js";
-import { CLOCK, NOTICE, PERSON } from "./icons.js";
-import type { PageContent } from "./page-content.js";
-import { avatar, nameAndEmail } from "./person.js";
-import { acceptablePicture } from "./picture.js";
-import { signInErrorCode } from "./sign-in-errors.js";
+import { html, CLOCK, NOTICE, PERSON, type Markup } from "./html.js";
+import type { PageContent } from "./page-description.js";
+import { avatar, nameAndEmail, acceptablePicture } from "./person.js";
 import type { Texts } from "./texts.js";
 
 /** The state of the session that the landing page shows. */
-export type IndexState = SignedOut | SignedIn | Ended;
-
-interface SignedOut {
-  readonly kind: "signed_out";
-}
-
-interface SignedIn {
-  readonly kind: "signed_in";
-  readonly user: UserPayload;
-}
+export type IndexState = { readonly kind: "signed_out" } | { readonly kind: "signed_in"; readonly user: UserPayload } | Ended;
 
 interface Ended {
   readonly kind: "ended";
   readonly reason: EndReason;
   /** The setting that ended the session, if one did; the value of a duration is in whole seconds. */
-  readonly setting?: GoverningSetting | undefined;
+  readonly setting?: { readonly name: string; readonly value: string } | undefined;
   /** Absent: the session is deleted, and only the reason is known. */
   readonly user?: UserPayload | undefined;
-}
-
-interface GoverningSetting {
-  readonly name: string;
-  readonly value: string;
 }
 
 export interface IndexModel {
@@ -48,9 +32,9 @@ export interface IndexModel {
 
 /** The landing page. Pure: its caller decides the state. */
 export function indexPage(model: IndexModel, texts: Texts): PageContent {
-  const { state, signInError } = model;
+  const { signInError } = model;
   const alert = signInError === undefined ? undefined : signInAlert(signInError, texts);
-  const { title, card, ...content } = cardOf(state, { ...model, texts });
+  const { title, card, ...content } = cardOf(model, texts);
   return {
     ...content,
     status: 200,
@@ -61,20 +45,17 @@ export function indexPage(model: IndexModel, texts: Texts): PageContent {
   };
 }
 
-interface CardOptions extends Omit<IndexModel, "state" | "signInError"> {
-  readonly texts: Texts;
-}
-
 type Card = Omit<PageContent, "status" | "main"> & { readonly card: Markup };
 
-function cardOf(state: IndexState, options: CardOptions): Card {
-  if (state.kind === "signed_in") return signedIn(state.user, options);
+function cardOf(model: IndexModel, texts: Texts): Card {
+  const { state } = model;
+  if (state.kind === "signed_in") return signedIn(state.user, model, texts);
   // A session that never held credentials has not ended.
-  if (state.kind === "signed_out" || state.reason === "no_credentials") return signedOut(options);
-  return ended(state, state.reason, options);
+  if (state.kind === "signed_out" || state.reason === "no_credentials") return signedOut(model, texts);
+  return ended(state, state.reason, model, texts);
 }
 
-function signedOut({ publicPath, texts: { say } }: CardOptions): Card {
+function signedOut({ publicPath }: IndexModel, { say }: Texts): Card {
   const heading = say("signedOut.heading");
   const text = say("signedOut.text");
   const action = { label: say("action.signIn"), href: `${publicPath}login/` };
@@ -85,7 +66,7 @@ function signedOut({ publicPath, texts: { say } }: CardOptions): Card {
   return { kind: "signed-out", title: say("signedOut.title"), heading, texts: [text], action, card };
 }
 
-function signedIn(user: UserPayload, { publicPath, homeHref, sessionsPage, texts }: CardOptions): Card {
+function signedIn(user: UserPayload, { publicPath, homeHref, sessionsPage }: IndexModel, texts: Texts): Card {
   const { say } = texts;
   const picture = acceptablePicture(user.picture);
   const heading = say("signedIn.heading");
@@ -106,7 +87,7 @@ function signedIn(user: UserPayload, { publicPath, homeHref, sessionsPage, texts
   return { kind: "signed-in", title: say("signedIn.title"), heading, texts: [], user, picture, action, card };
 }
 
-function ended({ user, setting }: Ended, reason: ShownReason, { publicPath, texts }: CardOptions): Card {
+function ended({ user, setting }: Ended, reason: ShownReason, { publicPath }: IndexModel, texts: Texts): Card {
   const { say } = texts;
   const picture = acceptablePicture(user?.picture);
   const heading = say("ended.heading");
@@ -135,12 +116,14 @@ function ended({ user, setting }: Ended, reason: ShownReason, { publicPath, text
 type ShownReason = Exclude<EndReason, "no_credentials">;
 
 /** The setting that ended the session, with its value, for the operator. */
-function ruleOf(reason: ShownReason, setting: GoverningSetting | undefined, texts: Texts): Markup | undefined {
+function ruleOf(reason: ShownReason, setting: Ended["setting"], texts: Texts): Markup | undefined {
   switch (reason) {
     case "max_age":
       return age(texts.say("rule.max_age"), setting?.name ?? "IDP_SESSION_MAX_AGE", setting?.value, texts);
     case "idle":
       return age(texts.say("rule.idle"), setting?.name ?? "IDP_SESSION_IDLE_TIMEOUT", setting?.value, texts);
+    case "signed_in_before":
+      return setting && html`<code>${setting.name} = ${setting.value}</code>`;
     case "auto_refresh_off":
       return html`<span>${texts.say("rule.auto_refresh_off")}</span>
         <code>${setting?.name ?? "IDP_SESSION_AUTO_REFRESH"} ${setting?.value ?? "off"}</code>`;
@@ -171,4 +154,15 @@ function signInAlert(raw: string, { say }: Texts): { readonly text: string; read
     </div>
   </div> `;
   return { text: `${failed} ${why}`, notice };
+}
+
+/**
+ * The provider's error codes (RFC 6749 section 4.1.2.1, OpenID Connect Core section 3.1.2.6) for which the landing page has a sentence, and
+ * `provider_error` for any other. The page shows only these sentences: neither the provider's text nor a text in the URL.
+ */
+export type SignInErrorCode = Exclude<Extract<keyof typeof en, `signIn.${string}`> extends `signIn.${infer Code}` ? Code : never, "failed">;
+
+/** The code of a raw `error` parameter: itself if there is a sentence for it, else `provider_error`. */
+export function signInErrorCode(raw: string): SignInErrorCode {
+  return raw !== "failed" && Object.hasOwn(en, `signIn.${raw}`) ? (raw as SignInErrorCode) : "provider_error";
 }

@@ -1,36 +1,29 @@
-import { quality } from "../http/request-and-replies.js";
-import { ar } from "./locales/ar.js";
-import { de } from "./locales/de.js";
+import { preferences } from "../http/accept.js";
 import { en } from "./locales/en.js";
-import { es } from "./locales/es.js";
-import { fr } from "./locales/fr.js";
-import { ja } from "./locales/ja.js";
 import type { Messages } from "./messages.js";
 
-interface LanguageRow {
-  /** The writing direction of the page. */
-  readonly direction: "ltr" | "rtl";
-  /** The locale of its dates and numbers. Arabic uses the digits of the settings that pages show. */
-  readonly formats: string;
-  readonly messages: Messages;
-}
-
-/** The languages of the pages, by their tag (BCP 47). */
+/**
+ * The languages of the pages, by their tag (BCP 47): the direction of writing, the locale of dates and numbers, and the texts. Arabic uses
+ * the digits of the settings that pages show.
+ */
 export const LANGUAGES = {
-  en: { direction: "ltr", formats: "en-GB", messages: en },
-  de: { direction: "ltr", formats: "de", messages: de },
-  fr: { direction: "ltr", formats: "fr", messages: fr },
-  es: { direction: "ltr", formats: "es", messages: es },
-  ja: { direction: "ltr", formats: "ja", messages: ja },
-  ar: { direction: "rtl", formats: "ar-u-ca-gregory-nu-latn", messages: ar },
-} as const satisfies Readonly<Record<string, LanguageRow>>;
+  en: { direction: "ltr", formats: "en-GB", load: () => Promise.resolve(en) },
+  de: { direction: "ltr", formats: "de", load: async () => (await import("./locales/de.js")).de },
+  fr: { direction: "ltr", formats: "fr", load: async () => (await import("./locales/fr.js")).fr },
+  es: { direction: "ltr", formats: "es", load: async () => (await import("./locales/es.js")).es },
+  ja: { direction: "ltr", formats: "ja", load: async () => (await import("./locales/ja.js")).ja },
+  ar: { direction: "rtl", formats: "ar-u-ca-gregory-nu-latn", load: async () => (await import("./locales/ar.js")).ar },
+} as const satisfies Readonly<Record<string, { direction: "ltr" | "rtl"; formats: string; load: () => Promise<Messages> }>>;
 
 export type Language = keyof typeof LANGUAGES;
 
 export const DEFAULT_LANGUAGE = "en" satisfies Language;
 
-/** Ranges of an Accept-Language header that are read; browsers send fewer than ten. */
-const MAX_RANGES = 32;
+/** Returns the texts of a language. */
+export type LoadMessages = (language: Language) => Promise<Messages>;
+
+/** Loads a language's file at its first use. English is there already: its texts are also the fallback and the list of keys. */
+export const loadMessages: LoadMessages = (language) => LANGUAGES[language].load();
 
 /** Whether a text is the tag of a language of the pages. */
 export function isLanguage(tag: string): tag is Language {
@@ -44,10 +37,8 @@ export function isLanguage(tag: string): tag is Language {
 export function preferredLanguage(header: string | undefined): Language {
   let best: Language = DEFAULT_LANGUAGE;
   let highest = 0;
-  for (const range of (header ?? "").split(",", MAX_RANGES)) {
-    const [tag = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase());
+  for (const [tag, weight] of preferences(header)) {
     const primary = tag === "*" ? DEFAULT_LANGUAGE : (tag.split("-", 1)[0] ?? "");
-    const weight = quality(parameters);
     if (weight > highest && isLanguage(primary)) {
       best = primary;
       highest = weight;

@@ -1,4 +1,4 @@
-import { html, type Interpolated, type Markup } from "./html.js";
+import { html, type Markup } from "./html.js";
 import type { PageLogo } from "./page-options.js";
 
 export interface Layout {
@@ -54,9 +54,6 @@ function header({ text, logo, homeHref }: Brand): Markup {
 }
 
 function image({ src, width, height }: PageLogo, text: string): Markup {
-  const size: Interpolated = [
-    width === undefined ? undefined : html` width="${width}"`,
-    height === undefined ? undefined : html` height="${height}"`,
-  ];
+  const size = [width && html` width="${width}"`, height && html` height="${height}"`];
   return html`<img src="${src}" alt="${text}" ${size} />`;
 }

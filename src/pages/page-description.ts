@@ -1,3 +1,5 @@
+import type { Markup } from "./html.js";
+import type { Picture } from "./person.js";
 import type { ErrorCode } from "../errors.js";
 import type { UserPayload } from "../record/identity.js";
 import type { EndReason } from "../record/session-policy.js";
@@ -27,8 +29,11 @@ export interface DescribedSession {
  * write it into HTML. Names, labels and messages can come from the provider, from users and from the application.
  */
 export interface PageDescription {
-  /** `signed-out`, `signed-in` and `ended`: the landing page. `popup`: the end of a sign-in in a popup window. */
-  readonly kind: "signed-out" | "signed-in" | "ended" | "popup" | "sessions" | "error";
+  /**
+   * `signed-out`, `signed-in` and `ended`: the landing page. `popup`: the end of a sign-in in a popup window. `other-user`: a login of another
+   * user that another site may have started; the signed-in user decides.
+   */
+  readonly kind: "signed-out" | "signed-in" | "ended" | "popup" | "sessions" | "other-user" | "error";
   /** The HTTP status of the response. */
   readonly status: number;
   readonly language: Language;
@@ -42,7 +47,7 @@ export interface PageDescription {
   readonly texts: readonly string[];
   /** Why the last sign-in was not completed. Show it above the heading, with `role="alert"`. */
   readonly alert: string | undefined;
-  /** The code of an error page. */
+  /** The code of an error page, and of the page `other-user`. */
   readonly code: ErrorCode | undefined;
   /** Why the session ended. */
   readonly reason: EndReason | undefined;
@@ -50,6 +55,8 @@ export interface PageDescription {
   readonly user: UserPayload | undefined;
   /** The main link of the page. */
   readonly action: PageLink | undefined;
+  /** The second link of the page `other-user`: continue as the other user. */
+  readonly otherAction: PageLink | undefined;
   /** Paths of the endpoints, with the labels in the page's language; `home` is the option `pages.homeHref`. */
   readonly links: {
     readonly home: PageLink | undefined;
@@ -63,4 +70,18 @@ export interface PageDescription {
   /** The paths of the stylesheet of idpauth, and of the script that the page needs: a popup closes with it. */
   readonly stylesheet: string;
   readonly script: string | undefined;
+}
+
+type Described = "code" | "reason" | "user" | "action" | "otherAction" | "sessions" | "alert";
+
+/** The content of one page: what it says, and its HTML without the document around it. */
+export interface PageContent
+  extends Pick<PageDescription, "kind" | "status" | "title" | "heading" | "texts">, Partial<Pick<PageDescription, Described>> {
+  readonly main: Markup;
+  /** The user's picture, which the Content-Security-Policy must allow. */
+  readonly picture?: Picture | undefined;
+  /** Whether the page has a form. */
+  readonly forms?: boolean;
+  /** The name of its script file below the mount path. */
+  readonly script?: string;
 }

@@ -1,13 +1,16 @@
-import { page, type IdpRequest, type Reply } from "../http/request-and-replies.js";
+import { ownOrigin, type AddressSettings, type IdpRequest } from "../http/request.js";
+import { page } from "./page-reply.js";
+import type { Reply } from "../http/reply.js";
 import { colorRules } from "./colors.js";
 import { errorPage, type ErrorModel } from "./error-page.js";
 import { indexPage, type IndexModel } from "./index-page.js";
-import { DEFAULT_LANGUAGE, preferredLanguage, type Language } from "./languages.js";
+import { DEFAULT_LANGUAGE, loadMessages, preferredLanguage, type Language, type LoadMessages } from "./languages.js";
 import { layout, type Brand } from "./layout.js";
-import type { PageContent } from "./page-content.js";
-import type { PageDescription } from "./page-description.js";
+import { en } from "./locales/en.js";
+import { otherUserPage, type OtherUserModel } from "./other-user-page.js";
+import type { PageContent, PageDescription } from "./page-description.js";
 import type { PagesOptions } from "./page-options.js";
-import { policySource } from "./picture.js";
+import { imageSource } from "./person.js";
 import { popupPage, type PopupModel } from "./popup-page.js";
 import { sessionsPage, type SessionsModel } from "./sessions-page.js";
 import { STYLE } from "./style.js";
@@ -19,33 +22,54 @@ export interface Pages {
   readonly publicPath: string;
   /** The stylesheet of every page. */
   readonly style: string;
-  landing(model: Pick<IndexModel, "state" | "signInError">, request: IdpRequest): Reply;
-  sessions(model: Omit<SessionsModel, "publicPath">, request: IdpRequest): Reply;
-  popup(model: PopupModel, request: IdpRequest): Reply;
-  error(model: Omit<ErrorModel, "publicPath">, request: IdpRequest, headers?: Readonly<Record<string, string>>): Reply;
+  landing(model: Pick<IndexModel, "state" | "signInError">, request: IdpRequest): Promise<Reply>;
+  sessions(model: Omit<SessionsModel, "publicPath">, request: IdpRequest): Promise<Reply>;
+  popup(model: PopupModel, request: IdpRequest): Promise<Reply>;
+  otherUser(model: OtherUserModel, request: IdpRequest): Promise<Reply>;
+  error(model: Omit<ErrorModel, "publicPath">, request: IdpRequest, headers?: Reply["headers"]): Promise<Reply>;
 }
 
 export interface PagesParts {
   readonly publicPath: string;
+  /** How the application's own origin is found. */
+  readonly address: AddressSettings;
   /** Whether there is a page with the user's sessions. */
   readonly sessionsPage?: boolean;
   /** The option `pages`, after its check. */
   readonly options?: PagesOptions | undefined;
   /** Reports that `render` threw, or returned something other than text. */
   readonly onRenderFailed?: (kind: PageDescription["kind"], error: unknown) => void;
+  /** Default: imports the language's file. */
+  readonly load?: LoadMessages;
+  /** Reports that a language could not be loaded. The page is in English, and the language's next page tries again. */
+  readonly onLanguageFailed?: (language: Language, error: unknown) => void;
 }
 
-export function createPages({ publicPath, sessionsPage: hasSessionsPage = false, options = {}, onRenderFailed }: PagesParts): Pages {
+// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
+export function createPages(parts: PagesParts): Pages {
+  const { publicPath, address, sessionsPage: hasSessionsPage = false, options = {}, load = loadMessages } = parts;
   const { name, logo, colors = {}, homeHref, locale = DEFAULT_LANGUAGE, messages } = options;
   const image = typeof logo === "string" ? { src: logo } : logo;
-  const logoSource = image && (image.src.startsWith("/") ? "'self'" : policySource(image.src));
-  const made = new Map<Language, Texts>();
+  const made = new Map<Language, Promise<Texts>>();
 
-  function textsFor(request: IdpRequest): Texts {
+  /** The texts in the language of a request. */
+  function textsFor(request: IdpRequest): Promise<Texts> {
     const language = locale === "auto" ? preferredLanguage(request.header("accept-language")) : locale;
     let texts = made.get(language);
-    if (texts === undefined) made.set(language, (texts = createTexts(language, messages?.[language])));
+    if (texts === undefined) made.set(language, (texts = textsIn(language)));
     return texts;
+  }
+
+  async function textsIn(language: Language): Promise<Texts> {
+    let loaded;
+    try {
+      loaded = await load(language);
+    } catch (error) {
+      made.delete(language);
+      parts.onLanguageFailed?.(language, error);
+      return createTexts(DEFAULT_LANGUAGE, en, messages?.[DEFAULT_LANGUAGE]);
+    }
+    return createTexts(language, loaded, messages?.[language]);
   }
 
   function brandIn({ say }: Texts): Brand | undefined {
@@ -53,17 +77,15 @@ export function createPages({ publicPath, sessionsPage: hasSessionsPage = false,
     return { text: image?.alt ?? name ?? say("nav.home"), logo: image, homeHref };
   }
 
-  function describe(
-    { main: _main, picture, forms: _forms, script, user, ...content }: PageContent,
-    title: string,
-    texts: Texts,
-  ): PageDescription {
+  function describe(shown: PageContent, title: string, texts: Texts): PageDescription {
+    const { main: _main, picture, forms: _forms, script, user, ...content } = shown;
     const { language, direction, say } = texts;
     return {
       alert: undefined,
       code: undefined,
       reason: undefined,
       action: undefined,
+      otherAction: undefined,
       sessions: undefined,
       ...content,
       title,
@@ -96,11 +118,13 @@ export function createPages({ publicPath, sessionsPage: hasSessionsPage = false,
     } catch (thrown) {
       error = thrown;
     }
-    onRenderFailed?.(described.kind, error);
+    parts.onRenderFailed?.(described.kind, error);
     return undefined;
   }
 
-  function reply(content: PageContent, texts: Texts, headers?: Readonly<Record<string, string>>): Reply {
+  async function reply(request: IdpRequest, contentIn: (texts: Texts) => PageContent, headers?: Reply["headers"]): Promise<Reply> {
+    const texts = await textsFor(request);
+    const content = contentIn(texts);
     const { status, main, picture, forms = false, script } = content;
     const { language, direction, say } = texts;
     const title = name === undefined ? content.title : say("title.named", { title: content.title, name });
@@ -108,7 +132,7 @@ export function createPages({ publicPath, sessionsPage: hasSessionsPage = false,
       rendered(() => describe(content, title, texts)) ??
       layout({ publicPath, title, main, script, language, direction, brand: brandIn(texts) });
     return page(status, html, {
-      images: [logoSource, picture?.origin].filter((source) => source !== undefined),
+      images: [image && imageSource(image.src, ownOrigin(request, address)), picture?.origin].filter((source) => source !== undefined),
       forms,
       scripts: script !== undefined,
       headers: { ...(locale === "auto" && { Vary: "Cookie, Accept-Language", "Content-Language": language }), ...headers },
@@ -118,21 +142,12 @@ export function createPages({ publicPath, sessionsPage: hasSessionsPage = false,
   return {
     publicPath,
     style: `${STYLE}${colorRules(colors)}`,
-    landing(model, request) {
-      const texts = textsFor(request);
-      return reply(indexPage({ ...model, publicPath, homeHref, sessionsPage: hasSessionsPage }, texts), texts);
-    },
-    sessions(model, request) {
-      const texts = textsFor(request);
-      return reply(sessionsPage({ ...model, publicPath }, texts), texts);
-    },
-    popup(model, request) {
-      const texts = textsFor(request);
-      return reply(popupPage(model, texts), texts);
-    },
-    error(model, request, headers) {
-      const texts = textsFor(request);
-      return reply(errorPage({ ...model, publicPath }, texts), texts, headers);
-    },
+    landing: (model, request) =>
+      reply(request, (texts) => indexPage({ ...model, publicPath, homeHref, sessionsPage: hasSessionsPage }, texts)),
+    sessions: (model, request) => reply(request, (texts) => sessionsPage({ ...model, publicPath }, texts)),
+    popup: (model, request) => reply(request, (texts) => popupPage(model, texts)),
+    // Where browsers send no Sec-Fetch-Site, the login knows its own page by Referer. The path contains the used code, so it stays out.
+    otherUser: (model, request) => reply(request, (texts) => otherUserPage(model, texts), { "Referrer-Policy": "strict-origin" }),
+    error: (model, request, headers) => reply(request, (texts) => errorPage({ ...model, publicPath }, texts), headers),
   };
 }

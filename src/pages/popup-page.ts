@@ -1,6 +1,5 @@
-import { html } from "./html.js";
-import { NOTICE, PERSON } from "./icons.js";
-import type { PageContent } from "./page-content.js";
+import { html, NOTICE, PERSON } from "./html.js";
+import type { PageContent } from "./page-description.js";
 import type { Texts } from "./texts.js";
 
 export interface PopupModel {

@@ -1,7 +1,6 @@
 import { html, type Markup } from "./html.js";
-import type { PageContent } from "./page-content.js";
-import type { DescribedSession } from "./page-description.js";
-import { shownText } from "./shown-text.js";
+import type { PageContent, DescribedSession } from "./page-description.js";
+import { shownText } from "./person.js";
 import type { Texts } from "./texts.js";
 
 /** A session of the user, as the page shows it. Times in epoch seconds. */
@@ -22,20 +21,23 @@ export interface SessionsModel {
   /** Begins and ends with a slash. */
   readonly publicPath: string;
   readonly sessions: readonly ShownSession[];
+  /** Whether there are more sessions than these. */
+  readonly hasMore?: boolean;
   /** Epoch seconds. */
   readonly now: number;
 }
 
-/** The number of sessions that the page lists. The page only counts the others. */
+/** The number of sessions that the page lists. */
 export const MAX_SHOWN_SESSIONS = 100;
 
 /** Returns the page on which users see their sessions and end them. Its buttons send `end` to `{publicPath}sessions`. Pure. */
-export function sessionsPage({ publicPath, sessions, now }: SessionsModel, texts: Texts): PageContent {
+export function sessionsPage({ publicPath, sessions, hasMore = false, now }: SessionsModel, texts: Texts): PageContent {
   const { say } = texts;
   const own = sessions.filter(({ current }) => current);
   const others = sessions.filter(({ current }) => !current);
   const shown = [...own, ...others].slice(0, MAX_SHOWN_SESSIONS);
-  const hidden = sessions.length - shown.length;
+  const count = sessions.length - shown.length;
+  const hidden = hasMore ? say("sessions.more") : count > 0 ? say("sessions.hidden", { count }) : undefined;
   const title = say("sessions.title");
   const main = html`<section class="card">
     <h1>${title}</h1>
@@ -44,7 +46,7 @@ export function sessionsPage({ publicPath, sessions, now }: SessionsModel, texts
       <ul>
         ${shown.map((session) => item(session, publicPath, now, texts))}
       </ul>
-      ${hidden > 0 ? html`<p>${say("sessions.hidden", { count: hidden })}</p>` : undefined}
+      ${hidden && html`<p>${hidden}</p>`}
       ${others.length > 0 ? html`<button class="button quiet" name="end" value="others">${say("sessions.endOthers")}</button>` : undefined}
       <button class="button quiet" name="end" value="all">${say("sessions.endAll")}</button>
     </form>
@@ -59,7 +61,7 @@ export function sessionsPage({ publicPath, sessions, now }: SessionsModel, texts
     status: 200,
     title,
     heading: title,
-    texts: [say("sessions.text"), ...(hidden > 0 ? [say("sessions.hidden", { count: hidden })] : [])],
+    texts: [say("sessions.text"), ...(hidden === undefined ? [] : [hidden])],
     sessions: shown.map((session) => described(session, now, texts)),
     main,
     forms: true,
@@ -68,26 +70,21 @@ export function sessionsPage({ publicPath, sessions, now }: SessionsModel, texts
 
 function described({ id, loginAt, lastActive, label, current }: ShownSession, now: number, texts: Texts): DescribedSession {
   const { say } = texts;
-  const at = (time: number | null) => writtenTime(time, texts) ?? say("time.unknown");
   return {
     id,
-    device: deviceOf(label, texts),
-    signedIn: say("sessions.signedIn", { time: at(loginAt) }),
-    lastSeen: [say("sessions.lastSeen", { time: at(lastActive) }), ago(lastActive, now, texts)].filter(Boolean).join(" "),
+    device: shownText(label) ?? say("sessions.unknownDevice"),
+    signedIn: say("sessions.signedIn", { time: inWords(loginAt, texts) }),
+    lastSeen: [say("sessions.lastSeen", { time: inWords(lastActive, texts) }), ago(lastActive, now, texts)].filter(Boolean).join(" "),
     current,
   };
 }
 
-function deviceOf(label: string | null, { say }: Texts): string {
-  return shownText(label) ?? say("sessions.unknownDevice");
-}
-
 function item({ id, loginAt, lastActive, label, current }: ShownSession, publicPath: string, now: number, texts: Texts): Markup {
   const { say, parts } = texts;
-  const device = deviceOf(label, texts);
+  const device = shownText(label) ?? say("sessions.unknownDevice");
   const passed = ago(lastActive, now, texts);
   // The accessible name begins with the visible text, and is different for each button.
-  const name = say("sessions.endNamed", { device, time: writtenTime(loginAt, texts) ?? say("time.unknown") });
+  const name = say("sessions.endNamed", { device, time: inWords(loginAt, texts) });
   return html`<li>
     <div>
       <p class="name"><bdi>${device}</bdi></p>
@@ -106,20 +103,22 @@ function item({ id, loginAt, lastActive, label, current }: ShownSession, publicP
 }
 
 function time(at: number | null, texts: Texts): Markup {
-  const written = writtenTime(at, texts);
-  if (at === null || written === undefined) return html`${texts.say("time.unknown")}`;
-  return html`<time datetime="${new Date(at * 1000).toISOString()}">${written}</time>`;
+  return isKnown(at) ? html`<time datetime="${new Date(at * 1000).toISOString()}">${texts.time(at)}</time>` : html`${inWords(at, texts)}`;
+}
+
+/** A time in UTC. */
+function inWords(at: number | null, { say, time }: Texts): string {
+  return isKnown(at) ? time(at) : say("time.unknown");
+}
+
+/** "(2 hours ago)"; undefined for a time that is not known. */
+function ago(at: number | null, now: number, texts: Texts): string | undefined {
+  return isKnown(at) ? `(${texts.ago(now - at)})` : undefined;
 }
 
 /** The end of the year 9999, in epoch seconds: later times have no form of four digits. */
 const LAST_TIME = 253_402_300_800;
 
-/** A time in words, in UTC. Undefined for a time that is not known or out of range. */
-function writtenTime(at: number | null, texts: Texts): string | undefined {
-  return at === null || !(at >= 0 && at < LAST_TIME) ? undefined : texts.time(at);
-}
-
-/** "(2 hours ago)"; undefined for a time that is not known. */
-function ago(at: number | null, now: number, texts: Texts): string | undefined {
-  return writtenTime(at, texts) === undefined ? undefined : `(${texts.ago(now - Number(at))})`;
+function isKnown(at: number | null): at is number {
+  return at !== null && at >= 0 && at < LAST_TIME;
 }

@@ -1,7 +1,7 @@
 import type { Interpolated } from "./html.js";
 import { LANGUAGES, type Language } from "./languages.js";
 import type { Message } from "./locales/message.js";
-import { PLACEHOLDER, type MessageKey, type MessageOverrides, type ValuesOf } from "./messages.js";
+import { PLACEHOLDER, type MessageKey, type MessageOverrides, type Messages, type ValuesOf } from "./messages.js";
 
 /** The texts of one language, with the application's own lines. */
 export interface Texts {
@@ -27,17 +27,16 @@ const UNITS = [
   ["minute", 60],
   ["second", 1],
 ] as const;
-type Unit = (typeof UNITS)[number][0];
 
 /** @param overrides the application's own lines */
-export function createTexts(language: Language, overrides: MessageOverrides = {}): Texts {
-  const { direction, formats, messages } = LANGUAGES[language];
+export function createTexts(language: Language, messages: Messages, overrides: MessageOverrides = {}): Texts {
+  const { direction, formats } = LANGUAGES[language];
   const plurals = new Intl.PluralRules(formats);
   const list = new Intl.ListFormat(formats, { type: "unit", style: "narrow" });
   const date = new Intl.DateTimeFormat(formats, { day: "2-digit", month: "short", year: "numeric", timeZone: "UTC" });
   const hours = new Intl.DateTimeFormat(formats, { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: "UTC" });
   const past = new Intl.RelativeTimeFormat(formats);
-  const counted = (count: number, unit: Unit) =>
+  const counted = (count: number, unit: (typeof UNITS)[number][0]) =>
     new Intl.NumberFormat(formats, { style: "unit", unit, unitDisplay: "long", useGrouping: false }).format(count);
 
   function parts(key: MessageKey, values: Readonly<Record<string, Interpolated>> = {}): Interpolated[] {

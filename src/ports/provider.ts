@@ -1,6 +1,5 @@
 import type { EpochSeconds } from "../clock.js";
-import type { Credentials } from "../record/credentials.js";
-import type { IdInfo } from "../record/identity.js";
+import type { SignIn, SpentRefresh, VerifiedRefresh } from "../record/credentials.js";
 import type { SessionRecord, StepUp } from "../record/record.js";
 
 /** The parameters of an authorization request. */
@@ -24,27 +23,13 @@ export interface CodeExchange {
   readonly redirectUri: string;
   readonly nonce: string;
   readonly verifier: string;
-  /** Gets the tokens of a verified ID token if the sign-in then fails, so that the caller can revoke them. */
-  readonly dropped?: (tokens: DroppedTokens, idInfo: IdInfo) => void;
+  /** Gets the tokens of the response if the sign-in then fails, so that the caller can revoke them. */
+  readonly dropped?: (tokens: DroppedTokens) => void;
 }
 
 export interface DroppedTokens {
   readonly accessToken: string | undefined;
   readonly refreshToken: string | undefined;
-}
-
-/** Tokens of a finished sign-in whose ID token has been verified. */
-export interface SignIn {
-  readonly credentials: Credentials;
-  /** The verified ID token itself. */
-  readonly idToken: string;
-  readonly idInfo: IdInfo;
-  /** The names of the claims in `idInfo` that came from the userinfo endpoint. */
-  readonly userinfoClaims: readonly string[];
-  /** The userinfo response's claims as parsed. Absent if this sign-in did not call userinfo, or could not use its response. */
-  readonly userinfo?: IdInfo;
-  readonly receivedAt: EpochSeconds;
-  readonly accessTokenExpiresAt: EpochSeconds | undefined;
 }
 
 /** A refresh token to spend, and its session. A failure of one session's token delays no other session. */
@@ -54,28 +39,6 @@ export interface RefreshRequest {
   readonly session: string;
   /** Aborts the request at the refresh's own deadline. */
   readonly signal: AbortSignal;
-}
-
-/**
- * The response to a refresh request, before it is verified. The old refresh token is spent now. So if `refreshToken` is present, the
- * caller stores it before it does anything else.
- */
-export interface SpentRefresh {
-  readonly accessToken: string | undefined;
-  readonly refreshToken: string | undefined;
-  readonly idToken: string | undefined;
-  readonly scopes: readonly string[] | undefined;
-  readonly receivedAt: EpochSeconds;
-  readonly accessTokenExpiresAt: EpochSeconds | undefined;
-}
-
-/** The user's identity after a refresh. */
-export interface VerifiedRefresh {
-  readonly idInfo: IdInfo;
-  /** As in {@link SignIn}. */
-  readonly userinfoClaims: readonly string[];
-  /** As in {@link SignIn}, for the call of this refresh. */
-  readonly userinfo?: IdInfo;
 }
 
 /** A logout at the provider (OpenID Connect RP-Initiated Logout 1.0 section 2). */
@@ -138,7 +101,8 @@ export interface Provider {
   /**
    * Verifies a logout token (OpenID Connect Back-Channel Logout 1.0 section 2.6).
    *
-   * @throws ProviderRefusedError `logout_token_…`: the token is invalid; ProviderUnavailableError: the keys cannot be fetched now
+   * @throws ProviderRefusedError `logout_token_…`: the token is invalid; ProviderUnavailableError: its key cannot be fetched now, or is not
+   * published (`unknown_key`)
    */
   verifyLogoutToken(token: string): Promise<LogoutToken>;
   /** Posts a token to the revocation endpoint (RFC 7009). Resolves to false if it could not be revoked. Never rejects. */

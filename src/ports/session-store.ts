@@ -8,7 +8,7 @@ export interface Entry {
   readonly expiresAt: EpochSeconds;
   /** When the user was last active. It is stored beside the data, so that a change of it conflicts with no other write. */
   readonly lastActive?: EpochSeconds;
-  /** Keyed hash of issuer and subject. Present only for a signed-in session. */
+  /** Keyed hash of client, issuer and subject. Present only for a signed-in session. */
   readonly subject?: string;
   /** Keyed hash of client and provider session (`sid`). Present only for a signed-in session whose ID token had `sid`. */
   readonly sid?: string;
@@ -20,6 +20,14 @@ export interface Entry {
 export interface Stored extends Entry {
   /** Changes with each `insert` and `replace`, not with `touch`. Compared for equality only. */
   readonly version: string;
+}
+
+/** A part of a list. */
+export interface EntryPage {
+  /** By key, at most 500. May be empty, even if there is a next page. */
+  readonly entries: ReadonlyMap<string, Stored>;
+  /** The cursor of the next page. Absent: this is the last page. */
+  readonly next?: string | undefined;
 }
 
 /**
@@ -53,10 +61,15 @@ export interface SessionStore {
   touch(key: string, lastActive: EpochSeconds | null, expiresAt: EpochSeconds): Promise<boolean>;
   /** Removes the entry and returns it. Later calls of `replace` and `touch` for this key resolve to false. */
   delete(key: string): Promise<Stored | undefined>;
-  /** The keys of all unexpired entries with this subject. May be slow; must not block the event loop. */
-  listBySubject(subject: string): Promise<string[]>;
-  /** The keys of all unexpired entries with this `sid`, like `listBySubject`. */
-  listBySid(sid: string): Promise<string[]>;
+  /**
+   * A page of the unexpired entries with this subject. An entry that exists from the first page to the last is in one of them at least,
+   * even if all others are deleted meanwhile. So a cursor is the position of an entry, never a number of entries to skip.
+   *
+   * @param cursor `next` of the previous page. Absent: the first page
+   */
+  listBySubject(subject: string, cursor?: string): Promise<EntryPage>;
+  /** A page of the unexpired entries with this `sid`, like `listBySubject`. */
+  listBySid(sid: string, cursor?: string): Promise<EntryPage>;
   /** Several entries by key, without the missing ones. At most 500 keys. If the store lacks this method, `get` runs for each key. */
   getMany?(keys: readonly string[]): Promise<ReadonlyMap<string, Stored>>;
   /** Tells the watchers in every process that a session has ended. Best effort. If the store lacks this method, each process polls. */

@@ -55,10 +55,10 @@ export interface UserSession {
    * session, and writes nothing else: a write of the whole record could bring back old tokens.
    *
    * @param lastActive null: keep the stored time
-   * @param renew whether the response can carry the cookie, which must live as long as the record
+   * @param sendsCookie whether the response sends `setCookies`
    * @returns undefined if nothing was due, which is the usual case
    */
-  touch(lastActive: EpochSeconds | null, renew: boolean): Promise<void> | undefined;
+  touch(lastActive: EpochSeconds | null, sendsCookie: boolean): Promise<void> | undefined;
   /**
    * Calls a function once when this session ends, in any process. Call this method after `read` has found a session. Watching does not
    * count as activity.

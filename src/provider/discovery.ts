@@ -1,20 +1,23 @@
 import type { AuthorizationServer } from "oauth4webapi";
 import { quoted } from "../config/describe-value.js";
+import type { Endpoints } from "../config/endpoints-kind.js";
+import { isTemplate } from "../config/issuers.js";
 import { ProviderUnavailableError } from "../errors.js";
-import type { EventHub } from "../events/event-hub.js";
 import { isLoopback } from "../http/loopback.js";
 import { parseUrl } from "../http/redirects.js";
-import { ENDPOINT_NAMES } from "../config/endpoints-kind.js";
-import type { Clock } from "../clock.js";
-import { jsonObject } from "./token-responses.js";
-import type { BackOff } from "./endpoint-back-off.js";
-import { untilAborted, type ProviderResponse, type Backchannel } from "./transport.js";
+import { oneAtATime } from "../work/one-at-a-time.js";
+import { tenantsOf } from "./allowed-tenants.js";
+import { asksForRetry } from "./back-off.js";
 import { SIGNING_ALGORITHMS } from "./id-token.js";
-import type { Misconfigurations } from "./misconfiguration.js";
-import { isTemplate } from "../config/tenants.js";
-import { oneAtATime } from "./one-at-a-time.js";
+import {
+  jsonObject,
+  untilAborted,
+  type Backchannel,
+  type Misconfiguration,
+  type ProviderConnection,
+  type ProviderResponse,
+} from "./provider-connection.js";
 import type { ProviderSettings } from "./provider-settings.js";
-import { tenantsOf } from "./tenants.js";
 
 /** Milliseconds after which the document is fetched again in the background. */
 const REFRESH_AFTER = 3600 * 1000;
@@ -29,6 +32,9 @@ export interface ProviderMetadata extends AuthorizationServer {
   readonly prompt_values_supported?: string[];
 }
 
+/** A discovery document, of which nothing is checked. */
+export type Document = Readonly<Record<string, unknown>>;
+
 export interface Discovery {
   /**
    * Returns the provider's metadata, from the cache or the provider. Metadata in the cache never expires, so that an outage
@@ -40,41 +46,31 @@ export interface Discovery {
   current(signal?: AbortSignal): Promise<ProviderMetadata>;
 }
 
-interface DiscoveryOptions {
-  readonly settings: ProviderSettings;
-  readonly backchannel: Backchannel;
-  readonly backOff: BackOff;
-  readonly clock: Clock;
-  readonly events: EventHub;
-  readonly misconfigurations: Misconfigurations;
-}
-
-export function createDiscovery(options: DiscoveryOptions): Discovery {
-  const { settings, backchannel, backOff, clock, events, misconfigurations } = options;
+export function createDiscovery(connection: ProviderConnection): Discovery {
+  const { settings, clock, backchannel } = connection;
+  const backOff = connection.backOff();
+  const expected = expectedIssuer(settings);
   let cached: { readonly metadata: ProviderMetadata; readonly fetchedAt: number } | undefined;
 
   const fetchNow = oneAtATime(async () => {
     backOff.assertReady();
-    const startedAt = clock.monotonic();
-    let response: ProviderResponse | undefined;
-    try {
-      response = await fetchDocument(settings.issuer, backchannel);
-      const metadata = readDocument(response, settings);
-      backOff.succeeded();
-      misconfigurations.resolved("discovery");
-      cached = { metadata, fetchedAt: clock.monotonic() };
-      return metadata;
-    } catch (error) {
-      const isMistake = error instanceof Mistake;
-      if (!isMistake && !(error instanceof ProviderUnavailableError)) throw error;
-      const retryAfter = backOff.failed(startedAt, { retryAfter: response?.headers.get("retry-after"), misconfigured: isMistake });
-      const { reason } = error;
-      const duration = clock.monotonic() - startedAt;
-      const line = isMistake ? misconfigurations.lineOf({ endpoint: "discovery", reason, message: error.message }) : undefined;
-      events.emit("outage", { issuer: settings.issuer, side: "provider", endpoint: "discovery", reason, duration }, line);
-      if (isMistake) throw new ProviderUnavailableError(reason, { misconfigured: true });
-      throw new ProviderUnavailableError(reason, { retryAfter, cause: error.cause });
-    }
+    let mistake: Misconfiguration | undefined;
+    const misconfiguredAs: MisconfiguredAs = (reason, message) => {
+      mistake = { endpoint: "discovery", reason, message };
+      return new ProviderUnavailableError(reason, { misconfigured: true });
+    };
+    return connection.call({
+      endpoint: "discovery",
+      backOff,
+      send: () => fetchDocument(settings.issuer, backchannel),
+      read: (response) => {
+        const metadata = readDocument(response, settings, expected, misconfiguredAs);
+        connection.resolved("discovery");
+        cached = { metadata, fetchedAt: clock.monotonic() };
+        return metadata;
+      },
+      line: () => mistake && connection.lineOf(mistake),
+    });
   });
 
   return {
@@ -102,7 +98,7 @@ export function allowsHttpTo(endpoint: URL, settings: Pick<ProviderSettings, "is
   return settings.debug || (allowsHttp(settings) && isLoopback(endpoint.hostname));
 }
 
-const WELL_KNOWN = "/.well-known/openid-configuration";
+export const WELL_KNOWN = "/.well-known/openid-configuration";
 
 /** Returns the address of an issuer's discovery document (OpenID Connect Discovery section 4). A slash at the issuer's end does not count. */
 export function documentAddress(issuer: string): string {
@@ -122,105 +118,120 @@ export async function fetchDocument(issuer: string, backchannel: Backchannel): P
   return isSlash ? backchannel.send(target, request) : response;
 }
 
-function redirectTarget({ status, headers }: ProviderResponse, address: string): string | undefined {
+/** Returns the absolute address that a redirect leads to; undefined for another response, and without a usable Location. */
+export function redirectTarget({ status, headers }: ProviderResponse, address: string): string | undefined {
   const location = status >= 300 && status < 400 ? headers.get("location") : null;
-  try {
-    return location === null ? undefined : new URL(location, address).href;
-  } catch {
-    return undefined;
-  }
+  return location !== null && URL.canParse(location, address) ? new URL(location, address).href : undefined;
 }
 
-/** A wrong configuration: only an operator, or the provider, can correct it. */
-class Mistake extends Error {
-  readonly reason: string;
+/** Returns the error for a wrong configuration, which only an operator or the provider can correct. */
+type MisconfiguredAs = (reason: string, message: string) => ProviderUnavailableError;
 
-  constructor(reason: string, message: string) {
-    super(message);
-    this.reason = reason;
-  }
+function readDocument(
+  response: ProviderResponse,
+  settings: ProviderSettings,
+  expected: string,
+  misconfiguredAs: MisconfiguredAs,
+): ProviderMetadata {
+  const document = documentOf(response, misconfiguredAs);
+  assertIssuer(document["issuer"], settings.issuer, expected, misconfiguredAs);
+  const usable = (name: keyof Endpoints) => usableEndpoint(name, document, settings);
+  const required = (name: keyof Endpoints): string => {
+    const endpoint = usable(name);
+    if (endpoint === undefined) throw misconfiguredAs("discovery_endpoint", `The discovery document has no usable ${name}.`);
+    return endpoint;
+  };
+  return {
+    issuer: settings.issuer,
+    authorization_endpoint: required("authorization_endpoint"),
+    token_endpoint: required("token_endpoint"),
+    jwks_uri: required("jwks_uri"),
+    userinfo_endpoint: usable("userinfo_endpoint"),
+    revocation_endpoint: usable("revocation_endpoint"),
+    end_session_endpoint: usable("end_session_endpoint"),
+    scopes_supported: stringsOf(document["scopes_supported"]),
+    grant_types_supported: stringsOf(document["grant_types_supported"]),
+    prompt_values_supported: stringsOf(document["prompt_values_supported"]),
+    id_token_signing_alg_values_supported: signingAlgorithms(document),
+    authorization_response_iss_parameter_supported: document["authorization_response_iss_parameter_supported"] === true,
+    require_pushed_authorization_requests: document["require_pushed_authorization_requests"] === true,
+    require_signed_request_object: document["require_signed_request_object"] === true,
+  } as ProviderMetadata;
 }
 
-function readDocument(response: ProviderResponse, settings: ProviderSettings): ProviderMetadata {
+/** Returns an endpoint that idpauth may use: that of the setting, otherwise that of the discovery document. */
+export function usableEndpoint(
+  name: keyof Endpoints,
+  document: Document,
+  settings: Pick<ProviderSettings, "issuer" | "debug" | "providerMetadata">,
+): string | undefined {
+  const endpoint = settings.providerMetadata[name] ?? document[name];
+  return endpointProblem(endpoint, settings) === undefined ? (endpoint as string) : undefined;
+}
+
+function documentOf(response: ProviderResponse, misconfiguredAs: MisconfiguredAs): Document {
   const { status } = response;
   if (status >= 300 && status < 400) {
     const target = quoted(response.headers.get("location") ?? undefined) || "an unknown address";
-    throw new Mistake(
+    throw misconfiguredAs(
       "redirect",
       `The discovery document of IDP_ISSUER redirects (${String(status)}) to ${target}. Set IDP_ISSUER to the issuer that serves the document without a redirect.`,
     );
   }
   if (status !== 200) {
     const reason = `http_${String(status)}`;
-    if (status < 400 || status >= 500 || status === 408 || status === 429) throw new ProviderUnavailableError(reason);
-    throw new Mistake(
+    if (status < 400 || asksForRetry(status)) throw new ProviderUnavailableError(reason);
+    throw misconfiguredAs(
       reason,
       `The request for the discovery document of IDP_ISSUER returned status ${String(status)}. Compare IDP_ISSUER with the provider's issuer.`,
     );
   }
   const document = jsonObject(response);
   if (document === undefined) throw new ProviderUnavailableError("not_json");
-  const { issuer } = document;
-  // Exactly equal, including a slash at the end (OpenID Connect Discovery section 4.3).
-  const expected = tenantsOf(settings)?.template ?? settings.issuer;
-  if (issuer !== expected) {
-    if (typeof issuer === "string" && isTemplate(issuer)) {
-      throw new Mistake(
-        "issuer_template",
-        `The issuer in the discovery document is ${quotedIssuer(issuer)}, for several tenants. For Entra ID, set IDP_ISSUER to exactly https://login.microsoftonline.com/organizations/v2.0 or https://login.microsoftonline.com/common/v2.0, and set IDP_ALLOWED_TENANTS.`,
-      );
-    }
-    throw new Mistake(
-      "issuer_mismatch",
-      expected === settings.issuer
-        ? `The issuer in the discovery document is ${issuerInWords(issuer)}, but IDP_ISSUER is ${quotedIssuer(settings.issuer)}. The two must be exactly equal.`
-        : `The issuer in the discovery document is ${issuerInWords(issuer)}. With IDP_ISSUER ${quotedIssuer(settings.issuer)} it must be exactly ${quotedIssuer(expected)}.`,
+  return document;
+}
+
+/** @param configured IDP_ISSUER */
+function assertIssuer(issuer: unknown, configured: string, expected: string, misconfiguredAs: MisconfiguredAs): void {
+  if (issuer === expected) return;
+  if (typeof issuer === "string" && isTemplate(issuer)) {
+    throw misconfiguredAs(
+      "issuer_template",
+      `The issuer in the discovery document is ${quotedIssuer(issuer)}, for several tenants. For Entra ID, set IDP_ISSUER to exactly https://login.microsoftonline.com/organizations/v2.0 or https://login.microsoftonline.com/common/v2.0, and set IDP_ALLOWED_TENANTS.`,
     );
   }
-  const endpoints = new Map(
-    ENDPOINT_NAMES.map((name) => [name as string, endpointOf(settings.providerMetadata[name] ?? document[name], settings)] as const),
+  throw misconfiguredAs(
+    "issuer_mismatch",
+    expected === configured
+      ? `The issuer in the discovery document is ${issuerInWords(issuer)}, but IDP_ISSUER is ${quotedIssuer(configured)}. The two must be exactly equal.`
+      : `The issuer in the discovery document is ${issuerInWords(issuer)}. With IDP_ISSUER ${quotedIssuer(configured)} it must be exactly ${quotedIssuer(expected)}.`,
   );
-  const required = (name: string): string => {
-    const endpoint = endpoints.get(name);
-    if (endpoint === undefined) throw new Mistake("discovery_endpoint", `The discovery document has no usable ${name}.`);
-    return endpoint;
-  };
-  const userinfo = endpoints.get("userinfo_endpoint");
-  const revocation = endpoints.get("revocation_endpoint");
-  const endSession = endpoints.get("end_session_endpoint");
-  const scopes = document["scopes_supported"];
-  const prompts = document["prompt_values_supported"];
-  return {
-    issuer: settings.issuer,
-    authorization_endpoint: required("authorization_endpoint"),
-    token_endpoint: required("token_endpoint"),
-    jwks_uri: required("jwks_uri"),
-    ...(userinfo !== undefined && { userinfo_endpoint: userinfo }),
-    ...(revocation !== undefined && { revocation_endpoint: revocation }),
-    ...(endSession !== undefined && { end_session_endpoint: endSession }),
-    ...(Array.isArray(scopes) && { scopes_supported: textsIn(scopes) }),
-    ...(Array.isArray(prompts) && { prompt_values_supported: textsIn(prompts) }),
-    ...(document["require_pushed_authorization_requests"] === true && { require_pushed_authorization_requests: true }),
-    ...(document["require_signed_request_object"] === true && { require_signed_request_object: true }),
-    id_token_signing_alg_values_supported: signingAlgorithms(document["id_token_signing_alg_values_supported"]),
-    ...(document["authorization_response_iss_parameter_supported"] === true && { authorization_response_iss_parameter_supported: true }),
-  };
 }
 
-function signingAlgorithms(announced: unknown): string[] {
-  return Array.isArray(announced) ? SIGNING_ALGORITHMS.filter((algorithm) => announced.includes(algorithm)) : ["RS256"];
+/** Returns the issuer that the document must contain: exactly, including a slash at the end (OpenID Connect Discovery section 4.3). */
+export function expectedIssuer(settings: Pick<ProviderSettings, "issuer" | "allowedTenants">): string {
+  return tenantsOf(settings)?.template ?? settings.issuer;
 }
 
-/** Returns the value if it is an absolute https address without user info or fragment. http only if it is allowed. */
-function endpointOf(value: unknown, settings: ProviderSettings): string | undefined {
-  if (typeof value !== "string") return undefined;
-  const url = parseUrl(value);
-  if (url === undefined || url.username !== "" || url.password !== "" || url.hash !== "") return undefined;
-  return url.protocol === "https:" || (url.protocol === "http:" && allowsHttpTo(url, settings)) ? value : undefined;
+/** Returns the accepted algorithms that the provider announces for ID tokens; RS256 if it announces none. */
+export function signingAlgorithms(document: Document): string[] {
+  const announced = stringsOf(document["id_token_signing_alg_values_supported"]);
+  return announced === undefined ? ["RS256"] : SIGNING_ALGORITHMS.filter((algorithm) => announced.includes(algorithm));
 }
 
-function textsIn(list: readonly unknown[]): string[] {
-  return list.filter((item) => typeof item === "string");
+/** Returns why an endpoint cannot be used, after its name; undefined for a usable one. */
+export function endpointProblem(value: unknown, settings: Pick<ProviderSettings, "issuer" | "debug">): string | undefined {
+  if (value === undefined) return "is missing";
+  const url = typeof value === "string" ? parseUrl(value) : undefined;
+  if (url === undefined) return "is not an address";
+  if (url.username !== "" || url.password !== "" || url.hash !== "") return "contains user info or a fragment, which is not allowed";
+  if (url.protocol === "https:" || (url.protocol === "http:" && allowsHttpTo(url, settings))) return undefined;
+  return url.protocol === "http:" ? "is an http address: secrets and tokens would be sent unencrypted" : "is not an https address";
+}
+
+/** Returns the strings of a list; undefined if the value is not a list. */
+export function stringsOf(value: unknown): string[] | undefined {
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : undefined;
 }
 
 /** Quotes an issuer exactly, since one slash or letter can be the difference. Only control characters are replaced. */

@@ -5,7 +5,7 @@ import type { IdInfo } from "../record/identity.js";
 import { isObject, isTooDeep } from "../record/json.js";
 import type { EpochSeconds } from "../clock.js";
 import type { Jwks } from "./jwks.js";
-import type { Tenants } from "./tenants.js";
+import type { Tenants } from "./allowed-tenants.js";
 
 /** The accepted signature algorithms: asymmetric ones (RFC 7518 section 3.1, RFC 8037, RFC 9864). */
 export const SIGNING_ALGORITHMS: readonly string[] = [
@@ -28,20 +28,24 @@ export const MAX_ID_TOKEN_LENGTH = 256 * 1024;
 /** 31 December 9999. A later `exp` is refused. */
 const LAST_DATE: EpochSeconds = 253_402_300_799;
 
-/** The expected values of an ID token. */
-export interface Expected {
+/** The expected values of a token's claims. */
+export interface ExpectedClaims {
   readonly issuer: string;
   /** If the provider has several tenants, each token's issuer is that of its tenant instead. */
   readonly tenants?: Tenants | undefined;
   readonly clientId: string;
   readonly trustedAudiences: readonly string[];
+  readonly now: EpochSeconds;
+  /** Seconds by which the provider's clock and this machine's clock may differ. */
+  readonly clockTolerance: number;
+}
+
+/** The expected values of an ID token. */
+export interface Expected extends ExpectedClaims {
   /** From the discovery document, never from the token. */
   readonly algorithms: readonly string[];
   /** The access token of the same response, for `at_hash`. */
   readonly accessToken: string;
-  readonly now: EpochSeconds;
-  /** Seconds by which the provider's clock and this machine's clock may differ. */
-  readonly clockTolerance: number;
 }
 
 /**
@@ -70,7 +74,11 @@ export async function verifyIdToken(
   return claims;
 }
 
-function refused(what: string): ProviderRefusedError {
+type Refused = (what: string) => ProviderRefusedError | ProviderUnavailableError;
+
+function refused(what: string): ProviderRefusedError | ProviderUnavailableError {
+  // The provider encrypts all of its ID tokens, so this is no single token's fault.
+  if (what === "encrypted") return new ProviderUnavailableError("id_token_encrypted", { misconfigured: true });
   return new ProviderRefusedError(`id_token_${what}`);
 }
 
@@ -84,10 +92,10 @@ export function readJwt(
   token: string,
   algorithms: readonly string[],
   types: readonly (string | undefined)[],
-  refused: (what: string) => ProviderRefusedError,
+  refused: Refused,
 ): { header: CompactJWSHeaderParameters; claims: IdInfo } {
   if (token.length > MAX_ID_TOKEN_LENGTH) throw refused("size");
-  if (isEncrypted(token)) throw new ProviderUnavailableError("id_token_encrypted", { misconfigured: true });
+  if (isEncrypted(token)) throw refused("encrypted");
   const parts = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]*)$/.exec(token);
   const header = decoded(parts?.[1]);
   const claims = decoded(parts?.[2]);
@@ -120,31 +128,54 @@ function decoded(part: string | undefined): Record<string, unknown> | undefined 
   }
 }
 
-/** Checks the claims that every ID token has (sections 2 and 3.1.3.7). Pure. */
-export function checkClaims(
-  claims: IdInfo,
-  expected: Pick<Expected, "issuer" | "tenants" | "clientId" | "trustedAudiences" | "now" | "clockTolerance">,
-): void {
+/** Checks for whom a token is and when it is valid, as ID tokens and logout tokens have it (section 3.1.3.7). Pure. */
+export function checkIssuance(claims: IdInfo, expected: ExpectedClaims, refused: Refused): { issuer: string; iat: EpochSeconds } {
   const { tenants, clientId, trustedAudiences, now, clockTolerance } = expected;
-  const { iss, sub, aud, azp, exp, iat } = claims;
+  const { iss, aud, exp, iat } = claims;
   const nbf = claims["nbf"];
   const issuer = tenants === undefined ? expected.issuer : tenants.issuerFor(claims);
   if (iss !== issuer) throw refused("iss");
-  if (typeof sub !== "string" || !/^[\x20-\x7e]{1,255}$/.test(sub)) throw refused("sub");
-  const audiences: unknown[] = Array.isArray(aud) ? aud : [aud];
+  const audiences = audiencesOf(aud);
   if (!audiences.includes(clientId)) throw refused("aud");
   if (!audiences.every((audience) => audience === clientId || trustedAudiences.includes(audience as string))) throw refused("aud");
-  if (azp === undefined ? audiences.length > 1 : azp !== clientId) throw refused("azp");
   if (!isDate(exp) || exp <= now - clockTolerance) throw refused("exp");
   if (!isDate(iat) || iat > now + clockTolerance) throw refused("iat");
   if (nbf !== undefined && (!isDate(nbf) || nbf > now + clockTolerance)) throw refused("nbf");
+  return { issuer, iat };
+}
+
+function audiencesOf(aud: unknown): readonly unknown[] {
+  return Array.isArray(aud) ? aud : [aud];
+}
+
+/** Whether a `sub` may be used (section 2). */
+export function isSubject(value: unknown): value is string {
+  return typeof value === "string" && /^[\x20-\x7e]{1,255}$/.test(value);
+}
+
+/** Whether a `sid` may be used. No standard limits it; this bound applies to sign-ins and logout tokens. */
+export function isSid(value: unknown): value is string {
+  return typeof value === "string" && /^[\x20-\x7e]{1,1000}$/.test(value);
+}
+
+/** Checks the claims that every ID token has (sections 2 and 3.1.3.7). Pure. */
+export function checkClaims(claims: IdInfo, expected: ExpectedClaims): void {
+  const { sub, aud, azp } = claims;
+  checkIssuance(claims, expected, refused);
+  if (!isSubject(sub)) throw refused("sub");
+  if (azp === undefined ? audiencesOf(aud).length > 1 : azp !== expected.clientId) throw refused("azp");
   if (claims["session_expiry"] !== undefined && !isDate(claims["session_expiry"])) throw refused("session_expiry");
 }
 
-/** Checks that the provider's time limit for the session has not passed, because such a session would end at once. Pure. */
-export function checkSessionExpiry(claims: IdInfo, now: EpochSeconds): void {
-  const expiry = claims["session_expiry"];
+/**
+ * Checks that the provider's session can be stored: its time limit has not passed, because such a session would end at once, and its
+ * `sid` can be named by a logout token. Pure.
+ */
+export function checkProviderSession(claims: IdInfo, now: EpochSeconds): void {
+  const { session_expiry: expiry, sid } = claims as { readonly session_expiry?: unknown; readonly sid?: unknown };
   if (isDate(expiry) && expiry <= now) throw refused("session_expiry");
+  // Another value counts as none.
+  if (typeof sid === "string" && sid !== "" && !isSid(sid)) throw refused("sid");
 }
 
 /** Whether a claim is a time in epoch seconds, until the year 9999. */

@@ -4,68 +4,61 @@ import { JWKSMultipleMatchingKeys } from "jose/errors";
 import { createLocalJWKSet } from "jose/jwks/local";
 import { compactVerify } from "jose/jws/compact/verify";
 import { ProviderUnavailableError } from "../errors.js";
-import type { EventHub } from "../events/event-hub.js";
 import { isObject } from "../record/json.js";
-import type { Clock } from "../clock.js";
-import { jsonObject } from "./token-responses.js";
-import type { BackOff } from "./endpoint-back-off.js";
-import { untilAborted, type ProviderResponse, type Backchannel } from "./transport.js";
-import { oneAtATime } from "./one-at-a-time.js";
+import { oneAtATime } from "../work/one-at-a-time.js";
+import { jsonObject, untilAborted, type Backchannel, type ProviderConnection, type ProviderResponse } from "./provider-connection.js";
 
 /** Milliseconds after which the keys are fetched again in the background. */
 const REFRESH_AFTER = 10 * 60 * 1000;
 /** Milliseconds after which the keys are not used any more. */
 const MAX_AGE = 24 * 3600 * 1000;
-/** The minimum milliseconds between two fetches because of unknown keys. */
-const FORCED_INTERVAL = 30_000;
+/** Unknown keys force fetches: each `kid` one within these milliseconds, and all of them together this many. */
+const FORCED = { interval: 30_000, limit: 10 };
+/** The minimum milliseconds between two fetches for tokens that anyone can send. */
+const UNASKED_INTERVAL = 5_000;
 /** The maximum number of keys that are read from a key set. */
 export const MAX_KEYS = 100;
 
 /** The provider's signing keys (RFC 7517). */
 export interface Jwks {
   /**
-   * Whether one of the provider's keys signed this token. False: the key is known, and the signature is wrong.
+   * Whether one of the provider's keys signed this token. False: the signature is wrong under a key that was fetched after this call began.
    *
    * @param header the token's header, with an allowed algorithm
    * @param signal ends the wait of this call
    * @param keyFits whether a key may sign this token, by its own member `issuer`; default every key
-   * @throws ProviderUnavailableError `jwks`: the keys cannot be fetched, or lack the token's key even after another fetch
+   * @throws ProviderUnavailableError `jwks`: the keys cannot be fetched; `unknown_key`: they lack the token's key, or cannot be fetched again yet
    */
   verify(token: string, header: CompactJWSHeaderParameters, signal?: AbortSignal, keyFits?: KeyFits): Promise<boolean>;
   /**
-   * As `verify`, for a token that anyone can send, such as a logout token. It never delays a sign-in or a refresh: its fetches for unknown
-   * keys have a separate interval.
+   * As `verify`, for a token that anyone can send, such as a logout token. It never delays a sign-in or a refresh: its fetches have an
+   * interval of their own, and their failures start no back-off.
    */
   verifyUnasked(token: string, header: CompactJWSHeaderParameters, keyFits?: KeyFits): Promise<boolean>;
-  /** @throws ProviderUnavailableError while keys, or the last token's key, are missing and the back-off blocks a fetch */
+  /** @throws ProviderUnavailableError while there are no keys and the back-off blocks a fetch */
   assertReady(): void;
 }
 
 /** @param issuer the key's member `issuer`, unchecked */
 type KeyFits = (issuer: unknown) => boolean;
 
-interface JwksOptions {
-  /** For events. */
-  readonly issuer: string;
-  /** Returns the address of the key set, from the discovery document. */
-  readonly uri: () => Promise<string>;
-  readonly backchannel: Backchannel;
-  readonly backOff: BackOff;
-  readonly clock: Clock;
-  readonly events: EventHub;
-}
+/** Fetches the keys; undefined: the last fetch was too recent. */
+type Fetch = () => Promise<KeySet> | undefined;
 
-/** `unsure`: the token names no key, and no known key fits. */
-type Judgement = "verified" | "wrong" | "unsure" | "unknown_key";
+type Judgement = "verified" | "wrong" | "unknown_key";
 
-export function createJwks({ uri, issuer, backchannel, backOff, clock, events }: JwksOptions): Jwks {
+/** @param uri returns the address of the key set, from the discovery document */
+// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
+export function createJwks(connection: ProviderConnection, uri: () => Promise<string>): Jwks {
+  const { clock, backchannel } = connection;
+  const backOff = connection.backOff();
   let cached: KeySet | undefined;
-  let forcedAt = -Infinity;
+  /** When each key forced its last fetch. */
+  const forced = new Map<string | undefined, number>();
   let unaskedAt = -Infinity;
-  // The last token's key is not published. The next token would have the same key.
-  let isKeyMissing = false;
   // Fetches are counted, since two of them may have the same time.
   let fetches = 0;
+  let isReachable = false;
 
   /** @param isAsked whether a failure counts: a stranger's token must not delay the fetch of a sign-in */
   async function load(isAsked: boolean): Promise<KeySet> {
@@ -73,95 +66,85 @@ export function createJwks({ uri, issuer, backchannel, backOff, clock, events }:
     if (backOff.secondsLeft() > 0) throw new ProviderUnavailableError("jwks", { retryAfter: backOff.secondsLeft() });
     const requestedAt = clock.monotonic();
     const fetchNumber = ++fetches;
-    let response: ProviderResponse | undefined;
-    try {
-      response = await backchannel.send(address, { method: "GET", headers: { accept: "application/json, application/jwk-set+json" } });
-      const keys = usableKeys(response);
-      backOff.succeeded();
-      const fetched = new KeySet(keys, requestedAt, fetchNumber);
-      // Two fetches may run at once, and the older one may end last.
-      if (cached === undefined || cached.fetchNumber < fetchNumber) cached = fetched;
-      return cached;
-    } catch (error) {
+    const loaded = connection.call({
+      endpoint: "jwks",
+      backOff: isAsked ? backOff : { ...backOff, failed: () => UNASKED_INTERVAL / 1000 },
+      send: () => fetchKeySet(address, backchannel),
+      read: (response) => {
+        const fetched = new KeySet(usableKeys(response), requestedAt, fetchNumber);
+        isReachable = true;
+        // Two fetches may run at once, and the older one may end last.
+        if (cached === undefined || cached.fetchNumber < fetchNumber) cached = fetched;
+        return cached;
+      },
+    });
+    return loaded.catch((error: unknown) => {
       if (!(error instanceof ProviderUnavailableError)) throw error;
-      const retryAfter = isAsked
-        ? backOff.failed(requestedAt, { retryAfter: response?.headers.get("retry-after") })
-        : FORCED_INTERVAL / 1000;
-      const duration = clock.monotonic() - requestedAt;
-      events.emit("outage", { issuer, side: "provider", endpoint: "jwks", reason: error.reason, duration });
-      throw new ProviderUnavailableError("jwks", { retryAfter, cause: error.cause });
-    }
+      isReachable = false;
+      throw new ProviderUnavailableError("jwks", { retryAfter: error.retryAfter, cause: error.cause });
+    });
   }
 
   const fetchNow = oneAtATime(() => load(true));
   const fetchUnasked = oneAtATime(() => load(false));
 
-  /** Returns the keys in the cache, refreshed in the background, or fetches them. */
-  async function current(): Promise<KeySet> {
+  function mayForce(kid: string | undefined): boolean {
     const now = clock.monotonic();
-    if (cached === undefined || now - cached.requestedAt > MAX_AGE) return fetchNow();
-    if (now - cached.requestedAt >= REFRESH_AFTER && backOff.secondsLeft() === 0) fetchNow().catch(() => undefined);
-    return cached;
+    for (const [other, at] of forced) if (now - at >= FORCED.interval) forced.delete(other);
+    if (forced.has(kid) || forced.size >= FORCED.limit) return false;
+    forced.set(kid, now);
+    return true;
   }
 
-  /** Returns newer keys than these; undefined if the last fetch was too recent. */
-  async function newerThan(keys: KeySet): Promise<KeySet | undefined> {
-    if (cached !== undefined && cached !== keys) return cached;
-    if (!fetchNow.isRunning()) {
-      const now = clock.monotonic();
-      if (now - forcedAt < FORCED_INTERVAL) return undefined;
-      forcedAt = now;
-    }
-    return fetchNow();
+  function mayFetchUnasked(): boolean {
+    const now = clock.monotonic();
+    if (now - unaskedAt < UNASKED_INTERVAL) return false;
+    unaskedAt = now;
+    return true;
   }
 
-  async function judge(token: string, header: CompactJWSHeaderParameters, keyFits: KeyFits): Promise<boolean> {
-    // A key set that was requested after the token arrived is not outdated.
+  const age = () => clock.monotonic() - (cached?.requestedAt ?? -Infinity);
+  const current = () => (age() > MAX_AGE ? undefined : cached);
+
+  /**
+   * @param renew for keys that are missing or old
+   * @param force for keys that do not verify this token
+   */
+  async function judge(token: string, header: CompactJWSHeaderParameters, keyFits: KeyFits, renew: Fetch, force: Fetch): Promise<boolean> {
     const before = fetches;
-    const isNewest = () => keys.fetchNumber > before;
-    let keys = await current();
-    let judgement = await keys.judge(token, header, keyFits);
-    if (judgement !== "verified" && !isNewest()) {
-      try {
-        const newer = await newerThan(keys);
-        if (newer !== undefined) {
-          keys = newer;
-          judgement = await keys.judge(token, header, keyFits);
-        }
-      } catch (error) {
-        if (judgement !== "wrong") throw error;
+    if (current() !== undefined && age() >= REFRESH_AFTER) renew()?.catch(() => undefined);
+    for (let keys = current(); ;) {
+      const judgement = await keys?.judge(token, header, keyFits);
+      if (judgement === "verified") return true;
+      // Only keys that were requested after the token came are not outdated.
+      const isNewest = keys !== undefined && keys.fetchNumber > before;
+      if (isNewest && judgement === "wrong") return false;
+      const newer = cached === keys ? undefined : current();
+      keys = newer ?? (isNewest ? undefined : await (keys === undefined ? renew() : force()));
+      if (keys === undefined) {
+        throw new ProviderUnavailableError(isReachable ? "unknown_key" : "jwks", { retryAfter: FORCED.interval / 1000 });
       }
     }
-    if (judgement === "verified") {
-      isKeyMissing = false;
-      return true;
-    }
-    // If the token names no key, only the newest keys prove that its signature is wrong.
-    if (judgement === "wrong" || (judgement === "unsure" && isNewest())) return false;
-    isKeyMissing = true;
-    backOff.failed(clock.monotonic());
-    const seconds = Math.ceil((forcedAt + FORCED_INTERVAL - clock.monotonic()) / 1000);
-    throw new ProviderUnavailableError("jwks", { retryAfter: Math.max(1, Math.min(seconds, FORCED_INTERVAL / 1000)) });
   }
 
-  async function judgeUnasked(token: string, header: CompactJWSHeaderParameters, keyFits: KeyFits): Promise<boolean> {
-    let judgement = await (await current()).judge(token, header, keyFits);
-    const now = clock.monotonic();
-    if (judgement === "unknown_key" && now - unaskedAt >= FORCED_INTERVAL) {
-      unaskedAt = now;
-      judgement = await (await fetchUnasked()).judge(token, header, keyFits);
-    }
-    if (judgement === "unknown_key") throw new ProviderUnavailableError("jwks", { retryAfter: FORCED_INTERVAL / 1000 });
-    return judgement === "verified";
-  }
+  const unasked = () => (fetchUnasked.isRunning() || mayFetchUnasked() ? fetchUnasked() : undefined);
 
   return {
-    verifyUnasked: (token, header, keyFits = () => true) => judgeUnasked(token, header, keyFits),
-    verify: (token, header, signal, keyFits = () => true) => untilAborted(signal, () => judge(token, header, keyFits)),
+    verify(token, header, signal, keyFits = () => true) {
+      // A fetch that the back-off blocks is none, so it does not count.
+      const isFree = () => fetchNow.isRunning() || backOff.secondsLeft() > 0;
+      const force = () => (isFree() || mayForce(header.kid) ? fetchNow() : undefined);
+      return untilAborted(signal, () => judge(token, header, keyFits, fetchNow, force));
+    },
+    verifyUnasked: (token, header, keyFits = () => true) => judge(token, header, keyFits, unasked, unasked),
     assertReady() {
-      if (isKeyMissing || cached === undefined || clock.monotonic() - cached.requestedAt > MAX_AGE) backOff.assertReady();
+      if (current() === undefined) backOff.assertReady();
     },
   };
+}
+
+export function fetchKeySet(address: string, backchannel: Backchannel): Promise<ProviderResponse> {
+  return backchannel.send(address, { method: "GET", headers: { accept: "application/json, application/jwk-set+json" } });
 }
 
 class KeySet {
@@ -184,13 +167,12 @@ class KeySet {
   }
 
   async judge(token: string, header: CompactJWSHeaderParameters, keyFits: KeyFits): Promise<Judgement> {
-    let tried = false;
+    let isKnown = header.kid !== undefined && this.#kids.has(header.kid);
     for await (const key of this.#candidates(header, keyFits)) {
-      tried = true;
+      isKnown = true;
       if (await isSignedBy(key, token, header.alg)) return "verified";
     }
-    if (header.kid === undefined) return tried ? "unsure" : "unknown_key";
-    return this.#kids.has(header.kid) ? "wrong" : "unknown_key";
+    return isKnown ? "wrong" : "unknown_key";
   }
 
   /** Yields the key that the header names; without a name, every key for the algorithm. Skips unusable keys. */

@@ -1,4 +1,4 @@
-import { parseUrl } from "../http/redirects.js";
+import { logoutPresetOf } from "../config/issuers.js";
 import type { LogoutRequest } from "../ports/provider.js";
 import type { ProviderMetadata } from "./discovery.js";
 import type { ProviderSettings } from "./provider-settings.js";
@@ -21,31 +21,16 @@ export function logoutUrl(
     for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
     return url.href;
   };
-  switch (presetOf(settings)) {
-    // https://auth0.com/docs/api/authentication/logout/auth-0-logout
-    case "auth0":
-      return withParameters(new URL("/v2/logout", issuer).href, { client_id: clientId, returnTo });
-    // https://docs.aws.amazon.com/cognito/latest/developerguide/logout-endpoint.html
-    case "cognito":
-      return withParameters(new URL("/logout", metadata.authorization_endpoint).href, { client_id: clientId, logout_uri: returnTo });
-    case undefined:
-      break;
-  }
+  const preset = logoutPresetOf(settings);
+  // https://auth0.com/docs/api/authentication/logout/auth-0-logout
+  if (preset === "auth0") return withParameters(new URL("/v2/logout", issuer).href, { client_id: clientId, returnTo });
+  // https://docs.aws.amazon.com/cognito/latest/developerguide/logout-endpoint.html
+  if (preset === "cognito")
+    return withParameters(new URL("/logout", metadata.authorization_endpoint).href, { client_id: clientId, logout_uri: returnTo });
   const { end_session_endpoint: endpoint } = metadata;
   if (endpoint === undefined) return undefined;
   const parameters = { client_id: clientId, post_logout_redirect_uri: returnTo, state };
   if (idTokenHint === undefined) return withParameters(endpoint, parameters);
   const hinted = withParameters(endpoint, { id_token_hint: idTokenHint, ...parameters });
   return hinted.length > MAX_LENGTH ? withParameters(endpoint, parameters) : hinted;
-}
-
-/** Returns whose logout address to use, by the setting or else by the issuer's hostname. Undefined: the `end_session_endpoint`. */
-export function presetOf({
-  issuer,
-  logoutAtProvider: setting,
-}: Pick<ProviderSettings, "issuer" | "logoutAtProvider">): "auth0" | "cognito" | undefined {
-  if (setting === "auth0" || setting === "cognito") return setting;
-  const host = parseUrl(issuer)?.hostname ?? "";
-  if (host.endsWith(".auth0.com")) return "auth0";
-  return /^cognito-idp\.[a-z0-9-]+\.amazonaws\.com$/.test(host) ? "cognito" : undefined;
 }

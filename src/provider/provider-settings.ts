@@ -27,5 +27,7 @@ export interface ProviderSettings {
   readonly sessionAutoRefresh: boolean;
   /** The name of a preset replaces the endpoint that the provider announces. */
   readonly logoutAtProvider: boolean | "auth0" | "cognito";
+  readonly backchannelLogout: boolean;
+  readonly frontchannelLogout: boolean;
   readonly allowUntypedLogoutTokens: boolean;
 }

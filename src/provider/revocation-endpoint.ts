@@ -1,48 +1,45 @@
-import type { Clock } from "../clock.js";
+import { revocationRequest } from "oauth4webapi";
 import { ProviderUnavailableError } from "../errors.js";
-import type { BestEffortEndpoint } from "./best-effort-endpoint.js";
-import type { ClientRequests } from "./client-requests.js";
+import type { BackOff } from "./back-off.js";
 import type { Discovery } from "./discovery.js";
-import { errorCode } from "./token-responses.js";
-import { withDeadline } from "./transport.js";
-
-interface Options {
-  readonly endpoint: BestEffortEndpoint;
-  readonly requests: ClientRequests;
-  readonly discovery: Discovery;
-  readonly clock: Clock;
-  /** Seconds for discovery and request together. */
-  readonly timeout: number;
-}
+import { errorCode, withDeadline, type ClientRequest, type ProviderConnection } from "./provider-connection.js";
 
 /** The revocation endpoint (RFC 7009). */
 export class RevocationEndpoint {
-  readonly #options: Options;
+  readonly #connection: ProviderConnection;
+  readonly #discovery: Discovery;
+  readonly #backOff: BackOff;
 
-  constructor(options: Options) {
-    this.#options = options;
+  constructor(connection: ProviderConnection, discovery: Discovery) {
+    this.#connection = connection;
+    this.#discovery = discovery;
+    this.#backOff = connection.backOff();
   }
 
-  /** Resolves to false if the token could not be revoked. Never rejects. */
+  /** Discovery and request together get the configured timeout. Resolves to false if the token could not be revoked. Never rejects. */
   async revoke(token: string, hint: "refresh_token" | "access_token"): Promise<boolean> {
-    const { clock, timeout, endpoint } = this.#options;
+    const { clock, settings } = this.#connection;
     try {
-      return await withDeadline(clock, timeout, (signal) => this.#send(token, hint, signal));
+      return await withDeadline(clock, settings.httpTimeout, (signal) => this.#send(token, hint, signal));
     } catch (error) {
-      const reason = error instanceof ProviderUnavailableError ? error.reason : "unexpected";
-      endpoint.warn("A token could not be revoked.", { reason });
-      return false;
+      return this.#failed({ reason: error instanceof ProviderUnavailableError ? error.reason : "unexpected" });
     }
   }
 
   async #send(token: string, hint: string, signal: AbortSignal): Promise<boolean> {
-    const { discovery, endpoint, requests } = this.#options;
-    const metadata = await discovery.current(signal);
+    const metadata = await this.#discovery.current(signal);
     if (metadata.revocation_endpoint === undefined) return false;
-    const response = await endpoint.send(metadata.issuer, () => requests.revoke(metadata, token, hint, signal));
+    const request: ClientRequest = (client, authentication, options) =>
+      revocationRequest(metadata, client, authentication, token, { ...options, additionalParameters: { token_type_hint: hint } });
+    const send = () => this.#connection.sendAsClient(request, signal);
+    const response = await this.#connection.callBestEffort("revocation", this.#backOff, send);
     if (response.status === 200) return true;
     const error = errorCode(response);
-    endpoint.warn("A token could not be revoked.", { status: response.status, ...(error !== undefined && { error }) });
+    return this.#failed({ status: response.status, ...(error !== undefined && { error }) });
+  }
+
+  #failed(details: Record<string, string | number>): false {
+    this.#connection.warn("revocation", "A token could not be revoked.", details);
     return false;
   }
 }

@@ -1,48 +1,22 @@
+import { genericTokenEndpointRequest, refreshTokenGrantRequest } from "oauth4webapi";
+import type { EpochSeconds } from "../clock.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
-import type { EventHub } from "../events/event-hub.js";
 import type { CodeExchange, RefreshRequest } from "../ports/provider.js";
-import type { Clock } from "../clock.js";
-import { meaningOf, TRY_LATER, type Grant, type Meaning } from "./token-responses.js";
-import { createBackOff, retryAfterSeconds, type BackOff } from "./endpoint-back-off.js";
-import type { ProviderResponse } from "./transport.js";
+import { asksForRetry, createSignInBackOff, type BackOff, type Failure, type FailureListener, type RefreshBackOff } from "./back-off.js";
 import { authenticationInWords } from "./client-authentication.js";
 import type { ProviderMetadata } from "./discovery.js";
-import type { Misconfigurations } from "./misconfiguration.js";
-import { RefreshBackOff } from "./refresh-back-off.js";
-import type { ClientRequests } from "./client-requests.js";
-import type { ProviderSettings } from "./provider-settings.js";
-
-export type TokenBody = Readonly<Record<string, unknown>>;
-
-/** A failed request, for the back-off. */
-interface Failure {
-  readonly startedAt: number;
-  /** Undefined: no response came. */
-  readonly response: ProviderResponse | undefined;
-  readonly reason: string;
-  readonly isOperators: boolean;
-}
-
-export interface TokenEndpointOptions {
-  readonly settings: ProviderSettings;
-  readonly requests: ClientRequests;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly events: EventHub;
-  readonly misconfigurations: Misconfigurations;
-}
+import { errorCode, jsonObject, type ClientRequest, type ProviderConnection, type ProviderResponse } from "./provider-connection.js";
 
 /** The token endpoint. A request is never repeated, since a code or a refresh token works once. */
 export class TokenEndpoint {
-  readonly #options: TokenEndpointOptions;
+  readonly #connection: ProviderConnection;
   readonly #exchanges: BackOff;
   readonly #refreshes: RefreshBackOff;
 
-  constructor(options: TokenEndpointOptions) {
-    const { clock, random } = options;
-    this.#options = options;
-    this.#exchanges = createBackOff(clock, random);
-    this.#refreshes = new RefreshBackOff(clock, random);
+  constructor(connection: ProviderConnection, refreshes: RefreshBackOff) {
+    this.#connection = connection;
+    this.#exchanges = createSignInBackOff(connection.clock, connection.random);
+    this.#refreshes = refreshes;
   }
 
   /** @throws ProviderUnavailableError `backing_off` */
@@ -50,97 +24,142 @@ export class TokenEndpoint {
     this.#exchanges.assertReady();
   }
 
-  /** @throws ProviderUnavailableError `backing_off` */
-  assertReadyToRefresh(session: string): void {
-    this.#refreshes.assertReady(session);
+  /** Sends the request even during the back-off, so call `assertReadyToExchange` first. */
+  async exchange(metadata: ProviderMetadata, { code, redirectUri, verifier }: CodeExchange): Promise<TokenResponse> {
+    const parameters = { code, redirect_uri: redirectUri, code_verifier: verifier };
+    const request: ClientRequest = (client, authentication, options) =>
+      genericTokenEndpointRequest(metadata, client, authentication, "authorization_code", parameters, options);
+    return this.#ask("exchange", () => this.#connection.sendAsClient(request), this.#exchanges);
   }
 
-  async exchange(metadata: ProviderMetadata, code: CodeExchange): Promise<TokenBody> {
-    this.assertReadyToExchange();
-    const send = () => this.#options.requests.exchange(metadata, code);
-    return this.#ask("exchange", metadata, send, {
-      worked: () => {
-        this.#exchanges.succeeded();
-      },
-      // An attacker can send any code. Only failures that no code can cause may block other users.
-      failed: ({ startedAt, response, reason, isOperators }) => {
-        const concernsAll = isOperators || (response === undefined && reason !== "too_large");
-        if (concernsAll) return this.#exchanges.failed(startedAt, { misconfigured: isOperators });
-        return retryAfterSeconds(response?.headers.get("retry-after"), this.#options.clock.now()) ?? 1;
-      },
+  /** Sends the request even during the back-off of refreshes. */
+  async refresh(metadata: ProviderMetadata, { refreshToken, session, signal }: RefreshRequest): Promise<TokenResponse> {
+    const request: ClientRequest = (client, authentication, options) =>
+      refreshTokenGrantRequest(metadata, client, authentication, refreshToken, options);
+    return this.#ask("refresh", () => this.#connection.sendAsClient(request, signal), {
+      succeeded: () => this.#refreshes.responded(),
+      failed: (startedAt, failure) => this.#refreshes.failed(session, startedAt, failure),
     });
   }
 
-  async refresh(metadata: ProviderMetadata, { refreshToken, session, signal }: RefreshRequest): Promise<TokenBody> {
-    this.assertReadyToRefresh(session);
-    const send = () => this.#options.requests.refresh(metadata, refreshToken, signal);
-    return this.#ask("refresh", metadata, send, {
-      worked: () => {
-        this.#refreshes.succeeded(session);
+  async #ask(grant: Grant, send: () => Promise<ProviderResponse>, backOff: FailureListener): Promise<TokenResponse> {
+    const meaning = await this.#connection.call({
+      endpoint: "token",
+      send,
+      read: (response) => {
+        const read = meaningOf(response, grant);
+        if (read.kind === "operator") throw new ProviderUnavailableError(read.reason, { misconfigured: true });
+        if (read.kind === "outage") throw new ProviderUnavailableError(read.reason);
+        return read;
       },
-      failed: (failure) => this.refreshFailed(session, failure),
+      backOff: {
+        succeeded: backOff.succeeded,
+        failed: (startedAt, failure) => {
+          if (failure.misconfigured === true) this.#reportMistake(failure);
+          return backOff.failed(startedAt, failure);
+        },
+      },
     });
+    if (meaning.kind === "refused") throw new ProviderRefusedError(meaning.reason);
+    return tokensOf(meaning.body);
   }
 
-  /** Backs off after a failed refresh, or a failed userinfo request that confirms one. @returns seconds */
-  refreshFailed(session: string, { startedAt, response, reason, isOperators }: Failure): number {
-    const trouble = { retryAfter: response?.headers.get("retry-after"), misconfigured: isOperators };
-    if (reason === "invalid_client") return this.#refreshes.allFailed(startedAt, trouble);
-    if (isOperators || (response !== undefined && mayBeTokensFault(response)))
-      return this.#refreshes.tokenFailed(session, startedAt, trouble);
-    if (response === undefined && reason !== "too_large") return this.#refreshes.allFailed(startedAt, trouble);
-    return this.#refreshes.sessionFailed(session, startedAt, trouble);
-  }
-
-  async #ask(
-    grant: Grant,
-    metadata: ProviderMetadata,
-    send: () => Promise<ProviderResponse>,
-    { worked, failed }: { readonly worked: () => void; readonly failed: (failure: Failure) => number },
-  ): Promise<TokenBody> {
-    const { clock, events, misconfigurations } = this.#options;
-    const startedAt = clock.monotonic();
-    const emitOutage = (reason: string): void => {
-      const duration = clock.monotonic() - startedAt;
-      events.emit("outage", { issuer: metadata.issuer, side: "provider", endpoint: "token", reason, duration });
-    };
-    let response: ProviderResponse;
-    try {
-      response = await send();
-    } catch (error) {
-      if (!(error instanceof ProviderUnavailableError)) throw error;
-      const { reason, cause } = error;
-      emitOutage(reason);
-      throw new ProviderUnavailableError(reason, {
-        retryAfter: failed({ startedAt, response: undefined, reason, isOperators: false }),
-        cause,
-      });
-    }
-    const meaning = meaningOf(response, grant);
-    if (meaning.kind === "ok" || meaning.kind === "refused") {
-      worked();
-      if (meaning.kind === "refused") throw new ProviderRefusedError(meaning.reason);
-      return meaning.body;
-    }
-    const isOperators = meaning.kind === "operator";
-    const { reason } = meaning;
-    emitOutage(reason);
-    const retryAfter = failed({ startedAt, response, reason, isOperators });
-    if (isOperators) throw misconfigurations.report(this.#mistake(meaning, response.status));
-    throw new ProviderUnavailableError(reason, { retryAfter });
-  }
-
-  #mistake({ reason }: Extract<Meaning, { kind: "operator" }>, status: number) {
-    const sent = `The client authenticated with ${authenticationInWords(this.#options.settings)}.`;
+  #reportMistake({ reason, status }: Failure): void {
+    const sent = `The client authenticated with ${authenticationInWords(this.#connection.settings)}.`;
     const message =
       reason === "invalid_client"
         ? `The token endpoint does not accept this client (invalid_client). ${sent} Check IDP_CLIENT_ID, IDP_CLIENT_SECRET and IDP_TOKEN_ENDPOINT_AUTH_METHOD.`
         : `The token endpoint does not allow this client to refresh (${reason}, status ${String(status)}). ${sent} Check the client's settings at the provider.`;
-    return { endpoint: "token" as const, reason, message, status };
+    this.#connection.misconfigured({ endpoint: "token", reason, message, status });
   }
 }
 
-/** Whether this session's token may have caused the 4xx status. */
-function mayBeTokensFault({ status }: ProviderResponse): boolean {
-  return status >= 400 && status < 500 && !TRY_LATER.has(status);
+/** The meaning of the token endpoint's response. `reason` is a stable word that is safe to log. */
+export type Meaning =
+  | { readonly kind: "ok"; readonly body: Readonly<Record<string, unknown>> }
+  /** The code or refresh token is refused definitely. */
+  | { readonly kind: "refused"; readonly reason: string }
+  /** The client's configuration is wrong, independent of this token. */
+  | { readonly kind: "operator"; readonly reason: string }
+  | { readonly kind: "outage"; readonly reason: string };
+
+/** The kind of request to the token endpoint. */
+export type Grant = "exchange" | "refresh";
+
+/** The errors of RFC 6749 section 5.2 about the client, not about the refresh token. */
+const OPERATOR_ERRORS = new Set(["invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope"]);
+
+/**
+ * Returns the meaning of a response to a code exchange or a refresh. The ID token is verified later. Pure.
+ * The order is that of the table in the decisions, "Accessor, probe, guard".
+ *
+ * An attacker can put any code into a URL. So in the response to a code, only `invalid_client` means a wrong configuration.
+ */
+export function meaningOf(response: ProviderResponse, grant: Grant): Meaning {
+  const { status } = response;
+  if (status === 200) {
+    const body = jsonObject(response);
+    return body === undefined ? { kind: "outage", reason: "not_json" } : { kind: "ok", body };
+  }
+  if (status >= 300 && status < 400) return { kind: "outage", reason: "redirect" };
+  if (status < 400 || status >= 500) return { kind: "outage", reason: `http_${String(status)}` };
+  const error = errorCode(response);
+  // With any 4xx: Auth0 sends it with 403.
+  if (error === "invalid_grant") return { kind: "refused", reason: error };
+  if (asksForRetry(status)) return { kind: "outage", reason: `http_${String(status)}` };
+  const reason = error ?? `http_${String(status)}`;
+  if (error === "invalid_client") return { kind: "operator", reason };
+  if (grant === "exchange") return { kind: "refused", reason };
+  return { kind: status !== 400 || OPERATOR_ERRORS.has(reason) ? "operator" : "refused", reason };
+}
+
+/** The usable parts of a token response (RFC 6749 section 5.1); unusable parts are undefined. */
+export interface TokenResponse {
+  /** Only of a bearer token. */
+  readonly accessToken: string | undefined;
+  readonly refreshToken: string | undefined;
+  readonly idToken: string | undefined;
+  readonly scopes: readonly string[] | undefined;
+  /** Seconds. */
+  readonly expiresIn: number | undefined;
+}
+
+export function tokensOf(body: Readonly<Record<string, unknown>>): TokenResponse {
+  const type = body["token_type"];
+  const idToken = body["id_token"] ?? undefined;
+  const isBearer = typeof type === "string" && type.toLowerCase() === "bearer";
+  return {
+    accessToken: isBearer ? visible(body["access_token"]) : undefined,
+    refreshToken: text(body["refresh_token"]),
+    // An ID token of another type is wrong, not missing.
+    idToken: idToken === undefined ? undefined : (text(idToken) ?? ""),
+    scopes: text(body["scope"])
+      ?.split(" ")
+      .filter((scope) => scope !== ""),
+    expiresIn: lifetime(body["expires_in"]),
+  };
+}
+
+/** Seconds: a century. A longer lifetime is ignored. */
+const MAX_LIFETIME = 100 * 365 * 86_400;
+
+/** Reads a lifetime in seconds. Some providers send a string. Undefined for an invalid value. */
+export function lifetime(value: unknown): number | undefined {
+  const seconds = typeof value === "string" && /^\d{1,12}$/.test(value) ? Number(value) : value;
+  return typeof seconds === "number" && seconds >= 0 && seconds <= MAX_LIFETIME ? seconds : undefined;
+}
+
+/** Returns a token of visible characters (RFC 6749 appendix A.12), since others cannot be sent in a header. */
+function visible(value: unknown): string | undefined {
+  const token = text(value);
+  return token !== undefined && /^[\x20-\x7e]+$/.test(token) ? token : undefined;
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** Returns when a token expires that was received at this time. @param expiresIn seconds */
+export function expiryOf(receivedAt: EpochSeconds, expiresIn: number | undefined): EpochSeconds | undefined {
+  return expiresIn === undefined ? undefined : Math.floor(receivedAt + expiresIn);
 }

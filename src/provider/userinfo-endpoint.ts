@@ -1,39 +1,17 @@
-import type { Clock, EpochSeconds } from "../clock.js";
+import type { EpochSeconds } from "../clock.js";
 import { ProviderRefusedError, ProviderUnavailableError } from "../errors.js";
-import type { RefreshRequest, SpentRefresh, VerifiedRefresh } from "../ports/provider.js";
+import type { RefreshRequest } from "../ports/provider.js";
+import type { SpentRefresh, VerifiedRefresh } from "../record/credentials.js";
 import type { IdInfo } from "../record/identity.js";
 import type { SessionRecord } from "../record/record.js";
-import type { BestEffortEndpoint } from "./best-effort-endpoint.js";
+import { createSignInBackOff, type BackOff, type FailureListener, type RefreshBackOff } from "./back-off.js";
 import type { ProviderMetadata } from "./discovery.js";
-import { retryAfterSeconds, type BackOff } from "./endpoint-back-off.js";
-import {
-  completedByUserinfo,
-  confirmedByUserinfo,
-  lacksIdentity,
-  refreshedClaims,
-  withAllOfUserinfo,
-  withoutUserinfo,
-  type Identity,
-} from "./identity.js";
-import type { Misconfigurations } from "./misconfiguration.js";
-import type { ProviderSettings } from "./provider-settings.js";
-import type { TokenEndpoint } from "./token-endpoint.js";
-import type { Backchannel, ProviderResponse } from "./transport.js";
-import { askUserinfo, userinfoOf } from "./userinfo-response.js";
+import { MAX_ID_TOKEN_LENGTH } from "./id-token.js";
+import { confirmedByUserinfo, refreshedClaims, withAllOfUserinfo, withoutUserinfo, type Identity } from "./identity-claims.js";
+import { jsonObject, type ProviderConnection, type ProviderResponse } from "./provider-connection.js";
 
 /** The maximum seconds until the next refresh, after a refresh that userinfo has confirmed. */
 const MAX_CONFIRMED = 3600;
-
-interface Options {
-  readonly settings: Pick<ProviderSettings, "refreshWithoutIdToken" | "userinfo">;
-  readonly clock: Clock;
-  readonly backchannel: Backchannel;
-  readonly misconfigurations: Misconfigurations;
-  readonly tokens: TokenEndpoint;
-  readonly endpoint: BestEffortEndpoint;
-  /** Of sign-ins that need userinfo. */
-  readonly signIns: BackOff;
-}
 
 /** One call that cannot continue without userinfo. */
 interface RequiredCall {
@@ -44,7 +22,7 @@ interface RequiredCall {
   /** Completes the log line of an outage. */
   readonly consequence: string;
   /** Starts the back-off of an outage. @returns seconds */
-  readonly backOff: (startedAt: number, reason: string, response: ProviderResponse | undefined) => number;
+  readonly failed: FailureListener["failed"];
 }
 
 /**
@@ -54,17 +32,25 @@ interface RequiredCall {
 export class UserinfoEndpoint {
   /** `IDP_USERINFO=always`. */
   readonly isRequired: boolean;
-  readonly #options: Options;
+  readonly #connection: ProviderConnection;
+  readonly #refreshes: RefreshBackOff;
+  /** Of sign-ins that can do without userinfo. */
+  readonly #optional: BackOff;
+  /** Of sign-ins that need userinfo. */
+  readonly #required: BackOff;
 
-  constructor(options: Options) {
-    this.isRequired = options.settings.userinfo === "always";
-    this.#options = options;
+  constructor(connection: ProviderConnection, refreshes: RefreshBackOff) {
+    this.isRequired = connection.settings.userinfo === "always";
+    this.#connection = connection;
+    this.#refreshes = refreshes;
+    this.#optional = connection.backOff();
+    this.#required = createSignInBackOff(connection.clock, connection.random);
   }
 
   /** @throws ProviderUnavailableError userinfo is required, and the provider has no such endpoint */
   assertAvailable({ userinfo_endpoint: endpoint }: ProviderMetadata): void {
     if (!this.isRequired || endpoint !== undefined) return;
-    throw this.#options.misconfigurations.report({
+    throw this.#connection.misconfigured({
       endpoint: "userinfo",
       reason: "userinfo_endpoint_missing",
       message:
@@ -75,12 +61,12 @@ export class UserinfoEndpoint {
 
   /** @throws ProviderUnavailableError userinfo is required, and its requests at sign-ins back off */
   assertReadyToSignIn(): void {
-    if (this.isRequired) this.#options.signIns.assertReady();
+    if (this.isRequired) this.#required.assertReady();
   }
 
   /**
-   * Adds userinfo's claims to those of a sign-in's ID token: all if userinfo is required, otherwise those about the user if the ID
-   * token has none (OpenID Connect Core section 5.4).
+   * Adds userinfo's claims to those of a sign-in's ID token: always if userinfo is required, otherwise if the ID token has no claim
+   * about the user (OpenID Connect Core section 5.4).
    *
    * @throws ProviderUnavailableError, ProviderRefusedError only if userinfo is required
    */
@@ -89,39 +75,35 @@ export class UserinfoEndpoint {
   }
 
   async #completeAlways(metadata: ProviderMetadata, claims: IdInfo, accessToken: string): Promise<Identity> {
-    const { clock, signIns } = this.#options;
-    this.assertAvailable(metadata);
     const userinfo = await this.#require(metadata, {
       accessToken,
       sub: claims.sub,
       consequence: "The sign-in stops, since IDP_USERINFO is always.",
-      backOff: (startedAt, reason, response) => {
-        // A response may concern this user only. Without one, the next sign-in would fail too, and its code is not spent.
-        if (response === undefined && reason !== "too_large") return signIns.failed(startedAt);
-        return retryAfterSeconds(response?.headers.get("retry-after"), clock.now()) ?? 1;
-      },
+      failed: this.#required.failed,
     });
     if (userinfo === undefined) throw this.#signed();
-    signIns.succeeded();
+    this.#required.succeeded();
     return { ...withAllOfUserinfo(claims, userinfo), userinfo };
   }
 
-  async #completeIfNeeded(metadata: ProviderMetadata, claims: IdInfo, accessToken: string): Promise<Identity> {
-    const { userinfo_endpoint: url } = metadata;
-    const { endpoint, backchannel } = this.#options;
-    const alone = { idInfo: claims, userinfoClaims: [] };
-    if (!lacksIdentity(claims) || url === undefined) return alone;
-    try {
-      const response = await endpoint.send(metadata.issuer, () => askUserinfo(backchannel, url, accessToken));
-      const userinfo = userinfoOf(response, claims.sub);
-      if (userinfo.kind === "claims") return { ...completedByUserinfo(claims, userinfo.claims), userinfo: userinfo.claims };
-      if (userinfo.kind === "signed") this.#signed();
-      else endpoint.warn("The userinfo response cannot be used. The sign-in continues without it.", { status: response.status });
-    } catch (error) {
-      const reason = error instanceof ProviderUnavailableError ? error.reason : "unexpected";
-      endpoint.warn("The userinfo endpoint did not respond. The sign-in continues without it.", { reason });
+  async #completeIfNeeded({ userinfo_endpoint: url }: ProviderMetadata, claims: IdInfo, accessToken: string): Promise<Identity> {
+    const connection = this.#connection;
+    if (url !== undefined && lacksIdentity(claims)) {
+      try {
+        const response = await connection.callBestEffort("userinfo", this.#optional, () => this.#send(url, accessToken));
+        const userinfo = userinfoOf(response, claims.sub);
+        if (userinfo.kind === "claims") return { ...withAllOfUserinfo(claims, userinfo.claims), userinfo: userinfo.claims };
+        if (userinfo.kind === "signed") this.#signed();
+        else
+          connection.warn("userinfo", "The userinfo response cannot be used. The sign-in continues without it.", {
+            status: response.status,
+          });
+      } catch (error) {
+        const reason = error instanceof ProviderUnavailableError ? error.reason : "unexpected";
+        connection.warn("userinfo", "The userinfo endpoint did not respond. The sign-in continues without it.", { reason });
+      }
     }
-    return alone;
+    return { idInfo: claims, userinfoClaims: [] };
   }
 
   /** Handles a refresh response without an ID token (Core section 12.2): userinfo must confirm the same user. */
@@ -134,8 +116,8 @@ export class UserinfoEndpoint {
     const { accessToken, receivedAt, accessTokenExpiresAt } = spent;
     this.assertAvailable(metadata);
     if (accessToken === undefined) throw new ProviderRefusedError("access_token_missing");
-    if (metadata.userinfo_endpoint === undefined || this.#options.settings.refreshWithoutIdToken === "refuse") {
-      this.#options.misconfigurations.report({
+    if (metadata.userinfo_endpoint === undefined || this.#connection.settings.refreshWithoutIdToken === "refuse") {
+      this.#connection.misconfigured({
         // Not "token": each sign-in, which has an ID token, would reset that endpoint, and the line would repeat.
         endpoint: "userinfo",
         reason: "id_token_missing",
@@ -156,10 +138,8 @@ export class UserinfoEndpoint {
     );
     const names = state.userinfo_claims ?? [];
     const exp = receivedAt + lifetime;
-    const identity = this.isRequired
-      ? withAllOfUserinfo({ ...withoutUserinfo(before, names), exp }, userinfo)
-      : confirmedByUserinfo(before, names, userinfo, exp);
-    return { ...identity, userinfo };
+    if (this.isRequired) return { ...withAllOfUserinfo({ ...withoutUserinfo(before, names), exp }, userinfo), userinfo };
+    return { ...confirmedByUserinfo(before, names, userinfo, exp), userinfo };
   }
 
   /** Adds userinfo's claims to those of a refreshed ID token. Its earlier claims are replaced or removed. */
@@ -184,10 +164,11 @@ export class UserinfoEndpoint {
     { session, signal }: RefreshRequest,
   ): Promise<IdInfo | undefined> {
     return this.#require(metadata, {
-      ...{ accessToken, sub, signal },
+      accessToken,
+      sub,
+      signal,
       consequence: "The refresh is not finished. The session is kept.",
-      backOff: (startedAt, reason, response) =>
-        this.#options.tokens.refreshFailed(session, { startedAt, response, reason, isOperators: false }),
+      failed: (startedAt, failure) => this.#refreshes.failed(session, startedAt, failure),
     });
   }
 
@@ -198,39 +179,47 @@ export class UserinfoEndpoint {
    * @throws ProviderRefusedError the access token is not accepted, or the claims are about another user
    */
   async #require(
-    metadata: ProviderMetadata,
-    { accessToken, sub, signal, consequence, backOff }: RequiredCall,
+    { userinfo_endpoint: url = "" }: ProviderMetadata,
+    { accessToken, sub, signal, consequence, failed }: RequiredCall,
   ): Promise<IdInfo | undefined> {
-    const { clock, backchannel, endpoint, misconfigurations } = this.#options;
-    const startedAt = clock.monotonic();
-    const outage = (reason: string, response?: ProviderResponse, cause?: unknown): ProviderUnavailableError => {
-      endpoint.outage(metadata.issuer, reason, startedAt);
-      const retryAfter = backOff(startedAt, reason, response);
-      endpoint.warn(`The userinfo endpoint gave no usable response. ${consequence}`, { reason });
-      return new ProviderUnavailableError(reason, { retryAfter, cause });
-    };
-    const response = await askUserinfo(backchannel, metadata.userinfo_endpoint ?? "", accessToken, signal).catch((error: unknown) => {
-      if (!(error instanceof ProviderUnavailableError)) throw error;
-      throw outage(error.reason, undefined, error.cause);
+    const connection = this.#connection;
+    const userinfo = await connection.call({
+      endpoint: "userinfo",
+      send: () => this.#send(url, accessToken, signal),
+      read: (response) => {
+        const read = userinfoOf(response, sub);
+        if (read.kind === "outage") throw new ProviderUnavailableError(read.reason);
+        return read;
+      },
+      backOff: {
+        succeeded: () => undefined,
+        failed: (startedAt, failure) => {
+          connection.warn("userinfo", `The userinfo endpoint gave no usable response. ${consequence}`, { reason: failure.reason });
+          return failed(startedAt, failure);
+        },
+      },
     });
-    const userinfo = userinfoOf(response, sub);
-    if (userinfo.kind === "outage") throw outage(userinfo.reason, response);
     if (userinfo.kind === "refused") throw new ProviderRefusedError(userinfo.reason);
     if (userinfo.kind === "signed") return undefined;
-    if (this.isRequired) misconfigurations.resolved("userinfo");
+    if (this.isRequired) connection.resolved("userinfo");
     return userinfo.claims;
+  }
+
+  /** Requests the claims of the access token's user (OpenID Connect Core section 5.3). @throws ProviderUnavailableError no response */
+  #send(url: string, accessToken: string, signal?: AbortSignal): Promise<ProviderResponse> {
+    const headers = { accept: "application/json", authorization: `Bearer ${accessToken}` };
+    return this.#connection.backchannel.send(url, { method: "GET", headers }, signal);
   }
 
   /** The next refresh would get the same response. */
   #refreshBlocked(error: ProviderUnavailableError, { session }: RefreshRequest): ProviderUnavailableError {
-    const startedAt = this.#options.clock.monotonic();
-    this.#options.tokens.refreshFailed(session, { startedAt, response: undefined, reason: error.reason, isOperators: true });
+    this.#refreshes.failed(session, this.#connection.clock.monotonic(), { reason: error.reason, misconfigured: true });
     return error;
   }
 
   /** Reports a signed response. @returns the error to throw where userinfo is required */
   #signed(): ProviderUnavailableError {
-    return this.#options.misconfigurations.report({
+    return this.#connection.misconfigured({
       endpoint: "userinfo",
       reason: "userinfo_signed",
       message:
@@ -239,9 +228,36 @@ export class UserinfoEndpoint {
   }
 }
 
+/** Whether the ID token lacks the claims about the user, so that userinfo must add them (OpenID Connect Core section 5.4). Pure. */
+export function lacksIdentity({ email, name, picture }: IdInfo): boolean {
+  return email === undefined && name === undefined && picture === undefined;
+}
+
 /** Returns the lifetime of the last ID token in seconds, from its receipt. Old records lack the receipt; then from its `iat`. */
 function lifetimeOf({ exp, iat }: IdInfo, receivedAt: EpochSeconds | undefined): number {
   const from = receivedAt ?? iat;
   const seconds = typeof exp === "number" && typeof from === "number" ? exp - from : NaN;
   return seconds > 0 ? Math.floor(seconds) : MAX_CONFIRMED;
+}
+
+/** The meaning of a userinfo response. `reason` is a stable word that is safe to log. */
+type Userinfo =
+  | { readonly kind: "claims"; readonly claims: IdInfo }
+  /** A JWT (OpenID Connect Core section 5.3.2), which is not supported. */
+  | { readonly kind: "signed" }
+  /** The access token is not accepted, or the response is about another user. */
+  | { readonly kind: "refused"; readonly reason: string }
+  | { readonly kind: "outage"; readonly reason: string };
+
+/** Returns the meaning of a userinfo response. Pure. @param sub the ID token's subject; claims about another user are refused */
+function userinfoOf(response: ProviderResponse, sub: unknown): Userinfo {
+  const { status, headers } = response;
+  if (/^\s*application\/jwt\b/i.test(headers.get("content-type") ?? "")) return { kind: "signed" };
+  // RFC 6750 section 3.1: the token is not valid.
+  if (status === 401) return { kind: "refused", reason: "userinfo_refused" };
+  // All claims may be stored, as those of an ID token are.
+  if (response.text.length > MAX_ID_TOKEN_LENGTH) return { kind: "outage", reason: "too_large" };
+  const claims = status === 200 ? jsonObject(response) : undefined;
+  if (claims === undefined) return { kind: "outage", reason: status === 200 ? "not_json" : `http_${String(status)}` };
+  return claims["sub"] === sub && typeof sub === "string" ? { kind: "claims", claims } : { kind: "refused", reason: "userinfo_sub" };
 }

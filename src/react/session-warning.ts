@@ -19,6 +19,7 @@ const TITLE = "session-warning";
  *
  * It needs a `SessionProvider` above it. Render one in an application, outside of forms.
  */
+// eslint-disable-next-line max-lines-per-function -- A component: its hooks share their state, and half of the lines are the markup.
 export function SessionWarning({ warnBefore = 60, texts, className = TITLE }: SessionWarningProps): ReactNode {
   const client = useSessionClient();
   const state = useSession();
@@ -58,9 +59,8 @@ export function SessionWarning({ warnBefore = 60, texts, className = TITLE }: Se
   const text = { ...ENGLISH, ...texts };
   const close = () => setOutcome(phase);
   const attempt = () => {
-    const fail = () => setOutcome("failed");
     const promise = canStay ? client.keepAlive() : client.signIn({ popup: true });
-    promise.then((state) => (state.status === "signed-in" ? setOutcome("") : fail()), fail);
+    void promise.catch(() => null).then((next) => setOutcome(next?.status === "signed-in" ? "" : "failed"));
   };
   const button = (label: string, onClick: () => unknown) => createElement("button", { type: "button", onClick }, label);
 
@@ -77,9 +77,7 @@ export function SessionWarning({ warnBefore = 60, texts, className = TITLE }: Se
       "aria-labelledby": TITLE,
       onClose: ({ currentTarget: { open } }: SyntheticEvent<HTMLDialogElement>) => {
         // In a hidden page, the event of an earlier closing can arrive after the dialog has opened again.
-        if (open) return;
-        if (canStay) attempt();
-        else close();
+        if (!open) (canStay ? attempt : close)();
       },
     },
     isOpen &&

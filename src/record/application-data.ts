@@ -1,5 +1,5 @@
 /** The application's own JSON in a session: the check of its values, and the changes to the record. */
-import { isTooDeep, MAX_DEPTH, type JsonObject } from "./json.js";
+import { isTooDeep, MAX_DEPTH, ownProperties, type JsonObject } from "./json.js";
 import type { SessionRecord } from "./record.js";
 
 /**
@@ -50,6 +50,22 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
 /** Whether a stored value can be the application's data. */
 export function isApplicationData(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !isTooDeep(value);
+}
+
+/**
+ * Returns the newest data with the top-level keys that the application changed between reading and returning its data. A key that it
+ * removed is undefined.
+ *
+ * @returns also whether one of these keys had been changed to another value since the application read it
+ */
+export function mergedData(read: JsonObject, returned: JsonObject, newest: JsonObject): { data: JsonObject; isOverwritten: boolean } {
+  const [before, after, now] = [ownProperties(read), ownProperties(returned), ownProperties(newest)];
+  const isSame = (a: JsonObject, b: JsonObject, key: string) => JSON.stringify(a[key]) === JSON.stringify(b[key]);
+  const changed = Object.keys({ ...before, ...after }).filter((key) => !isSame(before, after, key));
+  return {
+    data: { ...now, ...Object.fromEntries(changed.map((key) => [key, after[key]])) },
+    isOverwritten: changed.some((key) => !isSame(now, before, key) && !isSame(now, after, key)),
+  };
 }
 
 /** The record with the application's data. */

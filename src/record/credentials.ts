@@ -1,3 +1,7 @@
+/** Tokens: as a session stores them, and as a sign-in and a refresh receive them. */
+import type { EpochSeconds } from "../clock.js";
+import type { IdInfo } from "./identity.js";
+
 /** The provider's credentials as the session stores them. The specification fixes the six names. */
 export interface Credentials {
   /** The access token (RFC 6749 section 1.4). */
@@ -37,4 +41,40 @@ export function credentialsToDict(credentials: ProviderCredentials): Credentials
 /** A frozen copy with an ordinary prototype. Some frameworks refuse an object without one. */
 export function frozenCredentials(credentials: Credentials): Credentials {
   return Object.freeze({ ...credentials, scopes: Object.freeze([...credentials.scopes]) });
+}
+
+/** Tokens of a finished sign-in whose ID token has been verified. */
+export interface SignIn {
+  readonly credentials: Credentials;
+  /** The verified ID token itself. */
+  readonly idToken: string;
+  readonly idInfo: IdInfo;
+  /** The names of the claims in `idInfo` that came from the userinfo endpoint. */
+  readonly userinfoClaims: readonly string[];
+  /** The userinfo response's claims as parsed. Absent if this sign-in did not call userinfo, or could not use its response. */
+  readonly userinfo?: IdInfo;
+  readonly receivedAt: EpochSeconds;
+  readonly accessTokenExpiresAt: EpochSeconds | undefined;
+}
+
+/**
+ * The response to a refresh request, before it is verified. The old refresh token is spent now. So if `refreshToken` is present, the
+ * caller stores it before it does anything else.
+ */
+export interface SpentRefresh {
+  readonly accessToken: string | undefined;
+  readonly refreshToken: string | undefined;
+  readonly idToken: string | undefined;
+  readonly scopes: readonly string[] | undefined;
+  readonly receivedAt: EpochSeconds;
+  readonly accessTokenExpiresAt: EpochSeconds | undefined;
+}
+
+/** The user's identity after a refresh. */
+export interface VerifiedRefresh {
+  readonly idInfo: IdInfo;
+  /** As in {@link SignIn}. */
+  readonly userinfoClaims: readonly string[];
+  /** As in {@link SignIn}, for the call of this refresh. */
+  readonly userinfo?: IdInfo;
 }

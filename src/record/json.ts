@@ -33,3 +33,9 @@ export function deepFreeze<Value>(value: Value): Value {
   }
   return value;
 }
+
+/** Returns an object with the same own properties and no prototype. Returns anything but an object as it is. */
+export function ownProperties<Value>(value: Value): Value {
+  if (!isObject(value) || Object.getPrototypeOf(value) === null) return value;
+  return Object.assign(Object.create(null) as Value & object, value);
+}

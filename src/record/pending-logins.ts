@@ -1,7 +1,6 @@
 /** The changes that a login and its callback make to the record: pending logins and used states. */
 import type { Review } from "./application-data.js";
-import type { JsonObject } from "./json.js";
-import { ownProperties } from "./own-properties.js";
+import { ownProperties, type JsonObject } from "./json.js";
 import { isSameUser, type IdInfo } from "./identity.js";
 import {
   MAX_PENDING_LOGINS,
@@ -13,7 +12,7 @@ import {
   type SessionRecord,
 } from "./record.js";
 import type { EpochSeconds } from "../clock.js";
-import type { SignIn } from "../ports/provider.js";
+import type { SignIn } from "./credentials.js";
 
 function isAlive(login: PendingLogin, now: EpochSeconds): boolean {
   return now < login.started_at + PENDING_LOGIN_SECONDS;
@@ -70,21 +69,23 @@ export function mayFinish(record: SessionRecord, login: PendingLogin, idInfo: Id
   return login.carried === undefined || isSameUser(record.id_info, idInfo);
 }
 
+/** A sign-in that the application's code has accepted. */
+export interface AcceptedSignIn {
+  readonly signIn: SignIn;
+  readonly login: PendingLogin;
+  readonly now: EpochSeconds;
+  /** Whether an idle timeout is configured. */
+  readonly stampsActivity: boolean;
+  /** What the application's code decided. Its change gets the data of the same user's session, else an empty object. */
+  readonly review?: Review;
+}
+
 /**
  * The record after a sign-in: new credentials, id_info and stamps; no lease, no remembered end reason. The hashes of used states stay.
  * Other tabs' pending logins stay too, but may now finish for this user only.
- *
- * @param stampActivity whether an idle timeout is configured
- * @param review what the application's code decided; its change gets the data of the same user's session, else an empty object
  */
-export function signedIn(
-  record: SessionRecord,
-  signIn: SignIn,
-  login: PendingLogin,
-  now: EpochSeconds,
-  stampActivity: boolean,
-  { claims, changeData }: Review = {},
-): SessionRecord {
+export function signedIn(record: SessionRecord, { signIn, login, now, stampsActivity, review = {} }: AcceptedSignIn): SessionRecord {
+  const { claims, changeData } = review;
   const data = dataOfSameUser(record, signIn.idInfo);
   const { logins: before, used } = record.idp_state;
   const logins = before?.map((other) => ({ ...other, carried: true as const }));
@@ -95,7 +96,7 @@ export function signedIn(
     final_redirect: login.final_redirect,
     debug: record.debug,
     idp_login_at: now,
-    idp_last_active: stampActivity ? now : undefined,
+    idp_last_active: stampsActivity ? now : undefined,
     idp_state: withoutUndefined({
       v: RECORD_VERSION,
       logins,

@@ -1,5 +1,5 @@
 import type { EpochSeconds } from "../clock.js";
-import type { JsonObject } from "./json.js";
+import { deepFreeze, isObject, ownProperties, type JsonObject } from "./json.js";
 import type { Credentials } from "./credentials.js";
 import type { IdInfo } from "./identity.js";
 
@@ -18,6 +18,8 @@ export interface PendingLogin {
   readonly started_at: EpochSeconds;
   /** The user signed in after this login was started. The login may finish for the signed-in user only. */
   readonly carried?: true;
+  /** Another site may have started the login (`Sec-Fetch-Site`). It must not replace the session of another user. */
+  readonly cross_site?: true;
   /** The authorization request had `prompt=none`. */
   readonly silent?: true;
   /** The authentication that a route requires. The provider must show it in the ID token. */
@@ -80,7 +82,7 @@ export interface PrivateState {
   /** The provider's session (`sid`) and the time (`iat`) of the ID token of the sign-in. A refresh changes neither. */
   readonly sid?: string;
   readonly signed_in_iat?: EpochSeconds;
-  /** When the provider wants the session to end (claim `session_expiry`). The policy gate validates it. */
+  /** When the provider wants the session to end (claim `session_expiry`). The policy validates it. */
   readonly session_expiry?: unknown;
 }
 
@@ -98,9 +100,9 @@ export interface SessionRecord {
   readonly final_redirect?: string;
   /** What the last login decided about its origin. Present only in debug mode. */
   readonly debug?: unknown;
-  /** Epoch seconds of the sign-in. The policy gate validates it. */
+  /** Epoch seconds of the sign-in. The policy validates it. */
   readonly idp_login_at?: unknown;
-  /** Epoch seconds of the last successful access; only with an idle timeout. The policy gate validates it. */
+  /** Epoch seconds of the last successful access; only with an idle timeout. The policy validates it. */
   readonly idp_last_active?: unknown;
   readonly idp_state: PrivateState;
 }
@@ -131,3 +133,35 @@ export function isOfClient({ credentials, idp_state: state }: SessionRecord, { i
   if (credentials === undefined) return true;
   return credentials.client_id === clientId && (state.issuer === undefined || state.issuer === issuer);
 }
+
+const KEYS = ["credentials", "id_info", "oauth_state", "final_redirect", "debug", "idp_login_at", "idp_last_active", "idp_state"] as const;
+
+/** A record whose values have not been validated yet. */
+export type UnreadRecord = Readonly<Partial<Record<(typeof KEYS)[number], unknown>>>;
+
+/**
+ * Returns a copy of the record in which every read finds own properties only. If another package lets a request write to
+ * `Object.prototype`, a missing key must not read as that value. Sessions return and store only such copies.
+ *
+ * The eight keys are always present, so a copy made with a spread is safe too. The objects in the record have no prototype.
+ */
+export function withoutInherited<Read extends UnreadRecord>(record: Read): Read;
+export function withoutInherited(record: UnreadRecord): UnreadRecord {
+  const own = ownProperties(record);
+  const copy = Object.create(null) as Record<(typeof KEYS)[number], unknown>;
+  for (const key of KEYS) copy[key] = key === "idp_state" ? stateWithoutInherited(own[key]) : ownProperties(own[key]);
+  return copy;
+}
+
+function stateWithoutInherited(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const state = ownProperties(value);
+  const { logins, lease } = state;
+  return ownProperties({
+    ...state,
+    ...(logins !== undefined && { logins: Array.isArray(logins) ? logins.map(ownProperties) : logins }),
+    ...(lease !== undefined && { lease: ownProperties(lease) }),
+  });
+}
+
+export const EMPTY_RECORD: SessionRecord = deepFreeze(withoutInherited({ idp_state: { v: RECORD_VERSION } }));

@@ -1,5 +1,5 @@
 /** The changes that a refresh makes to the record. */
-import type { SpentRefresh, VerifiedRefresh } from "../ports/provider.js";
+import type { SpentRefresh, VerifiedRefresh } from "./credentials.js";
 import type { PrivateState, RefreshLease, Rejection, SessionRecord } from "./record.js";
 
 export function withLease(record: SessionRecord, lease: RefreshLease): SessionRecord {

@@ -1,11 +1,11 @@
-import type { EndReason } from "./end-reason.js";
+import type { EndReason } from "./probe.js";
 import type { SessionRecord } from "./record.js";
 import { hasEpochTimePassed, type EpochSeconds } from "../clock.js";
 
-export type { EndReason, SessionEnd } from "./end-reason.js";
+export type { EndReason, SessionEnd } from "./probe.js";
 
 /**
- * What the gate decides about a session: valid, valid after a refresh, or ended. A refresh renews the tokens, unless only the
+ * What the policy decides about a session: valid, valid after a refresh, or ended. A refresh renews the tokens, unless only the
  * application's code has to accept the claims (`review_due`).
  */
 export type Verdict =
@@ -13,11 +13,13 @@ export type Verdict =
   | { readonly kind: "refresh"; readonly reason: "id_token_expired" | "review_due" }
   | { readonly kind: "ended"; readonly reason: EndReason };
 
-/** The settings that the gate reads. Ages in seconds; null: no such session limit. */
+/** The settings that the policy reads. Ages in seconds; null: no such session limit. */
 export interface PolicySettings {
   readonly sessionAutoRefresh: boolean;
   readonly sessionMaxAge: number | null;
   readonly sessionIdleTimeout: number | null;
+  /** Epoch seconds. A session that was signed in earlier has ended. */
+  readonly sessionsNotBefore?: EpochSeconds | null;
   /** The version of the application's claims schema. Absent: there is no schema. */
   readonly claimsVersion?: string | undefined;
 }
@@ -33,6 +35,7 @@ const ended = (reason: EndReason): Verdict => Object.freeze({ kind: "ended", rea
 const NO_CREDENTIALS = ended("no_credentials");
 const MAX_AGE = ended("max_age");
 const IDLE = ended("idle");
+const SIGNED_IN_BEFORE = ended("signed_in_before");
 const SESSION_EXPIRY = ended("session_expiry");
 const REJECTED = { claims_rejected: ended("claims_rejected"), denied: ended("denied") };
 const AUTO_REFRESH_OFF = ended("auto_refresh_off");
@@ -67,12 +70,15 @@ type Stamps = Pick<SessionRecord, "idp_login_at" | "idp_last_active">;
 function limitReached(
   stamps: Stamps,
   expiry: unknown,
-  { sessionMaxAge, sessionIdleTimeout }: PolicySettings,
+  { sessionMaxAge, sessionIdleTimeout, sessionsNotBefore }: PolicySettings,
   now: EpochSeconds,
 ): Verdict | undefined {
   // Counted from the sign-in; a refresh never moves it.
   if (sessionMaxAge !== null && isBeyond(stamps.idp_login_at, sessionMaxAge, now)) return MAX_AGE;
   if (sessionIdleTimeout !== null && isBeyond(stamps.idp_last_active, sessionIdleTimeout, now)) return IDLE;
+  // Unlike the ages, this limit also ends a session without a stamp: it may be an old one.
+  if (typeof sessionsNotBefore === "number" && !(now - (ageOf(stamps.idp_login_at, now) ?? Infinity) >= sessionsNotBefore))
+    return SIGNED_IN_BEFORE;
   if (expiry !== undefined && hasEpochTimePassed(expiry as number, now)) return SESSION_EXPIRY;
   return undefined;
 }

@@ -15,8 +15,11 @@ export interface Session<OwnClaims extends object = object, Data extends object 
   readonly user: SessionUser;
   /** The verified claims; where the option `claims` is set, the output of the schema replaces claims of the same name. */
   readonly claims: Claims & OwnClaims;
-  /** The data that `onSignIn` and `updateData` stored. An empty object before that. */
-  readonly data: Readonly<Data>;
+  /**
+   * The data that `onSignIn` and `updateData` stored. Each key may be missing: a session that began before the present `onSignIn` has what was
+   * stored then, and an empty object at first. `IDP_SESSIONS_NOT_BEFORE` ends such sessions.
+   */
+  readonly data: Readonly<Partial<Data>>;
   /** When the user signed in. Null: not known. A refresh does not change it. */
   readonly signedInAt: EpochSeconds | null;
   /** When the user was last active: the time of this request. Null without an idle timeout (`IDP_SESSION_IDLE_TIMEOUT`). */
@@ -29,7 +32,7 @@ export interface Session<OwnClaims extends object = object, Data extends object 
 }
 
 /**
- * Returns the session that a record describes. The record has passed the policy gate.
+ * Returns the session that a record describes. The record has passed the policy.
  *
  * @returns null for a record that does not identify a user by `iss` and `sub`; idpauth writes no such record
  */

@@ -1,5 +1,8 @@
-import { deepFreeze, isObject } from "./json.js";
-import type { SessionRecord } from "./record.js";
+/** The record as JSON: how a store keeps it, and how it is read back. */
+import { isApplicationData } from "./application-data.js";
+import { isText } from "./identity.js";
+import { deepFreeze, isObject, ownProperties } from "./json.js";
+import { MAX_PENDING_LOGINS, MAX_USED_STATES, RECORD_VERSION, withoutInherited, type SessionRecord, type UnreadRecord } from "./record.js";
 
 /** The configured names of the record's three nameable keys. */
 export interface KeyNames {
@@ -11,21 +14,127 @@ export interface KeyNames {
 /** The keys with fixed names. A nameable key must not take one of them. */
 export const FIXED_KEYS = ["id_info", "debug", "idp_login_at", "idp_last_active", "idp_state"] as const;
 
-/** The record as it is stored: ordinary objects, nameable keys under their configured names, no undefined values. */
-export function storedForm(record: SessionRecord, names: KeyNames): Record<string, unknown> {
-  const stored: Record<string, unknown> = {};
+/** Every key of the stored form, with ordinary objects. Undefined: the record does not have it. */
+export function storedKeys(record: SessionRecord, names: KeyNames): Record<string, unknown> {
+  const keys: Record<string, unknown> = {};
   const put = (key: string, value: unknown) => {
-    if (value !== undefined) stored[key] = isObject(value) ? { ...value } : value;
+    keys[key] = isObject(value) ? { ...value } : value;
   };
   put(names.credentials, record.credentials);
   put(names.oauth_state, record.oauth_state);
   put(names.final_redirect, record.final_redirect);
   for (const key of FIXED_KEYS) put(key, record[key]);
-  return stored;
+  return keys;
+}
+
+/** The record as it is stored: ordinary objects, nameable keys under their configured names, no undefined values. */
+export function storedForm(record: SessionRecord, names: KeyNames): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(storedKeys(record, names)).filter(([, value]) => value !== undefined));
 }
 
 /** The stored form without the private key, frozen: the keys that the specification names. */
 export function specifiedKeys(record: SessionRecord, names: KeyNames): Readonly<Record<string, unknown>> {
   const { idp_state: _private, ...specified } = storedForm(record, names);
   return deepFreeze(specified);
+}
+
+/**
+ * Reads a record from stored, untrusted JSON. Returns undefined for a record of another version, or with a value of the wrong shape.
+ * It does not check the two stamps: the policy does, and only if their session limit is set.
+ */
+export function parseRecord(stored: unknown, names: KeyNames): SessionRecord | undefined {
+  if (!isObject(stored)) return undefined;
+  const own = ownProperties(stored);
+  // Copied before the checks, so that the checks see the values that are read later. By name: a framework's session has other keys, too.
+  const record = withoutInherited<UnreadRecord>({
+    credentials: own[names.credentials],
+    id_info: own["id_info"],
+    oauth_state: own[names.oauth_state],
+    final_redirect: own[names.final_redirect],
+    debug: own["debug"],
+    idp_login_at: own["idp_login_at"],
+    idp_last_active: own["idp_last_active"],
+    idp_state: own["idp_state"],
+  });
+  return isRecord(record) ? (record as SessionRecord) : undefined;
+}
+
+type Check = (value: unknown) => boolean;
+
+const isStepUp = objectOf({ max_age: optional(Number.isFinite), acr: optional(listOf(isText)) });
+
+const isPendingLogin = objectOf({
+  state: isText,
+  nonce: isText,
+  verifier: isText,
+  final_redirect: isText,
+  redirect_uri: isText,
+  issuer: isText,
+  started_at: Number.isFinite,
+  carried: optional(isTrue),
+  cross_site: optional(isTrue),
+  silent: optional(isTrue),
+  step_up: optional(isStepUp),
+});
+
+const isPrivateState = objectOf({
+  v: (version) => version === RECORD_VERSION,
+  logins: optional(listOf(isPendingLogin, MAX_PENDING_LOGINS)),
+  used: optional(listOf(isString, MAX_USED_STATES)),
+  silent_failed_at: optional(Number.isFinite),
+  lease: optional(objectOf({ nonce: isText, taken_at: Number.isFinite })),
+  refresh_rejected: optional(isTrue),
+  ended: optional(isString),
+  access_token_expires_at: optional(Number.isFinite),
+  tokens_received_at: optional(Number.isFinite),
+  userinfo_claims: optional(listOf(isString)),
+  dropped_token: optional(isText),
+  issuer: optional(isString),
+  data: optional(isApplicationData),
+  claims: optional(isApplicationData),
+  claims_version: optional(isString),
+  review_due: optional(isTrue),
+  rejected: optional((rejected) => rejected === "claims_rejected" || rejected === "denied"),
+  id_token: optional(isText),
+  sid: optional(isText),
+  signed_in_iat: optional(Number.isFinite),
+});
+
+const isCredentials = objectOf({
+  token: isText,
+  refresh_token: optional(isText),
+  token_uri: isString,
+  client_id: isString,
+  client_secret: isString,
+  scopes: listOf(isString),
+});
+
+const isRecord = objectOf({
+  idp_state: isPrivateState,
+  credentials: optional(isCredentials),
+  id_info: optional(isObject),
+  oauth_state: optional(isString),
+  final_redirect: optional(isString),
+});
+
+/** Checks an object with these members. It may have others. */
+function objectOf(members: Readonly<Record<string, Check>>): Check {
+  const checks = Object.entries(members);
+  return (value) => isObject(value) && checks.every(([key, is]) => is(value[key]));
+}
+
+function listOf(is: Check, most = Infinity): Check {
+  return (value) => Array.isArray(value) && value.length <= most && value.every((item) => is(item));
+}
+
+function optional(is: Check): Check {
+  return (value) => value === undefined || is(value);
+}
+
+function isString(value: unknown): boolean {
+  return typeof value === "string";
+}
+
+function isTrue(value: unknown): boolean {
+  return value === true;
 }

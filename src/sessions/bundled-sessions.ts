@@ -1,20 +1,19 @@
 import { epochSeconds, type EpochSeconds } from "../clock.js";
 import { StoreUnavailableError } from "../errors.js";
-import type { IdpRequest } from "../http/request-and-replies.js";
+import type { IdpRequest } from "../http/request.js";
 import type { Entry, Stored } from "../ports/session-store.js";
 import type { Change, Updated, UserSession } from "../ports/user-session.js";
-import { EMPTY_RECORD, withoutInherited } from "../record/own-properties.js";
-import type { SessionRecord } from "../record/record.js";
+import { EMPTY_RECORD, withoutInherited, type SessionRecord } from "../record/record.js";
 import type { EndReason, PolicySettings, SessionEnd } from "../record/session-policy.js";
-import { cookieNameFor, cookieValues, hasCookie, setCookie } from "./cookie.js";
-import type { Handle } from "./record-codec.js";
-import { ReportedStore, type StoreFailureListener } from "./reported-store.js";
-import { newCookieValue, storeKeyOf } from "./seal.js";
-import { lookInto, SessionEnds } from "./session-ends.js";
-import { SessionEntries, type SessionEntriesOptions } from "./session-entries.js";
+import { cookieNameFor, cookieValues, hasCookie, setCookie, newCookieValue, storeKeyOf } from "./cookie.js";
+import { evenSecond, SessionEntries, type Handle, type SessionEntriesOptions } from "./session-entries.js";
+import { SessionEndWatch } from "./session-end-watch.js";
 
 /** Seconds between two renewals of a session's life. A session that lives less than two days is renewed at half its life. */
 const RENEWAL_SECONDS = 86_400;
+
+/** Browsers keep no cookie longer (RFC 6265bis section 5.5). The record alone decides when a session ends. */
+const MAX_COOKIE_SECONDS = 400 * 86_400;
 
 /** A write that fails this often is not a lost race: the store is broken. */
 const MAX_ATTEMPTS = 64;
@@ -27,8 +26,6 @@ export interface BundledSessionsOptions extends SessionEntriesOptions {
   readonly cookieName: string | null;
   /** The path under which browsers reach the endpoints. */
   readonly publicPath: string;
-  /** Called after every failed store operation. */
-  readonly onStoreFailure?: StoreFailureListener;
   /** Returns what a device list calls a session that this request signs in to. */
   readonly labelOf?: (request: IdpRequest) => string | null;
 }
@@ -41,21 +38,20 @@ export interface BundledSessions {
    * @param request passed to `labelOf` when it signs a user in
    */
   open(cookieHeader: string | undefined, secure: boolean, request?: IdpRequest): UserSession;
-  readonly ends: SessionEnds<Handle>;
+  readonly ends: SessionEndWatch<Handle>;
 }
 
 export function createBundledSessions(options: BundledSessionsOptions): BundledSessions {
-  const { cookieName, publicPath, store, clock, onStoreFailure } = options;
-  const reported = new ReportedStore(store, clock, onStoreFailure);
+  const { cookieName, publicPath, store, clock } = options;
   const entries = new SessionEntries(options);
-  const ends = new SessionEnds({
-    look: lookInto(reported, entries),
+  const ends = new SessionEndWatch({
+    look: (handles: readonly Handle[]) => entries.look(handles),
     clock,
     policy: options.policy,
-    store,
+    store: store.announcements,
     ...(options.onEndsLost && { onLost: options.onEndsLost }),
   });
-  const parts = { options, store: reported, entries, ends };
+  const parts = { options, entries, ends };
   const secureName = cookieNameFor(cookieName, publicPath, true);
   const plainName = cookieNameFor(cookieName, publicPath, false);
   return {
@@ -67,9 +63,8 @@ export function createBundledSessions(options: BundledSessionsOptions): BundledS
 /** What all sessions share. */
 interface Parts {
   readonly options: BundledSessionsOptions;
-  readonly store: ReportedStore;
   readonly entries: SessionEntries;
-  readonly ends: SessionEnds<Handle>;
+  readonly ends: SessionEndWatch<Handle>;
 }
 
 /** A record with the entry that it was read from. */
@@ -121,7 +116,7 @@ class BundledSession implements UserSession {
   }
 
   async update(change: Change): Promise<Updated> {
-    const { store, entries } = this.#parts;
+    const { entries, options } = this.#parts;
     const handle = await this.#known();
     if (handle === undefined) return { changed: false, record: undefined };
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
@@ -130,7 +125,8 @@ class BundledSession implements UserSession {
       if (found === undefined || next === undefined || next === found.record) return { changed: false, record: this.#keep(found) };
       const record = withoutInherited(next);
       const entry = entries.replacementOf(found.stored, record, handle);
-      if (await store.replace(handle.key, entry, found.stored.version)) return { changed: true, record: this.#keepWritten(record, entry) };
+      if (await options.store.replace(handle.key, entry, found.stored.version))
+        return { changed: true, record: this.#keepWritten(record, entry) };
     }
     throw new StoreUnavailableError("The session store refused every write.");
   }
@@ -177,9 +173,9 @@ class BundledSession implements UserSession {
   }
 
   async destroy(): Promise<SessionRecord | undefined> {
-    const { store, entries } = this.#parts;
+    const { entries, options } = this.#parts;
     const handle = (await this.#known()) ?? this.#unreadable;
-    const removed = handle && (await store.delete(handle.key));
+    const removed = handle && (await options.store.delete(handle.key));
     const record = handle && removed && entries.recordOf(removed, handle);
     if (record?.credentials !== undefined) this.#parts.ends.ended(handle?.key ?? "", "logout");
     if (hasCookie(this.#cookieHeader, this.#cookieName)) this.#sendCookie("", 0);
@@ -197,22 +193,26 @@ class BundledSession implements UserSession {
     if (this.#handle !== undefined) this.#parts.ends.ended(this.#handle.key, reason);
   }
 
-  touch(lastActive: EpochSeconds | null, renew: boolean): Promise<void> | undefined {
+  touch(lastActive: EpochSeconds | null, sendsCookie: boolean): Promise<void> | undefined {
     const handle = this.#handle;
     const found = this.#found;
     if (found === undefined || handle === undefined) return undefined;
     const { expiresAt, lastActive: stamped } = found.stored;
     const { sessionTtl, clock } = this.#parts.options;
     const fullLife = epochSeconds(clock) + sessionTtl;
-    const isRenewed = renew && fullLife - expiresAt >= Math.min(RENEWAL_SECONDS, sessionTtl / 2);
+    // Odd: the request that renewed the session last could not send the cookie, so the next one that can does.
+    const isCookieDue = sendsCookie && expiresAt % 2 === 1;
+    const isRenewed = isCookieDue || fullLife - expiresAt >= Math.min(RENEWAL_SECONDS, sessionTtl / 2);
     const stamp = lastActive !== null && (stamped === undefined || stamped < lastActive) ? lastActive : null;
     if (!isRenewed && stamp === null) return undefined;
-    return this.#touch(handle, found, stamp, isRenewed ? fullLife : undefined);
+    return this.#touch(handle, found, stamp, isRenewed ? evenSecond(fullLife) - (sendsCookie ? 0 : 1) : undefined);
   }
 
   async #touch(handle: Handle, { record, stored }: Found, stamp: EpochSeconds | null, renewedUntil?: EpochSeconds): Promise<void> {
     const expiresAt = renewedUntil ?? stored.expiresAt;
-    if (!(await this.#parts.store.touch(handle.key, stamp, expiresAt))) return;
+    const touched = this.#parts.options.store.touch(handle.key, stamp, expiresAt);
+    // If only the renewal fails, the session still lives for days, and the next request renews it.
+    if (!(await (stamp === null ? touched.catch(() => false) : touched))) return;
     // What the same request reads later, such as `clientState`, has the new stamp.
     if (stamp === null) this.#keep({ record, stored: { ...stored, expiresAt } });
     else this.#keep({ record: { ...record, idp_last_active: stamp }, stored: { ...stored, expiresAt, lastActive: stamp } });
@@ -238,7 +238,7 @@ class BundledSession implements UserSession {
   }
 
   async #load(handle: Handle): Promise<Found | undefined> {
-    const stored = await this.#parts.store.get(handle.key);
+    const stored = await this.#parts.options.store.get(handle.key);
     if (stored === undefined) return undefined;
     const record = this.#parts.entries.recordOf(stored, handle);
     if (record !== undefined) return { record, stored };
@@ -252,7 +252,7 @@ class BundledSession implements UserSession {
     const value = newCookieValue();
     const handle = { value, key: storeKeyOf(value) };
     const entry = this.#parts.entries.entryOf(record, handle, label);
-    const isNew = await this.#parts.store.insert(handle.key, entry).catch(async (error: unknown) => {
+    const isNew = await this.#parts.options.store.insert(handle.key, entry).catch(async (error: unknown) => {
       await this.#discard(handle);
       throw error;
     });
@@ -266,13 +266,13 @@ class BundledSession implements UserSession {
    * did. The two look the same, and a logout must win.
    */
   #remove(handle: Handle): Promise<Stored | undefined> {
-    const { store } = this.#parts;
+    const { store } = this.#parts.options;
     return store.delete(handle.key).catch(() => store.delete(handle.key));
   }
 
   /** Deletes an entry whose cookie no browser has, whether it was written or not. */
   async #discard(handle: Handle): Promise<void> {
-    await this.#parts.store.delete(handle.key).catch(() => undefined);
+    await this.#parts.options.store.delete(handle.key).catch(() => undefined);
   }
 
   /** The session continues under a new key. */
@@ -282,8 +282,13 @@ class BundledSession implements UserSession {
     return this.#keepWritten(record, entry);
   }
 
-  #sendCookie(value: string, maxAge = this.#parts.options.sessionTtl): void {
+  #sendCookie(value: string, maxAge = this.#cookieLife): void {
     this.setCookies = [setCookie(this.#cookieName, value, maxAge, this.#secure || this.#cookieName.startsWith("__"))];
+  }
+
+  get #cookieLife(): number {
+    const { sessionMaxAge } = this.#parts.options.policy;
+    return Math.min(MAX_COOKIE_SECONDS, (sessionMaxAge ?? MAX_COOKIE_SECONDS) + RENEWAL_SECONDS);
   }
 
   /** Another request may have changed the record again: this copy serves the current request only, and its version is not known. */

@@ -1,10 +1,21 @@
-/** The session cookie: RFC 6265bis names, attributes and parsing. */
+/** The session cookie: its value, and RFC 6265bis names, attributes and parsing. */
+import { hash, randomBytes } from "node:crypto";
 
 /** 256 random bits in base64url. Anything else costs no look-up. */
 const COOKIE_VALUE = /^[A-Za-z0-9_-]{43}$/;
 
 /** Cookies of our name that are tried, in the order they were sent. A subdomain or another path can plant such cookies. */
 const MAX_CANDIDATES = 4;
+
+/** Returns a new cookie value: 256 random bits, base64url. */
+export function newCookieValue(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+/** Returns the store's key for a cookie value. */
+export function storeKeyOf(cookieValue: string): string {
+  return hash("sha256", cookieValue, "base64url");
+}
 
 /** Returns the well-formed values of a cookie name in a Cookie header: in order, at most four. */
 export function cookieValues(header: string | undefined, name: string): readonly string[] {

@@ -3,13 +3,11 @@ import { StoreUnavailableError } from "../errors.js";
 import type { Change, Updated, UserSession } from "../ports/user-session.js";
 import { isSameUser } from "../record/identity.js";
 import { isObject } from "../record/json.js";
-import { EMPTY_RECORD, withoutInherited } from "../record/own-properties.js";
-import { parseRecord } from "../record/parse-record.js";
-import { isOfClient, withoutIdToken, type ClientIdentity, type SessionRecord } from "../record/record.js";
-import { storedForm, type KeyNames } from "../record/stored-form.js";
+import { EMPTY_RECORD, isOfClient, withoutIdToken, withoutInherited, type ClientIdentity, type SessionRecord } from "../record/record.js";
+import { parseRecord, storedKeys, type KeyNames } from "../record/stored-form.js";
 import type { EndReason, PolicySettings, SessionEnd } from "../record/session-policy.js";
 import type { Clock, EpochSeconds } from "../clock.js";
-import { SessionEnds } from "./session-ends.js";
+import { SessionEndWatch, type Looked } from "./session-end-watch.js";
 
 /** The session of a framework's own middleware. An adapter implements it. */
 export interface FrameworkSession {
@@ -51,17 +49,8 @@ export interface FrameworkSessions {
 
 export function createFrameworkSessions(options: FrameworkSessionsOptions): FrameworkSessions {
   const turns = new Turns();
-  const look = (sessions: readonly SessionInFramework[]) =>
-    // A session that cannot be read must not hide the ends of the others.
-    Promise.all(
-      sessions.map((session) =>
-        session.look().then(
-          (record) => ({ record }),
-          () => undefined,
-        ),
-      ),
-    );
-  const ends = new SessionEnds({ look, clock: options.clock, policy: options.policy });
+  const look = (sessions: readonly SessionInFramework[]) => Promise.all(sessions.map((session) => session.look()));
+  const ends = new SessionEndWatch({ look, clock: options.clock, policy: options.policy });
   return { open: (session) => new SessionInFramework(session, options, turns, ends) };
 }
 
@@ -89,26 +78,15 @@ class SessionInFramework implements UserSession {
   readonly atomic = false;
   readonly setCookies: readonly string[] = [];
   readonly #framework: FrameworkSession;
-  readonly #names: KeyNames;
-  readonly #client: ClientIdentity;
-  readonly #debug: boolean;
+  readonly #options: FrameworkSessionsOptions;
   readonly #turns: Turns;
-  readonly #ends: SessionEnds<SessionInFramework>;
-  readonly #onStoreFailure: FrameworkSessionsOptions["onStoreFailure"];
+  readonly #ends: SessionEndWatch<SessionInFramework>;
 
-  constructor(
-    framework: FrameworkSession,
-    { names, client, debug, onStoreFailure }: FrameworkSessionsOptions,
-    turns: Turns,
-    ends: SessionEnds<SessionInFramework>,
-  ) {
+  constructor(framework: FrameworkSession, options: FrameworkSessionsOptions, turns: Turns, ends: SessionEndWatch<SessionInFramework>) {
     this.#framework = framework;
-    this.#names = names;
-    this.#client = client;
-    this.#debug = debug;
+    this.#options = options;
     this.#turns = turns;
     this.#ends = ends;
-    this.#onStoreFailure = onStoreFailure;
   }
 
   get key(): string | undefined {
@@ -183,9 +161,15 @@ class SessionInFramework implements UserSession {
     if (this.key !== undefined) this.#ends.ended(this.key, reason);
   }
 
-  /** The stored record. Unlike `reload`, it leaves the request's copy as it is. */
-  look(): Promise<SessionRecord | undefined> {
-    return this.#load();
+  /**
+   * The stored record. Unlike `reload`, it leaves the request's copy as it is. Undefined: it cannot be read, which must not hide the ends of
+   * other sessions.
+   */
+  look(): Promise<Looked | undefined> {
+    return this.#load().then(
+      (record) => ({ record }),
+      () => undefined,
+    );
   }
 
   touch(lastActive: EpochSeconds | null): Promise<void> | undefined {
@@ -206,13 +190,15 @@ class SessionInFramework implements UserSession {
   }
 
   #parse(data: unknown): SessionRecord | undefined {
-    const record = parseRecord(data, this.#names);
-    return record !== undefined && isOfClient(record, this.#client) ? record : undefined;
+    const record = parseRecord(data, this.#options.names);
+    return record !== undefined && isOfClient(record, this.#options.client) ? record : undefined;
   }
 
   /** Whether a user has signed in with this data, for any client and in any format. */
   #holdsIdentity(data: unknown): boolean {
-    return isObject(data) && [this.#names.credentials, "id_info"].some((key) => Object.hasOwn(data, key) && data[key] !== undefined);
+    return (
+      isObject(data) && [this.#options.names.credentials, "id_info"].some((key) => Object.hasOwn(data, key) && data[key] !== undefined)
+    );
   }
 
   /**
@@ -229,25 +215,16 @@ class SessionInFramework implements UserSession {
 
   /** Returns all keys. A key that the record does not have is undefined, so that `save` removes it. */
   #keys(record: SessionRecord): Record<string, unknown> {
-    const none: Record<string, unknown> = {
-      [this.#names.credentials]: undefined,
-      [this.#names.oauth_state]: undefined,
-      [this.#names.final_redirect]: undefined,
-      id_info: undefined,
-      debug: undefined,
-      idp_login_at: undefined,
-      idp_last_active: undefined,
-    };
     // A framework's session is not encrypted.
-    const { debug, ...stored } = storedForm(withoutIdToken(record), this.#names);
-    return { ...none, ...stored, ...(this.#debug && { debug }) };
+    const keys = storedKeys(withoutIdToken(record), this.#options.names);
+    return this.#options.debug ? keys : { ...keys, debug: undefined };
   }
 
   async #run<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work();
     } catch (error) {
-      this.#onStoreFailure?.(error);
+      this.#options.onStoreFailure?.(error);
       throw new StoreUnavailableError(undefined, { cause: error });
     }
   }

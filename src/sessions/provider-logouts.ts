@@ -1,31 +1,27 @@
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
 import { StoreUnavailableError } from "../errors.js";
 import type { LogoutToken } from "../ports/provider.js";
-import type { SessionStore, Stored } from "../ports/session-store.js";
+import type { Stored } from "../ports/session-store.js";
 import { hasSubject, type IdInfo } from "../record/identity.js";
 import type { ClientIdentity } from "../record/record.js";
-import { readSummary, readSummaryJson, stampOf } from "./device-summary.js";
-import { ReportedStore, type StoreFailureListener } from "./reported-store.js";
+import { noteOf, pagesUnder, readSummary, readSummaryJson, stampOf, type EntryPages } from "./session-entries.js";
+import type { ReportedStore } from "./reported-store.js";
 import type { KeyedHashes, Sealer } from "./seal.js";
-import { inBatches, keysUnder, type SessionEnding } from "./session-ending.js";
+import type { SessionEnding } from "./end-by-key.js";
 
 /** Seconds by which the ID token of a sign-in may be newer than the logout token that ends its session. */
 const TOLERANCE = 5;
 /** Seconds for which a logout is stored: as long as a started login may take. */
 const REMEMBERED = 600;
-/** Rounds of listing and deleting. If sessions remain after them, the store is broken. */
-const MAX_ROUNDS = 8;
 /** Attempts to store a logout, each after a lost race. */
 const MAX_ATTEMPTS = 16;
 
 export interface ProviderLogoutsOptions {
-  readonly store: SessionStore;
+  readonly store: ReportedStore;
   readonly sealer: Sealer;
   readonly clock: Clock;
   readonly client: ClientIdentity;
   readonly ending: SessionEnding;
-  /** Called after every failed store operation. */
-  readonly onStoreFailure?: StoreFailureListener;
 }
 
 /** Ends sessions on behalf of the provider. All methods reject with StoreUnavailableError if the store fails. */
@@ -35,26 +31,21 @@ export interface ProviderLogouts {
    * sessions of the `sub` whose ID token had no `sid`. A session that began after the logout stays. The logout is stored, so that a sign-in
    * whose session is not stored yet finds it.
    *
-   * @returns how many sessions it ended
+   * @param announce called for each session as soon as it has ended, also if a later one fails
    */
-  end(token: LogoutToken): Promise<number>;
+  end(token: LogoutToken, announce: () => void): Promise<void>;
   /** Ends the sessions of one session of the provider. The request is not authenticated, so the logout is not stored. */
-  endSid(sid: string): Promise<number>;
+  endSid(sid: string, announce: () => void): Promise<void>;
   /** Whether a stored logout has ended the sign-in with these claims of its ID token. */
   hasEnded(claims: IdInfo): Promise<boolean>;
 }
 
 export function createProviderLogouts(options: ProviderLogoutsOptions): ProviderLogouts {
-  const { sealer, clock, client, ending } = options;
-  const store = new ReportedStore(options.store, clock, options.onStoreFailure);
+  const { store, sealer, clock, client, ending } = options;
 
   /** Stores the newest logout under a key. */
   async function remember(key: string, iat: EpochSeconds): Promise<void> {
-    const entry = () => ({
-      data: Uint8Array.of(0),
-      summary: sealer.sealSummary(JSON.stringify({ v: 1, logout_iat: iat }), key),
-      expiresAt: epochSeconds(clock) + REMEMBERED,
-    });
+    const entry = () => noteOf(sealer, key, { logout_iat: iat }, epochSeconds(clock) + REMEMBERED);
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       if (await store.insert(key, entry())) return;
       const known = await store.get(key);
@@ -75,51 +66,37 @@ export function createProviderLogouts(options: ProviderLogoutsOptions): Provider
     return false;
   }
 
-  /** Ends the listed sessions that belong to the logout, and returns how many it ended. */
-  async function endListed(list: () => Promise<readonly string[]>, belongs: (key: string, stored: Stored) => boolean): Promise<number> {
-    let ended = 0;
-    for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const found = await inBatches(await list(), async (key) => {
-        const stored = await store.get(key);
-        return stored !== undefined && belongs(key, stored) ? key : undefined;
-      });
-      const keys = found.filter((key) => key !== undefined);
-      // Listed again after each round: a sign-in that just finished may have moved a session to a new key.
-      if (keys.length === 0) return ended;
-      ended += await ending.end(keys, "logged_out_at_provider");
-    }
-    throw new StoreUnavailableError("The session store still lists sessions that were just deleted.");
-  }
-
-  const withSid = (sid: string) => () => keysUnder(sealer.sidHashes(client, sid), (hash) => store.listBySid(hash));
+  const withSid = (sid: string) => () => pagesUnder(sealer.sidHashes(client, sid), (hash, cursor) => store.listBySid(hash, cursor));
+  const reason = "logged_out_at_provider";
 
   return {
-    async end({ sid, sub, iat, issuer }) {
-      const isConcerned = (key: string, stored: Stored) => {
-        const summary = readSummary(sealer, key, stored);
-        // Another client may share the store. If the summary cannot be read, the session ends.
-        return (summary?.clientId ?? client.clientId) === client.clientId && isNotNewer(summary?.signedInIat, iat);
-      };
+    async end({ sid, sub, iat, issuer }, announce) {
+      // If the summary cannot be read, the session ends.
+      const isConcerned = (key: string, stored: Stored) => isNotNewer(readSummary(sealer, key, stored)?.signedInIat, iat);
       const subject = sub ?? "";
-      const ofSubject = () => keysUnder(sealer.subjectHashes(issuer, subject), (hash) => store.listBySubject(hash));
+      const hashes = sealer.subjectHashes({ ...client, issuer }, subject);
+      const ofSubject = () => pagesUnder(hashes, (hash, cursor) => store.listBySubject(hash, cursor));
       // A provider that did not send `sid` at the sign-in cannot have ended another session of the user alone.
       const withoutSid = (key: string, stored: Stored) => stored.sid === undefined && isConcerned(key, stored);
+      const endAll = (list: () => EntryPages, belongs: typeof isConcerned) => ending.endListed(list, belongs, { reason, announce });
       const endConcerned = async () => {
-        if (sid === undefined) return endListed(ofSubject, isConcerned);
-        return (await endListed(withSid(sid), isConcerned)) + (sub === undefined ? 0 : await endListed(ofSubject, withoutSid));
+        if (sid !== undefined) await endAll(withSid(sid), isConcerned);
+        if (sub !== undefined) await endAll(ofSubject, sid === undefined ? isConcerned : withoutSid);
       };
       const [key] = sid === undefined ? sealer.logoutKeys({ ...client, issuer }, "sub", subject) : sealer.logoutKeys(client, "sid", sid);
       const isRemembered = await remember(key, iat).then(
         () => true,
         () => false,
       );
-      const ended = await endConcerned();
-      if (isRemembered) return ended;
+      await endConcerned();
+      if (isRemembered) return;
       // A full store refused to store the logout. Now it has space.
       await remember(key, iat);
-      return ended + (await endConcerned());
+      await endConcerned();
     },
-    endSid: (sid) => endListed(withSid(sid), () => true),
+    async endSid(sid, announce) {
+      await ending.endListed(withSid(sid), () => true, { reason, announce });
+    },
     async hasEnded(claims) {
       const { sid, iat } = claims;
       if (typeof sid === "string" && (await hasLogout(sealer.logoutKeys(client, "sid", sid), iat))) return true;

@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.js";
 import { asStoreUnavailable } from "../errors.js";
-import type { Entry, SessionStore, Stored } from "../ports/session-store.js";
+import type { Entry, EntryPage, SessionStore, Stored } from "../ports/session-store.js";
 
 /** @param duration milliseconds */
 export type StoreFailureListener = (error: unknown, duration: number) => void;
@@ -13,9 +13,14 @@ export class ReportedStore {
   readonly #store: SessionStore;
   readonly #clock: Clock;
   readonly #onFailure: StoreFailureListener | undefined;
+  readonly inProcess: boolean;
+  /** How the store announces ends. Failures of this are not outages, and are not reported here. */
+  readonly announcements: Pick<SessionStore, "announceEnd" | "watchEnds">;
 
-  constructor(store: SessionStore, clock: Clock, onFailure: StoreFailureListener | undefined) {
+  constructor(store: SessionStore, clock: Clock, onFailure?: StoreFailureListener) {
     this.#store = store;
+    this.inProcess = store.inProcess === true;
+    this.announcements = store;
     this.#clock = clock;
     this.#onFailure = onFailure;
   }
@@ -46,23 +51,24 @@ export class ReportedStore {
     return owned(await this.#run((store) => store.delete(key)));
   }
 
-  listBySubject(subject: string): Promise<string[]> {
-    return this.#run((store) => store.listBySubject(subject));
+  listBySubject(subject: string, cursor?: string): Promise<EntryPage> {
+    return this.#list((store) => store.listBySubject(subject, cursor));
   }
 
-  listBySid(sid: string): Promise<string[]> {
-    return this.#run((store) => store.listBySid(sid));
+  listBySid(sid: string, cursor?: string): Promise<EntryPage> {
+    return this.#list((store) => store.listBySid(sid, cursor));
   }
 
   /** Several entries at once, at most 500; missing ones are left out. */
   async getMany(keys: readonly string[]): Promise<ReadonlyMap<string, Stored>> {
-    const entries = await this.#run<Iterable<[string, Stored | undefined]>>((store) => store.getMany?.(keys) ?? getEach(store, keys));
-    const found = new Map<string, Stored>();
-    for (const [key, stored] of entries) {
-      const entry = owned(stored);
-      if (entry !== undefined) found.set(key, entry);
-    }
-    return found;
+    return this.#run(async (store) => allOwned(await (store.getMany?.(keys) ?? getEach(store, keys))));
+  }
+
+  #list(list: (store: SessionStore) => Promise<EntryPage>): Promise<EntryPage> {
+    return this.#run(async (store) => {
+      const page = await list(store);
+      return { entries: allOwned(page.entries), next: Object.hasOwn(page, "next") ? (page.next ?? undefined) : undefined };
+    });
   }
 
   async #run<Result>(work: (store: SessionStore) => Promise<Result>): Promise<Result> {
@@ -82,6 +88,15 @@ export class ReportedStore {
 
 async function getEach(store: SessionStore, keys: readonly string[]): Promise<[key: string, stored: Stored | undefined][]> {
   return Promise.all(keys.map(async (key) => [key, await store.get(key)] as [string, Stored | undefined]));
+}
+
+function allOwned(entries: Iterable<readonly [key: string, stored: Stored | null | undefined]>): Map<string, Stored> {
+  const found = new Map<string, Stored>();
+  for (const [key, stored] of entries) {
+    const entry = owned(stored);
+    if (entry !== undefined) found.set(key, entry);
+  }
+  return found;
 }
 
 /** Hides a polluted `Object.prototype` behind the optional fields. Runs for every request: a literal is much cheaper than a spread. */

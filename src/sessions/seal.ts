@@ -1,5 +1,5 @@
 import type { ClientIdentity } from "../record/record.js";
-import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 
 /** The first byte of encrypted data. Data with another value cannot be decrypted. */
 const SEAL_VERSION = 1;
@@ -21,10 +21,10 @@ export interface Sealer {
   sealSummary(plain: string, storeKey: string): Uint8Array;
   openSummary(sealed: Uint8Array, storeKey: string): string | undefined;
   /**
-   * The keyed hashes under which a user's sessions are listed: with SECRET_KEY first, then with each fallback. A session that was not
+   * The keyed hashes under which a user's sessions at one client are listed: with SECRET_KEY first, then with each fallback. A session that was not
    * written since a key rotation is still stored under the earlier hash.
    */
-  subjectHashes(issuer: string, subject: string): KeyedHashes;
+  subjectHashes(client: ClientIdentity, subject: string): KeyedHashes;
   /** As `subjectHashes`, for the sessions of one client that belong to one session of the provider (`sid`). */
   sidHashes(client: ClientIdentity, sid: string): KeyedHashes;
   /** The keys under which a logout by the provider is stored: of one of its sessions (`sid`), or of a user (`sub`). */
@@ -35,16 +35,6 @@ export interface Sealer {
 
 /** With SECRET_KEY first, then with each fallback. */
 export type KeyedHashes = readonly [current: string, ...earlier: string[]];
-
-/** Returns a new cookie value: 256 random bits, base64url. */
-export function newCookieValue(): string {
-  return randomBytes(32).toString("base64url");
-}
-
-/** Returns the store's key for a cookie value. */
-export function storeKeyOf(cookieValue: string): string {
-  return hash("sha256", cookieValue, "base64url");
-}
 
 /**
  * @param secretKey encrypts and decrypts
@@ -75,7 +65,7 @@ export function createSealer(secretKey: string, fallbacks: readonly string[]): S
       }
       return undefined;
     },
-    subjectHashes: (issuer, subject) => hashesOf(subjects, [issuer, subject]),
+    subjectHashes: ({ issuer, clientId }, subject) => hashesOf(subjects, [issuer, clientId, subject]),
     sidHashes: ({ issuer, clientId }, sid) => hashesOf(sids, [issuer, clientId, sid]),
     logoutKeys: ({ issuer, clientId }, claim, value) => hashesOf(logouts, [claim, issuer, clientId, value]),
     account: (issuer, subject) => keyedHash(accounts, [issuer, subject]),

@@ -1,15 +1,28 @@
-import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
-import type { Entry, SessionStore, Stored } from "../ports/session-store.js";
-import { withoutInherited } from "../record/own-properties.js";
-import { isOfClient, PENDING_LOGIN_SECONDS, withoutIdToken, type ClientIdentity, type SessionRecord } from "../record/record.js";
-import type { KeyNames } from "../record/stored-form.js";
-import { readSummary, stampOf, writeSummary } from "./device-summary.js";
-import { recordCodec, type Handle, type RecordCodec } from "./record-codec.js";
-import { readTrace, type TracedReason } from "./end-trace.js";
-import type { Sealer } from "./seal.js";
+/** A session as a store keeps it: the encrypted record, the summary that is readable without the cookie, and the trace after its end. */
+import { epochSeconds, nextTurn, type Clock, type EpochSeconds } from "../clock.js";
+import type { Entry, EntryPage, Stored } from "../ports/session-store.js";
+import { deepFreeze, isObject, isTooDeep, MAX_RECORD_DEPTH } from "../record/json.js";
+import {
+  isOfClient,
+  PENDING_LOGIN_SECONDS,
+  withoutIdToken,
+  withoutInherited,
+  type ClientIdentity,
+  type SessionRecord,
+} from "../record/record.js";
+import { parseRecord, storedForm, type KeyNames } from "../record/stored-form.js";
+import type { ReportedStore } from "./reported-store.js";
+import type { KeyedHashes, Sealer } from "./seal.js";
+import type { Looked } from "./session-end-watch.js";
+
+/** The cookie value that leads to a session, and the key that the session is stored under. */
+export interface Handle {
+  readonly value: string;
+  readonly key: string;
+}
 
 export interface SessionEntriesOptions {
-  readonly store: SessionStore;
+  readonly store: ReportedStore;
   readonly sealer: Sealer;
   readonly clock: Clock;
   readonly names: KeyNames;
@@ -25,11 +38,9 @@ export interface SessionEntriesOptions {
 /** Translates between the record of a session and its entry in a store. */
 export class SessionEntries {
   readonly #options: SessionEntriesOptions;
-  readonly #codec: RecordCodec;
 
   constructor(options: SessionEntriesOptions) {
     this.#options = options;
-    this.#codec = recordCodec(options.store, options.sealer, options.names);
   }
 
   /**
@@ -41,11 +52,11 @@ export class SessionEntries {
   entryOf(record: SessionRecord, handle: Handle, label: string | null, expiresAt?: EpochSeconds): Entry {
     const { sealer, clock, sessionTtl, debug, client, keepIdToken } = this.#options;
     const { credentials, id_info: claims, idp_login_at: loginAt, idp_last_active: lastActive } = record;
-    const { sid, signed_in_iat: signedInIat = null, session_expiry: sessionExpiry } = record.idp_state;
+    const { sid, signed_in_iat: signedInIat, session_expiry: sessionExpiry, ended } = record.idp_state;
     const isSignedIn = credentials !== undefined;
-    const life = isSignedIn ? sessionTtl : PENDING_LOGIN_SECONDS;
+    const now = epochSeconds(clock);
     return {
-      data: this.#codec.encode(
+      data: this.#encode(
         withoutInherited({
           ...(keepIdToken ? record : withoutIdToken(record)),
           idp_last_active: undefined,
@@ -53,17 +64,17 @@ export class SessionEntries {
         }),
         handle,
       ),
-      expiresAt: (isSignedIn ? expiresAt : undefined) ?? epochSeconds(clock) + life,
+      expiresAt: isSignedIn ? (expiresAt ?? evenSecond(now + sessionTtl)) : now + PENDING_LOGIN_SECONDS,
       ...(typeof lastActive === "number" && Number.isFinite(lastActive) && { lastActive }),
       ...(isSignedIn && {
-        subject: sealer.subjectHashes(textOf(claims?.iss), textOf(claims?.sub))[0],
+        subject: sealer.subjectHashes({ ...client, issuer: textOf(claims?.iss) }, textOf(claims?.sub))[0],
         ...(sid !== undefined && { sid: sealer.sidHashes(client, sid)[0] }),
-        summary: writeSummary(sealer, handle.key, {
-          loginAt: stampOf(loginAt),
-          label,
-          clientId: credentials.client_id,
-          signedInIat,
-          sessionExpiry: stampOf(sessionExpiry),
+        summary: sealedSummary(sealer, handle.key, {
+          login_at: stampOf(loginAt) ?? undefined,
+          label: label ?? undefined,
+          iat: signedInIat,
+          session_expiry: stampOf(sessionExpiry) ?? undefined,
+          is_ended: ended === undefined ? undefined : true,
         }),
       }),
     };
@@ -77,20 +88,155 @@ export class SessionEntries {
 
   /** Returns why a session has ended, if only its trace is stored under its key. */
   endOf(stored: Stored, { key }: Handle): TracedReason | undefined {
-    return readTrace(this.#options.sealer, key, stored);
+    // A signed-in session has a subject, and a pending login has no summary.
+    if (stored.subject !== undefined || stored.summary === undefined) return undefined;
+    const reason = readSummaryJson(this.#options.sealer, key, stored)?.["ended"];
+    return TRACED.find((traced) => traced === reason);
   }
 
   /** Undefined: this process cannot read the record, or the record belongs to another client. */
   recordOf(stored: Stored, handle: Handle): SessionRecord | undefined {
-    const record = this.#codec.decode(stored.data, handle);
+    const record = this.#decode(stored.data, handle);
     if (record === undefined || !isOfClient(record, this.#options.client)) return undefined;
     // A process with other key names signed this user in. A write from here would lose its keys.
     if (record.credentials === undefined && stored.subject !== undefined) return undefined;
     return stored.lastActive === undefined ? record : { ...record, idp_last_active: stored.lastActive };
   }
+
+  /** Reads the sessions of several handles. */
+  async look(handles: readonly Handle[]): Promise<Looked[]> {
+    const found = await this.#options.store.getMany(handles.map(({ key }) => key));
+    return handles.map((handle) => {
+      const stored = found.get(handle.key);
+      const reason = stored && (this.endOf(stored, handle) ?? "no_credentials");
+      return { record: stored && this.recordOf(stored, handle), reason };
+    });
+  }
+
+  /** A store in this process keeps the record itself, any other encrypted bytes. */
+  #encode(record: SessionRecord, { value, key }: Handle): Entry["data"] {
+    const { store, sealer, names } = this.#options;
+    return store.inProcess ? deepFreeze(record) : sealer.seal(JSON.stringify(storedForm(record, names)), value, key);
+  }
+
+  /** Undefined: the data is not a record that this process can read. */
+  #decode(data: Entry["data"], { value, key }: Handle): SessionRecord | undefined {
+    const { store, sealer, names } = this.#options;
+    if (store.inProcess) {
+      if (data instanceof Uint8Array) return undefined;
+      // The stored object itself, so that a read copies nothing. A custom store may return a copy with an ordinary prototype.
+      return Object.getPrototypeOf(data) === null ? data : withoutInherited(data);
+    }
+    const json = data instanceof Uint8Array ? parsed(sealer.open(data, value, key)) : undefined;
+    return isTooDeep(json, MAX_RECORD_DEPTH) ? undefined : parseRecord(json, names);
+  }
+}
+
+/** Rounds up to an even second: the browser got the session's cookie with this expiry. A renewal without the cookie is odd. */
+export function evenSecond(time: EpochSeconds): EpochSeconds {
+  return time + (time % 2);
 }
 
 /** A stored claim is untrusted: it may be of any type. */
 function textOf(claim: unknown): string {
   return typeof claim === "string" ? claim : "";
+}
+
+/** Characters that a label may have. Every session stores one. */
+const MAX_LABEL = 200;
+
+/** A summary as a store keeps it: JSON, encrypted with SECRET_KEY. */
+function sealedSummary(sealer: Sealer, key: string, members: object): Uint8Array {
+  return sealer.sealSummary(JSON.stringify({ v: 1, ...members }), key);
+}
+
+/** Returns an entry without a session. Its summary has these members. */
+export function noteOf(sealer: Sealer, key: string, members: object, expiresAt: EpochSeconds): Entry {
+  return { data: Uint8Array.of(0), summary: sealedSummary(sealer, key, members), expiresAt };
+}
+
+/**
+ * Returns the fields of a session that the list of sessions and a logout by the provider read. The summary is readable without the session's
+ * cookie, so it contains no token and no identity. Undefined: it is under an unknown key, was modified, or has another format.
+ */
+export function readSummary(sealer: Sealer, key: string, stored: Stored) {
+  const members = readSummaryJson(sealer, key, stored);
+  if (members === undefined) return undefined;
+  return {
+    loginAt: stampOf(members["login_at"]),
+    label: labelOf(members["label"]),
+    /** `iat` of the ID token of the sign-in. */
+    signedInIat: stampOf(members["iat"]),
+    /** The claim `session_expiry`. */
+    sessionExpiry: stampOf(members["session_expiry"]),
+    /** True: the end of the session has been announced. The record stays, so that the browser learns the reason. */
+    isEnded: members["is_ended"] === true,
+  };
+}
+
+/** Returns the members of a summary, unchecked. */
+export function readSummaryJson(sealer: Sealer, key: string, { summary }: Stored): Record<string, unknown> | undefined {
+  const json = parsed(summary && sealer.openSummary(summary, key));
+  return isObject(json) && json["v"] === 1 ? json : undefined;
+}
+
+export function stampOf(value: unknown): EpochSeconds | null {
+  return typeof value === "number" && Number.isFinite(value) ? value : null;
+}
+
+/** Cleans a label: one line of at most 200 characters, well-formed. Null: nothing remains to show. */
+export function labelOf(value: unknown): string | null {
+  if (typeof value !== "string") return null;
+  // Cut first, because a header can be megabytes long. To twice the length, because white space is folded afterwards.
+  const line = value
+    .slice(0, 2 * MAX_LABEL)
+    .toWellFormed()
+    .replace(/[\s\p{Cc}\p{Cf}]+/gu, " ")
+    .trim();
+  return line === "" ? null : line.slice(0, MAX_LABEL).toWellFormed();
+}
+
+/** Seconds for which the trace of an ended session stays. */
+const TRACE_SECONDS = 600;
+
+/** Why a session can end without its cookie. */
+const TRACED = ["logged_out_at_provider", "ended_everywhere", "too_many_sessions"] as const;
+export type TracedReason = (typeof TRACED)[number];
+
+/**
+ * Returns the trace that a session leaves under its key when it ends without its cookie. The browser learns the reason from the trace,
+ * which contains nothing else.
+ */
+export function traceOf(sealer: Sealer, key: string, reason: TracedReason, now: EpochSeconds): Entry {
+  return noteOf(sealer, key, { ended: reason }, now + TRACE_SECONDS);
+}
+
+/** Parses decrypted JSON. Returns undefined for anything else. */
+function parsed(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The entries of a list, one page after the other. */
+export type EntryPages = AsyncIterable<ReadonlyMap<string, Stored>>;
+
+/**
+ * Reads the pages under the hashes of SECRET_KEY and of each fallback, and lets other work run in between. A session that was not written
+ * since a rotation still has the earlier hash. Then reads in reverse order, because a write in between may move a session from one hash to
+ * the other. So an entry may occur twice.
+ */
+export async function* pagesUnder(hashes: KeyedHashes, list: (hash: string, cursor?: string) => Promise<EntryPage>): EntryPages {
+  for (const hash of [...hashes, ...hashes.slice(0, -1).reverse()]) {
+    let cursor: string | undefined;
+    do {
+      const page = await list(hash, cursor);
+      yield page.entries;
+      cursor = page.next;
+      // A store in this process responds at once.
+      if (cursor !== undefined) await nextTurn();
+    } while (cursor !== undefined);
+  }
 }

@@ -1,11 +1,3 @@
-import { randomUUID } from "node:crypto";
-import { credentialsToDict } from "../record/credentials.js";
-import { stateOfSignIn } from "../record/pending-logins.js";
-import type { JsonObject } from "../record/json.js";
-import { RECORD_VERSION, type ClientIdentity, type SessionRecord } from "../record/record.js";
-import { epochSeconds, type Clock } from "../clock.js";
-import type { BundledSessions } from "./bundled-sessions.js";
-
 /**
  * The name of the method that signs a user in without a provider, for tests. `signedInAs` of `idpauth/testing` calls it. It is a symbol,
  * so that no application calls it by accident, and registered, so that several copies of this package share it.
@@ -28,70 +20,4 @@ export interface SessionForTests {
   readonly acr?: string;
   /** Whether the browser uses https; the cookie's name and attributes depend on it. Default: the scheme of BASE_URL, else false. */
   readonly secure?: boolean;
-}
-
-export interface SessionForTestsParts {
-  readonly sessions: BundledSessions;
-  readonly client: ClientIdentity;
-  readonly clientSecret: string;
-  readonly scope: readonly string[];
-  readonly baseUrl: string | null;
-  readonly allowedTenants: readonly string[] | "any" | null;
-  /** The issuer with `{tenantid}` in place of the tenant. Undefined: the provider has one issuer. */
-  readonly issuerTemplate: string | undefined;
-  readonly stampsActivity: boolean;
-  readonly clock: Clock;
-  /** Checks the application's data. @throws TypeError */
-  readonly checkedData: (data: unknown) => JsonObject;
-}
-
-/** Stores a signed-in session. @returns the Set-Cookie values for the browser */
-export async function createSessionForTests(asked: SessionForTests, parts: SessionForTestsParts): Promise<readonly string[]> {
-  const { sessions, client, scope, baseUrl, stampsActivity, clock } = parts;
-  const now = epochSeconds(clock);
-  const { claims, tokens = {}, loginAt = now, authTime, acr, data, secure = baseUrl?.startsWith("https:") === true } = asked;
-  const idInfo = {
-    ...issuerClaims(claims, parts),
-    aud: client.clientId,
-    azp: client.clientId,
-    sub: `test-${randomUUID()}`,
-    iat: now,
-    exp: now + 3600,
-    ...(authTime !== undefined && { auth_time: authTime }),
-    ...(acr !== undefined && { acr }),
-    ...claims,
-  };
-  const record: SessionRecord = {
-    credentials: credentialsToDict({
-      token: tokens.token ?? `access-token-for-tests-${randomUUID()}`,
-      refreshToken: tokens.refresh_token,
-      tokenUri: `${client.issuer.replace(/\/$/, "")}/token`,
-      clientId: client.clientId,
-      clientSecret: parts.clientSecret,
-      scopes: [...scope],
-    }),
-    id_info: idInfo,
-    idp_login_at: loginAt,
-    ...(stampsActivity && { idp_last_active: now }),
-    idp_state: {
-      v: RECORD_VERSION,
-      issuer: client.issuer,
-      ...stateOfSignIn(idInfo),
-      ...(data !== undefined && { data: parts.checkedData(data) }),
-    },
-  };
-  const session = sessions.open(undefined, secure);
-  await session.begin(() => record);
-  return session.setCookies;
-}
-
-/** The tenant of a user whose claims name none, if every tenant is allowed. */
-const ANY_TENANT = "00000000-0000-4000-8000-000000000000";
-
-/** With several tenants, the issuer is that of the user's tenant: `tid` of the claims, or the first allowed one. */
-function issuerClaims(claims: SessionForTests["claims"], parts: SessionForTestsParts): Record<string, unknown> {
-  const { client, allowedTenants, issuerTemplate } = parts;
-  if (issuerTemplate === undefined) return { iss: client.issuer };
-  const tid = claims?.["tid"] ?? (Array.isArray(allowedTenants) ? (allowedTenants[0] as string) : ANY_TENANT);
-  return { iss: issuerTemplate.replace("{tenantid}", typeof tid === "string" ? tid : ""), tid };
 }

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
-import { StoreUnavailableError } from "../errors.js";
 import { isWithinLimits, type PolicySettings } from "../record/session-policy.js";
-import type { SessionStore, Stored } from "../ports/session-store.js";
+import type { Stored } from "../ports/session-store.js";
 import { epochSeconds, type Clock, type EpochSeconds } from "../clock.js";
-import { inBatches, keysUnder, type SessionEnding } from "./session-ending.js";
-import { ReportedStore, type StoreFailureListener } from "./reported-store.js";
+import type { SessionEnding } from "./end-by-key.js";
+import type { ReportedStore } from "./reported-store.js";
+import type { ClientIdentity } from "../record/record.js";
 import type { Sealer } from "./seal.js";
-import { readSummary } from "./device-summary.js";
+import { pagesUnder, readSummary } from "./session-entries.js";
 
 /** The two claims that identify a user (OpenID Connect Core section 5.7). */
 export interface Subject {
@@ -32,94 +32,127 @@ export interface ListedSession {
 }
 
 export interface SubjectSessionsOptions {
-  readonly store: SessionStore;
+  readonly store: ReportedStore;
   readonly sealer: Sealer;
   readonly clock: Clock;
+  readonly client: ClientIdentity;
   readonly policy: PolicySettings;
   /** Seconds. */
   readonly sessionTtl: number;
-  /** Called after every failed store operation. */
-  readonly onStoreFailure?: StoreFailureListener;
   readonly ending: SessionEnding;
 }
 
-/** Finds the sessions of a user without their cookies. All methods reject with StoreUnavailableError if the store fails. */
+/** A user's sessions for a device list. */
+export interface SessionList {
+  /** The newest sign-in first. */
+  readonly sessions: readonly ListedSession[];
+  /** True: these are not all sessions, and perhaps not the newest. */
+  readonly hasMore: boolean;
+}
+
+/** Finds the sessions of a user at this client without their cookies. All methods reject with StoreUnavailableError if the store fails. */
 export interface SubjectSessions {
   /**
-   * Lists the sessions within their session limits, the newest sign-in first.
+   * Lists the sessions within their session limits.
    *
-   * @param current the store's key of the request's own session
+   * @param current the store's key of the request's own session, which its user's list always contains
    */
-  list(subject: Subject, current: string | undefined): Promise<readonly ListedSession[]>;
+  list(subject: Subject, current: string | undefined): Promise<SessionList>;
   /** Ends one session. Resolves to false if the user has no such session. */
-  end(subject: Subject, id: string): Promise<boolean>;
+  end(subject: Subject, id: string, announce: () => void): Promise<boolean>;
   /**
    * Ends all sessions except the one with the key `except`.
    *
+   * @param announce called for each session as soon as it has ended, also if a later one fails
    * @returns how many sessions it ended
    */
-  endAll(subject: Subject, except: string | undefined): Promise<number>;
-  /** Whether the user has a session that began at `since`, in epoch seconds, or later. */
+  endAll(subject: Subject, except: string | undefined, announce: () => void): Promise<number>;
+  /**
+   * Ends the sessions beyond `most`, those with the oldest last activity first. Only sessions that began before `signedInAt` end: a sign-in
+   * at the same time makes this check itself, so two of them never end each other's sessions.
+   *
+   * @param signedInAt epoch seconds; when the newest session began
+   */
+  endSurplus(subject: Subject, most: number, signedInAt: EpochSeconds, announce: () => void): Promise<number>;
+  /** Whether the user has a session that began at `since`, in epoch seconds, or later. True if there are too many sessions to read. */
   hasSignedInSince(subject: Subject, since: EpochSeconds): Promise<boolean>;
 }
 
-/** Rounds of listing and deleting. If sessions remain after them, the store is broken or the user signs in all the time. */
-const MAX_ROUNDS = 8;
+/** Sessions that one request reads of a user. It stops after the page that exceeds this number. */
+const MAX_READ = 1_000;
+/** Sessions beyond the maximum that one sign-in reads and ends. There are so many only after the maximum was lowered. */
+const MAX_SURPLUS = 500;
+
+/** What the summary and the times of an entry say. */
+type ReadSession = Pick<ListedSession, "loginAt" | "lastActive" | "label"> & { readonly isWithinLimits: boolean };
 
 export function createSubjectSessions(options: SubjectSessionsOptions): SubjectSessions {
-  const { sealer, clock, policy, sessionTtl, ending } = options;
-  const store = new ReportedStore(options.store, clock, options.onStoreFailure);
+  const { store, sealer, clock, client, policy, sessionTtl, ending } = options;
 
-  const keysOf = ({ iss, sub }: Subject) => keysUnder(sealer.subjectHashes(iss, sub), (hash) => store.listBySubject(hash));
+  const hashesOf = ({ iss, sub }: Subject) => sealer.subjectHashes({ ...client, issuer: iss }, sub);
+  const pagesOf = (subject: Subject) => pagesUnder(hashesOf(subject), (hash, cursor) => store.listBySubject(hash, cursor));
 
-  function listed(key: string, stored: Stored, current: string | undefined): ListedSession | undefined {
+  function readSession(key: string, stored: Stored): ReadSession {
     const summary = readSummary(sealer, key, stored);
     const loginAt = summary?.loginAt ?? null;
     const stamps = { ...(loginAt !== null && { idp_login_at: loginAt }), idp_last_active: stored.lastActive };
     const now = epochSeconds(clock);
-    if (!isWithinLimits(stamps, summary?.sessionExpiry ?? undefined, policy, now)) return undefined;
     return {
-      id: publicId(key),
       loginAt,
       lastActive: Math.min(now, Math.max(stored.lastActive ?? 0, loginAt ?? 0, stored.expiresAt - sessionTtl)),
       label: summary?.label ?? null,
-      current: key === current,
+      isWithinLimits: isWithinLimits(stamps, summary?.sessionExpiry ?? undefined, policy, now),
     };
+  }
+
+  /** Reads sessions by key, until there are more than `most`. */
+  async function read(subject: Subject, most: number): Promise<{ sessions: Map<string, ReadSession>; hasMore: boolean }> {
+    const sessions = new Map<string, ReadSession>();
+    for await (const entries of pagesOf(subject)) {
+      for (const [key, stored] of entries) sessions.set(key, readSession(key, stored));
+      if (sessions.size > most) return { sessions, hasMore: true };
+    }
+    return { sessions, hasMore: false };
   }
 
   return {
     async list(subject, current) {
-      const found = await inBatches(await keysOf(subject), async (key) => {
-        const stored = await store.get(key);
-        return stored && listed(key, stored, current);
-      });
-      return found.filter((session) => session !== undefined).sort((a, b) => (b.loginAt ?? 0) - (a.loginAt ?? 0));
-    },
-    async end(subject, id) {
-      const key = (await keysOf(subject)).find((candidate) => publicId(candidate) === id);
-      return key !== undefined && (await ending.end([key], "ended_everywhere")) === 1;
-    },
-    async endAll(subject, except) {
-      let ended = 0;
-      for (let round = 0; round < MAX_ROUNDS; round += 1) {
-        // Listed again after each round: a sign-in that just finished may have moved a session to a new key.
-        const keys = (await keysOf(subject)).filter((key) => key !== except);
-        if (keys.length === 0) return ended;
-        ended += await ending.end(keys, "ended_everywhere");
+      const { sessions, hasMore } = await read(subject, MAX_READ);
+      if (current !== undefined && !sessions.has(current)) {
+        const own = await store.get(current);
+        if (own?.subject !== undefined && hashesOf(subject).includes(own.subject)) sessions.set(current, readSession(current, own));
       }
-      throw new StoreUnavailableError("The session store still lists sessions that were just deleted.");
+      const listed = [...sessions].flatMap(([key, { isWithinLimits: isListed, ...session }]) =>
+        isListed ? { id: sessionId(key), ...session, current: key === current } : [],
+      );
+      return { sessions: listed.sort((a, b) => (b.loginAt ?? 0) - (a.loginAt ?? 0)), hasMore };
+    },
+    async end(subject, id, announce) {
+      for await (const entries of pagesOf(subject)) {
+        const keys = [...entries.keys()].filter((key) => sessionId(key) === id);
+        if (keys.length > 0) return (await ending.end(keys, { reason: "ended_everywhere", announce })) === 1;
+      }
+      return false;
+    },
+    endAll(subject, except, announce) {
+      const list = () => pagesOf(subject);
+      return ending.endListed(list, (key) => key !== except, { reason: "ended_everywhere", announce });
+    },
+    async endSurplus(subject, most, signedInAt, announce) {
+      const { sessions } = await read(subject, most + MAX_SURPLUS);
+      const earlier = [...sessions].filter(([, { loginAt }]) => (loginAt ?? 0) < signedInAt);
+      earlier.sort(([, a], [, b]) => (a.lastActive ?? 0) - (b.lastActive ?? 0) || (a.loginAt ?? 0) - (b.loginAt ?? 0));
+      const keys = earlier.slice(0, Math.max(0, sessions.size - most)).map(([key]) => key);
+      return keys.length === 0 ? 0 : ending.end(keys, { reason: "too_many_sessions", announce });
     },
     async hasSignedInSince(subject, since) {
-      const found = await inBatches(await keysOf(subject), async (key) => {
-        const stored = await store.get(key);
-        return stored && readSummary(sealer, key, stored)?.loginAt;
-      });
-      return found.some((loginAt) => loginAt !== undefined && loginAt !== null && loginAt >= since);
+      const { sessions, hasMore } = await read(subject, MAX_READ);
+      return hasMore || [...sessions.values()].some(({ loginAt }) => loginAt !== null && loginAt >= since);
     },
   };
 }
 
-/** A hash, so that a page with a device list does not reveal the store's keys. */
-function publicId(key: string): string {
+/** Returns the `id` of a session: a hash, so that a page with a device list does not reveal the store's keys. */
+export function sessionId(key: string): string {
   return createHash("sha256").update(`idpauth session ${key}`).digest("base64url").slice(0, 22);
 }

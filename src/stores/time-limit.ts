@@ -1,4 +1,6 @@
+import { systemClock, type Clock } from "../clock.js";
 import { StoreUnavailableError } from "../errors.js";
+import { inTime } from "../work/deadline.js";
 
 /** Default and maximum time of one store operation, in milliseconds. The refresh lease is computed from it. */
 export const DEFAULT_STORE_TIMEOUT = 2_000;
@@ -16,6 +18,17 @@ export function checkTimeout(name: string, timeout: number): void {
   );
 }
 
+/** The system clock, but a wait for a store keeps the process alive, so that a script gets the result or the error. */
+const clock: Clock = {
+  ...systemClock,
+  timer(milliseconds, task) {
+    const handle = setTimeout(task, milliseconds);
+    return () => {
+      clearTimeout(handle);
+    };
+  },
+};
+
 /**
  * Returns the result of the work, or rejects after `milliseconds`. After that rejection the outcome of the work is unknown.
  *
@@ -27,19 +40,5 @@ export function withinTime<Result>(
   milliseconds: number,
   tooLate = () => "The session store did not respond in time.",
 ): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      reject(new StoreUnavailableError(tooLate()));
-    }, milliseconds);
-    work.then(
-      (result) => {
-        clearTimeout(timer);
-        resolve(result);
-      },
-      (error: unknown) => {
-        clearTimeout(timer);
-        reject(error instanceof Error ? error : new StoreUnavailableError(undefined, { cause: error }));
-      },
-    );
-  });
+  return inTime(clock, milliseconds, work, () => new StoreUnavailableError(tooLate()));
 }

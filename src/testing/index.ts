@@ -35,7 +35,7 @@ export {
   type KeptCookie,
   type PrefixProxy,
 } from "./browser/cookie-browser.js";
-export { browser, type BrowserOptions, type TestBrowser } from "./sign-in/test-browser.js";
+export { browser, type BrowserOptions, type PostedData, type TestBrowser } from "./sign-in/test-browser.js";
 export { signIn, type SignInOptions } from "./sign-in/sign-in.js";
 export { SignInError, type SignInStep } from "./sign-in/sign-in-error.js";
 export { signedInAs, signedInCookie, type SignedInAsOptions, type SignedInCookie, type SignsInForTests } from "./sign-in/signed-in-as.js";
@@ -81,4 +81,3 @@ export {
 export { adapterRequirements } from "../conformance/adapter/requirements/index.js";
 export type { AdapterRequirement } from "../conformance/adapter/requirements/requirement.js";
 export { testAdapter, type AdapterTestOptions } from "../conformance/adapter/test-adapter.js";
-export { redirectCorpus, type RedirectCase } from "../conformance/adapter/redirect-corpus.js";

@@ -39,7 +39,7 @@ it("a sign-in during a refresh: the late tokens are dropped, not revoked, since 
   expect(await isSignedIn(browser)).toBe(true);
 });
 
-it("a host that saves an old copy between the rotated token's write and the last one does not bring the spent token back", async () => {
+it("a framework that saves an old copy between the rotated token's write and the last one does not bring the spent token back", async () => {
   let letGo!: () => void;
   const held = new Promise<void>((resolve) => (letGo = resolve));
   let loaded!: () => void;

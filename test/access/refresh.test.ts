@@ -12,9 +12,12 @@ import type { IdpAuth, IdpRequest } from "../../src/index.js";
 import { createBundledSessions } from "../../src/sessions/bundled-sessions.js";
 import { createSealer } from "../../src/sessions/seal.js";
 import { startApplication, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+import { buildPackage } from "../support/build.js";
 import type { Fault, IdTokenDraft, TestProvider } from "../../src/testing/provider/test-provider.js";
 import { SealingStore } from "../support/sealing-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";
+import { ReportedStore } from "../../src/sessions/reported-store.js";
+import { PATIENCE as WAIT } from "../support/eventually.js";
 
 const HOUR = 3_600_000;
 const PATIENCE = 5_000;
@@ -54,7 +57,7 @@ const reasonOf = async (user: TestUser) => (await app.auth.explainIdpAuthenticat
 function sessionOf(user: TestUser) {
   const [[name, value] = ["", ""]] = user.cookies;
   return createBundledSessions({
-    store,
+    store: new ReportedStore(store, clock),
     sealer: createSealer(SECRET, []),
     clock,
     names: { credentials: "credentials", oauth_state: "oauth_state", final_redirect: "final_redirect" },
@@ -81,7 +84,7 @@ function eventsOf<Name extends keyof Events>(auth: IdpAuth<IdpRequest>, name: Na
 }
 
 /** What happens over sockets takes its own time, which is not the clock's. */
-const eventually = (claim: () => unknown) => vi.waitFor(claim, { interval: 2, timeout: 5_000 });
+const eventually = (claim: () => unknown) => vi.waitFor(claim, WAIT);
 
 describe("an expired ID token", () => {
   it("[RFR-9] is refreshed: credentials and id_info are rewritten, exp moves on, idp_login_at does not", async () => {
@@ -132,13 +135,13 @@ describe("an expired ID token", () => {
     expect(refreshRequests()).toEqual([]);
   });
 
-  it("beyond a cap is not refreshed", async () => {
+  it("beyond a session limit is not refreshed", async () => {
     const user = await expiredUser({ sessionMaxAge: 3599 });
     expect((await user.get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "max_age" });
     expect(refreshRequests()).toEqual([]);
   });
 
-  it("looked at by checkIdpAuthentication and explainIdpAuthentication is not refreshed and not written", async () => {
+  it("read by checkIdpAuthentication and explainIdpAuthentication is not refreshed and not written", async () => {
     const user = await expiredUser();
     store.calls.length = 0;
     expect(await app.auth.checkIdpAuthentication(user.request("/"))).toBe(false);
@@ -215,7 +218,7 @@ describe("claims of the refreshed ID token", () => {
     expect(before?.length).toBeGreaterThan(0);
   });
 
-  it("when the access token expires is stored anew, and forgotten where the provider does not say", async () => {
+  it("when the access token expires is stored again, and removed if the provider does not say", async () => {
     const user = await expiredUser({ provider: { accessTokenSeconds: 300 } });
     expect(await user.isSignedIn()).toBe(true);
     expect((await recordOf(user)).idp_state.access_token_expires_at).toBe(clock.now() / 1000 + 300);
@@ -233,7 +236,7 @@ describe("claims of the refreshed ID token", () => {
 });
 
 describe("[BCP-14] [R2] many requests on one expired session", () => {
-  it("200 at once: one token request, 200 answers with the same tokens", async () => {
+  it("200 at once: one token request, 200 responses with the same tokens", async () => {
     const user = await expiredUser();
     const all = await Promise.all(Array.from({ length: 200 }, () => credentialsOf(user)));
     expect(refreshRequests()).toHaveLength(1);
@@ -256,7 +259,7 @@ describe("[BCP-14] [R2] many requests on one expired session", () => {
     expect(refreshRequests()).toHaveLength(1);
   });
 
-  it("over two processes that share a store: one token request, 200 answers", async () => {
+  it("over two processes that share a store: one token request, 200 responses", async () => {
     const user = await expiredUser();
     const [here, there] = [app.auth, app.another()];
     const token = provider.hold("token");
@@ -328,7 +331,7 @@ describe("[BCP-14] [R2] many requests on one expired session", () => {
 /** Another user's claims. */
 const EVE = { sub: "eve" };
 
-describe("what the provider's answer to a refresh means", () => {
+describe("what the provider's response to a refresh means", () => {
   type Arrange = () => unknown;
   const foreignKey = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey;
   const idToken = (change: (draft: IdTokenDraft) => ReturnType<NonNullable<TestProvider["mutateIdToken"]>>) => () => {
@@ -555,7 +558,7 @@ describe("what the provider's answer to a refresh means", () => {
     });
   });
 
-  it("[F17] an operator's mistake that is repaired: everybody is still signed in", async () => {
+  it("[F17] an operator's error that is corrected: everybody is still signed in", async () => {
     const user = await expiredUser();
     const secret = provider.settings.clientSecret;
     provider.settings.clientSecret = "another one";
@@ -565,7 +568,7 @@ describe("what the provider's answer to a refresh means", () => {
     expect(await user.isSignedIn()).toBe(true);
   });
 
-  it("no answer's own words, no token and no secret reach log or events", async () => {
+  it("no response's own words, no token and no secret reach log or events", async () => {
     const user = await expiredUser();
     const failures = eventsOf(app.auth, "failure");
     provider.fault("token", { kind: "status", status: 400, body: { error: "invalid_grant", error_description: "hostile words" } });
@@ -577,7 +580,7 @@ describe("what the provider's answer to a refresh means", () => {
 });
 
 describe("[F4] after an outage", () => {
-  it("this process answers at once, without a request, until the back-off is over", async () => {
+  it("this process responds at once, without a request, until the back-off ends", async () => {
     const user = await expiredUser();
     const other = app.user();
     await other.signIn();
@@ -883,7 +886,7 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
     await eventually(async () => expect((await recordOf(user)).idp_state.lease).toBeUndefined());
   });
 
-  it("that changes hands is watched anew: a living holder is never robbed", async () => {
+  it("that changes hands is watched from the start: a living holder is never robbed", async () => {
     const user = await expiredUser();
     await sessionOf(user).update(lease("first"));
     const probe = user.get(PROBE);
@@ -897,7 +900,7 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
     await eventually(async () => expect((await recordOf(user)).idp_state.lease).toBeUndefined());
   });
 
-  it("that changes hands in its last moment is watched anew", async () => {
+  it("that changes hands in its last moment is watched from the start", async () => {
     const user = await expiredUser();
     await sessionOf(user).update(lease("first"));
     const probe = user.get(PROBE);
@@ -922,7 +925,7 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
     expect(refreshRequests()).toHaveLength(1);
   });
 
-  it("[R15] taken over meanwhile: the old holder writes nothing, drops what it got and uses the new holder's tokens", async () => {
+  it("[R15] taken over before the response: the old holder writes nothing, drops what it got and uses the new holder's tokens", async () => {
     const user = await expiredUser();
     const token = provider.hold("token", { before: false });
     const probe = user.get(PROBE);
@@ -970,7 +973,7 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
     };
   }
 
-  it("is not taken when another process has refreshed the session since the look", async () => {
+  it("is not taken when another process has refreshed the session since the read", async () => {
     const user = await expiredUser();
     const exp = clock.now() / 1000 + 3600;
     beforeTheLease(() => sessionOf(user).update((record) => ({ ...record, id_info: { ...record.id_info, exp } })));
@@ -979,7 +982,7 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
     expect((await recordOf(user)).idp_state.lease).toBeUndefined();
   });
 
-  it("is not taken from another process that took it since the look", async () => {
+  it("is not taken from another process that took it since the read", async () => {
     const user = await expiredUser();
     beforeTheLease(() => sessionOf(user).update(lease("theirs")));
     const probe = user.get(PROBE);
@@ -989,7 +992,7 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
     expect((await recordOf(user)).idp_state.lease?.nonce).toBe("theirs");
   });
 
-  it("is not taken when the session has ended since the look: signed out, no token is spent", async () => {
+  it("is not taken when the session has ended since the read: signed out, no token is spent", async () => {
     const user = await expiredUser();
     beforeTheLease(() => sessionOf(user).destroy());
     expect((await user.get(PROBE)).json()).toMatchObject({ authenticated: false, user: null, reason: "no_credentials" });
@@ -1010,7 +1013,7 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
   it.each([
     [0, [0, 25, 75, 175, 375, 775, 1_275, 1_775, 2_275, 2_775]],
     [0.5, [0, 50, 150, 350, 750, 1_550, 2_550]],
-  ])("of another process is looked at more and more rarely, at least every 1.5 s, spread by chance (%d)", async (chance, looks) => {
+  ])("of another process is read more and more rarely, at least every 1.5 s, spread by chance (%d)", async (chance, looks) => {
     const user = await expiredUser();
     await sessionOf(user).update(lease("other"));
     const since = clock.monotonic();
@@ -1054,7 +1057,7 @@ describe("[ASVS-15.4.1] [R3] the lease", () => {
     expect((await recordOf(user)).idp_state.lease).toBeUndefined();
   });
 
-  it("lost to a writer that came between the look and the write: the tokens are dropped, not taken for stored", async () => {
+  it("lost to a writer that came between the read and the write: the tokens are dropped, not taken for stored", async () => {
     const user = await expiredUser();
     let writes = 0;
     store.before = async ({ method }) => {
@@ -1094,7 +1097,8 @@ describe("getAccessToken", () => {
     [0, 0, 1],
     [-10, 0, 1],
     [-10, undefined, 1],
-    [200, 250, 1],
+    [150, 250, 0],
+    [149, 250, 1],
   ])("good for %i s more, wanted for %s s: %i refreshes", async (secondsLeft, minValidity, refreshes) => {
     const user = await userWithToken(secondsLeft);
     expect(await accessToken(user, minValidity)).toBe(issued("access_token")[refreshes]);
@@ -1158,7 +1162,7 @@ describe("getAccessToken", () => {
     expect(await user.isSignedIn()).toBe(true);
   });
 
-  it("a refusal: the token while it lives, then null; not asked again, and the session lasts as long as its ID token", async () => {
+  it("a refusal: the token while it lives, then null; no further request, and the session lasts as long as its ID token", async () => {
     const user = await userWithToken(5);
     provider.revokeAll();
     expect(await accessToken(user)).toBe(issued("access_token")[0]);
@@ -1171,12 +1175,12 @@ describe("getAccessToken", () => {
     expect((await user.get(PROBE)).json()).toMatchObject({ authenticated: false, reason: "refresh_rejected" });
   });
 
-  it("beyond a cap: null, whatever the token's life", async () => {
+  it("beyond a session limit: null, however long the token lives", async () => {
     const user = await userWithToken(200, { sessionMaxAge: 60 });
     expect(await accessToken(user)).toBeNull();
   });
 
-  it("getCredentials does not look at the access token's own expiry", async () => {
+  it("getCredentials does not read the access token's own expiry", async () => {
     const user = await userWithToken(-10);
     expect((await credentialsOf(user))?.token).toBe(issued("access_token")[0]);
     expect(refreshRequests()).toEqual([]);
@@ -1205,7 +1209,7 @@ describe("[L1] many sessions that expire at once", () => {
     expect(refreshRequests()).toHaveLength(20);
   });
 
-  it("beyond the queue the answer is 503 with Retry-After; the session stays, and the next request refreshes it", async () => {
+  it("beyond the queue the response is 503 with Retry-After; the session stays, and the next request refreshes it", async () => {
     await start({ refreshConcurrency: 1 });
     const users = [];
     for (let count = 0; count < 52; count += 1) {
@@ -1226,7 +1230,7 @@ describe("[L1] many sessions that expire at once", () => {
     expect(refreshRequests()).toHaveLength(52);
   });
 
-  it("while the provider is away, those that wait for their turn do not ask it one after the other", async () => {
+  it("while the provider is away, those that wait for their turn do not send it a request each", async () => {
     await start({ refreshConcurrency: 1 });
     const users = [];
     for (let count = 0; count < 10; count += 1) {
@@ -1245,7 +1249,7 @@ describe("[L1] many sessions that expire at once", () => {
     expect(await Promise.all(users.map((user) => user.isSignedIn()))).toEqual(users.map(() => true));
   });
 
-  it("whoever watches another process's lease holds no slot", async () => {
+  it("a request that watches another process's lease holds no slot", async () => {
     const user = await expiredUser({ refreshConcurrency: 1 });
     const second = app.user();
     const hold = provider.hold("token", { times: 1 });
@@ -1263,8 +1267,8 @@ describe("[L1] many sessions that expire at once", () => {
   });
 });
 
-describe("a store that loses the answer to taking the lease", () => {
-  it("is asked to take it back: the next request need not wait until the lease is over", async () => {
+describe("a store that loses the response to taking the lease", () => {
+  it("is called to take it back: the next request does not wait until the lease ends", async () => {
     const user = await expiredUser();
     store.after = ({ method }) => {
       if (method !== "replace") return;
@@ -1429,7 +1433,7 @@ describe("a refresh that something overtook", () => {
     },
   );
 
-  it("a lease that cannot be taken is told by an event", async () => {
+  it("a lease that cannot be taken is reported by an event", async () => {
     const user = await expiredUser();
     const failures = eventsOf(app.auth, "failure");
     store.before = ({ method }) => {
@@ -1444,11 +1448,12 @@ describe("a refresh that something overtook", () => {
 
 describe("idle()", () => {
   it("keeps the process alive until a rotated token that a store refused once is stored", async () => {
+    await buildPackage();
     // With the system's clock, whose timers keep no process alive, and a store that holds nothing open.
     const program = `
       import { createRefresher } from "./build/access/shared-refresh.js";
       import { systemClock } from "./build/clock.js";
-      import { UnawaitedTasks } from "./build/access/unawaited-tasks.js";
+      import { UnawaitedTasks } from "./build/work/unawaited-tasks.js";
       import { EventHub } from "./build/events/event-hub.js";
       import { StoreUnavailableError } from "./build/errors.js";
       let record = { credentials: { token: "a", refresh_token: "old" }, id_info: {}, idp_state: { v: 1 } };
@@ -1470,7 +1475,7 @@ describe("idle()", () => {
         verifyRefreshed: async () => ({ idInfo: {}, userinfoClaims: [] }),
       };
       const none = () => {};
-      const refresher = createRefresher({ provider, clock: systemClock, events: new EventHub(none, systemClock), orphanedTokens: {}, application: { reviewsRefreshes: false }, tasks: new UnawaitedTasks(), userPatience: 5000, concurrency: 20 });
+      const refresher = createRefresher({ provider, clock: systemClock, events: new EventHub(none, systemClock), orphanedTokens: {}, application: { reviewsRefreshes: false }, tasks: new UnawaitedTasks(), httpTimeout: 5, concurrency: 20 });
       void refresher.refresh(session, ({ credentials }) => credentials.token === "a" ? "tokens" : undefined);
       await refresher.idle();
       console.log(record.credentials.refresh_token, writes);`;

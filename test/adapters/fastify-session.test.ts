@@ -55,7 +55,7 @@ function onlyStored(): Record<string, unknown> {
   return sessions[0]!;
 }
 
-describe("what lies in the host's session", () => {
+describe("what the framework's session contains", () => {
   it("are the specified keys, readable as request.session.credentials and so on", async () => {
     await start({ sessionIdleTimeout: 600 });
     const browser = await signedIn();
@@ -71,7 +71,7 @@ describe("what lies in the host's session", () => {
     expect(state.v).toBe(1);
   });
 
-  it("the host's own keys stay with the same person, and go with another and by a logout", async () => {
+  it("the framework's own keys are kept for the same user, and removed for another user and by a logout", async () => {
     await start();
     const browser = app.browser();
     await browser.get("/cart/book");
@@ -115,7 +115,7 @@ describe("what lies in the host's session", () => {
     expect(seen).toEqual([null, []]);
   });
 
-  it("a user who has only looked gets no cookie and no session", async () => {
+  it("a user who has only opened pages gets no cookie and no session", async () => {
     await start();
     for (const path of ["/idpauth/", "/idpauth/session", "/idpauth/logout/", "/reports", "/idpauth/style.css", "/idpauth/nothing"]) {
       expect((await app.browser().get(path)).setCookies, path).toEqual([]);
@@ -242,7 +242,7 @@ describe.each(["a store that keeps texts", "the plugin's own store"])("requests 
   });
 });
 
-describe("half of the host's store fails", () => {
+describe("half of the framework's store fails", () => {
   it("a logout that cannot destroy the session is 503, and changes neither session nor cookie", async () => {
     await start();
     const browser = await signedIn();

@@ -108,7 +108,7 @@ describe("types", () => {
     expectTypeOf(tls).toBeFunction();
   });
 
-  it("give the guard's answers request, reply and what was blocked", () => {
+  it("give the guard's own responses request, reply and what was blocked", () => {
     auth.idpRequiredWith({
       navigation(request, reply, blocked) {
         expectTypeOf(request).toEqualTypeOf<FastifyRequest>();
@@ -150,7 +150,7 @@ describe("startup checks", () => {
       },
     );
 
-  it("a mistake stops register, ready and listen, with every finding at once", async () => {
+  it("a configuration error stops register, ready and listen, with every finding at once", async () => {
     const auth = idpAuth({ ...COMPLETE, secretKey: "", clientId: "" });
     const findings = expect.objectContaining({
       findings: expect.arrayContaining([{ code: "E001" }, { code: "E003" }].map((each) => expect.objectContaining(each))),
@@ -267,7 +267,7 @@ describe("startup checks", () => {
     await expect(instance.ready()).rejects.toThrow(/cookie-only[^]*@fastify\/session/);
   });
 
-  it("W007 tells who has @fastify/session and says neither store nor session", async () => {
+  it("W007 is logged with @fastify/session if neither store nor session is set", async () => {
     const arrange = async (instance: FastifyInstance, auth: FastifyIdpAuth) => {
       await registerSession(instance);
       await instance.register(auth.plugin);
@@ -435,7 +435,7 @@ describe("paths", () => {
     expect(app.caught).toEqual([]);
   });
 
-  it("a path that cannot be decoded is refused by Fastify before any plugin is asked, as the application has it", async () => {
+  it("a path that cannot be decoded is refused by Fastify before any plugin runs, as the application has it", async () => {
     await start();
     const answer = await raw("/idpauth/%");
     expect([answer.status, JSON.parse(answer.body)]).toEqual([400, expect.objectContaining({ code: "FST_ERR_BAD_URL" })]);
@@ -466,7 +466,7 @@ describe("paths", () => {
 });
 
 describe("the life of a request", () => {
-  it("onSend and onResponse hooks see our answers, and may change them", async () => {
+  it("onSend and onResponse hooks see our responses, and may change them", async () => {
     const seen: string[] = [];
     await start({
       first(instance) {
@@ -492,7 +492,7 @@ describe("the life of a request", () => {
       ]);
   });
 
-  it("our endpoints and a guard in onRequest answer before a body is looked at", async () => {
+  it("our endpoints and a guard in onRequest respond before a body is read", async () => {
     let parsed = 0;
     const count = (_request: unknown, _body: unknown, done: (error: Error | null) => void) => {
       parsed += 1;
@@ -532,7 +532,7 @@ describe("the life of a request", () => {
     expect((await (await signedIn()).get("/reports")).text).toBe("reports");
   });
 
-  it("an answer of the application's own may be sent or returned, at once or later", async () => {
+  it("a response of the application's own may be sent or returned, at once or later", async () => {
     const answers = {
       "/redirect": (_request: FastifyRequest, reply: FastifyReply) => reply.redirect("/welcome"),
       "/returned": (_request: FastifyRequest, reply: FastifyReply, { reason }: BlockedUser<"unauthenticated">) => {
@@ -584,7 +584,7 @@ describe("the life of a request", () => {
     expect(app.caught).toEqual([expect.any(ProviderUnavailableError)]);
   });
 
-  it("a reply that somebody takes over while we work is left alone", async () => {
+  it("a reply that another plugin takes over while we work is left alone", async () => {
     const replies: FastifyReply[] = [];
     const warnings: string[] = [];
     await start({
@@ -607,7 +607,7 @@ describe("the life of a request", () => {
     expect([warnings, app.caught]).toEqual([[], []]);
   });
 
-  it("idpauth writes nothing of its own into Fastify's log, whatever the callback was sent", async () => {
+  it("idpauth writes nothing of its own into Fastify's log, for any callback", async () => {
     const lines: string[] = [];
     await start({ server: { logger: { level: "trace", stream: { write: (line: string) => void lines.push(line) } } } });
     await app.browser().navigate("/idpauth/login-callback?code=the-code&state=the-state");
@@ -655,14 +655,14 @@ describe("behind a proxy", () => {
     );
   });
 
-  it("an empty forwarded host is none", async () => {
+  it("an empty X-Forwarded-Host is ignored", async () => {
     await start({ server: { trustProxy: true } });
     expect(await redirectUri("X-Forwarded-Host: a.example,\r\n")).toBe(400);
   });
 });
 
 describe("HTTP/2", () => {
-  it("serves the endpoints and the guard; the authority is the host, unless a Host header says otherwise", async () => {
+  it("serves the endpoints and the guard; the authority replaces Host, unless there is a Host header", async () => {
     const instance = fastify({ http2: true });
     const auth = idpAuth({ ...COMPLETE, baseUrl: null, issuer: "https://login.example" });
     await instance.register(auth.plugin);
@@ -699,7 +699,7 @@ describe("HTTP/2", () => {
   });
 });
 
-it("every method that Node parses and Fastify cannot route is answered as on other hosts", async () => {
+it("every method that Node parses and Fastify cannot route gets the same response as on other frameworks", async () => {
   await start({ routes: (instance) => void instance.addHttpMethod("MKCOL") });
   for (const method of ["COPY", "LOCK", "MKCOL", "REPORT", "SEARCH", "UNLOCK"] satisfies HTTPMethods[]) {
     const answer = await raw("/idpauth/session", method);

@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 describe("types", () => {
-  it("infer what the server hands over beside the request, without a cast", () => {
+  it("infer what the server hands over with the request, without a cast", () => {
     interface Info {
       readonly remoteAddr: string;
     }
@@ -54,7 +54,7 @@ describe("types", () => {
 });
 
 describe("startup checks", () => {
-  it("start() throws all mistakes at once, and gives the warnings otherwise", () => {
+  it("start() throws all configuration errors at once, and otherwise returns the warnings", () => {
     expect(() => idpAuth({ ...SETTINGS, secretKey: "", clientId: "" }).start()).toThrow(/E001[^]*E003/);
     expect(() => idpAuth({ ...SETTINGS, session: "host" }).start()).toThrow(/E002.*a fetch-style server has no sessions/);
     expect(
@@ -77,7 +77,7 @@ describe("startup checks", () => {
 });
 
 describe("fetch", () => {
-  it("gives undefined at once, no promise, for a path that is not ours", () => {
+  it("gives undefined at once, not a promise, for a path that is not ours", () => {
     const auth = idpAuth(SETTINGS);
     for (const path of ["/", "/reports", "/idpauthx", "/x/idpauth/"]) expect(auth.fetch(call(path)), path).toBeUndefined();
   });
@@ -87,7 +87,7 @@ describe("fetch", () => {
     expect(await (await fetch(call("/idpauth/session")))?.json()).toEqual({ authenticated: false, user: null });
   });
 
-  it("answers HEAD without a body, and with the length that it would have", async () => {
+  it("responds to HEAD without a body, and with the length that it would have", async () => {
     const auth = idpAuth(SETTINGS);
     for (const path of ["/idpauth/", "/idpauth/session", "/idpauth/style.css"]) {
       const get = await auth.fetch(call(path));
@@ -99,7 +99,7 @@ describe("fetch", () => {
 });
 
 describe("the guard", () => {
-  it("as a call gives the answer for whoever must not pass", async () => {
+  it("as a call gives the response for a request that must not pass", async () => {
     const auth = idpAuth(SETTINGS);
     const [navigation, script] = [await auth.guard(page("/reports?a=1")), await auth.guard(call())];
     expect([navigation?.status, script?.status]).toEqual([302, 401]);
@@ -108,7 +108,7 @@ describe("the guard", () => {
     expect([own?.status, await own?.json()]).toEqual([418, { reason: "no_credentials" }]);
   });
 
-  it("as a call and as a wrapper lets nobody in for an answer that gives nothing", async () => {
+  it("as a call and as a wrapper lets nobody in for a response function that returns nothing", async () => {
     const auth = idpAuth(SETTINGS);
     const answers = { navigation: () => undefined, unauthenticated: () => Promise.resolve(undefined) } as unknown as GuardResponses;
     let ran = 0;
@@ -180,7 +180,7 @@ describe("WebRequest", () => {
     ["http://localhost:3000/a", { host: "" }, undefined],
     ["/a", { host: "a b" }, undefined],
     ["/a", {}, undefined],
-  ])("%s with %j has the host %s", (url, headers, host) => {
+  ])("%s with %j has the hostname %s", (url, headers, host) => {
     expect(of(url, headers as Record<string, string>).host).toBe(host);
   });
 });

@@ -1,5 +1,5 @@
 // What differs between frameworks and their libraries; what all have in common is in the suite.
-import { createServer, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from "node:http";
+import { createServer, ServerResponse, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
 import { connect as connectHttp2, createServer as createHttp2Server, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -108,7 +108,7 @@ describe("on node:http a guarded handler", () => {
     expect(await get(auth, auth.listener(twice))).toMatchObject({ caching: GUARDED, vary: "Accept, Cookie" });
   });
 
-  it("whose response was sent while the guard looked is left alone", async () => {
+  it("whose response was sent while the guard read the session is left alone", async () => {
     const late = await get(auth, (request, response) => {
       response.writeHead(204).end();
       void auth.idpRequired(() => undefined)(request, response);
@@ -179,7 +179,65 @@ describe("on Express", () => {
       app.get("/added", (_request, response) => void response.vary("Accept").send("x"));
     });
     expect(await get(auth, app, "/replaced")).toMatchObject({ caching: GUARDED, vary: "Accept, Cookie" });
-    expect(await get(auth, app, "/added")).toMatchObject({ caching: GUARDED, vary: "Origin, Accept, Cookie" });
+    expect(await get(auth, app, "/added")).toMatchObject({ caching: GUARDED, vary: "Cookie, Origin, Accept" });
+  });
+
+  it("an application that is only called, not mounted, responds privately, as does the outer application after a mounted one", async () => {
+    const called = express().get("/called", (_request, response) => void response.set("Vary", "Accept").send("x"));
+    const mounted = express();
+    const { app, auth } = application((app) => {
+      app.use("/mounted", mounted);
+      app.get("/called", (request, response) => void called(request, response));
+      app.use((_request, response) => void response.set("Vary", "Accept").send("x"));
+    });
+    mounted.get("/own", (_request, response) => void response.set("Vary", "Accept").send("x"));
+    expect(await get(auth, app, "/called")).toMatchObject({ status: 200, caching: GUARDED, vary: "Accept, Cookie" });
+    expect(await get(auth, app, "/mounted/own")).toMatchObject({ status: 200, caching: GUARDED, vary: "Accept, Cookie" });
+    expect(await get(auth, app, "/mounted/none")).toMatchObject({ status: 200, caching: GUARDED, vary: "Accept, Cookie" });
+  });
+
+  it("a response that was not guarded keeps its headers, though its application has guarded others", async () => {
+    const app = express();
+    const auth = expressAuth(OPTIONS);
+    auth.mount(app);
+    app.get("/guarded", auth.idpRequired, (_request, response) => void response.send("x"));
+    app.get("/open", (_request, response) => void response.set("Cache-Control", "public").send("x"));
+    expect(await get(auth, app, "/guarded")).toMatchObject({ caching: GUARDED });
+    expect(await get(auth, app, "/open")).toMatchObject({ caching: "public", vary: null });
+  });
+
+  it("a fake request without header lines gets its response after a guarded one, and a response without its request passes the guard", async () => {
+    const app = express();
+    const auth = expressAuth(OPTIONS);
+    auth.mount(app);
+    app.get("/guarded", auth.idpRequired, (_request, response) => void response.send("x"));
+    app.get("/open", (_request, response) => void response.status(204).end());
+    const cookie = await signedInAs(auth);
+    expect(await get(auth, app, "/guarded")).toMatchObject({ caching: GUARDED });
+    const bare = { method: "GET", url: "/open", headers: { cookie } };
+    const response = new ServerResponse(bare as never);
+    (app as unknown as (...all: unknown[]) => void)(bare, response);
+    expect([response.writableEnded, response.statusCode]).toEqual([true, 204]);
+    const headers = new Map<string, unknown>();
+    const handMade = {
+      hasHeader: () => false,
+      setHeader: headers.set.bind(headers),
+      getHeader: () => undefined,
+      writeHead: () => undefined,
+    };
+    await new Promise<void>((resolve) => {
+      void auth.idpRequired({ ...bare, url: "/", originalUrl: "/", socket: {} } as never, handMade as never, () => resolve());
+    });
+    expect(headers.get("Cache-Control")).toBe(GUARDED);
+  });
+
+  it("a guard that another application's response reaches first keeps the response private, too", async () => {
+    const auth = expressAuth(OPTIONS);
+    auth.start();
+    // A router without an application: the response is that of node:http.
+    const router = express.Router().use(auth.idpRequired, (_request, response) => void response.setHeader("Vary", "Accept").end("x"));
+    const listener = (request: unknown, response: unknown) => (router as (...all: unknown[]) => void)(request, response, () => undefined);
+    expect(await get(auth, listener as never)).toMatchObject({ caching: GUARDED, vary: "Accept, Cookie" });
   });
 
   it("a Cache-Control that middleware set before the guard is the application's own", async () => {
@@ -257,7 +315,7 @@ describe("on Fastify", () => {
 });
 
 describe("on Koa", () => {
-  it("middleware above that sets Vary late, and a handler that answers by itself, are private", async () => {
+  it("middleware above that sets Vary late, and a handler that responds by itself, are private", async () => {
     const auth = koaAuth(OPTIONS);
     const app = new Koa();
     app.use(async (ctx, next) => {

@@ -66,7 +66,7 @@ describe("types", () => {
 });
 
 describe("startup checks", () => {
-  it("`mount` throws all mistakes at once", () => {
+  it("`mount` throws all configuration errors at once", () => {
     const auth = idpAuth({ ...SETTINGS, secretKey: "", clientId: "" });
     const app = new Hono();
     expect(() => auth.mount(app)).toThrow(ConfigurationError);
@@ -127,7 +127,7 @@ describe("routing", () => {
   });
 });
 
-describe("answers", () => {
+describe("responses", () => {
   it("keep what was put on them before, by either of Hono's ways", async () => {
     const app = new Hono();
     app.use(async (c, next) => {

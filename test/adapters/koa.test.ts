@@ -66,7 +66,7 @@ function valid(provider?: TestProvider): IdpAuthOptions {
 }
 
 describe("startup checks", () => {
-  it("`mount` runs them, so that a mistake stops the application from starting", () => {
+  it("`mount` runs them, so that a configuration error stops the application from starting", () => {
     const auth = idpAuth({ ...valid(), secretKey: "", clientId: "", log: false });
     const app = new Koa();
     expect(() => auth.mount(app)).toThrow(/E001[^]*E003/);
@@ -87,7 +87,7 @@ describe("startup checks", () => {
   });
 });
 
-describe("answers are the context's own, so that middleware above can act on them", () => {
+describe("responses are the context's own, so that middleware above can act on them", () => {
   it("which sees status, headers and body after `next`, and may change them", async () => {
     const seen: unknown[] = [];
     const app = await start((koa, auth) => {
@@ -112,7 +112,7 @@ describe("answers are the context's own, so that middleware above can act on the
     expect(seen).toEqual([[200, "application/json", true]]);
   });
 
-  it("a conditional request is answered 304 by middleware that knows how", async () => {
+  it("a conditional request gets a 304 by middleware that knows how", async () => {
     const app = await start((koa, auth) => {
       koa.use(async (ctx, next) => {
         await next();
@@ -132,7 +132,7 @@ describe("answers are the context's own, so that middleware above can act on the
     ["a body, a length and a status", (ctx) => ([ctx.body, ctx.status] = [{ from: "above" }, 201])],
     ["a stream", (ctx) => (ctx.body = new Blob(["from above"]).stream())],
   ] as [string, (ctx: Koa.Context) => unknown][])(
-    "an answer without a body keeps its status and has none, when above there was %s",
+    "a response without a body keeps its status and has none, when above there was %s",
     async (_what, prepare) => {
       const app = await start((koa, auth) => {
         koa.use(async (ctx, next) => {
@@ -173,7 +173,7 @@ describe("answers are the context's own, so that middleware above can act on the
     expect((await app.browser().get("/idpauth/session")).headers.vary).toBe(vary);
   });
 
-  it("who took the response from Koa (`ctx.respond = false`) gets the answer all the same, and the handler does not run", async () => {
+  it("who took the response from Koa (`ctx.respond = false`) gets our response all the same, and the handler does not run", async () => {
     let ran = 0;
     const app = await start((koa, auth) => {
       koa.use((ctx, next) => {
@@ -189,7 +189,7 @@ describe("answers are the context's own, so that middleware above can act on the
     expect((await (await app.signedIn()).get("/reports")).text).toBe("1");
   });
 
-  it("an answer that somebody else has begun stays theirs", async () => {
+  it("a response that other middleware has begun is left alone", async () => {
     const app = await start((koa, auth) => {
       koa.use(async (ctx, next) => {
         ctx.respond = false;
@@ -205,7 +205,7 @@ describe("answers are the context's own, so that middleware above can act on the
 });
 
 describe("errors", () => {
-  it("of a handler, of an accessor and of an own answer are thrown: they come to middleware above, else to app.on('error')", async () => {
+  it("of a handler, of an accessor and of an own response are thrown: they come to middleware above, else to app.on('error')", async () => {
     const caught: unknown[] = [];
     const app = await start((koa, auth) => {
       koa.use(async (ctx, next) => {
@@ -233,7 +233,7 @@ describe("guards", () => {
   it("stand before routes of @koa/router, before a whole router, and before everything that follows", async () => {
     const app = await start((koa, auth) => {
       const open = new Router().get("/open", auth.idpRequired, (ctx) => void (ctx.body = "one"));
-      const members = new Router({ prefix: "/members" })
+      const members = new Router({ prefix: "/members", sensitive: true })
         .use(auth.idpRequired)
         .get("/:id", (ctx) => void (ctx.body = String(ctx.params["id"])));
       koa.use(auth.routes).use(open.routes()).use(members.routes()).use(auth.idpRequired);
@@ -249,7 +249,34 @@ describe("guards", () => {
     }
   });
 
-  it("an own answer passes on only by calling next", async () => {
+  describe("under a prefix of @koa/router, whose `use` compares letter case and whose routes do not", () => {
+    const OTHER_CASE = ["/API/reports", "/Api/reports", "/api/REPORTS"];
+    const report: Middleware = (ctx) => void (ctx.body = "a report");
+    const statuses = async (build: (auth: KoaIdpAuth) => Router) => {
+      const app = await start((koa, auth) => void koa.use(auth.routes).use(build(auth).routes()));
+      const nobody = app.browser();
+      expect((await nobody.get("/api/reports")).status).toBe(401);
+      expect((await (await app.signedIn()).get("/api/reports")).text).toBe("a report");
+      return Promise.all(OTHER_CASE.map(async (path) => (await nobody.get(path)).status));
+    };
+
+    it("`use` does not guard another letter case: if this fails, the router is mended, and the warning in frameworks.md can go", async () => {
+      expect(await statuses((auth) => new Router({ prefix: "/api" }).use(auth.idpRequired).get("/reports", report))).toEqual([
+        200, 200, 401,
+      ]);
+    });
+
+    it("a guard in each route guards every letter case", async () => {
+      expect(await statuses((auth) => new Router({ prefix: "/api" }).get("/reports", auth.idpRequired, report))).toEqual([401, 401, 401]);
+    });
+
+    it("`sensitive: true` leaves only the letter case that `use` guards", async () => {
+      const sensitive = { prefix: "/api", sensitive: true };
+      expect(await statuses((auth) => new Router(sensitive).use(auth.idpRequired).get("/reports", report))).toEqual([404, 404, 404]);
+    });
+  });
+
+  it("an own response passes on only by calling next", async () => {
     const app = await start((koa, auth) => {
       koa.use(auth.routes);
       koa.use(
@@ -288,7 +315,7 @@ describe("paths and proxies", () => {
     return new URL(url).searchParams.get("redirect_uri");
   };
 
-  it("`app.proxy` alone makes forwarded headers count: the first of a list, as in ctx.host and ctx.protocol", async () => {
+  it("`app.proxy` alone makes forwarded headers count: the first of a list, as in `ctx.host` and ctx.protocol", async () => {
     const forwarded = { "x-forwarded-proto": "https, http", "x-forwarded-host": "app.example, inner.example" };
     const trusting = await start((koa, auth) => {
       koa.proxy = true;

@@ -82,7 +82,7 @@ describe("startup checks", () => {
   it.each([
     ["listener", (auth: NodeIdpAuth) => auth.listener(() => undefined)],
     ["start", (auth: NodeIdpAuth) => auth.start()],
-  ] as const)("%s runs them, and tells every mistake at once", (_form, begin) => {
+  ] as const)("%s runs them, and reports every configuration error at once", (_form, begin) => {
     expect(() => begin(idpAuth({ ...valid(), secretKey: "", clientId: "", log: false }))).toThrow(/E001[^]*E003/);
     const log: LogEntry[] = [];
     begin(idpAuth({ ...valid(), log: (entry) => log.push(entry) }));
@@ -97,7 +97,7 @@ describe("startup checks", () => {
 });
 
 describe("handle, for applications that dispatch by themselves", () => {
-  it("says false at once where the path is not ours, and true when ours is answered", async () => {
+  it("returns false at once if the path is not ours, and true after our response", async () => {
     const handled: unknown[] = [];
     const app = await start((auth) => {
       auth.start();
@@ -147,7 +147,7 @@ describe("errors", () => {
     expect(written).not.toHaveBeenCalled();
   });
 
-  it("what the handler had said of its own answer is not said of this one", async () => {
+  it("what the handler had said of its own response is not part of this one", async () => {
     const app = await start((auth) =>
       auth.listener((_request, response) => {
         response.setHeader("Content-Length", "9999").setHeader("Content-Encoding", "gzip").setHeader("Set-Cookie", "half=done");
@@ -165,7 +165,7 @@ describe("errors", () => {
     ]);
   });
 
-  it("of an answer that is half sent break the connection, so that nobody takes it for the whole one", async () => {
+  it("of a response that is half sent break the connection, so that nobody takes it for the whole one", async () => {
     const app = await start((auth) =>
       auth.listener((_request, response) => {
         response.write("half");
@@ -176,7 +176,7 @@ describe("errors", () => {
     await expect(fetch(`${app.origin}/`).then((response) => response.text())).rejects.toThrow();
   });
 
-  it("come to onError, the very object; when that fails, the default answers", async () => {
+  it("come to onError, the very object; when that fails, the default responds", async () => {
     const error = new Error("the handler's");
     const again = new Error("onError's own");
     const caught: unknown[] = [];
@@ -215,7 +215,7 @@ describe("guards", () => {
     expect(given.at(-1)).toBe("given");
   });
 
-  it("two of one auth before one handler ask once, and a request that lives long sees a logout", async () => {
+  it("two of one auth before one handler read the session once, and a request that lives long sees a logout", async () => {
     const users: unknown[] = [];
     let go = () => {};
     const waits = new Promise<void>((resolve) => (go = resolve));
@@ -270,7 +270,7 @@ describe("requests of other kinds", () => {
     expect([answer.status, answer.body]).toEqual([200, "own *"]);
   });
 
-  it("an upgrade that nobody listens for is answered like any request; where somebody does, they can ask who it is", async () => {
+  it("an upgrade that nobody listens for gets a response like any request; a listener can read who it is", async () => {
     const app = await start((auth) => auth.listener((_request, response) => response.end()));
     const upgrade = { connection: "Upgrade", upgrade: "websocket" };
     expect((await app.browser().get("/idpauth/session", { headers: upgrade })).status).toBe(200);
@@ -290,7 +290,7 @@ describe("requests of other kinds", () => {
     server.close();
   });
 
-  it("HTTP/2, by its compatibility API: endpoints, guard and accessors, and its own name for the host", async () => {
+  it("HTTP/2, by its compatibility API: endpoints, guard and accessors, and its own :authority", async () => {
     const app = await start((auth) => auth.listener((_request, response) => response.end()));
     const reports = app.auth.idpRequired(async (request: Http2ServerRequest, response: Http2ServerResponse) => {
       response.end((await app.auth.getUser(request))?.email ?? "nobody");
@@ -370,7 +370,7 @@ describe("writeReply", () => {
     expect((await written((response) => response.setHeader("Vary", "*"))).vary).toBe("*");
   });
 
-  it("answers HEAD without a body, on a server too that would throw over one", async () => {
+  it("responds to HEAD without a body, on a server too that would throw over one", async () => {
     for (const prepare of [() => undefined, (response: ServerResponse) => response.setHeader("X-Powered-By", "x")]) {
       expect(await written(prepare, { rejectNonStandardBodyWrites: true }, "HEAD")).toEqual({ ...whole, text: "" });
     }
@@ -389,7 +389,7 @@ describe("writeReply", () => {
     expect([seen, answer]).toEqual([["text/plain"], { ...whole, vary: "changed" }]);
   });
 
-  it("lets the last of two answers say nothing", async () => {
+  it("lets the last of two responses set nothing", async () => {
     expect(await written((response) => response.writeHead(204).flushHeaders())).toMatchObject({ status: 204, setCookies: [] });
   });
 });

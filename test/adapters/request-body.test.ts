@@ -12,7 +12,7 @@ import { BARE, bareHono, serveBare } from "./applications/bare.js";
 import { Connection } from "./applications/connection.js";
 
 const made = vi.hoisted(() => [] as FrameworkAdapter<never>[]);
-vi.mock(import("../../src/create-idp-auth.js"), async (load) => {
+vi.mock(import("../../src/auth/create-idp-auth.js"), async (load) => {
   const original = await load();
   const createIdpAuth: typeof original.createIdpAuth = (options, adapter) => {
     made.push(adapter);
@@ -124,7 +124,7 @@ describe.each(NAMES)("%s: a body that no parser has read", (name) => {
     expect(await connection.response()).toEqual({ status: 200, text: "second request" });
   });
 
-  it("is undefined when it is asked for again after it was read", async () => {
+  it("is undefined when it is read again", async () => {
     const adapter = adapterOf(name);
     const { server, port } = await serveBare(BARE[name], async (raw) => {
       const first = await whole(adapter.request(raw).body?.());

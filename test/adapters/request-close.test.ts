@@ -17,7 +17,7 @@ import { BARE, serveBare, type Bare } from "./applications/bare.js";
 import { Connection } from "./applications/connection.js";
 
 const made = vi.hoisted(() => [] as FrameworkAdapter<never>[]);
-vi.mock(import("../../src/create-idp-auth.js"), async (load) => {
+vi.mock(import("../../src/auth/create-idp-auth.js"), async (load) => {
   const original = await load();
   const createIdpAuth: typeof original.createIdpAuth = (options, adapter) => {
     made.push(adapter);
@@ -95,7 +95,7 @@ function signal() {
 }
 
 describe.each(ON_NODE)("%s", (name) => {
-  it("tells once that a response is complete, for each of two requests on a connection, and leaves no listener", async () => {
+  it("reports once that a response is complete, for each of two requests on a connection, and leaves no listener", async () => {
     const ends = [signal(), signal()];
     let at = 0;
     const { connection, sockets } = await connected(name, (raw, onClose) => {
@@ -115,7 +115,7 @@ describe.each(ON_NODE)("%s", (name) => {
     expect(ends.map(({ fire }) => fire.mock.calls.length)).toEqual([1, 1]);
   });
 
-  it("does not tell it before the response, though the body was read", async () => {
+  it("does not report it before the response, though the body was read", async () => {
     const [ended, respond, asked] = [signal(), signal(), signal()];
     const { connection } = await connected(
       name,
@@ -138,7 +138,7 @@ describe.each(ON_NODE)("%s", (name) => {
     await ended.promise;
   });
 
-  it("tells it, asynchronously, when the response was complete before", async () => {
+  it("reports it, asynchronously, when the response was complete before", async () => {
     const [ended, late] = [signal(), signal()];
     const { connection } = await connected(name, (raw, onClose) => {
       onClose(raw, () => {
@@ -154,7 +154,7 @@ describe.each(ON_NODE)("%s", (name) => {
     expect([ended.fire.mock.calls.length, late.fire.mock.calls.length]).toEqual([1, 1]);
   });
 
-  it("tells that the connection of an upgraded request has closed, not before", async () => {
+  it("reports that the connection of an upgraded request has closed, not before", async () => {
     const [ended, asked] = [signal(), signal()];
     const { connection } = await connected(name, (raw, onClose) => {
       onClose(raw, ended.fire);
@@ -172,7 +172,7 @@ describe.each(ON_NODE)("%s", (name) => {
 });
 
 describe.each(NAMES)("%s", (name) => {
-  it("tells once that the client has left before the response", async () => {
+  it("reports once that the client has left before the response", async () => {
     const [ended, asked, respond] = [signal(), signal(), signal()];
     const { connection } = await connected(name, async (raw, onClose) => {
       onClose(raw, ended.fire);
@@ -222,13 +222,13 @@ describe.each(["node:http", "Fastify"] as const)("%s without the listener or the
     return { ended, connection };
   }
 
-  it("tells that a guarded response is complete", async () => {
+  it("reports that a guarded response is complete", async () => {
     const { ended, connection } = await serve(true);
     await expect.poll(() => ended.fire.mock.calls.length).toBe(2);
     expect(connection.socket.destroyed).toBe(false);
   });
 
-  it("tells only that the connection has closed if the route is not guarded", async () => {
+  it("reports only that the connection has closed if the route is not guarded", async () => {
     const { ended, connection } = await serve(false);
     expect(ended.fire).not.toHaveBeenCalled();
     connection.end();
@@ -238,7 +238,7 @@ describe.each(["node:http", "Fastify"] as const)("%s without the listener or the
 });
 
 describe("node:http2", () => {
-  it("tells that a stream has closed: after its response, and when the client resets it", async () => {
+  it("reports that a stream has closed: after its response, and when the client resets it", async () => {
     node();
     const adapter = made.at(-1)!;
     const ends: Record<string, ReturnType<typeof signal>> = { "/complete": signal(), "/reset": signal() };
@@ -262,7 +262,7 @@ describe("node:http2", () => {
   });
 });
 
-describe("fetch: a guard's handler tells it by its response", () => {
+describe("fetch: the response of a guard's handler reports it", () => {
   const request = () => new Request("https://app.example/");
 
   it("when its body was read to the end, and the response stays as it was", async () => {

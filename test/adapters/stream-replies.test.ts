@@ -9,10 +9,10 @@ import fastify from "fastify";
 import { Hono } from "hono";
 import Koa from "koa";
 import { afterEach, describe, expect, it } from "vitest";
-import { sendReply } from "../../src/adapters/fastify/message.js";
+import { sendReply } from "../../src/adapters/fastify/fastify-message.js";
 import { toResponse } from "../../src/adapters/fetch/fetch.js";
-import { respond } from "../../src/adapters/hono/response.js";
-import { setReply } from "../../src/adapters/koa/message.js";
+import { respond } from "../../src/adapters/hono/hono-message.js";
+import { setReply } from "../../src/adapters/koa/koa-message.js";
 import { writeReply } from "../../src/adapters/node/node.js";
 import type { AnyReply } from "../../src/index.js";
 import { listen } from "./applications/listen.js";
@@ -110,7 +110,7 @@ describe.each(Object.keys(APPLICATIONS))("%s sends a stream", (name) => {
     expect(errors).toEqual([]);
   });
 
-  it("and breaks the connection when the stream fails, so that the response does not look complete", async () => {
+  it("and breaks the connection when the stream fails, so that the response does not seem complete", async () => {
     const { reply, fail } = stream();
     const { reader } = await open(reply);
     fail();

@@ -3,6 +3,7 @@ import { deny, hasClaim, type IdpAuthOptions, type RefreshResult } from "../../s
 import { TestClock } from "../../src/testing/test-clock.js";
 import { startApplication, type Application, type ApplicationOptions } from "../support/application.js";
 import { SealingStore } from "../support/sealing-store.js";
+import { PATIENCE } from "../support/eventually.js";
 
 let application: Application;
 
@@ -48,7 +49,7 @@ it("a logout while onSignIn runs wins: no session, and the tokens are revoked", 
   const reply = callback.get(back);
   await vi.waitFor(() => {
     expect(finish).toBeDefined();
-  });
+  }, PATIENCE);
   await user.get("/idpauth/logout/");
   finish?.();
   expect((await reply).status).toBe(400);
@@ -66,7 +67,7 @@ it("while onRefresh decides, no process lets the user pass; after a denial none 
   const probe = user.get("/idpauth/session?details=true");
   await vi.waitFor(() => {
     expect(decisions).toHaveLength(1);
-  });
+  }, PATIENCE);
   const withoutHooks = application.another({ onRefresh: () => undefined });
   expect(await withoutHooks.checkIdpAuthentication(user.request("/"))).toBe(false);
   const update = application.auth.updateData(user.request("/"), () => ({ late: true }));

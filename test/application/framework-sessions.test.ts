@@ -185,7 +185,7 @@ describe.each(Object.keys(frameworks) as (keyof typeof frameworks)[])('the sessi
     for (const stored of Object.values(app.stored())) expect(Object.keys(stored)).toEqual(["cookie"]);
   });
 
-  it("give a late update of one person nothing of the next person's session", async () => {
+  it("give a late update of one user nothing of the next user's session", async () => {
     const browser = await signedIn();
     const end = await waiting(browser, "/late");
     app.provider.person = GRACE;

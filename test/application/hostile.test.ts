@@ -3,6 +3,7 @@ import type { ClaimsSchema, IdpAuthOptions } from "../../src/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { startApplication, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
 import { SealingStore } from "../support/sealing-store.js";
+import { PATIENCE } from "../support/eventually.js";
 
 const PROBE = "/idpauth/session";
 let application: Application;
@@ -144,7 +145,7 @@ describe("a schema", () => {
     const page = user.signIn();
     await vi.waitFor(() => {
       expect(isCalled).toBe(true);
-    });
+    }, PATIENCE);
     application.clock.advance(1_000);
     expect((await page).status).toBe(503);
     expect(await isSignedIn(user)).toBe(false);
@@ -168,7 +169,7 @@ describe("a schema", () => {
     const response = user.get(PROBE);
     await vi.waitFor(() => {
       expect(isHanging).toBe(true);
-    });
+    }, PATIENCE);
     application.clock.advance(1_000);
     expect((await response).status).toBe(503);
     hangs = false;
@@ -191,7 +192,7 @@ describe("a schema", () => {
     ["issues with a hostile path", { issues: [{ message: "m", path: [{ key: "a\nb" }, Symbol("s"), null, 7] }] }],
   ];
 
-  it.each(BAD)("that gives %s signs no user in", async (_name, result) => {
+  it.each(BAD)("that gives %s does not sign the user in", async (_name, result) => {
     const user = await start({ claims: schemaOf(() => result) });
     expect([403, 503]).toContain((await user.signIn()).status);
     expect(await isSignedIn(user)).toBe(false);
@@ -201,7 +202,7 @@ describe("a schema", () => {
 
 describe("a hook that returns something else, as JavaScript lets it,", () => {
   it.each([[false], [true], ["denied"], [{}], [{ data: [] }], [{ data: "x" }], [{ data: null }], [7]])(
-    "signs no user in: onSignIn gives %j",
+    "does not sign the user in: onSignIn gives %j",
     async (result) => {
       const user = await start({ onSignIn: () => result as never });
       expect((await user.signIn()).status).toBe(503);
@@ -210,7 +211,7 @@ describe("a hook that returns something else, as JavaScript lets it,", () => {
   );
 
   it.each([[false], [true], ["denied"], [{ data: {} }], [() => false], [() => Promise.resolve({})]])(
-    "lets no user pass: onRefresh gives %j",
+    "does not let the user pass: onRefresh gives %j",
     async (result) => {
       const user = await start({ onRefresh: () => result as never });
       await user.signIn();

@@ -4,6 +4,7 @@ import { signedInAs } from "../../src/testing/sign-in/signed-in-as.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { startApplication, type Answer, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
 import { SealingStore } from "../support/sealing-store.js";
+import { PATIENCE } from "../support/eventually.js";
 
 const PROBE = "/idpauth/session";
 let application: Application;
@@ -61,15 +62,16 @@ describe("onSignIn", () => {
     expect(await application.auth.getData(user.request("/"))).toEqual({ userId: 7, tags: ["a"] });
   });
 
-  it("denies: 403 with its message as text, no session, the tokens revoked, and the login used up", async () => {
+  it("denies: 403 with its message as plain text, no session, the tokens revoked, and the login used up", async () => {
     const user = await start({ onSignIn: () => deny("Only <b>staff</b> may sign in.") });
-    const page = await user.signIn();
+    const back = await user.approve();
+    const page = await user.get(back);
     expect(page.status).toBe(403);
     expect(page.body).toContain("Only &lt;b&gt;staff&lt;/b&gt; may sign in.");
+    expect((await user.get(back)).status).toBe(400);
     expect(await isSignedIn(user)).toBe(false);
     await application.auth.idle();
     expect(revoked()).toBe(1);
-    expect(codes()).toContain("callback_failed");
   });
 
   it("denies a script with problem+json `sign_in_denied`", async () => {
@@ -94,6 +96,8 @@ describe("onSignIn", () => {
     });
     const page = await user.signIn();
     expect([page.status, page.headers["Retry-After"]]).toEqual([503, "1"]);
+    expect(page.body).toContain("hook_failed");
+    expect(page.body).toContain('href="/idpauth/login/"');
     expect(await isSignedIn(user)).toBe(false);
     await application.auth.idle();
     expect(revoked()).toBe(1);
@@ -150,7 +154,7 @@ describe("onSignIn", () => {
     const page = user.signIn();
     await vi.waitFor(() => {
       expect(signal).toBeDefined();
-    });
+    }, PATIENCE);
     application.clock.advance(2_000);
     expect((await page).status).toBe(503);
     expect(signal?.aborted).toBe(true);
@@ -184,7 +188,7 @@ describe("onSignIn", () => {
     expect(codes()).toContain("hook_threw");
   });
 
-  it("the same person's sign-in sees the old data and keeps it; another person's starts anew", async () => {
+  it("the same user's sign-in sees the old data and keeps it; another user's starts without data", async () => {
     const seen: unknown[] = [];
     const user = await start({
       onSignIn: ({ claims, data }) => {
@@ -237,6 +241,23 @@ describe("claims", () => {
     expect(line?.details).toEqual({ paths: "groups.0" });
     expect(JSON.stringify(application.log)).not.toContain("secret-value");
     expect(problem(await user.get(await user.approve(), asJson))).toBe("claims_rejected");
+  });
+
+  it("a schema that throws at a sign-in: 503 `hook_failed`, no session, the tokens revoked, and the code is sent once", async () => {
+    const user = await start({
+      claims: schema(() => {
+        throw new Error("EVIL words");
+      }),
+    });
+    const back = await user.approve();
+    const answer = await user.get(back, asJson);
+    expect([answer.status, problem(answer)]).toEqual([503, "hook_failed"]);
+    expect((await user.get(back)).status).toBe(400);
+    expect(application.provider.requestsTo("token")).toHaveLength(1);
+    expect(await isSignedIn(user)).toBe(false);
+    await application.auth.idle();
+    expect(revoked()).toBe(1);
+    expect(JSON.stringify([answer, application.log])).not.toContain("EVIL");
   });
 
   it("a refresh whose claims it does not accept ends the session, with that reason", async () => {
@@ -389,7 +410,7 @@ describe("onSignOut", () => {
     ]);
   });
 
-  it("runs for the session of another person that a sign-in replaces, but not for a sign-in of the same person", async () => {
+  it("runs for the session of another user that a sign-in replaces, but not for a sign-in of the same user", async () => {
     const seen: unknown[] = [];
     const user = await start({
       onSignOut({ reason, session }) {
@@ -437,7 +458,7 @@ describe("clientState and clientData", () => {
     expect((await user.get(PROBE)).json()).not.toHaveProperty("data");
   });
 
-  it("without `data` when clientData is async by mistake; its rejection does not end the process", async () => {
+  it("without `data` when clientData is wrongly async; its rejection does not end the process", async () => {
     const rejections: unknown[] = [];
     const note = (reason: unknown) => rejections.push(reason);
     process.on("unhandledRejection", note);

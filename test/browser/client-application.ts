@@ -100,5 +100,5 @@ function send(response: ServerResponse, type: string, body: string): void {
 /** Waits until the page's client has a status. */
 export async function status(tab: Page, wanted: string): Promise<void> {
   // Not waitForFunction: the policy of the page forbids its eval.
-  await expect.poll(() => tab.evaluate("self.auth?.getState().status"), { timeout: 10_000 }).toBe(wanted);
+  await expect.poll(() => tab.evaluate("self.auth?.getState().status")).toBe(wanted);
 }

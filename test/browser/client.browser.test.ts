@@ -26,7 +26,7 @@ describe.skipIf(executablePath === undefined)("idpauth/client, in a browser", IN
   });
   beforeEach(async () => {
     context = await browser.newContext();
-    context.setDefaultTimeout(10_000);
+    context.setDefaultTimeout(60_000);
     context.on("weberror", (error) => complaints.push(error.error().message));
     context.on("console", (message) => {
       if (/Content Security Policy|Uncaught/.test(message.text())) complaints.push(message.text());
@@ -119,7 +119,7 @@ describe.skipIf(executablePath === undefined)("idpauth/client, in a browser", IN
     await status(tab, "signed-in");
   });
 
-  it("the request is not repeated for another user, of whom the application is told", async () => {
+  it("the request is not repeated for another user, of whom the application is notified", async () => {
     const tab = await signedIn();
     await application.auth.endAllSessions({ iss: application.provider.issuer, sub: "ada" });
     const before = application.posts();
@@ -147,7 +147,7 @@ describe.skipIf(executablePath === undefined)("idpauth/client, in a browser", IN
     expect(await state(tab)).toMatchObject({ user: { name: "Ada Lovelace" } });
   });
 
-  it("a page in the back/forward cache asks again when it comes back", async () => {
+  it("a page in the back/forward cache probes again when it is shown", async () => {
     const other = await launchChromium(executablePath!, { cachesPages: true });
     context = await other.newContext();
     const tab = await signedIn();

@@ -97,7 +97,7 @@ describe.skipIf(executablePath === undefined)("a single-page front end, in a bro
       return { tab, popup };
     }
 
-    it("and keeps its page: the window tells it and closes", async () => {
+    it("and keeps its page: the window notifies it and closes", async () => {
       const { user } = await stage.open();
       const { tab, popup } = await popupOf(user, "attempt-0123456789");
       const closed = popup.waitForEvent("close");
@@ -131,7 +131,7 @@ describe.skipIf(executablePath === undefined)("a single-page front end, in a bro
       }
     });
 
-    it("and if that page is gone, the window stays and leads to the application", async () => {
+    it("and if that page is gone, the window stays and redirects to the application", async () => {
       const { user } = await stage.open();
       const { tab, popup } = await popupOf(user, "attempt-0123456789");
       await tab.close();

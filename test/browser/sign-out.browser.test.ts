@@ -12,7 +12,7 @@ describe.skipIf(executablePath === undefined)("signing out, in a browser", IN_A_
   const stage = useStage(executablePath);
 
   describe.each([{ DEMO_SESSIONS: "memory" }, { DEMO_SESSIONS: "host" }])("with %o", (env) => {
-    it("[R11] the landing page says signed out, and the back button shows nothing of the visit", async () => {
+    it("[R11] the landing page says signed out, and the back button shows nothing of the session", async () => {
       const { user } = await stage.open({ ...env, ...HERE });
       const tab = await user.signIn("/idpauth/login/");
       await tab.goto(user.url("/reports"));
@@ -27,7 +27,7 @@ describe.skipIf(executablePath === undefined)("signing out, in a browser", IN_A_
       expect(await heading(tab)).toBe("You are signed out");
     });
 
-    it("ends the visit in every tab, and takes the cookie away or makes it worthless", async () => {
+    it("ends the session in every tab, and takes the cookie away or makes it worthless", async () => {
       const { user } = await stage.open(env);
       const first = await user.signIn("/reports");
       const second = await user.askFor("/reports");
@@ -63,14 +63,14 @@ describe.skipIf(executablePath === undefined)("signing out, in a browser", IN_A_
     expect((await user.context.cookies()).map(({ name }) => name)).not.toContain("idpauth");
   });
 
-  it("leads where IDP_AUTH_LOGOUT_REDIRECT_URL says", async () => {
+  it("redirects to IDP_AUTH_LOGOUT_REDIRECT_URL", async () => {
     const { user } = await stage.open({ ...HERE, IDP_AUTH_LOGOUT_REDIRECT_URL: "/" });
     const tab = await user.signIn("/reports");
     await tab.getByRole("link", { name: "Sign out" }).click();
     expect(tab.url()).toBe(user.url("/"));
   });
 
-  it("at the provider too: its question, the landing page, and the next sign-in asks who it is", async () => {
+  it("at the provider too: its question, the landing page, and the next sign-in requires a choice of user", async () => {
     const { user } = await stage.open();
     const tab = await user.signIn("/reports");
     await tab.getByRole("link", { name: "Sign out" }).click();

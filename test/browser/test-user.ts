@@ -49,7 +49,7 @@ export class TestUser {
   static async arrive(browser: Browser, origin: string, options: BrowserContextOptions = {}): Promise<TestUser> {
     const context = await browser.newContext(options);
     // Nothing here takes longer; a test that waits for what never comes should say so soon.
-    context.setDefaultTimeout(10_000);
+    context.setDefaultTimeout(60_000);
     return new TestUser(context, origin);
   }
 
@@ -100,7 +100,7 @@ export async function indexSays(user: TestUser, tab: Page, expected: string): Pr
         await tab.goto(user.url("/idpauth/"));
         return heading(tab);
       },
-      { timeout: 8_000, interval: 200 },
+      { interval: 200 },
     )
     .toBe(expected);
 }

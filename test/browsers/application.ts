@@ -22,10 +22,14 @@ export interface TestApplication {
   readonly origin: string;
   /** Signs in without a page of its own, unless `askFirst` was called. */
   readonly provider: TestProvider;
-  /** Other applications: one on another port of the same site, one of another site. Both show a page without a script. */
+  /** Other applications: one on another port of the same site, one of another site. Both show a page without a script, or redirect to `?to=`. */
   readonly others: { readonly sameSite: string; readonly crossSite: string };
   /** The requests to `/items`. */
   readonly arrived: Arrived[];
+  /** The requests to the login and its callback, with their Sec-Fetch-Site. */
+  readonly logins: { readonly path: string; readonly site: string | undefined }[];
+  /** The address of each page that holds an event stream now. */
+  streams(): string[];
   /** The provider shows a page with a link once, before it signs in. */
   askFirst(): void;
   stop(): Promise<void>;
@@ -37,6 +41,7 @@ export async function startTestApplication(): Promise<TestApplication> {
   const auth = idpAuth({ env: provider.env, log: false, events: true });
   const script = readFileSync(path.join(await currentBuild(), "dist/client/client.js"), "utf8");
   const arrived: Arrived[] = [];
+  const logins: TestApplication["logins"] = [];
 
   async function items(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { origin, cookie } = request.headers;
@@ -50,6 +55,9 @@ export async function startTestApplication(): Promise<TestApplication> {
     response.on("finish", () => arrived.push({ ...seen, status: response.statusCode }));
     await decide(request, response);
   }
+  const guarded = auth.idpRequired((_request, response) => {
+    send(response, "text/html", "<!doctype html><title>Guarded</title><h1>Guarded</h1>");
+  });
   // The outer function has read the body already. The guards look at headers only.
   const decide = auth.csrf(
     auth.idpRequired((_request, response) => {
@@ -57,22 +65,45 @@ export async function startTestApplication(): Promise<TestApplication> {
     }),
   );
 
-  const { port, stop } = await listen(
-    auth.listener(async (request, response) => {
-      const route = request.url?.split("?", 1)[0];
-      if (route === "/items") await items(request, response);
-      else if (route === "/client.js") send(response, "text/javascript", script);
-      else if (route === "/app") send(response, "text/html", APP);
-      else if (route === "/other") send(response, "text/html", "<!doctype html><title>Other</title><h1>Another page</h1>");
-      else response.writeHead(404).end();
-    }),
-  );
-  const other = await listen((_request, response) => send(response, "text/html", "<!doctype html><title>Other</title>"));
+  const stream = auth.idpRequired((request, response) => {
+    response.writeHead(200, { "Content-Type": "text/event-stream" }).write(": open\n\n");
+    auth.whenEnded(request).addEventListener("abort", () => response.end("event: ended\ndata:\n\n"));
+  });
+  const streams = new Map<ServerResponse, string>();
+  const listener = auth.listener(async (request, response) => {
+    const route = request.url?.split("?", 1)[0];
+    if (route === "/items") await items(request, response);
+    else if (route === "/api/stream") await stream(request, response);
+    else if (route === "/client.js") send(response, "text/javascript", script);
+    else if (route === "/own.js") send(response, "text/javascript", `${sampleOfGuide()}window.client = auth;`);
+    else if (route === "/app") send(response, "text/html", APP);
+    else if (route === "/own") send(response, "text/html", OWN);
+    else if (route === "/other") send(response, "text/html", "<!doctype html><title>Other</title><h1>Another page</h1>");
+    else if (route === "/guarded") await guarded(request, response);
+    else response.writeHead(404).end();
+  });
+  const { port, stop } = await listen((request, response) => {
+    const path = request.url?.split("?", 1)[0] ?? "";
+    if (path.startsWith("/idpauth/login")) logins.push({ path, site: request.headers["sec-fetch-site"] });
+    if (request.url === "/idpauth/events" || request.url === "/api/stream") {
+      const { pathname, search } = new URL(request.headers.referer ?? "");
+      streams.set(response, pathname + search);
+      response.on("close", () => streams.delete(response));
+    }
+    listener(request, response);
+  });
+  const other = await listen((request, response) => {
+    const to = new URL(request.url ?? "", "http://localhost").searchParams.get("to");
+    if (to === null) send(response, "text/html", "<!doctype html><title>Other</title>");
+    else response.writeHead(302, { Location: to, "Referrer-Policy": "no-referrer" }).end();
+  });
   return {
     others: { sameSite: `http://127.0.0.1:${other.port}`, crossSite: `http://localhost:${other.port}` },
     origin: `http://127.0.0.1:${String(port)}`,
     provider,
     arrived,
+    logins,
+    streams: () => [...streams.values()],
     askFirst() {
       const body = '<!doctype html><title>Sign in</title><h1>Who is signing in?</h1><a href="">Ada</a>';
       provider.fault("authorize", { kind: "status", status: 200, times: 1, headers: { "Content-Type": "text/html" }, body });
@@ -105,6 +136,15 @@ const APP = `<!doctype html>
   on("window", () => client.signIn({ popup: true }).then((state) => { window.resolved = state.status; }));
   on("out", () => client.signOut());
 </script></html>`;
+
+/** A page with a stream of its own, as in the guide. */
+const OWN = `<!doctype html><html lang="en"><title>Own stream</title>
+<script type="importmap">{ "imports": { "idpauth/client": "/client.js" } }</script><script type="module" src="/own.js"></script></html>`;
+
+function sampleOfGuide(): string {
+  const page = readFileSync(path.resolve(import.meta.dirname, "../../docs/how-to/live-connections.md"), "utf8");
+  return /^### In the browser\n.*?^```js\n(.*?)^```$/ms.exec(page)?.[1] ?? "";
+}
 
 function send(response: ServerResponse, type: string, body: string): void {
   response.writeHead(200, { "Content-Type": `${type}; charset=utf-8` }).end(body);

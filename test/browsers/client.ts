@@ -113,7 +113,7 @@ export function clientScenarios(browsing: Browsing): void {
       await expectClosed(user, popup);
     });
 
-    it.each(["locks", "channel", "locks,channel"])("works in a browser without %s: the next probe tells", async (missing) => {
+    it.each(["locks", "channel", "locks,channel"])("works in a browser without %s: the next probe finds it", async (missing) => {
       const user = await browsing.user();
       const first = await openSignedIn(user, `?without=${missing}`);
       const second = await openApp(user, "signed-in", `?without=${missing}`);
@@ -122,7 +122,7 @@ export function clientScenarios(browsing: Browsing): void {
       await expectState(first, { status: "signed-out" });
     });
 
-    it("the event stream tells of a sign-out at once, without another tab's hint", async () => {
+    it("the event stream reports a sign-out at once, without another tab's hint", async () => {
       const user = await browsing.user();
       const first = await openSignedIn(user, "?events");
       const second = await user.open(`${app().origin}/other`);
@@ -130,7 +130,7 @@ export function clientScenarios(browsing: Browsing): void {
       await expectState(first, { status: "signed-out" });
     });
 
-    it("a page out of the back/forward cache asks again: it does not show a user who has signed out", async () => {
+    it("a page out of the back/forward cache probes again: it does not show a user who has signed out", async () => {
       const user = await browsing.user();
       const tab = await openSignedIn(user);
       await tab.goto(`${app().origin}/other`);

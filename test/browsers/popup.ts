@@ -22,7 +22,7 @@ async function frontEnd(user: BrowserUser, application: TestApplication): Promis
 
 export function popupScenarios(browsing: Browsing): void {
   describe("signing in in a window of its own", () => {
-    it("keeps the page: the window tells it and closes", async () => {
+    it("keeps the page: the window notifies it and closes", async () => {
       const user = await browsing.user();
       const tab = await frontEnd(user, browsing.application);
       const popup = await openedBy(user, () => tab.click("button"));
@@ -34,7 +34,7 @@ export function popupScenarios(browsing: Browsing): void {
       expect(await tab.evaluate("fetch('/idpauth/session').then((response) => response.json())")).toMatchObject({ authenticated: true });
     });
 
-    it("if the page is gone, the window stays and leads to the application", async () => {
+    it("if the page is gone, the window stays and redirects to the application", async () => {
       const user = await browsing.user();
       const tab = await frontEnd(user, browsing.application);
       const popup = await openedBy(user, () => tab.click("button"));

@@ -6,6 +6,7 @@ import { startTestApplication, type TestApplication } from "./application.js";
 import type { BrowserUser, RunningBrowser } from "./browser.js";
 import { clientScenarios } from "./client.js";
 import { csrfScenarios } from "./csrf.js";
+import { otherSiteScenarios } from "./other-sites.js";
 import { popupScenarios } from "./popup.js";
 import { signInScenarios } from "./sign-in.js";
 
@@ -70,4 +71,5 @@ export function scenarios(start: () => Promise<RunningBrowser>): void {
   popupScenarios(browsing);
   clientScenarios(browsing);
   csrfScenarios(browsing);
+  otherSiteScenarios(browsing);
 }

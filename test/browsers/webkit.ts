@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import type { Readable } from "node:stream";
 import { eventually } from "../support/eventually.js";
 import { freePort } from "../support/free-port.js";
 import { driverPackage, type BrowserCookie, type BrowserUser, type RunningBrowser, type Tab } from "./browser.js";
+import { startScreen } from "./screen.js";
 
 // WebKitGTK's MiniBrowser over WebDriver, which selenium-webdriver speaks. The package is only installed for these tests, so its types
 // are written here. MiniBrowser has no headless mode: Xvfb is its screen.
@@ -38,14 +38,11 @@ const QUIT_LIMIT = 10_000;
 /** Starts a screen and WebKit's driver. */
 export async function startWebKit({ driver, xvfb }: { readonly driver: string; readonly xvfb: string }): Promise<RunningBrowser> {
   const selenium = driverPackage("selenium-webdriver") as Selenium;
-  const screen = spawn(xvfb, ["-displayfd", "3", "-screen", "0", "1280x1024x24", "-nolisten", "tcp"], {
-    stdio: ["ignore", "ignore", "ignore", "pipe"],
-  });
-  const [display] = (await once(screen.stdio[3] as Readable, "data")) as [Buffer];
+  const screen = await startScreen(xvfb);
   const port = await freePort();
   const service = spawn(driver, [`--port=${String(port)}`], {
     stdio: "ignore",
-    env: { ...process.env, DISPLAY: `:${display.toString().trim()}`, LIBGL_ALWAYS_SOFTWARE: "1" },
+    env: { ...process.env, DISPLAY: screen.display, LIBGL_ALWAYS_SOFTWARE: "1" },
   });
   const server = `http://127.0.0.1:${String(port)}`;
   await eventually(() => fetch(`${server}/status`));
@@ -67,8 +64,7 @@ export async function startWebKit({ driver, xvfb }: { readonly driver: string; r
     async stop() {
       service.kill();
       await once(service, "exit");
-      screen.kill();
-      await once(screen, "exit");
+      await screen.stop();
     },
   };
 }

@@ -72,8 +72,8 @@ it("a template issuer under an address of one tenant is E104, which says what to
   expect(finding).toMatchObject({ code: "E104", remedy: expect.stringContaining("set IDP_ALLOWED_TENANTS") as unknown });
 });
 
-describe("what the provider is asked", () => {
-  it("is the discovery document, the keys, a made-up refresh token from the client and from a made-up client, and one sign-in with prompt=none", async () => {
+describe("what the provider is sent", () => {
+  it("is the discovery document, the keys, a fake refresh token from the client and from a fake client, and one sign-in with prompt=none", async () => {
     // So the provider issues a code, which the report must not show.
     provider.signedIn.set("ada-1815", Math.floor(provider.clock.now() / 1000));
     const report = await run();
@@ -113,7 +113,7 @@ describe("what the provider is asked", () => {
     expect(report.output).not.toContain(provider.issued[0]!.value);
   });
 
-  it("is never told the client's secret under another issuer, whatever its document says", async () => {
+  it("never gets the client's secret under another issuer, not even if its document names it", async () => {
     provider.discoveryDocument = (document) => ({ ...document, issuer: "https://elsewhere.example" });
     const report = await run();
     expect(report.codes).toEqual(["E104"]);
@@ -156,14 +156,14 @@ describe("what the provider is asked", () => {
     expect(factLines(facts)).toEqual(
       expect.arrayContaining([
         `end session endpoint: ${issuer}/end-session`,
-        "back-channel logout: announced, with sid",
-        "front-channel logout: announced, without sid",
+        "back-channel logout: announced, sid announced",
+        "front-channel logout: announced, sid not announced",
       ]),
     );
   });
 });
 
-describe("a provider without a usable answer", () => {
+describe("a provider without a usable response", () => {
   it("refuses connections: E101", async () => {
     await provider.pause();
     expect(await theFinding()).toMatchObject({ code: "E101", message: expect.stringContaining("refuses connections") });
@@ -221,7 +221,7 @@ describe("a provider without a usable answer", () => {
     expect((await theFinding()).remedy).toContain("firewall");
   });
 
-  it("within one second: the message counts right", async () => {
+  it("within one second: the message counts correctly", async () => {
     const { failureOf } = await import("../../src/cli/live/explain-connection-error.js");
     const words = [1, 2].map((seconds) => failureOf(new ProviderUnavailableError("timeout"), seconds).words);
     expect(words).toEqual(["does not respond within 1 second (IDP_HTTP_TIMEOUT)", "does not respond within 2 seconds (IDP_HTTP_TIMEOUT)"]);
@@ -249,7 +249,7 @@ describe("an endpoint that cannot be reached", () => {
   it.each([
     ["authorization_endpoint", "The server of the authorization endpoint", "redirects browsers to it"],
     ["token_endpoint", "The server of the token endpoint", "this machine must reach it"],
-  ])("%s, on a host that does not exist: E101 with its address, and a spelling mistake is not suggested", async (name, message, remedy) => {
+  ])("%s, on a hostname that does not exist: E101 with its address, and no spelling is suggested", async (name, message, remedy) => {
     provider.discoveryDocument = (document) => ({ ...document, [name]: `${AWAY}?policy=1` });
     const report = await run();
     expect(report).toMatchObject({ code: 1, ok: false, codes: ["E101"] });
@@ -260,7 +260,7 @@ describe("an endpoint that cannot be reached", () => {
     expect(report.output).not.toMatch(/policy|state=|nonce=|idpauth-check-/);
   });
 
-  it("jwks_uri, on a host that does not exist: E108 with its address, and a spelling mistake is not suggested", async () => {
+  it("jwks_uri, on a hostname that does not exist: E108 with its address, and no spelling is suggested", async () => {
     provider.discoveryDocument = (document) => ({ ...document, jwks_uri: AWAY });
     const { message, remedy } = await theFinding();
     expect(message).toContain(`(jwks_uri: ${AWAY}) cannot be fetched: its server has a hostname`);
@@ -458,7 +458,7 @@ describe("the discovery document", () => {
     },
   );
 
-  it("that announces encrypted ID tokens: the check says that it cannot see whether this client gets them", async () => {
+  it("that advertises encrypted ID tokens: the check says that it cannot see whether this client gets them", async () => {
     provider.discoveryDocument = (document) => ({ ...document, id_token_encryption_alg_values_supported: ["RSA-OAEP-256"] });
     const { codes, notSeen } = await run();
     expect(codes).toEqual([]);
@@ -511,7 +511,7 @@ describe("the discovery document", () => {
     },
   );
 
-  it("of a provider on this machine may name one on this machine, by whatever name", async () => {
+  it("of a provider on this machine may name one on this machine, under any hostname", async () => {
     const { port } = new URL(provider.issuer);
     provider.discoveryDocument = (document) => ({ ...document, token_endpoint: `http://localhost:${port}/token` });
     expect((await run()).codes).toEqual([]);
@@ -573,6 +573,12 @@ describe("the keys", () => {
   });
 });
 
+it("says that only a sign-in shows the sid of ID tokens, where a logout by the provider is on", async () => {
+  const lines = async (env: Record<string, string>) => (await run(env)).notSeen.filter((line) => line.includes("sid_missing"));
+  expect(await lines({})).toEqual([]);
+  for (const name of ["IDP_BACKCHANNEL_LOGOUT", "IDP_FRONTCHANNEL_LOGOUT"]) expect(await lines({ [name]: "on" })).toHaveLength(1);
+});
+
 describe("the client", () => {
   it.each<[string, Fault, string[], "accepted" | "refused" | "not known" | null]>([
     ["is refused with 401", json(401, { error: "invalid_client" }), ["E109"], "refused"],
@@ -599,7 +605,7 @@ describe("the client", () => {
     provider.clearFaults();
   });
 
-  it("that may not refresh is told what follows from it", async () => {
+  it("that may not refresh is reported with what follows from it", async () => {
     provider.fault("token", forRealClient(400, "unauthorized_client"));
     expect((await theFinding()).message).toContain("users get status 503 when their ID token expires. Otherwise they are signed out");
   });
@@ -607,7 +613,7 @@ describe("the client", () => {
   it.each([
     ["an outage", { kind: "status", status: 503 }],
     ["silence", { kind: "reset" }],
-  ] as const)("is not known where the made-up client meets %s", async (_name, fault) => {
+  ] as const)("is not known where the fake client meets %s", async (_name, fault) => {
     provider.fault("token", { ...fault, when: ({ params }) => params.get("client_id") !== PROVIDER.clientId });
     const report = await run();
     expect(report).toMatchObject({ codes: [], facts: { client: "not known" } });
@@ -615,12 +621,37 @@ describe("the client", () => {
     provider.clearFaults();
   });
 
-  it.each(["unauthorized_client", "invalid_request"])("is accepted where the made-up client alone gets %s", async (error) => {
+  it.each(["unauthorized_client", "invalid_request"])("is accepted where the fake client alone gets %s", async (error) => {
     provider.fault("token", { ...json(400, { error }), when: ({ params }) => params.get("client_id") !== PROVIDER.clientId });
     expect(await run()).toMatchObject({ codes: [], facts: { client: "accepted" } });
   });
 
-  it("is never asked with a wrong secret", async () => {
+  it.each([
+    ["another error", 401, "invalid_client"],
+    ["another status", 403, "invalid_request"],
+  ])("is accepted where it gets an error of the provider's own and the fake client gets %s", async (_name, status, error) => {
+    provider.fault("token", forRealClient(400, "invalid_request"));
+    provider.fault("token", { ...json(status, { error }), when: ({ params }) => params.get("client_id") !== PROVIDER.clientId });
+    expect(await run()).toMatchObject({ codes: [], facts: { client: "accepted" } });
+    provider.clearFaults();
+  });
+
+  it.each([
+    ["a 403, which may mean a wrong secret", forRealClient(403, "access_forbidden")],
+    ["an outage", forRealClient(500, "server_error")],
+  ])("is not accepted where it gets %s, and the fake client another error", async (_name, fault) => {
+    provider.fault("token", fault);
+    expect(await run()).toMatchObject({ codes: ["W108"], facts: { client: null } });
+    provider.clearFaults();
+  });
+
+  it("that gets the same unauthorized_client as a fake one is W108: it may as well be unknown", async () => {
+    provider.fault("token", json(403, { error: "unauthorized_client" }));
+    expect(await run()).toMatchObject({ codes: ["W108"], facts: { client: null, refreshToken: "expected" } });
+    provider.clearFaults();
+  });
+
+  it("is never sent a wrong secret", async () => {
     await run();
     const sent = provider.requestsTo("token").map(({ params }) => params);
     expect(sent.filter((params) => params.get("client_id") === PROVIDER.clientId)).toHaveLength(1);
@@ -637,7 +668,7 @@ describe("the client", () => {
     for (const other of ["client_secret_post", "client_secret_basic", "client_secret_basic_raw"]) expect(remedy).toContain(`\`${other}\``);
   });
 
-  it("that may not refresh is told so once", async () => {
+  it("that may not refresh is reported once", async () => {
     provider.settings.scopesSupported = ["openid", "email", "profile"];
     provider.fault("token", forRealClient(400, "unauthorized_client"));
     expect((await run()).codes).toEqual(["W103"]);

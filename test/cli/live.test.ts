@@ -31,7 +31,7 @@ async function run(argv: readonly string[], changes: Parameters<typeof checkIo>[
 }
 
 describe("the report of a live check", () => {
-  it("as text has the findings by group, the facts, and what was not checked", async () => {
+  it("in plain text lists the findings by group, the facts, and what was not checked", async () => {
     const { code, stdout, stderr } = await run(["check", "--live"], {}, { SCOPE: "", IDP_CLIENT_SECRET: "wrong" });
     expect([code, stderr]).toEqual([1, ""]);
     const places = ["idpauth check: 1 error, 1 warning", "\nlive:\n  E109 error:", "\ndefaults:\n  E004", "\nfacts:\n", "\nnot checked:\n"];
@@ -86,7 +86,7 @@ describe("usage", () => {
     [["--live", "redis://me:hunter2@h"], "unknown command"],
     [["check", "--live", "--store=mysql://me:hunter2@host"], "--store has an unknown form"],
     [["check", "--live", "--store=sqlite:x", "--store=sqlite:y"], "--store is given more than once"],
-  ])("%j exits with 2, asks nothing and repeats no address", async (argv, message) => {
+  ])("%j exits with 2, sends nothing and repeats no address", async (argv, message) => {
     const before = provider.requests.length;
     const { code, stdout, stderr } = await run(argv);
     expect([code, stdout]).toEqual([2, ""]);
@@ -95,14 +95,14 @@ describe("usage", () => {
     expect(provider.requests).toHaveLength(before);
   });
 
-  it("--help tells of --live and of each form of --store", async () => {
+  it("--help describes --live and of each form of --store", async () => {
     const { stdout } = await run(["check", "--help"]);
     for (const form of ["--live", "redis://", "rediss://", "postgres://", "sqlite:PATH", "./module.mjs", "env:NAME"]) {
       expect(stdout).toContain(form);
     }
   });
 
-  it("without --live nothing is asked", async () => {
+  it("without --live nothing is sent", async () => {
     const before = provider.requests.length;
     expect((await run(["check"])).stdout).toContain("--live checks it");
     expect(provider.requests).toHaveLength(before);

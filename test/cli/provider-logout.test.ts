@@ -139,7 +139,7 @@ describe("the end session endpoint of `idpauth provider`", () => {
     expect(tokens.map((token) => decodeJwt(token).sub)).toEqual(["ada"]);
   });
 
-  it("shows the people who are signed in if the request names no user", async () => {
+  it("shows the users who are signed in if the request names no user", async () => {
     const provider = await startProvider(["--port=0"], { folder: emptyFolder() });
     await signIn(provider, "Ada");
     const page = await endSession(provider, { client_id: provider.env["IDP_CLIENT_ID"] ?? "" });

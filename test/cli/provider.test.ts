@@ -43,7 +43,7 @@ async function startApplication(
 }
 
 describe("a sign-in at `idpauth provider`", () => {
-  it("shows the people, signs in the chosen one, and leads back to the page", async () => {
+  it("shows the users, signs in the chosen one, and redirects back to the page", async () => {
     const provider = await startProvider(["--port=0"], { folder: emptyFolder() });
     const { browser, origin } = await startApplication(provider);
     const page = await browser.follow("/reports");
@@ -61,7 +61,7 @@ describe("a sign-in at `idpauth provider`", () => {
     expect(provider.stderr()).toBe("");
   });
 
-  it("leads back with access_denied after Cancel", async () => {
+  it("redirects back with access_denied after Cancel", async () => {
     const provider = await startProvider(["--port=0"], { folder: emptyFolder() });
     const { browser, origin } = await startApplication(provider);
     const index = await choose(browser, await browser.follow("/idpauth/login/"), "Cancel");
@@ -69,7 +69,7 @@ describe("a sign-in at `idpauth provider`", () => {
     expect((await browser.get("/idpauth/session")).json().authenticated).toBe(false);
   });
 
-  it("offers the people of --person, escaped, with one `sub` for each address", async () => {
+  it("offers the users of --person, escaped, with one `sub` for each address", async () => {
     const argv = ["--port", "0", "--person", 'O\'Neil & "Söhne" <oneil@example.com>', "--person=alone@example.com"];
     const folder = emptyFolder();
     const subjects: unknown[] = [];
@@ -84,7 +84,7 @@ describe("a sign-in at `idpauth provider`", () => {
     expect(subjects).toEqual([expect.any(String), subjects[0]]);
   });
 
-  it("gives each person's groups, and the time of the choice to a request with max_age", async () => {
+  it("gives each user's groups, and the time of the choice to a request with max_age", async () => {
     const clock = new RunningClock();
     const argv = ["--port=0", "--person=Ada <ada@example.com> admin, staff", "--person=grace@example.com"];
     const provider = await startProvider(argv, { folder: emptyFolder(), now: () => clock.now() });
@@ -127,7 +127,7 @@ describe("a sign-in at `idpauth provider`", () => {
     expect(subjects).toEqual([[`http://127.0.0.1:${provider.port}/${tenant}/v2.0`, "ada"]]);
   });
 
-  it("offers the person of login_hint first", async () => {
+  it("offers the user of login_hint first", async () => {
     const provider = await startProvider(["--port=0"], { folder: emptyFolder() });
     const page = await ask(provider, { login_hint: "alan@example.com" });
     expect(buttonsIn(page.text)[0]?.text).toBe("Alan Turing alan@example.com The application suggests this person.");
@@ -138,7 +138,7 @@ describe("a sign-in at `idpauth provider`", () => {
     [{ scope: "email" }, "invalid_scope"],
     [{ response_type: "token" }, "unsupported_response_type"],
     [{ code_challenge_method: "plain" }, "invalid_request"],
-  ])("leads back with an error for %j", async (changes, error) => {
+  ])("redirects back with an error for %j", async (changes, error) => {
     const provider = await startProvider(["--port=0"], { folder: emptyFolder() });
     const answer = await ask(provider, changes);
     const location = new URL(answer.location ?? "");
@@ -176,7 +176,7 @@ describe("a sign-in at `idpauth provider`", () => {
     expect(page.headers["content-security-policy"]).toContain("frame-ancestors 'none'");
   });
 
-  it("answers no request that names another machine", async () => {
+  it("serves no request that names another machine", async () => {
     const provider = await startProvider(["--port=0"], { folder: emptyFolder() });
     const answer = await rawRequest(provider.port, "GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
     expect(answer.status).toBe(403);
@@ -365,7 +365,7 @@ describe("the settings that `idpauth provider` gives", () => {
 });
 
 describe("the start of `idpauth provider`", () => {
-  it("says that it is for development, asks for no password, and listens on this machine only", async () => {
+  it("says that it is for development, requires no password, and listens on this machine only", async () => {
     const provider = await startProvider(["--port=0"], { folder: emptyFolder() });
     expect(provider.stdout).toContain(
       "For development only: you sign in by choosing a person, without a password. It listens on this machine only.",

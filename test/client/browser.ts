@@ -47,6 +47,8 @@ export class Tab {
   readonly navigations: string[] = [];
   readonly windows: { readonly url: string; opener: unknown }[] = [];
   readonly errors: unknown[] = [];
+  /** What the client wrote to the console. */
+  readonly warnings: string[] = [];
   /** Whether the browser opens no window for the page. */
   blocksWindows = false;
   readonly timers = new Set<number>();
@@ -161,6 +163,7 @@ function environmentOf(tab: Tab, isVisible: boolean, href: string): Tab["env"] {
         return abort.signal;
       },
     },
+    console: { warn: (text) => void tab.warnings.push(text) },
     crypto: globalThis.crypto,
     document: { visibilityState: isVisible ? "visible" : "hidden" },
     location: { href, origin: ORIGIN, assign: (url) => void tab.navigations.push(url) },

@@ -1,5 +1,4 @@
-import type { ProbeDetails } from "../../src/record/probe.js";
-import type { EndReason } from "../../src/record/end-reason.js";
+import type { EndReason, ProbeDetails } from "../../src/record/probe.js";
 import type { TestClock } from "../../src/testing/test-clock.js";
 
 export const ORIGIN = "https://app.example";

@@ -11,19 +11,19 @@ declare module "vitest" {
   }
 }
 
-const modules = await conformanceModules();
-
 describe("the suite's module", () => {
-  it.for(modules.map(({ module }, index) => [module, index] as const))("[%s]", async ([, index], { task }) => {
-    const { module, plans, demands, run } = modules[index]!;
-    task.meta.conformance = { module, plans, demands };
-    const stage = new Stage();
-    const seen = await run(stage).catch(async (error: unknown) => {
-      // What the module found wrong counts, not what is wrong at its end because of that.
-      await stage.end().catch(() => undefined);
-      throw error;
-    });
-    await stage.end();
-    task.meta.conformance.seen = seen;
-  });
+  it.for(conformanceModules.map((replayed) => [replayed.module, replayed] as const))(
+    "[%s]",
+    async ([module, { plans, demands, run }], { task }) => {
+      task.meta.conformance = { module, plans, demands };
+      const stage = new Stage();
+      const seen = await run(stage).catch(async (error: unknown) => {
+        // What the module found wrong counts, not what is wrong at its end because of that.
+        await stage.end().catch(() => undefined);
+        throw error;
+      });
+      await stage.end();
+      task.meta.conformance.seen = seen;
+    },
+  );
 });

@@ -1,19 +1,19 @@
-import { readdirSync } from "node:fs";
-import path from "node:path";
+import { discoveryModules } from "./discovery-and-keys.js";
+import { fapi2Modules } from "./fapi2.js";
+import { idTokenModules } from "./id-tokens.js";
+import { logoutModules } from "./logout.js";
+import { refreshModules } from "./refresh.js";
 import type { ConformanceModule } from "./relying-party.js";
+import { userinfoModules } from "./userinfo.js";
 
-/** Every module that is replayed, by its file: what lies in this folder and is named as the suite names its modules. */
-export async function conformanceModules(): Promise<ConformanceModule[]> {
-  const names = readdirSync(import.meta.dirname)
-    .filter((file) => /^(?:oidcc|fapi2)-.*\.ts$/.test(file))
-    .map((file) => path.basename(file, ".ts"));
-  return Promise.all(
-    names.sort().map(async (name) => {
-      const { default: replayed } = (await import(/* @vite-ignore */ new URL(`${name}.ts`, import.meta.url).href)) as {
-        default: ConformanceModule;
-      };
-      if (replayed.module !== name) throw new Error(`${name}.ts replays a module of another name: ${replayed.module}`);
-      return replayed;
-    }),
-  );
-}
+const byName = (one: ConformanceModule, other: ConformanceModule) => (one.module < other.module ? -1 : 1);
+
+/** Every module that is replayed, by its name. */
+export const conformanceModules: readonly ConformanceModule[] = [
+  ...idTokenModules,
+  ...userinfoModules,
+  ...discoveryModules,
+  ...refreshModules,
+  ...logoutModules,
+  ...fapi2Modules,
+].sort(byName);

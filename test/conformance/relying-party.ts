@@ -17,9 +17,13 @@ export type Plan =
   | "oidcc-client-logout-test-plan"
   | "fapi2-security-profile-final-client-test-plan";
 
+export const BASIC: Plan = "oidcc-client-basic-certification-test-plan";
+export const CONFIG: Plan = "oidcc-client-config-certification-test-plan";
+export const COMPREHENSIVE: Plan = "oidcc-client-test-plan";
+
 /** One module of the suite, replayed: what the provider does, and what the relying party must make of it. */
 export interface ConformanceModule {
-  /** As the suite names it; the name of its file. */
+  /** As the suite names it. */
   readonly module: string;
   readonly plans: readonly Plan[];
   /** What the relying party must do, in our own words. */
@@ -153,6 +157,28 @@ export async function expectRefused(application: ExpressApplication, reason: str
   ]);
   const tokenRequests = application.provider.requestsTo("token").length;
   return `400 page, ${reason}; ${tokenRequests === 0 ? "no token request, " : ""}no userinfo request, no session`;
+}
+
+/** A module in which every ID token has these claims changed, and the relying party must refuse it for this reason. */
+export function claimsRefused({
+  claims,
+  reason,
+  ...module
+}: Omit<ConformanceModule, "run"> & { readonly claims: Readonly<Record<string, unknown>>; readonly reason: string }): ConformanceModule {
+  return { ...module, run: async (stage) => expectRefused(withClaims(await stage.start(), claims), reason) };
+}
+
+/** A discovery document of another issuer, which the relying party must refuse. Gives what was seen. */
+export async function expectIssuerMismatch(stage: Stage): Promise<string> {
+  const application = await stage.start();
+  application.provider.discoveryDocument = (document) => ({ ...document, issuer: "https://op.evil.example" });
+  const browser = application.browser();
+  const login = await browser.get("/idpauth/login/");
+  expect(login.status).toBe(503);
+  expect(await userOf(browser)).toBeNull();
+  expect(application.provider.requests.map(({ endpoint }) => endpoint)).toEqual(["discovery"]);
+  expect(application.log.filter(({ level }) => level === "error").map(({ details }) => details?.["reason"])).toEqual(["issuer_mismatch"]);
+  return "503, issuer_mismatch in the log; no user was sent to the authorization endpoint";
 }
 
 /** One refresh that the relying party must refuse. Gives what was seen. */

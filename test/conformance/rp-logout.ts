@@ -55,15 +55,14 @@ export async function send(application: ExpressApplication, token: LogoutTokenOp
   return response;
 }
 
+/** Returns the options of a logout token of this application's provider. */
+export type TokenOf = (application: ExpressApplication) => LogoutTokenOptions;
+
 /** Replays a back-channel module: during the logout at the provider, the provider sends a logout token, which must be refused. */
-export async function expectLogoutTokenRefused(
-  stage: Stage,
-  tokenFor: (application: ExpressApplication) => LogoutTokenOptions,
-  reason: string,
-): Promise<string> {
+export async function expectLogoutTokenRefused(stage: Stage, tokenOf: TokenOf, reason: string): Promise<string> {
   const logout = await startLogout(stage, { backchannelLogout: true });
   const { application, other } = logout;
-  const { claims, ...others } = tokenFor(application);
+  const { claims, ...others } = tokenOf(application);
   // Created before the session at the provider ends, as in the suite.
   const token = application.provider.logoutToken({ ...others, claims: { ...IGNORED_CLAIM, ...claims } });
   const { response } = await endSession(logout);

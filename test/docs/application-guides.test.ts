@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 
 const createAuth = (options: main.IdpAuthOptions = {}) =>
-  expressEntry.idpAuth({ env: provider.env, clock: provider.clock, log: false, ...options });
+  expressEntry.idpAuth({ env: provider.env, clock: provider.clock, log: false, clientData: ({ data }) => data, ...options });
 
 /** Express, except that the test opens the port. */
 function createApp(): Express {
@@ -85,7 +85,7 @@ describe("docs/tutorial/staff-only.md", () => {
     await run("tutorial/staff-only.md", "An application for your staff", { given: { users } });
   });
 
-  it("has at most 25 lines besides the texts of the pages, and no cast", () => {
+  it("has at most 25 lines without the texts of the pages, and no cast", () => {
     const lines = application.split("\n").filter((line) => line.trim() !== "" && !/^\s*res\.send\("/.test(line));
     expect(lines.length).toBeLessThanOrEqual(25);
     expect(application).not.toMatch(/@type|\bas\b/);
@@ -122,7 +122,7 @@ describe("docs/tutorial/staff-only.md", () => {
 describe("docs/how-to/authorization.md", () => {
   const page = "how-to/authorization.md";
 
-  it("admits staff only", async () => {
+  it("allows staff only", async () => {
     await run(page, "Let only some users sign in");
     expect((await user.follow("/idpauth/login/")).status).toBe(200);
     provider.person = { email: "eve@example.org", email_verified: true };
@@ -182,6 +182,12 @@ describe("docs/how-to/user-table.md", () => {
     await user.follow("/idpauth/login/");
     expect((await user.get("/orders")).json()).toBe(7);
     expect(queries).toEqual([[provider.issuer, expect.any(String), "grace@example.com"]]);
+  });
+
+  it("changes the newest data at a later sign-in", async () => {
+    await run(page, "When the same user signs in again", { given: { pool } });
+    await user.follow("/idpauth/login/");
+    expect((await user.get("/idpauth/session?details=true")).json()).toMatchObject({ data: { theme: "light", userId: 7 } });
   });
 
   it("changes the data later", async () => {

@@ -1,3 +1,4 @@
+import * as events from "node:events";
 import { readFileSync } from "node:fs";
 import * as http from "node:http";
 import type { AddressInfo } from "node:net";
@@ -25,6 +26,10 @@ import { signedInAs, type SignsInForTests } from "../../src/testing/index.js";
 
 const PAGE = readFileSync(path.resolve(import.meta.dirname, "../../docs/how-to/live-connections.md"), "utf8");
 const ORIGIN = "https://app.example";
+const NOTICES = "Send events as they happen";
+
+/** The application's events in the sample that runs. */
+let notices: events.EventEmitter;
 
 type Module = Record<string, unknown>;
 
@@ -38,10 +43,11 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close().closeAllConnections();
 });
 
-function sampleBelow(heading: string): string {
+/** @param index which sample of the section */
+function sampleBelow(heading: string, index = 0): string {
   const section = PAGE.split(/^#{2,3} /m).find((text) => text.startsWith(`${heading}\n`)) ?? "";
-  const code = /^```js\n(.*?)^```$/ms.exec(section)?.[1];
-  if (code === undefined) throw new Error(`The page has no sample below "${heading}".`);
+  const code = [...section.matchAll(/^```js\n(.*?)^```$/gms)][index]?.[1];
+  if (code === undefined) throw new Error(`The page has no sample ${index} below "${heading}".`);
   return code;
 }
 
@@ -61,7 +67,7 @@ async function evaluate(code: string, modules: Readonly<Record<string, Module>>,
   return run(modules, { env: { BASE_URL: ORIGIN } });
 }
 
-async function start(heading: string): Promise<Running> {
+async function start(heading: string, index = 0): Promise<Running> {
   let auth: SignsInForTests | undefined;
   const entry = ({ idpAuth }: { readonly idpAuth: (options: object) => unknown }): Module => ({
     idpAuth() {
@@ -75,6 +81,7 @@ async function start(heading: string): Promise<Running> {
     },
   });
   const packages: Record<string, Module> = {
+    "node:events": { ...events },
     "node:http": { ...http },
     "node:stream": { ...stream },
     "node:timers/promises": { ...timers },
@@ -98,7 +105,9 @@ async function start(heading: string): Promise<Running> {
   };
   packages["./event-stream.js"] = await evaluate(sampleBelow("Event stream"), packages, ["HEADERS", "events", "eventResponse"]);
   packages["./upgrades.js"] = await evaluate(sampleBelow("WebSocket"), packages, ["routeUpgrades", "hasOwnOrigin", "accept", "closeWith"]);
-  const { server, app, serve } = await evaluate(sampleBelow(heading), packages, ["server", "app", "serve"]);
+  packages["./notices.js"] = await evaluate(sampleBelow(NOTICES), packages, ["notices", "noticeEvents"]);
+  notices = packages["./notices.js"]["notices"] as events.EventEmitter;
+  const { server, app, serve } = await evaluate(sampleBelow(heading, index), packages, ["server", "app", "serve"]);
   const listening = (server as http.Server | undefined) ?? (await serverOf(app ?? serve));
   servers.push(listening);
   if (!listening.listening) {
@@ -163,6 +172,34 @@ describe.each(streams)("%s", (heading) => {
       expect((await fetch(`${address}/idpauth/logout/?response=json`, { headers: { cookie } })).status).toBe(200);
     }
     expect(text).toMatch(/^(?:event: tick\ndata: \{\}\n\n)+event: ended\ndata: logout\n\n$/);
+  });
+});
+
+describe(NOTICES, () => {
+  async function open() {
+    const { auth, port } = await start(NOTICES, 1);
+    const cookie = await signedInAs(auth);
+    const leaving = new AbortController();
+    const response = await fetch(`http://127.0.0.1:${port}/api/notices`, { headers: { cookie }, signal: leaving.signal });
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    return { cookie, port, leaving, reader };
+  }
+
+  it("sends each notice, and ends with the reason when the session ends", async () => {
+    const { cookie, port, reader } = await open();
+    notices.emit("notice", { id: 1 });
+    expect((await reader.read()).value).toBe('event: notice\ndata: {"id":1}\n\n');
+    await fetch(`http://127.0.0.1:${port}/idpauth/logout/?response=json`, { headers: { cookie } });
+    expect((await reader.read()).value).toBe("event: ended\ndata: logout\n\n");
+    expect((await reader.read()).done).toBe(true);
+    expect(notices.listenerCount("notice")).toBe(0);
+  });
+
+  it("stops listening when the browser disconnects", async () => {
+    const { leaving } = await open();
+    expect(notices.listenerCount("notice")).toBe(1);
+    leaving.abort();
+    await expect.poll(() => notices.listenerCount("notice"), { timeout: 60_000 }).toBe(0);
   });
 });
 

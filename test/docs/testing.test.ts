@@ -52,6 +52,8 @@ describe("docs/how-to/testing.md", () => {
       "Quick start (1)",
       "Users (1)",
       "Users (2)",
+      "Users (3)",
+      "Users (4)",
       "The signed-in user (1)",
       "The signed-in user (2)",
       "Tenants (1)",
@@ -99,7 +101,7 @@ describe("docs/how-to/testing.md", () => {
     for (const [file, anchor] of targets) {
       expect(existsSync(path.join(DOCS, file)), file).toBe(true);
       if (anchor === undefined) continue;
-      const titles = [...readFileSync(path.join(DOCS, file), "utf8").matchAll(/^## (.+)$/gm)].map(([, title = ""]) => title);
+      const titles = [...readFileSync(path.join(DOCS, file), "utf8").matchAll(/^##+ (.+)$/gm)].map(([, title = ""]) => title);
       expect(titles.map((title) => title.toLowerCase().replaceAll(" ", "-"))).toContain(anchor);
     }
   });

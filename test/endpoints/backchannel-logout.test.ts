@@ -111,7 +111,7 @@ describe("back-channel logout", () => {
     expect(app.provider.requestsTo("revoke")).toHaveLength(1);
   });
 
-  it("a store that fails when the sign-in asks for the logout: 503 and no session", async () => {
+  it("a store that fails when the sign-in reads the logout: 503 and no session", async () => {
     await start();
     const user = app.user();
     const callback = await user.approve(undefined, ADA);
@@ -187,13 +187,13 @@ describe("back-channel logout", () => {
     expect((await reply).status).toBe(400);
   });
 
-  it("answers 405 to GET", async () => {
+  it("responds with 405 to GET", async () => {
     await start();
     const reply = await app.user().get(PATH);
     expect([reply.status, reply.headers["Allow"]]).toEqual([405, "POST"]);
   });
 
-  it("answers 400 while the store is away, and goes on until it is back", async () => {
+  it("responds with 400 while the store is down, and goes on until it is back", async () => {
     await start();
     const user = await signedIn();
     store.isDown = true;
@@ -227,6 +227,90 @@ describe("back-channel logout", () => {
     await turns();
     clock.advance(1_000);
     await expect.poll(() => user.isSignedIn()).toBe(false);
+  });
+
+  describe("whose key is not known yet", () => {
+    const unknown = (count: number) => app.provider.logoutToken({ sub: "grace", header: { kid: `unknown-${String(count)}` } });
+    const keyFetches = () => app.provider.requestsTo("jwks").length;
+
+    it("ends the sessions within five seconds, with one fetch for all that wait, although a stranger's token just had the keys fetched", async () => {
+      await start();
+      const users = [await signedIn(), await signedIn(GRACE)];
+      await post(unknown(0));
+      await app.provider.rotateKeys({ keepOld: false });
+      const fetches = keyFetches();
+      for (const { sub } of [ADA, GRACE]) {
+        const reply = await logout({ sub });
+        expect([reply.status, (reply.json() as { error: string }).error]).toEqual([400, "temporarily_unavailable"]);
+      }
+      clock.advance(5_000);
+      for (const user of users) await expect.poll(() => user.isSignedIn()).toBe(false);
+      expect(keyFetches()).toBe(fetches + 1);
+    });
+
+    it("has the keys fetched every five seconds at most, for five minutes", async () => {
+      await start();
+      await signedIn();
+      for (let count = 0; count < 5; count += 1) await post(unknown(count));
+      const fetches = keyFetches();
+      for (let second = 0; second < 400; second += 1) {
+        clock.advance(1_000);
+        await turns();
+      }
+      await turns();
+      expect(keyFetches() - fetches).toBeGreaterThan(5);
+      expect(keyFetches() - fetches).toBeLessThanOrEqual(60);
+      const settled = keyFetches();
+      for (let second = 0; second < 60; second += 1) {
+        clock.advance(1_000);
+        await turns();
+      }
+      expect(keyFetches()).toBe(settled);
+    });
+
+    it("takes the place of a token whose key was fetched in vain, before any other", async () => {
+      await start();
+      const users: TestUser[] = [];
+      for (let count = 0; count < 5; count += 1) users.push(await signedIn({ ...ADA, sub: `user-${String(count)}` }));
+      for (let count = 0; count < 100; count += 1) await post(unknown(count));
+      const fetches = keyFetches();
+      clock.advance(5_000);
+      await expect.poll(keyFetches).toBe(fetches + 1);
+      await turns();
+      await app.provider.rotateKeys({ keepOld: false });
+      for (let count = 0; count < 5; count += 1) await logout({ sub: `user-${String(count)}` });
+      for (let count = 100; count < 195; count += 1) await post(unknown(count));
+      clock.advance(5_000);
+      for (const user of users) await expect.poll(() => user.isSignedIn()).toBe(false);
+    });
+
+    it("takes the place of a random other token if all places are taken", async () => {
+      await start();
+      const people = Array.from({ length: 100 }, (_, index) => ({ ...ADA, sub: `user-${String(index)}` }));
+      const users: TestUser[] = [];
+      for (const person of people) users.push(await signedIn(person));
+      const last = await signedIn();
+      await app.provider.rotateKeys({ keepOld: false });
+      app.provider.fault("jwks", { kind: "status", status: 500 });
+      for (const { sub } of people) await logout({ sub });
+      for (let count = 0; count < 99; count += 1) await post(unknown(count));
+      await logout({ sub: "ada" });
+      app.provider.clearFaults();
+      clock.advance(5_000);
+      // The newest always waits; of those before it, some have given way.
+      await expect.poll(() => last.isSignedIn()).toBe(false);
+      const isLeft = await Promise.all(users.map((user) => user.isSignedIn()));
+      const left = isLeft.filter(Boolean).length;
+      expect(left).toBeGreaterThan(0);
+      expect(left).toBeLessThan(100);
+    });
+  });
+
+  it("that is encrypted is refused, and takes no place of one that waits", async () => {
+    await start();
+    const header = Buffer.from(JSON.stringify({ alg: "RSA-OAEP", enc: "A256GCM" })).toString("base64url");
+    const reply = await post(`${header}.a.b.c.d`);
+    expect([reply.status, (reply.json() as { error: string }).error]).toEqual([400, "invalid_request"]);
   });
 
   it("fires the signals of open connections, in this process and another", async () => {

@@ -31,7 +31,7 @@ function gate() {
 }
 
 describe("a callback and other writers", () => {
-  it("two tabs: the one that finds the old session replaced goes on to its own page, however early it looks", async () => {
+  it("two tabs: the one that finds the old session replaced goes on to its own page, however early it reads", async () => {
     await start();
     const user = app.user();
     const first = await user.approve("/idpauth/login/");

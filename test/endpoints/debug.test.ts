@@ -23,6 +23,16 @@ describe("in debug mode", () => {
   afterEach(() => application.stop());
   const OPTIONS = { debug: true, sessionMaxAge: 7200, sessionIdleTimeout: 600 };
 
+  it("leaves out W004 where the session has a refresh token", async () => {
+    const user = await start({ ...OPTIONS, scope: ["openid"] });
+    const codes = async () => ((await user.get(DEBUG)).json().checks as { code: string }[]).map(({ code }) => code);
+    expect(await codes()).toContain("W004");
+    application.provider.tokenResponse = (body) => ({ ...(body as object), refresh_token: "given-anyway" });
+    await user.signIn(login(PAGE));
+    expect(await codes()).not.toContain("W004");
+    expect(application.log.filter(({ code }) => code === "refresh_token_given")).toHaveLength(1);
+  });
+
   it("shows session, policy, settings and checks", async () => {
     const user = await start(OPTIONS);
     await user.signIn(login(PAGE));
@@ -197,7 +207,7 @@ describe("outside debug mode", () => {
     expect(answer.json()).toMatchObject({ code: "not_found", status: 404 });
   });
 
-  it("the answer is the same as for a path that was never there", async () => {
+  it("the response is the same as for a path that was never there", async () => {
     const [debug, other] = await Promise.all([application.user().get(DEBUG), application.user().get("/idpauth/nothing")]);
     expect({ ...debug, json: undefined }).toEqual({ ...other, json: undefined });
   });

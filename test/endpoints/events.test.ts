@@ -24,7 +24,7 @@ async function start(options: ApplicationOptions = {}): Promise<TestUser> {
 
 async function open(
   user: TestUser,
-  headers: Readonly<Record<string, string>> = OWN_PAGE,
+  headers: Readonly<Record<string, string | undefined>> = OWN_PAGE,
   method = "GET",
   auth = app.auth,
 ): Promise<AnyReply> {
@@ -83,6 +83,14 @@ describe("the event stream", () => {
     ["idle", { sessionIdleTimeout: 60 }, () => app.clock.advanceAsync(62_000)],
     ["max_age", { sessionMaxAge: 90 }, () => app.clock.advanceAsync(92_000)],
     ["ended_everywhere", {}, () => app.auth.endAllSessions({ iss: app.provider.issuer, sub: "ada" })],
+    [
+      "too_many_sessions",
+      { sessionsPerUser: 1 },
+      async () => {
+        await app.clock.advanceAsync(1_000);
+        await app.user().signIn(undefined, { sub: "ada" });
+      },
+    ],
   ])("ends with the reason %s", async (reason, options, end) => {
     const user = await start(options);
     await user.signIn(undefined, { sub: "ada" });
@@ -130,10 +138,21 @@ describe("the event stream", () => {
     expect((await open(user)).status).toBe(200);
   });
 
+  it("is 401 for a signed-out user", async () => {
+    await start();
+    const answer = await open(app.user());
+    expect([answer.status, answer.body]).toEqual([401, expect.stringContaining('"error":"login_required"')]);
+  });
+
   it("is refused for a page of another origin before the session is read", async () => {
     const user = await start();
     const before = store.operations.length;
-    for (const headers of [{}, { "sec-fetch-site": "cross-site" }, { origin: "https://evil.example" }]) {
+    const unknown = { "sec-fetch-site": undefined };
+    for (const headers of [
+      unknown,
+      ...["cross-site", "same-site", "none"].map((site) => ({ "sec-fetch-site": site })),
+      { ...unknown, origin: "https://evil.example" },
+    ]) {
       expect((await open(user, headers)).status, JSON.stringify(headers)).toBe(403);
     }
     expect(store.operations).toHaveLength(before);

@@ -49,6 +49,8 @@ describe("the index", () => {
     expect(answer.body).toContain('href="/idpauth/login/"');
     expect(answer.setCookies ?? []).toEqual([]);
     expect(store.operations).toEqual([]);
+    const forJson = await user.get(INDEX, { headers: { accept: "application/json" } });
+    expect(forJson.headers["Content-Type"]).toBe("text/html; charset=utf-8");
   });
 
   it("with only a login in progress is signed out", async () => {
@@ -67,7 +69,7 @@ describe("the index", () => {
     for (const claim of ["ada-1815", application.provider.issuer, application.provider.clientId]) expect(answer.body).not.toContain(claim);
   });
 
-  it("expired but refreshable is signed in: a light look at the token's presence", async () => {
+  it("expired but refreshable is signed in: only the token's presence is checked", async () => {
     const user = await signedIn();
     pass(HOUR);
     expect(await textOf(user)).toContain("You are signed in");
@@ -89,6 +91,34 @@ describe("the index", () => {
     expect((await user.get(INDEX)).body).toContain('href="/idpauth/login/"');
   });
 
+  it("ended by IDP_SESSIONS_NOT_BEFORE names it; the session is gone from lists and signals too, and a new sign-in counts", async () => {
+    const user = await signedIn();
+    const { auth, clock } = application;
+    pass(60);
+    const sessionsNotBefore = new Date(clock.now()).toISOString();
+    const stricter = application.another({ sessionsNotBefore });
+    const subject = { iss: application.provider.issuer, sub: "ada-1815" };
+    const ended: string[] = [];
+    stricter.on("ended", ({ reason }) => ended.push(reason));
+    const moved = user.at(stricter);
+    expect(await textOf(moved)).toContain(`IDP_SESSIONS_NOT_BEFORE = ${sessionsNotBefore}`);
+    expect([await auth.listSessions(subject), await stricter.listSessions(subject)]).toMatchObject([[{ label: null }], []]);
+    const signal = stricter.whenEnded(user.request("/"));
+    await new Promise((resolve) => {
+      signal.addEventListener("abort", resolve);
+    });
+    expect(signal.reason).toMatchObject({ code: "session_ended", reason: "signed_in_before" });
+    expect(await stricter.guard(user.request("/reports"))).toMatchObject({ kind: "unauthenticated", reason: "signed_in_before" });
+    expect(ended).toEqual(["signed_in_before"]);
+    await moved.signIn();
+    expect(await stricter.guard(moved.request("/reports"))).toBeUndefined();
+  });
+
+  it("a time in the future stops the start with E022", () => {
+    const future = new Date(application.clock.now() + 1000).toISOString();
+    expect(() => application.another({ sessionsNotBefore: future }).start()).toThrow(/E022 IDP_SESSIONS_NOT_BEFORE/);
+  });
+
   it("ended by a refusal of the provider says so", async () => {
     const user = await signedIn();
     application.provider.revokeAll();
@@ -97,7 +127,7 @@ describe("the index", () => {
     expect(await textOf(user)).toContain("the provider refused to renew it");
   });
 
-  it("never asks the provider and never writes, whatever the state", async () => {
+  it("never sends the provider a request and never writes, in any state", async () => {
     const user = await signedIn({ sessionIdleTimeout: 3 * HOUR });
     for (const seconds of [0, HOUR, 2 * HOUR, 86_400]) {
       pass(seconds);
@@ -115,7 +145,7 @@ describe("the index", () => {
   });
 
   it.each(["", "EVIL", "<script>EVIL</script>", "access_denied&error=EVIL", "__proto__", "x".repeat(9000)])(
-    "an unknown error %j is told as provider_error or not at all, and never repeated",
+    "an unknown error %j is shown as provider_error or not at all, and never repeated",
     async (error) => {
       const answer = await (await start()).get(`${INDEX}?error=${error.startsWith("access") ? error : encodeURIComponent(error)}`);
       expect(answer.status).toBe(200);
@@ -123,13 +153,13 @@ describe("the index", () => {
     },
   );
 
-  it("shows a sign-in error beside the signed-in state", async () => {
+  it("shows a sign-in error with the signed-in state", async () => {
     const text = await textOf(await signedIn(), `${INDEX}?error=access_denied`);
     expect(text).toContain("You are signed in");
     expect(text).toContain("access_denied");
   });
 
-  it("escapes what the provider says about a person", async () => {
+  it("escapes what the provider says about a user", async () => {
     const user = await start();
     await user.signIn("/idpauth/login/", {
       sub: "x",

@@ -43,7 +43,7 @@ describe("a login passes on the listed parameters of its query", () => {
     expect((await sent(raw)).getAll(name)).toEqual([value]);
   });
 
-  it("also with response=json, and beside scheme and origin_url", async () => {
+  it("also with response=json, and with scheme and origin_url", async () => {
     const raw = new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: `${OWN_ORIGIN}/x`, response: "json", login_hint: "ada" });
     const user = application.user();
     const { redirect_to: url } = (await user.get(`${LOGIN}?${raw.toString()}`)).json() as { redirect_to: string };

@@ -75,11 +75,64 @@ describe("logout at the provider", () => {
     expect(revocations()).toBe(1);
   });
 
+  it("revokes at a shutdown also what a logout adds while a refresh is still running", async () => {
+    const user = await signedIn();
+    const other = app.user();
+    await other.signIn();
+    clock.advance(3_600_000);
+    const token = app.provider.hold("token");
+    const refreshed = user.isSignedIn();
+    await token.arrived;
+    const idle = app.auth.idle();
+    await other.get(LOGOUT);
+    expect(revocations()).toBe(0);
+    token.release();
+    await idle;
+    expect([await refreshed, revocations()]).toEqual([true, 1]);
+  });
+
   it("response=json gives the address without the hint, since a script reads it", async () => {
     const user = await signedIn();
     const { status, redirect_to: to } = (await user.get(`${LOGOUT}?response=json`)).json() as { status: string; redirect_to: string };
     expect(status).toBe("logged_out");
     expect([...new URL(to).searchParams.keys()]).toEqual(["client_id", "post_logout_redirect_uri", "state"]);
+  });
+
+  const query = (location: string) => new URL(location).searchParams;
+  const from = (site: string | undefined) => ({ headers: { "sec-fetch-site": site } });
+
+  it.each([
+    ["the application's own page", "same-origin", true],
+    ["an address that the user typed", "none", true],
+    ["a sibling domain", "same-site", false],
+    ["a browser without Sec-Fetch-Site", undefined, false],
+    ["two values", "same-origin, same-origin", false],
+    ["an unknown value", "Same-Origin", false],
+  ])(
+    "[CSRF-4] a logout of %s continues at the provider, which has the user confirm it unless the logout is the user's own",
+    async (_name, site, hasHint) => {
+      const user = await signedIn();
+      const { location } = await user.get(LOGOUT, from(site));
+      expect([location.startsWith(`${app.provider.issuer}/end-session?`), query(location).has("id_token_hint")]).toEqual([true, hasHint]);
+      expect([skipped(), await user.isSignedIn()]).toEqual([[], false]);
+    },
+  );
+
+  it.each<[preset: true | "auth0" | "cognito", site: string | undefined, reason: string]>([
+    [true, "cross-site", "cross_site"],
+    ["auth0", "cross-site", "cross_site"],
+    ["cognito", "cross-site", "cross_site"],
+    ["auth0", "same-site", "not_same_origin"],
+    ["cognito", "same-site", "not_same_origin"],
+    ["auth0", undefined, "not_same_origin"],
+    ["cognito", undefined, "not_same_origin"],
+  ])("[CSRF-4] with %s and Sec-Fetch-Site %s ends the session only here", async (logoutAtProvider, site, reason) => {
+    const user = await signedIn({ logoutAtProvider });
+    expect((await user.get(LOGOUT, from(site))).location).toBe("/idpauth/");
+    expect([skipped(), await user.isSignedIn(), revocations()]).toEqual([[reason], false, 1]);
+    await user.signIn();
+    expect((await user.get(`${LOGOUT}?response=json`, from(site))).json()).toEqual({ status: "logged_out" });
+    expect(await user.isSignedIn()).toBe(false);
   });
 
   it("gives the newest ID token after a refresh", async () => {
@@ -108,6 +161,9 @@ describe("logout at the provider", () => {
     await user.signIn();
     await user.get(LOGOUT);
     expect(skipped()).toEqual(["end_session_endpoint"]);
+    // The default log writes the message alone.
+    const line = app.log.find(({ code }) => code === "logout_not_at_provider");
+    expect(line?.message).toBe("A logout could not continue at the provider (end_session_endpoint).");
   });
 
   it("never waits for the provider: a process that has not read the discovery document ends the session here", async () => {
@@ -166,13 +222,26 @@ describe("front-channel logout", () => {
   const open = (parameters: Record<string, string>, user = app.user()) =>
     user.get(`${FRONT}?${new URLSearchParams(parameters).toString()}`);
 
-  it("ends the session of that sid, whatever the cookies, and only the provider may frame the page", async () => {
+  it("ends the session of that sid, for any cookies, and only the provider may frame the page", async () => {
     const user = await start();
     const reply = await open(await query(user));
     expect(reply.status).toBe(200);
     expect(reply.headers["Content-Security-Policy"]).toContain(`frame-ancestors ${new URL(app.provider.issuer).origin}`);
     expect(reply.headers["X-Frame-Options"]).toBeUndefined();
     expect(reply.headers["Cache-Control"]).toBe("no-store");
+    expect(await user.isSignedIn()).toBe(false);
+  });
+
+  it("ends a session only in an iframe, if the browser says where the response goes", async () => {
+    const user = await start();
+    const target = `${FRONT}?${new URLSearchParams(await query(user)).toString()}`;
+    for (const destination of ["document", "image", "empty", "frame", "object", ""]) {
+      const reply = await app.user().get(target, { headers: { "sec-fetch-dest": destination } });
+      expect([destination, reply.status, await user.isSignedIn()]).toEqual([destination, 400, true]);
+    }
+    const refused = app.log.filter(({ code }) => code === "frontchannel_logout_failed").map(({ details }) => details?.["reason"]);
+    expect(refused).toEqual(Array.from({ length: 6 }, () => "not_in_a_frame"));
+    expect((await app.user().get(target, { headers: { "sec-fetch-dest": "iframe" } })).status).toBe(200);
     expect(await user.isSignedIn()).toBe(false);
   });
 

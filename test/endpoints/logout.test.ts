@@ -3,6 +3,7 @@ import { startApplication, type Answer, type Application, type ApplicationOption
 import type { Fault } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
+import { PATIENCE } from "../support/eventually.js";
 
 const LOGOUT = "/idpauth/logout/";
 const HTML = { accept: "text/html" };
@@ -37,7 +38,7 @@ describe("logout", () => {
   afterEach(() => application.stop());
 
   it.each([LOGOUT, `${LOGOUT}?response=redirect`, `${LOGOUT}?response=REDIRECT`, `${LOGOUT}?other=json`])(
-    "%s answers 302 to the index",
+    "%s responds with 302 to the index",
     async (target) => {
       const answer = await (await signedIn()).get(target);
       expect([answer.status, answer.location, answer.body]).toEqual([302, "/idpauth/", undefined]);
@@ -45,14 +46,14 @@ describe("logout", () => {
   );
 
   it.each(["/bye", "https://elsewhere.example/bye?x=1"])(
-    "answers 302 to IDP_AUTH_LOGOUT_REDIRECT_URL %s",
+    "responds with 302 to IDP_AUTH_LOGOUT_REDIRECT_URL %s",
     async (authLogoutRedirectUrl) => {
       const answer = await (await signedIn({ authLogoutRedirectUrl })).get(LOGOUT);
       expect([answer.status, answer.location]).toEqual([302, authLogoutRedirectUrl]);
     },
   );
 
-  it.each(["json", "JSON", "Json"])("response=%s answers 200 with status logged_out", async (response) => {
+  it.each(["json", "JSON", "Json"])("response=%s responds with 200 with status logged_out", async (response) => {
     const answer = await (await signedIn({ authLogoutRedirectUrl: "/bye" })).get(`${LOGOUT}?response=${response}`);
     expect([answer.status, answer.body]).toEqual([200, '{"status":"logged_out"}']);
     expect(answer.headers["Content-Type"]).toBe("application/json; charset=utf-8");
@@ -78,7 +79,7 @@ describe("logout", () => {
     expect(application.provider.requestsTo("token")).toHaveLength(1);
   });
 
-  it("of somebody who has only started a login clears that, without a call to the provider", async () => {
+  it("of a user who has only started a login clears that, without a call to the provider", async () => {
     const user = await start();
     const target = await user.approve();
     const copy = copyOf(user);
@@ -108,7 +109,7 @@ describe("logout", () => {
     },
   );
 
-  it("with a cookie that leads nowhere deletes it and calls nobody", async () => {
+  it("with a cookie that has no session deletes it and calls nobody", async () => {
     const user = await start();
     user.cookies.set("idpauth", "A".repeat(43));
     const answer = await user.get(LOGOUT);
@@ -117,7 +118,7 @@ describe("logout", () => {
   });
 
   it.each([LOGOUT, `${LOGOUT}?response=json`])(
-    "[REV-5] of an anonymous user, %s: the same answer, no call, no cookie, no store entry",
+    "[REV-5] of an anonymous user, %s: the same response, no call, no cookie, no store entry",
     async (target) => {
       const user = await start();
       const answer = await user.get(target);
@@ -168,7 +169,7 @@ describe("[ASVS-3.5.1] an invalid response value", () => {
     expect(revocations()).toEqual([]);
   });
 
-  it("is told as a page where Accept prefers HTML", async () => {
+  it("is a page where Accept prefers HTML", async () => {
     const answer = await application.user().get(`${LOGOUT}?response=xml`, { headers: HTML });
     expect(answer.status).toBe(400);
     expect(answer.headers["Content-Type"]).toMatch(/^text\/html/);
@@ -222,7 +223,7 @@ describe("[REV-3] revocation", () => {
     expect(revocations()[0]?.params.get("token")).toBe(newest("refresh_token"));
   });
 
-  it("also happens for a session that a cap has ended", async () => {
+  it("also happens for a session that a session limit has ended", async () => {
     const user = await signedIn({ sessionMaxAge: 60 });
     application.clock.advance(61_000);
     await user.get(LOGOUT);
@@ -309,7 +310,7 @@ describe("[REV-3] revocation", () => {
       await application.clock.advanceAsync(3_000);
       expect([done.answer?.status, logouts, isIdle()]).toEqual([200, [], false]);
       hold.release();
-      await vi.waitFor(() => expect(isIdle()).toBe(true));
+      await vi.waitFor(() => expect(isIdle()).toBe(true), PATIENCE);
       expect(logouts).toEqual([{ ...about(), revoked: true, duration: 3_000 }]);
       expect(application.provider.isActive(newest("refresh_token"))).toBe(false);
     });
@@ -317,18 +318,18 @@ describe("[REV-3] revocation", () => {
     it("is given up after IDP_HTTP_TIMEOUT, and the event says that nothing was revoked", async () => {
       const { logouts, isIdle } = await hanging();
       await application.clock.advanceAsync(5_000);
-      await vi.waitFor(() => expect(isIdle()).toBe(true));
+      await vi.waitFor(() => expect(isIdle()).toBe(true), PATIENCE);
       expect(logouts).toEqual([{ ...about(), revoked: false, duration: 5_000 }]);
     });
 
-    it("leaves no timer behind when the provider answers in time", async () => {
+    it("leaves no timer behind when the provider responds in time", async () => {
       const user = await signedIn();
       await user.get(LOGOUT);
       expect(application.clock.pendingTimers).toBe(0);
     });
   });
 
-  describe("[REV-7] is told as done only where it was the newest token", () => {
+  describe("[REV-7] is reported as done only if it was the newest token", () => {
     const revokedOf = async (user: TestUser) => {
       const seen: (boolean | null)[] = [];
       application.auth.on("logout", ({ revoked }) => seen.push(revoked));
@@ -403,7 +404,7 @@ describe("a logout during a refresh", () => {
     expect((await probe).json()).toEqual({ authenticated: false, user: null });
     expect(await copy.isSignedIn()).toBe(false);
     expect(await store.entries()).toEqual([]);
-    await vi.waitFor(() => expect(application.provider.isActive(newest("refresh_token"))).toBe(false));
+    await vi.waitFor(() => expect(application.provider.isActive(newest("refresh_token"))).toBe(false), PATIENCE);
   });
 });
 

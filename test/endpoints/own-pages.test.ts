@@ -14,7 +14,7 @@ async function start(options: ApplicationOptions) {
 }
 
 describe("the option pages", () => {
-  it("stops the start with every mistake, beside those of the settings", async () => {
+  it("stops the start with every error, with those of the settings", async () => {
     const failure: unknown = await start({ sessionMaxAge: -1, pages: { locale: "xx" as "en", colors: { accent: "red" } } }).catch(
       (error: unknown) => error,
     );

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, expectTypeOf, it } from "vitest";
-import type { ProbeDetails, SessionProbe } from "../../src/index.js";
+import { StoreUnavailableError, type ProbeDetails, type SessionProbe } from "../../src/index.js";
 import { startApplication, type Answer, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
@@ -147,7 +147,7 @@ describe("[BFF-5] refresh by the probe", () => {
     expect(after?.["idp_login_at"]).toBe(before?.["idp_login_at"]);
   });
 
-  it("happens once per expiry, however often and in parallel it is asked", async () => {
+  it("happens once per expiry, however often and in parallel it is requested", async () => {
     const user = await signedIn();
     pass(HOUR);
     const answers = await Promise.all(Array.from({ length: 50 }, () => user.get(PROBE)));
@@ -181,7 +181,7 @@ describe("[BFF-5] refresh by the probe", () => {
     expect(refreshes()).toBe(0);
   });
 
-  it("refused by the provider ends the session, and the provider is not asked again", async () => {
+  it("refused by the provider ends the session, and the provider gets no further request", async () => {
     const user = await signedIn();
     application.provider.revokeAll();
     pass(HOUR);
@@ -190,7 +190,7 @@ describe("[BFF-5] refresh by the probe", () => {
     expect(refreshes()).toBe(1);
   });
 
-  it("of another person's ID token is refused: nobody is switched", async () => {
+  it("of another user's ID token is refused: nobody is switched", async () => {
     const user = await signedIn();
     application.provider.mutateIdToken = (draft) => {
       Object.assign(draft.claims, { sub: "eve", email: "eve@example.com" });
@@ -217,7 +217,7 @@ describe("[ASVS-7.3.1] [SM-3] IDP_SESSION_MAX_AGE", () => {
     [-1, true],
     [0, true],
     [1, false],
-  ])("%i s from the cap: %s", async (offset, authenticated) => {
+  ])("%i s from the session limit: %s", async (offset, authenticated) => {
     const user = await signedIn({ sessionMaxAge: 1800 });
     pass(1800 + offset);
     const answer = (await user.get(`${PROBE}?details=true`)).json();
@@ -283,7 +283,7 @@ describe("[ASVS-7.3.1] [SM-3] IDP_SESSION_IDLE_TIMEOUT", () => {
     [-1, true],
     [0, true],
     [1, false],
-  ])("%i s from the cap: %s", async (offset, authenticated) => {
+  ])("%i s from the session limit: %s", async (offset, authenticated) => {
     const user = await idle();
     pass(TIMEOUT + offset);
     const answer = (await user.get(`${PROBE}?details=true`)).json();
@@ -301,6 +301,17 @@ describe("[ASVS-7.3.1] [SM-3] IDP_SESSION_IDLE_TIMEOUT", () => {
     expect((await user.get(PROBE)).body).toBe(SIGNED_OUT);
     expect((await user.get(PROBE)).body).toBe(SIGNED_OUT);
   });
+
+  it.each(["slide=", "slide=no", "slide=0", "slide=false&slide=false", "details", "details=true&details=true", "x=y"])(
+    "slides with ?%s, which is ignored",
+    async (query) => {
+      const user = await idle();
+      for (let access = 0; access < 2; access += 1) {
+        pass(TIMEOUT);
+        expect((await user.get(`${PROBE}?${query}`)).body).toBe(SIGNED_IN);
+      }
+    },
+  );
 
   it.each<[string, (user: TestUser) => Promise<unknown>]>([
     ["?slide=false", (user) => user.get(`${PROBE}?slide=false`)],
@@ -373,7 +384,7 @@ describe("[ASVS-7.3.1] [SM-3] IDP_SESSION_IDLE_TIMEOUT", () => {
 describe("HEAD", () => {
   afterEach(() => application.stop());
 
-  it("is 200 without a body, refresh or write, whatever the session is", async () => {
+  it("is 200 without a body, refresh or write, for any session", async () => {
     const user = await signedIn({ sessionIdleTimeout: 2 * HOUR });
     pass(HOUR);
     const writes = store.writes.length;
@@ -467,7 +478,7 @@ describe("?details=true", () => {
     expect(await accountOf(await signedIn({ secretKey: "another secret key of 32 or more bytes" }))).not.toBe(ada);
   });
 
-  it("after a refresh tells of the fresh ID token", async () => {
+  it("after a refresh describes the fresh ID token", async () => {
     const user = await signedIn();
     pass(HOUR + 10);
     expect((await details(user)).expires_in).toBe(3600);
@@ -487,7 +498,7 @@ describe("?details=true", () => {
     });
   });
 
-  it("ended by a cap: the reason, and never below zero", async () => {
+  it("ended by a session limit: the reason, and never below zero", async () => {
     const user = await signedIn({ sessionMaxAge: 1800, sessionIdleTimeout: 600 });
     pass(2000);
     expect(await details(user)).toEqual({
@@ -539,13 +550,17 @@ describe("[ASVS-16.5.2] an outage", () => {
     await application.provider.resume();
   });
 
-  it("backs off: while it lasts the provider is not asked again", async () => {
+  it("backs off: while it lasts the provider gets no further request", async () => {
     const user = await signedIn();
     pass(HOUR);
     application.provider.fault("token", { kind: "status", status: 503, headers: { "Retry-After": "30" } });
     expect((await user.get(PROBE)).headers["Retry-After"]).toBe("30");
     for (let probe = 0; probe < 5; probe += 1) expectNoVerdict(await user.get(PROBE));
+    expect((await application.user().get(PROBE)).body).toBe(SIGNED_OUT);
     expect(refreshes()).toBe(1);
+    application.provider.clearFaults();
+    pass(30);
+    expect((await user.get(PROBE)).body).toBe(SIGNED_IN);
   });
 
   it("a user waits at most IDP_HTTP_TIMEOUT, while the refresh goes on and is stored", async () => {
@@ -573,7 +588,9 @@ describe("[ASVS-16.5.2] an outage", () => {
   it("of the store does not concern users without a cookie", async () => {
     const user = await start();
     store.isDown = true;
-    expect((await user.get(PROBE)).status).toBe(200);
+    expect((await user.get(PROBE)).body).toBe(SIGNED_OUT);
+    expect((await user.get("/idpauth/")).body).toContain("You are signed out");
+    expect((await user.get("/idpauth/logout/?response=json")).body).toBe('{"status":"logged_out"}');
   });
 });
 
@@ -583,22 +600,64 @@ describe("[BFF-7] the life of a session", () => {
 
   it("is renewed on access at most once a day, and the cookie is sent again then", async () => {
     const user = await signedIn();
+    const key = user.cookies.get("idpauth");
     pass(DAY - 1);
     expect((await user.get(PROBE)).setCookies ?? []).toEqual([]);
     pass(1);
     expect((await user.get(PROBE)).setCookies).toEqual([
-      expect.stringMatching(/^idpauth=[\w-]{43}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Lax$/),
+      expect.stringMatching(/^idpauth=[\w-]{43}; Path=\/; Max-Age=34560000; HttpOnly; SameSite=Lax$/),
     ]);
+    expect(user.cookies.get("idpauth")).toBe(key);
     expect((await user.get(PROBE)).setCookies ?? []).toEqual([]);
   });
 
-  it("a guard, which cannot send the cookie, leaves the renewal to the probe", async () => {
+  it("a guard, which cannot send the cookie, leaves the cookie to the next probe", async () => {
     const user = await signedIn({ provider: { idTokenSeconds: 40 * DAY } });
     for (let day = 1; day <= 20; day += 1) {
       pass(DAY);
       expect(await application.auth.guard(user.request("/reports"))).toBeUndefined();
       expect((await user.get(PROBE)).setCookies).toHaveLength(1);
+      expect((await user.get(PROBE)).setCookies ?? []).toEqual([]);
     }
+  });
+
+  it.each<[string, (user: TestUser) => Promise<boolean>]>([
+    ["the guard", async (user) => (await application.auth.guard(user.request("/reports"))) === undefined],
+    ["getUser", async (user) => (await application.auth.getUser(user.request("/"))) !== null],
+    ["getAccessToken", async (user) => (await application.auth.getAccessToken(user.request("/"))) !== null],
+    ["clientState", async (user) => (await application.auth.clientState(user.request("/"))).authenticated],
+  ])("does not end for a user whom only %s sees every day, and costs one write a day", async (_name, use) => {
+    const user = await signedIn({ provider: { idTokenSeconds: 500 * DAY, accessTokenSeconds: 500 * DAY } });
+    for (let day = 1; day <= 40; day += 1) {
+      pass(DAY);
+      store.operations.length = 0;
+      expect([await use(user), await use(user)], `day ${String(day)}`).toEqual([true, true]);
+      expect(store.operations).toEqual(["get", "touch", "get"]);
+    }
+  });
+
+  it("still ends at its maximum age and its idle timeout, however often it is renewed", async () => {
+    const limits = { sessionMaxAge: 20 * DAY, sessionIdleTimeout: 2 * DAY };
+    const user = await signedIn({ ...limits, provider: { idTokenSeconds: 40 * DAY } });
+    const reasonAfter = async (days: number) => {
+      pass(days * DAY);
+      return (await application.auth.guard(user.request("/reports")))?.reply.body;
+    };
+    for (let day = 1; day <= 20; day += 1) expect(await reasonAfter(1)).toBeUndefined();
+    expect(await reasonAfter(1)).toContain('"max_age"');
+    await user.signIn();
+    expect(await reasonAfter(3)).toContain('"idle"');
+  });
+
+  it("a renewal that fails does not fail the page; the next request renews", async () => {
+    const user = await signedIn({ provider: { idTokenSeconds: 40 * DAY } });
+    pass(DAY);
+    const { touch } = store;
+    store.touch = () => Promise.reject(new StoreUnavailableError());
+    expect(await application.auth.guard(user.request("/reports"))).toBeUndefined();
+    expect((await user.get(PROBE)).setCookies ?? []).toEqual([]);
+    store.touch = touch;
+    expect((await user.get(PROBE)).setCookies).toHaveLength(1);
   });
 
   it("of a day or less is renewed at half of it", async () => {
@@ -616,7 +675,7 @@ describe("[BFF-7] the life of a session", () => {
     expect(await store.entries()).toEqual([]);
   });
 
-  it("outlives its caps, so that the reason can be told", async () => {
+  it("outlives its limits, so that the reason can be shown", async () => {
     const user = await signedIn({ sessionMaxAge: 20 * DAY });
     pass(20 * DAY + 1);
     expect((await user.get(`${PROBE}?details=true`)).json().reason).toBe("max_age");

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { signedInAs } from "../../src/testing/sign-in/signed-in-as.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { startApplication, type Application, type ApplicationOptions, type CallOptions, type TestUser } from "../support/application.js";
 import { watchedStore } from "../support/watched-store.js";
@@ -8,6 +9,7 @@ const JSON_WANTED = { accept: "application/json", "sec-fetch-site": "same-origin
 
 interface Listed {
   readonly sessions: readonly { id: string; label: string | null; login_at: number; last_active: number; current: boolean }[];
+  readonly has_more: boolean;
 }
 
 let app: Application;
@@ -48,7 +50,24 @@ describe("the sessions page", () => {
     expect(page.body).toContain("Your sessions");
   });
 
-  it("sends a signed-out user to the login and back, and answers 401 to a script", async () => {
+  it("of a user with 3,001 sessions costs tens of store operations, shows this session and says that there are more", async () => {
+    const clock = new TestClock();
+    const store = watchedStore(clock);
+    await start({ clock, store, sessionsPerUser: 0 });
+    for (let number = 0; number < 3_000; number += 1) await signedInAs(app.auth, { sub: "ada" });
+    // The last one that was written, so it is in none of the pages that are read.
+    const user = await signedIn();
+    store.operations.length = 0;
+    const { body } = await user.get(PATH, { headers: { accept: "text/html" } });
+    expect(store.operations.length).toBeLessThan(30);
+    expect(body).toContain("This session");
+    expect(body).toContain("You have more sessions than this page can show.");
+    expect((body as string).match(/class="name"/g)).toHaveLength(100);
+    const { sessions, has_more: hasMore } = (await user.get(PATH, { headers: JSON_WANTED })).json() as Listed;
+    expect([hasMore, sessions.filter(({ current }) => current).length]).toEqual([true, 1]);
+  });
+
+  it("sends a signed-out user to the login and back, and responds with 401 to a script", async () => {
     await start();
     const page = await app.user().get(PATH, { headers: { accept: "text/html" } });
     expect([page.status, page.location.startsWith("/idpauth/login/?")]).toEqual([302, true]);
@@ -96,7 +115,9 @@ describe("the sessions page", () => {
 
   it("a form without script comes back to the page", async () => {
     await start();
-    const reply = await end(await signedIn(), "others", { headers: { origin: "http://app.example", accept: "text/html" } });
+    const reply = await end(await signedIn(), "others", {
+      headers: { "sec-fetch-site": undefined, origin: "http://app.example", accept: "text/html" },
+    });
     expect([reply.status, reply.location]).toEqual([303, PATH]);
   });
 
@@ -104,9 +125,9 @@ describe("the sessions page", () => {
     ["of a sibling subdomain", { "sec-fetch-site": "same-site" }],
     ["of another site", { "sec-fetch-site": "cross-site" }],
     ["typed by the user", { "sec-fetch-site": "none" }],
-    ["of another origin, in an older browser", { origin: "https://evil.example" }],
-    ["of an opaque origin", { origin: "null" }],
-    ["without both headers", {}],
+    ["of another origin, in an older browser", { "sec-fetch-site": undefined, origin: "https://evil.example" }],
+    ["of an opaque origin", { "sec-fetch-site": undefined, origin: "null" }],
+    ["without both headers", { "sec-fetch-site": undefined }],
     ["that contradicts itself", { "sec-fetch-site": "cross-site", origin: "http://app.example" }],
   ])("refuses a request %s with 403", async (_, headers) => {
     await start();
@@ -115,7 +136,7 @@ describe("the sessions page", () => {
     expect(await who(one, two)).toEqual([true, true]);
   });
 
-  it.each([[{}], [{ end: "" }]])("answers 400 to the form %j", async (fields) => {
+  it.each([[{}], [{ end: "" }]])("responds with 400 to the form %j", async (fields) => {
     await start();
     const user = await signedIn();
     expect((await user.post(PATH, fields as Record<string, string>, { headers: JSON_WANTED })).status).toBe(400);

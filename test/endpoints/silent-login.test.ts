@@ -43,7 +43,7 @@ const WAYS: [name: string, options: ApplicationOptions, login: string][] = [
 ];
 
 describe.each(WAYS)("prompt=none by %s", (_name, options, login) => {
-  it.each(NEEDS_USER)("that fails with %s leads to final_redirect, signed out, and the login is used up", async (error) => {
+  it.each(NEEDS_USER)("that fails with %s redirects to final_redirect, signed out, and the login is used up", async (error) => {
     const user = await start(options);
     const target = await refusedBy(user, error, login);
     expect(await pendingLogins()).toMatchObject([{ silent: true }]);
@@ -118,7 +118,7 @@ describe("a guarded page with prompt=none for every login", () => {
   const guard = (user: TestUser) => application.auth.guard(user.request("/reports?year=2024", BROWSER));
   const locationOf = async (user: TestUser) => (await guard(user))?.reply.headers["Location"] ?? "";
 
-  it.each(WAYS.slice(0, 2))("by %s does not loop: after one attempt the guard leads to the landing page", async (_name, options) => {
+  it.each(WAYS.slice(0, 2))("by %s does not loop: after one attempt the guard redirects to the landing page", async (_name, options) => {
     const user = await start(options);
     expect(await locationOf(user)).toBe(FROM_PAGE);
     expect((await user.get(await refusedBy(user, "login_required"))).location).toBe(PAGE);
@@ -153,7 +153,7 @@ describe("a guarded page with prompt=none for every login", () => {
     expect(await locationOf(user)).toBe(FROM_PAGE);
   });
 
-  it("a failed prompt=none of one login leads on to an ordinary login", async () => {
+  it("a failed prompt=none of one login continues to an ordinary login", async () => {
     const user = await start({ loginParams: ["prompt"] });
     await user.get(await refusedBy(user, "login_required", `${FROM_PAGE}&prompt=none`));
     expect(await locationOf(user)).toBe(FROM_PAGE);

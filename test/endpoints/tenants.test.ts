@@ -91,7 +91,7 @@ describe("a provider with several tenants", () => {
     expect(application.provider.requestsTo("token")).toHaveLength(before + (status === 302 ? 1 : 0));
   });
 
-  it("must respond with `iss` once, if it announces that it does", async () => {
+  it("must respond with `iss` once, if it advertises that it does", async () => {
     application.provider.authorizationResponse = (params) => {
       params.delete("iss");
     };

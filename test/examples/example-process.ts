@@ -15,9 +15,10 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
+import { buildPackage } from "../support/build.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
-/** The project's packages, and those that only one test needs: next-installed.ts and spa-react.test.ts install them. */
+/** The project's packages, and those that only one test needs: next-installed.ts and spa-react.matrix.test.ts install them. */
 const MODULES = ["node_modules", "test/adapters/next-application/node_modules", "test/examples/spa-packages/node_modules"].map((folder) =>
   path.join(ROOT, folder),
 );
@@ -41,7 +42,7 @@ export function manifestOf(folder: string): Manifest {
   return JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8")) as Manifest;
 }
 
-/** The package as it would be published, unpacked in a temporary folder; `dist/` has to be built. */
+/** The package as it would be published, built and unpacked in a temporary folder. */
 export class PackedPackage {
   readonly folder: string;
   readonly #parent: string;
@@ -52,9 +53,7 @@ export class PackedPackage {
   }
 
   static async pack(): Promise<PackedPackage> {
-    if (!existsSync(path.join(ROOT, "dist/index.js"))) {
-      throw new Error("The package is not built: run `node scripts/build.mjs`, or `npm test`.");
-    }
+    await buildPackage();
     const parent = mkdtempSync(path.join(tmpdir(), "idpauth-packed-"));
     // What `npm test` sets for its scripts would make this npm work on something else.
     const env = { PATH: process.env["PATH"], HOME: parent, npm_config_update_notifier: "false" };

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { afterAll, expect } from "vitest";
 import { IdpAuthError } from "../../src/errors.js";
-import { parseRecord } from "../../src/record/parse-record.js";
-import { storedForm } from "../../src/record/stored-form.js";
+import { parseRecord, storedForm } from "../../src/record/stored-form.js";
 import { createIdpAuth, type IdpRequest, type LogEntry, type SessionStore } from "../../src/index.js";
-import { createSealer, newCookieValue, storeKeyOf } from "../../src/sessions/seal.js";
+import { createSealer } from "../../src/sessions/seal.js";
+import { newCookieValue, storeKeyOf } from "../../src/sessions/cookie.js";
 import type { FrameworkSession } from "../../src/sessions/framework-session.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { TestClock } from "../../src/testing/test-clock.js";

@@ -4,7 +4,9 @@ import type { Random } from "./random.js";
 import type { Process, Scheduler } from "./scheduler.js";
 
 /** What the application's `onSignIn` does with the data that the same user had before. */
-export type SignInHook = "none" | "keeps" | "replaces";
+export type SignInHook = (typeof SIGN_IN_HOOKS)[number];
+/** `adds` returns an object with another key and the tags as it read them, `changes` a function of the newest data. */
+export const SIGN_IN_HOOKS = ["none", "keeps", "replaces", "adds", "changes"] as const;
 
 export interface HookPlan {
   readonly signInHook: SignInHook;
@@ -18,6 +20,8 @@ export interface HookWeather {
   denies: boolean;
   /** The access tokens whose sign-in `onSignIn` denied. */
   readonly denied: Set<string>;
+  /** The `sub` of each run of `onSignOut`. */
+  readonly signOuts: string[];
 }
 
 /** The application's data of this model: whose it is, and one tag for each change. */
@@ -66,6 +70,10 @@ export function modelHooks(
       ...(random.chance(weather.trouble) && { delays: [0, random.pick([500, 4_000, 9_000])] as const }),
     });
   return {
+    onSignOut({ reason, subject }) {
+      scheduler.count(`hook onSignOut ${reason}`);
+      weather.signOuts.push(subject.sub);
+    },
     ...(signInHook !== "none" && {
       onSignIn: ({ claims: { sub }, data, credentials, signal }) =>
         call("hook onSignIn", signal, () => {
@@ -74,7 +82,10 @@ export function modelHooks(
             return deny();
           }
           if (signInHook === "keeps" && data !== undefined) return undefined;
-          return { data: { owner: sub, tags: [`signed in:${credentials.token}`] } };
+          const tag = `signed in:${credentials.token}`;
+          if (signInHook === "changes") return { data: tagging(sub, tag) };
+          if (signInHook === "adds" && data !== undefined) return { data: { ...data, newest: tag } };
+          return { data: { owner: sub, tags: [tag] } };
         }),
     }),
     ...(hasRefreshHook && {

@@ -1,8 +1,9 @@
 import type { Stored } from "../../src/ports/session-store.js";
-import { parseRecord } from "../../src/record/parse-record.js";
+import { parseRecord } from "../../src/record/stored-form.js";
 import { PENDING_LOGIN_SECONDS, type SessionRecord } from "../../src/record/record.js";
 import { epochSeconds, type EpochSeconds } from "../../src/clock.js";
-import { createSealer, storeKeyOf } from "../../src/sessions/seal.js";
+import { createSealer } from "../../src/sessions/seal.js";
+import { storeKeyOf } from "../../src/sessions/cookie.js";
 import { modelData, tagsIn, type SignInHook } from "./application-hooks.js";
 import { partsOf, type Family } from "./model-provider.js";
 import { LogoutLedger } from "./provider-logouts.js";
@@ -198,9 +199,8 @@ export class Ledger {
     this.logouts.deleted(session, actor);
   }
 
-  listed(keys: string[]): string[] {
+  listed(keys: readonly string[]): void {
     this.logouts.listed(keys.map((key) => this.sessions.get(key)));
-    return keys;
   }
 
   #stamped(session: Session, stored: Stored): void {

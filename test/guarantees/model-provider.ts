@@ -1,8 +1,9 @@
 import { ProviderRefusedError, ProviderUnavailableError } from "../../src/errors.js";
 import type { IdInfo } from "../../src/record/identity.js";
-import type { Provider, SignIn, SpentRefresh } from "../../src/ports/provider.js";
+import type { Provider } from "../../src/ports/provider.js";
+import type { SignIn, SpentRefresh } from "../../src/record/credentials.js";
 import { epochSeconds, type EpochSeconds } from "../../src/clock.js";
-import { createBackOff, type BackOff } from "../../src/provider/endpoint-back-off.js";
+import { createBackOff, type BackOff } from "../../src/provider/back-off.js";
 import type { Ledger } from "./ledger.js";
 import type { ProviderLogout } from "./provider-logouts.js";
 import type { Actor, Fault, Process, Scheduler } from "./scheduler.js";
@@ -48,6 +49,8 @@ export interface ProviderKind {
 export interface Weather {
   isDown: boolean;
   jwksDown: boolean;
+  /** The user whose ID tokens have a key that is not published. */
+  unknownKey: string | undefined;
   /** Milliseconds that the next answers take, each way; used up one by one. */
   slowness: (readonly [number, number])[];
 }
@@ -63,7 +66,7 @@ export function partsOf(token: string): { readonly family: string; readonly gene
  * 4.14.2). It keeps every promise that a provider makes, however bad the line to it is.
  */
 export class ModelProvider {
-  readonly weather: Weather = { isDown: false, jwksDown: false, slowness: [] };
+  readonly weather: Weather = { isDown: false, jwksDown: false, unknownKey: undefined, slowness: [] };
   readonly families = new Map<string, Family>();
   readonly #approvals = new Map<string, Approval>();
   readonly #scheduler: Scheduler;
@@ -127,6 +130,8 @@ export class ModelProvider {
     const clock = scheduler.clockOf(process);
     const backOff = createBackOff(clock, () => scheduler.random.next());
     const keysBackOff = createBackOff(clock, () => scheduler.random.next());
+    /** Of sessions whose new tokens have an unknown key. */
+    const sessions = new Map<string, BackOff>();
     /** An endpoint is left alone for a while after an outage, as the package's own provider does. */
     const backingOff = async <Result>(endpoint: BackOff, ask: () => Promise<Result>): Promise<Result> => {
       const startedAt = clock.monotonic();
@@ -192,7 +197,10 @@ export class ModelProvider {
           },
         ),
       assertReadyToExchange: assertReady,
-      assertReadyToRefresh: assertReady,
+      assertReadyToRefresh: (session) => {
+        assertReady();
+        sessions.get(session)?.assertReady();
+      },
       exchange: ({ code, nonce }) =>
         token(() =>
           call(
@@ -277,8 +285,9 @@ export class ModelProvider {
             throw error;
           });
         }),
-      verifyRefreshed: ({ idToken }, previous, { signal }) =>
-        backingOff(keysBackOff, () =>
+      verifyRefreshed: async ({ idToken }, previous, { signal, session }) => {
+        const startedAt = clock.monotonic();
+        const verified = await backingOff(keysBackOff, () =>
           call(
             `keys for ${idToken ?? ""}`,
             () => {
@@ -287,6 +296,7 @@ export class ModelProvider {
               if (family === undefined) throw new ProviderRefusedError("id_token_signature");
               const claims = this.#claims(family, generation);
               if (claims.sub !== previous.id_info?.sub) throw new ProviderRefusedError("id_token_sub");
+              if (family.user === this.weather.unknownKey) return undefined;
               return { idInfo: claims, userinfoClaims: [] };
             },
             {
@@ -297,7 +307,13 @@ export class ModelProvider {
               },
             },
           ),
-        ),
+        );
+        if (verified !== undefined) return verified;
+        scheduler.count("unknown key after the token was spent");
+        const own = sessions.get(session) ?? createBackOff(clock, () => scheduler.random.next());
+        sessions.set(session, own);
+        throw new ProviderUnavailableError("unknown_key", { retryAfter: own.failed(startedAt, { longest: 300 }) });
+      },
       revoke: async (token) => {
         ledger.revocationAsked(token);
         try {

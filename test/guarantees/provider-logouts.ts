@@ -80,10 +80,10 @@ export class LogoutLedger {
 
   /** A session was deleted. */
   deleted(session: Session, actor: Actor | undefined): void {
-    const own = this.tokens.filter(({ carrier }) => carrier === actor);
-    if (own.length === 0) return;
+    if (!this.tokens.some(({ carrier }) => carrier === actor)) return;
     session.endedBy ??= LOGGED_OUT;
-    if (!own.some((logout) => this.covers(logout, session)))
+    // One fetch of the keys settles all tokens that wait, so a request may run the logout of another request's token.
+    if (!this.isPostedFor(session))
       this.#parts.report("6 a logout token ends no other session and no later one", `${actor?.name ?? "?"} ended ${session.name}`);
   }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { StoreUnavailableError } from "../../src/errors.js";
-import type { Entry, SessionStore, Stored } from "../../src/ports/session-store.js";
+import type { Entry, EntryPage, SessionStore, Stored } from "../../src/ports/session-store.js";
 import type { EpochSeconds } from "../../src/clock.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import type { Ledger } from "./ledger.js";
@@ -8,6 +8,8 @@ import type { Fault, Process, Scheduler } from "./scheduler.js";
 
 /** Milliseconds that an operation may take, as every store of the package keeps to. */
 const TIMEOUT = 2_000;
+/** Entries in a page of a list. */
+const PAGE = 2;
 
 /**
  * One store that all processes share, as one outside of them would be: bytes go in and copies come out, and each operation
@@ -50,6 +52,15 @@ export class ScheduledStore {
         failure: (how) => new StoreUnavailableError(`The session store did not answer (${how}).`),
         timeout: TIMEOUT,
       });
+    /** By key, and so small that other steps come between two pages of a list. */
+    const page = async (list: () => Promise<EntryPage>, after = ""): Promise<EntryPage> => {
+      const { entries, next } = await list();
+      assert.equal(next, undefined, "more sessions than a page of the memory store has");
+      const keys = [...entries.keys()].sort().filter((key) => key > after);
+      ledger.listed(keys);
+      const shown = keys.slice(0, PAGE).map((key) => [key, copyOf(entries.get(key))] as [string, Stored]);
+      return { entries: new Map(shown), next: keys.length > PAGE ? shown.at(-1)?.[0] : undefined };
+    };
     return {
       name: "scheduled",
       get: (key) => call("get", key, async () => copyOf(await store.get(key))),
@@ -82,8 +93,8 @@ export class ScheduledStore {
           ledger.deleted(key, removed);
           return copyOf(removed);
         }),
-      listBySubject: (subject) => call("listBySubject", subject, async () => ledger.listed(await store.listBySubject(subject))),
-      listBySid: (sid) => call("listBySid", sid, async () => ledger.listed(await store.listBySid(sid))),
+      listBySubject: (subject, cursor) => call("listBySubject", subject, () => page(() => store.listBySubject(subject), cursor)),
+      listBySid: (sid, cursor) => call("listBySid", sid, () => page(() => store.listBySid(sid), cursor)),
     };
   }
 

@@ -73,7 +73,7 @@ const NOBODY: Owner = { process: undefined, actor: undefined };
 
 /**
  * Decides everything: which pending step runs next, when time passes, what fails. Everything that runs between two steps
- * is what the first of them caused; there is no I/O, so a turn of the event loop settles it.
+ * is what the first of them caused; there is no I/O, so two turns of the event loop settle it.
  */
 export class Scheduler {
   readonly clock = new TestClock();
@@ -225,6 +225,8 @@ export class Scheduler {
     this.current = next.owner;
     if (next.label !== "") this.#note(next.label, next.owner);
     next.run();
+    await turn();
+    // Between two pages of a list, the code itself waits for a turn.
     await turn();
     this.current = NOBODY;
     return true;

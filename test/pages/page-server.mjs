@@ -1,15 +1,15 @@
 import { createServer } from "node:http";
-import { errorStates, indexStates, popupStates, sessionsStates } from "./states.mjs";
+import { errorStates, indexStates, otherUserStates, popupStates, sessionsStates } from "./states.mjs";
 
 // Serves every state under the headers that the component gives its pages, so that their policy is tried with them. The
 // modules are handed in: the tests bring the sources, the screenshots the build.
 
 /**
- * @typedef {import("../../src/http/request-and-replies.js").Reply} Reply
+ * @typedef {import("../../src/http/reply.js").Reply} Reply
  * @typedef {import("../../src/pages/page-options.js").PagesOptions} PagesOptions
  * @typedef {object} Parts
  * @property {typeof import("../../src/pages/pages.js").createPages} createPages
- * @property {typeof import("../../src/http/request-and-replies.js").stylesheet} stylesheet
+ * @property {typeof import("../../src/http/reply.js").stylesheet} stylesheet
  */
 
 const svg = (/** @type {string} */ content) => `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 96 96">${content}</svg>`;
@@ -39,18 +39,23 @@ export const LOOKS = {
  * @returns {Promise<{ url: (state: string, look?: string) => string, requests: string[], close: () => Promise<void> }>}
  */
 export async function startPageServer({ createPages, stylesheet }) {
-  /** @type {Map<string, () => Reply>} */
+  /** @type {Map<string, () => Reply | Promise<Reply>>} */
   const replies = new Map();
   /** @type {string[]} */
   const requests = [];
-  const server = createServer((request, response) => {
+  /**
+   * @param {import("node:http").IncomingMessage} request
+   * @param {import("node:http").ServerResponse} response
+   */
+  async function respond(request, response) {
     const path = request.url ?? "/";
     requests.push(path);
-    const reply = replies.get(path)?.() ?? { status: 404, headers: {}, body: "Nothing here." };
+    const reply = (await replies.get(path.replace(/\?.*/, ""))?.()) ?? { status: 404, headers: {}, body: "Nothing here." };
     for (const [name, value] of Object.entries(reply.headers)) response.setHeader(name, value);
     response.statusCode = reply.status;
     response.end(reply.body);
-  });
+  }
+  const server = createServer((request, response) => void respond(request, response));
   await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("The page server has no port.");
@@ -76,7 +81,7 @@ export async function startPageServer({ createPages, stylesheet }) {
 const prefixOf = (/** @type {string} */ look) => (look === "" ? "/" : `/${look}/`);
 
 /**
- * @param {Map<string, () => Reply>} replies
+ * @param {Map<string, () => Reply | Promise<Reply>>} replies
  * @param {Parts["createPages"]} createPages
  * @param {Parts["stylesheet"]} stylesheet
  * @param {string} origin
@@ -86,7 +91,7 @@ const prefixOf = (/** @type {string} */ look) => (look === "" ? "/" : `/${look}/
 function addLook(replies, createPages, stylesheet, origin, look, options) {
   const prefix = prefixOf(look);
   const publicPath = `${prefix}idpauth/`;
-  const pages = createPages({ publicPath, sessionsPage: true, options });
+  const pages = createPages({ publicPath, address: { baseUrl: origin, trustProxy: false }, sessionsPage: true, options });
   const request = { method: "GET", target: "/", scheme: /** @type {const} */ ("http"), host: undefined, header: () => undefined };
   replies.set(`${publicPath}style.css`, () => stylesheet(pages.style));
   // It only has to load: what it does is tested elsewhere.
@@ -97,7 +102,10 @@ function addLook(replies, createPages, stylesheet, origin, look, options) {
     replies.set(`${prefix}sessions-${name}`, () => pages.sessions(model, request));
   for (const [name, model] of Object.entries(popupStates)) replies.set(`${prefix}popup-${name}`, () => pages.popup(model, request));
   // Always 200: a browser's console reports an error status, and the tests want it silent.
+  for (const [name, model] of Object.entries(otherUserStates)) {
+    replies.set(`${prefix}other-user-${name}`, async () => ({ ...(await pages.otherUser(model, request)), status: 200 }));
+  }
   for (const [name, model] of Object.entries(errorStates)) {
-    replies.set(`${prefix}error-${name}`, () => ({ ...pages.error(model, request), status: 200 }));
+    replies.set(`${prefix}error-${name}`, async () => ({ ...(await pages.error(model, request)), status: 200 }));
   }
 }

@@ -1,5 +1,5 @@
 import { en } from "../../src/pages/locales/en.js";
-import type { SignInErrorCode } from "../../src/pages/sign-in-errors.js";
+import type { SignInErrorCode } from "../../src/pages/index-page.js";
 
 export type { SignInErrorCode };
 

@@ -5,6 +5,7 @@
  * @typedef {import("../../src/pages/error-page.js").ErrorModel} ErrorModel
  * @typedef {import("../../src/pages/sessions-page.js").SessionsModel} SessionsModel
  * @typedef {import("../../src/pages/popup-page.js").PopupModel} PopupModel
+ * @typedef {import("../../src/pages/other-user-page.js").OtherUserModel} OtherUserModel
  */
 
 const publicPath = "/idpauth/";
@@ -45,6 +46,7 @@ export function indexStates(pictures) {
     "ended-session-expiry": { publicPath, state: { kind: "ended", reason: "session_expiry", user: ada } },
     "ended-at-provider": { publicPath, state: { kind: "ended", reason: "logged_out_at_provider" } },
     "ended-everywhere": { publicPath, state: { kind: "ended", reason: "ended_everywhere" } },
+    "ended-too-many-sessions": { publicPath, state: { kind: "ended", reason: "too_many_sessions" } },
     "ended-refresh-rejected": { publicPath, state: { kind: "ended", reason: "refresh_rejected", user: ada } },
     "ended-long": { publicPath, state: { kind: "ended", reason: "refresh_rejected", user: { email: long, name: long, picture: null } } },
     "sign-in-error": { publicPath, state: { kind: "signed_out" }, signInError: "access_denied" },
@@ -67,6 +69,7 @@ export const sessionsStates = {
   long: { publicPath, now, sessions: [{ ...phone, label: `\u202e${long} ${long}` }, here] },
   unknown: { publicPath, now, sessions: [{ id: "x", loginAt: null, lastActive: 1e300, label: " ", current: false }] },
   many: { publicPath, now, sessions: Array.from({ length: 250 }, (_, index) => ({ ...phone, id: `phone-${index}` })) },
+  more: { publicPath, now, sessions: [here, phone], hasMore: true },
 };
 
 const popup = { loginHref: `${publicPath}login/?response=popup`, homeHref: "/" };
@@ -75,6 +78,14 @@ const popup = { loginHref: `${publicPath}login/?response=popup`, homeHref: "/" }
 export const popupStates = {
   "signed-in": { ...popup, isSignedIn: true },
   "signed-out": { ...popup, isSignedIn: false },
+};
+
+const otherUser = { stayHref: "/reports", continueHref: `${publicPath}login/?login_hint=grace%40example.com` };
+
+/** @type {Record<string, OtherUserModel>} */
+export const otherUserStates = {
+  usual: { ...otherUser, present: "ada@example.com", other: "grace@example.com" },
+  long: { ...otherUser, present: `${long}@${long}.example`, other: `\u202e${long} ${long}` },
 };
 
 /** @type {Record<string, ErrorModel>} */

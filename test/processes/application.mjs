@@ -3,7 +3,6 @@
 import express from "express";
 import { isOutage } from "idpauth";
 import { idpAuth } from "idpauth/express";
-import { BusyWork } from "./busy-work.mjs";
 import { dyingStore } from "./dying-store.mjs";
 import { openStore } from "./open-store.mjs";
 
@@ -25,7 +24,6 @@ const clock = {
 // When the test is gone, however it went, so is its process.
 process.on("disconnect", () => process.exit(1));
 
-const work = new BusyWork();
 const { store, close } = await openStore(options.store);
 const auth = idpAuth({
   env: {},
@@ -40,15 +38,12 @@ const auth = idpAuth({
   store: dyingStore(store, options.death),
   clock,
   backchannelLogout: true,
-  // A refresh goes on when its user has left; what it asks the provider says that it is still there.
-  fetch: (input, init) => work.during(() => fetch(input, init)),
 });
 
 const app = express();
 let isEnding = false;
-app.use((request, response, next) => {
+app.use((_request, response, next) => {
   if (isEnding) response.setHeader("Connection", "close");
-  void work.during(() => new Promise((resolve) => response.once("close", resolve)));
   next();
 });
 auth.mount(app);
@@ -81,13 +76,15 @@ const server = app.listen(0, "127.0.0.1", () => {
 // Longer than any scenario: a request must not meet a connection that is being closed for having been idle.
 server.keepAliveTimeout = 300_000;
 
+// As docs/how-to/production.md asks. A refresh goes on when its user has left.
 process.on("SIGTERM", () => {
   isEnding = true;
-  server.close();
   const idle = setInterval(() => server.closeIdleConnections(), 20);
-  void work.quiet(100).then(async () => {
+  server.close(() => {
     clearInterval(idle);
-    await close();
-    process.exit(0);
+    void auth
+      .idle()
+      .then(close)
+      .then(() => process.exit(0));
   });
 });

@@ -29,8 +29,8 @@ export function dyingStore(store, death) {
     insert: (key, entry) => around("insert", () => store.insert(key, entry)),
     touch: (key, lastActive, expiresAt) => store.touch(key, lastActive, expiresAt),
     delete: (key) => around("delete", () => store.delete(key)),
-    listBySubject: (subject) => store.listBySubject(subject),
-    listBySid: (sid) => store.listBySid(sid),
+    listBySubject: (subject, cursor) => store.listBySubject(subject, cursor),
+    listBySid: (sid, cursor) => store.listBySid(sid, cursor),
     replace: (key, entry, version) => around("replace", () => store.replace(key, entry, version)),
   };
 }

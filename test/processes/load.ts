@@ -63,7 +63,7 @@ export class Load {
       const processes = this.#options.processes();
       const process = processes[(number + attempt) % processes.length]!;
       try {
-        return await process.ask(path, { cookie });
+        return await process.ask(path, { cookie, allowsUnavailable: true });
       } catch (error) {
         if (!(error instanceof NoAnswerError) || !error.isRetryable || attempt > 2 * processes.length) throw error;
       }

@@ -17,22 +17,19 @@ export class Stage {
   readonly provider: TestProvider;
   readonly people: People;
   readonly store: RunningStore;
-  /** 1 for the stores that get every round; less for the others. */
-  readonly scale: number;
   readonly tally: Tally = { requests: 0, signedIn: 0 };
   /** Four processes that every scenario may use and must leave running. */
   readonly fleet: ApplicationProcess[] = [];
   readonly #started: ApplicationProcess[] = [];
 
-  private constructor(provider: TestProvider, store: RunningStore, scale: number) {
+  private constructor(provider: TestProvider, store: RunningStore) {
     this.provider = provider;
     this.people = new People(provider);
     this.store = store;
-    this.scale = scale;
   }
 
-  static async open(store: RunningStore, scale: number): Promise<Stage> {
-    const stage = new Stage(await startTestProvider(), store, scale);
+  static async open(store: RunningStore): Promise<Stage> {
+    const stage = new Stage(await startTestProvider(), store);
     try {
       stage.fleet.push(...(await stage.startMany(FLEET_SIZE)));
       return stage;
@@ -62,23 +59,22 @@ export class Stage {
     return all.filter(({ params }) => theirs.includes(params.get("refresh_token") ?? "")).length;
   }
 
-  /** Rounds of a scenario on this store. */
-  rounds(full: number): number {
-    return Math.max(1, Math.round(full * this.scale));
-  }
-
   /** A sign-in that begins at one process and ends at another. */
   async signIn(begin: ApplicationProcess, end: ApplicationProcess, life?: Partial<TokenLife>): Promise<TestUser> {
     const { sub, email, claims } = this.people.add(life);
-    const login = await begin.ask("/idpauth/login/");
-    assert.equal(login.status, 302, `the login was answered ${String(login.status)}: ${login.text}`);
-    const callback = new URL(await this.provider.signInCode(login.location ?? "", claims));
-    const pending = cookieOf(login);
-    assert.ok(pending !== undefined, "the login set no cookie");
-    const signedIn = await end.ask(callback.pathname + callback.search, { cookie: pending });
-    const cookie = cookieOf(signedIn);
-    assert.ok(cookie !== undefined, `the callback set no cookie: ${String(signedIn.status)} ${signedIn.text}`);
-    return { sub, email, cookie };
+    for (;;) {
+      const login = await begin.ask("/idpauth/login/");
+      assert.equal(login.status, 302, `the login was answered ${String(login.status)}: ${login.text}`);
+      const callback = new URL(await this.provider.signInCode(login.location ?? "", claims));
+      const pending = cookieOf(login);
+      assert.ok(pending !== undefined, "the login set no cookie");
+      const signedIn = await end.ask(callback.pathname + callback.search, { cookie: pending, allowsUnavailable: true });
+      // The state may be used up, so the user begins again.
+      if (signedIn.status === 503) continue;
+      const cookie = cookieOf(signedIn);
+      assert.ok(cookie !== undefined, `the callback set no cookie: ${String(signedIn.status)} ${signedIn.text}`);
+      return { sub, email, cookie };
+    }
   }
 
   /** Many users, each signed in over two processes of the fleet. */

@@ -7,9 +7,6 @@ import { startRedisCluster } from "../support/redis-cluster.js";
 import { redisForTests, startRedis } from "../support/redis-server.js";
 import type { StoreOptions } from "./process-options.js";
 
-/** The share of rounds for a store that differs from another one only in what leads to it. */
-const SECONDARY = 0.25;
-
 /** The server behind a store, or the part of it that can be taken away. */
 export interface StoreServer {
   /** As by `kill -9`. */
@@ -28,15 +25,12 @@ export interface RunningStore {
 
 export interface StoreRig {
   readonly name: string;
-  /** 1: every round of every scenario; less: that share of the rounds. */
-  readonly scale: number;
   /** Undefined: what it needs is not on this machine, which has been said. */
   start(): Promise<RunningStore | undefined>;
 }
 
-const sqlite: StoreRig = {
+export const SQLITE: StoreRig = {
   name: "sqlite",
-  scale: 1,
   async start() {
     const folder = await mkdtemp(path.join(tmpdir(), "idpauth-processes-"));
     return {
@@ -47,10 +41,9 @@ const sqlite: StoreRig = {
   },
 };
 
-function redis(client: "redis" | "ioredis", scale: number): StoreRig {
+function redis(client: "redis" | "ioredis"): StoreRig {
   return {
     name: `redis, ${client === "redis" ? "node-redis" : client}`,
-    scale,
     async start() {
       if ((await redisForTests()) === undefined) return undefined;
       const server = await startRedis({ durable: true });
@@ -59,9 +52,11 @@ function redis(client: "redis" | "ioredis", scale: number): StoreRig {
   };
 }
 
-const redisCluster: StoreRig = {
+export const REDIS = redis("redis");
+export const IOREDIS = redis("ioredis");
+
+export const REDIS_CLUSTER: StoreRig = {
   name: "redis cluster of 3",
-  scale: SECONDARY,
   async start() {
     if ((await redisForTests()) === undefined) return undefined;
     const cluster = await startRedisCluster({ durable: true });
@@ -74,9 +69,8 @@ const redisCluster: StoreRig = {
   },
 };
 
-const postgres: StoreRig = {
+export const POSTGRES: StoreRig = {
   name: "postgres",
-  scale: 1,
   async start() {
     if ((await ensurePostgres()) === undefined) return undefined;
     const server = await startPostgres();
@@ -84,9 +78,8 @@ const postgres: StoreRig = {
   },
 };
 
-const postgresBehindPgBouncer: StoreRig = {
+export const PGBOUNCER: StoreRig = {
   name: "postgres, pgbouncer",
-  scale: SECONDARY,
   async start() {
     if ((await ensurePostgres()) === undefined || (await ensurePgBouncer()) === undefined) return undefined;
     const server = await startPostgres();
@@ -104,12 +97,3 @@ const postgresBehindPgBouncer: StoreRig = {
     }
   },
 };
-
-export const STORE_RIGS: readonly StoreRig[] = [
-  sqlite,
-  redis("redis", 1),
-  redis("ioredis", SECONDARY),
-  redisCluster,
-  postgres,
-  postgresBehindPgBouncer,
-];

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/clock.js";
-import { createBackchannel, MAX_RESPONSE_BYTES, untilAborted } from "../../src/provider/transport.js";
+import { createBackchannel, MAX_RESPONSE_BYTES, untilAborted } from "../../src/provider/provider-connection.js";
 import { rejection, unavailable } from "./rig.js";
 
 let server: Server | undefined;

@@ -22,12 +22,12 @@ beforeEach(() => {
 const fetches = () => rig.idp.requestsTo("discovery").length;
 
 describe("[ASVS-10.5.1] the discovery document", () => {
-  it.each([[true], [false]])("tells the issuer and whether it sends iss (%s)", async (announceIss) => {
+  it.each([[true], [false]])("reports the issuer and whether it sends iss (%s)", async (announceIss) => {
     rig.idp.settings.announceIss = announceIss;
     expect(await rig.provider.facts()).toEqual({ issuer: rig.idp.issuer, sendsIss: announceIss });
   });
 
-  it("is not asked for before it is needed, then once for many", async () => {
+  it("is not fetched before it is needed, then once for many", async () => {
     expect(fetches()).toBe(0);
     await Promise.all(Array.from({ length: 10 }, () => rig.provider.facts()));
     await rig.provider.facts();
@@ -81,7 +81,7 @@ describe("[ASVS-10.5.1] the discovery document", () => {
     await expect(rig.provider.facts()).resolves.toBeDefined();
   });
 
-  it("no answer within IDP_HTTP_TIMEOUT: outage", async () => {
+  it("no response within IDP_HTTP_TIMEOUT: outage", async () => {
     const hold = rig.idp.hold("discovery");
     const facts = rejection(rig.provider.facts());
     await hold.arrived;
@@ -100,14 +100,14 @@ describe("[ASVS-10.5.1] the discovery document", () => {
     ["a relative address", { jwks_uri: "/jwks" }, "discovery_endpoint"],
     ["an address that no request can reach", { token_endpoint: "file:///etc/passwd" }, "discovery_endpoint"],
     ["an address with user info", { token_endpoint: "https://a:b@idp.example/" }, "discovery_endpoint"],
-  ])("operator's mistake, loud in the log: %s", async (_name, changes, reason) => {
+  ])("operator's error, loud in the log: %s", async (_name, changes, reason) => {
     const changed = "issuer" in changes && changes.issuer === "SLASH" ? { issuer: `${rig.idp.issuer}/` } : changes;
     rig.idp.discoveryDocument = (document) => ({ ...document, ...changed });
     expect(await rejection(rig.provider.facts())).toBe(unavailable(reason));
     expect(rig.logged).toEqual([expect.objectContaining({ level: "error" })]);
   });
 
-  it("operator's mistake: a redirect elsewhere, with status and target in the log", async () => {
+  it("operator's error: a redirect elsewhere, with status and target in the log", async () => {
     rig.idp.fault("discovery", { kind: "redirect", status: 301, location: "https://elsewhere.example/x" });
     expect(await rejection(rig.provider.facts())).toBe(unavailable("redirect"));
     expect(rig.logged).toEqual([
@@ -120,7 +120,7 @@ describe("[ASVS-10.5.1] the discovery document", () => {
     expect(rig.idp.requestsTo("unknown")).toHaveLength(0);
   });
 
-  it("both issuers stand in the log exactly, and one line tells a mistake until the provider works again", async () => {
+  it("both issuers stand in the log exactly, and one line reports an error until the provider works again", async () => {
     rig.idp.discoveryDocument = (document) => ({ ...document, issuer: `${rig.idp.issuer}/` });
     for (let round = 0; round < 3; round += 1) {
       await expect(rig.provider.facts()).rejects.toMatchObject({ code: "provider_misconfigured", status: 503, retryAfter: 60 });
@@ -137,7 +137,7 @@ describe("[ASVS-10.5.1] the discovery document", () => {
     await expect.poll(() => rig.logged.length).toBe(2);
   });
 
-  it("while a mistake is backed off from, the error still says that sign-in is not set up correctly", async () => {
+  it("during the back-off after an error, the error still says that sign-in is not set up correctly", async () => {
     rig.idp.fault("discovery", { kind: "status", status: 404 });
     await rejection(rig.provider.facts());
     await expect(rig.provider.facts()).rejects.toMatchObject({ code: "provider_misconfigured", reason: "backing_off" });
@@ -177,7 +177,7 @@ describe("[ASVS-10.5.1] the discovery document", () => {
     await expect(rig.exchange(rig.settingsWith({ providerMetadata }))).resolves.toBeDefined();
   });
 
-  it("operator's mistake: there is no such document", async () => {
+  it("operator's error: there is no such document", async () => {
     rig.idp.fault("discovery", { kind: "status", status: 404 });
     expect(await rejection(rig.provider.facts())).toBe(unavailable("http_404"));
     expect(rig.logged).toEqual([expect.objectContaining({ level: "error" })]);
@@ -225,7 +225,7 @@ describe("[START-3] http", () => {
     },
   );
 
-  it.each(["userinfo_endpoint", "revocation_endpoint"])("what can be done without is not asked elsewhere: %s", async (name) => {
+  it.each(["userinfo_endpoint", "revocation_endpoint"])("what can be done without is not requested elsewhere: %s", async (name) => {
     for (const debug of [false, true]) {
       const { provider, asked } = elsewhere(name, debug);
       const { credentials } = await rig.exchange(provider);

@@ -2,7 +2,7 @@ import { ProviderRefusedError } from "../../src/errors.js";
 import { generateKeyPair, type KeyObject } from "node:crypto";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { SignIn } from "../../src/ports/provider.js";
+import type { SignIn } from "../../src/record/credentials.js";
 import {
   checkAccessTokenHash,
   checkClaims,
@@ -253,7 +253,7 @@ describe("an ID token is accepted, at callback and refresh,", () => {
     await expect(rig.exchange(rig.settingsWith({ trustedAudiences: ["partner"] }))).resolves.toBeDefined();
   });
 
-  it("[IDT-6] with any asymmetric algorithm that the discovery document announces", async () => {
+  it("[IDT-6] with any asymmetric algorithm that the discovery document advertises", async () => {
     rig.idp.discoveryDocument = (document) => ({ ...document, id_token_signing_alg_values_supported: ["HS256", "none", "RS256", "PS256"] });
     rig.idp.jwks.publish({ keys: rig.idp.jwks.document().keys.map(({ alg: _alg, ...key }) => key) });
     const provider = rig.settingsWith({});
@@ -334,7 +334,7 @@ describe("pure parts", () => {
     });
 
     it.each(["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"])(
-      "%s is taken where the provider announces it, and only there",
+      "%s is taken if the provider advertises it, and only there",
       (alg) => {
         expect(read(token({ alg }), [alg])).toBe("accepted");
         expect(
@@ -346,7 +346,7 @@ describe("pure parts", () => {
       },
     );
 
-    it.each(["none", "HS256", "HS384", "HS512", "RS1", "dir", ""])("%j is not taken, although the provider announces it", (alg) => {
+    it.each(["none", "HS256", "HS384", "HS512", "RS1", "dir", ""])("%j is not taken, although the provider advertises it", (alg) => {
       expect(read(token({ alg }), [alg])).toBe("id_token_alg");
     });
 
@@ -369,7 +369,7 @@ describe("pure parts", () => {
       expect(read(text)).toBe("id_token_format");
     });
 
-    it("without a signature is refused before anybody asks for keys", () => {
+    it("without a signature is refused before the keys are fetched", () => {
       expect(read(token({ alg: "RS256" }).replace(/[^.]*$/, ""))).toBe("id_token_signature");
     });
 

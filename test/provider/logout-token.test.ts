@@ -1,7 +1,7 @@
 import { createSecretKey, generateKeyPairSync } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
 import { ProviderUnavailableError } from "../../src/errors.js";
-import { refused, rejection, startRig, type Rig } from "./rig.js";
+import { refused, rejection, startRig, unavailable, type Rig } from "./rig.js";
 
 const EVENT = "http://schemas.openid.net/event/backchannel-logout";
 
@@ -21,6 +21,9 @@ describe("a logout token", () => {
     ["iss", { claims: { iss: "https://evil.example" } }],
     ["aud", { claims: { aud: "another" } }],
     ["aud", { claims: { aud: undefined } }],
+    ["aud", { claims: { aud: ["test-client", "another"] } }],
+    ["nbf", { claims: { nbf: 99_999_999_999 } }],
+    ["nbf", { claims: { nbf: "now" } }],
     ["iat", { claims: { iat: undefined } }],
     ["iat", { iat: 99_999_999_999 }],
     ["exp", { claims: { exp: undefined } }],
@@ -34,13 +37,14 @@ describe("a logout token", () => {
     ["sub", { claims: { sub: 7 } }],
     ["sid", { claims: { sid: "" } }],
     ["sid", { claims: { sid: ["a"] } }],
+    ["sid", { claims: { sid: "s".repeat(1_001) } }],
     ["typ", { header: { typ: "JWT" } }],
     ["typ", { header: { typ: undefined } }],
     ["alg", { header: { alg: "none" } }],
     ["alg", { header: { alg: "HS256" }, key: createSecretKey(Buffer.from("test secret")).export() }],
     ["crit", { header: { crit: ["b64"] } }],
     ["signature", { key: generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey }],
-  ])("is refused: %s %j", async (what, options) => {
+  ])("[ASVS-10.5.5] is refused: %s %j", async (what, options) => {
     rig = await startRig();
     expect(await rejection(rig.provider.verifyLogoutToken(rig.idp.logoutToken({ sub: "ada", ...options })))).toBe(
       refused(`logout_token_${what}`),
@@ -52,6 +56,54 @@ describe("a logout token", () => {
     expect(await rejection(rig.provider.verifyLogoutToken(token))).toBe(
       refused(token.length > 16_384 ? "logout_token_size" : "logout_token_format"),
     );
+  });
+
+  it("has a sid of at most 1,000 characters, and so does the ID token of a sign-in", async () => {
+    rig = await startRig();
+    const { idp } = rig;
+    const sid = "s".repeat(1_000);
+    expect(await rig.provider.verifyLogoutToken(idp.logoutToken({ sid }))).toMatchObject({ sid });
+    idp.mutateIdToken = ({ claims }) => ({ claims: { ...claims, sid } });
+    expect((await rig.exchange()).idInfo["sid"]).toBe(sid);
+    idp.mutateIdToken = ({ claims }) => ({ claims: { ...claims, sid: `${sid}s` } });
+    expect(await rejection(rig.exchange())).toBe(refused("id_token_sid"));
+  });
+
+  it("may also be for an audience that IDP_TRUSTED_AUDIENCES names, and begin to be valid now", async () => {
+    rig = await startRig();
+    const provider = rig.settingsWith({ trustedAudiences: ["partner"] });
+    const nbf = Math.floor(rig.clock.now() / 1000);
+    const token = rig.idp.logoutToken({ sub: "ada", claims: { aud: ["test-client", "partner"], nbf } });
+    expect(await provider.verifyLogoutToken(token)).toMatchObject({ sub: "ada" });
+  });
+
+  it("that is encrypted is refused, without a request to the provider", async () => {
+    rig = await startRig();
+    const header = Buffer.from(JSON.stringify({ alg: "RSA-OAEP", enc: "A256GCM" })).toString("base64url");
+    expect(await rejection(rig.provider.verifyLogoutToken(`${header}.a.b.c.d`))).toBe(refused("logout_token_encrypted"));
+    expect(rig.idp.requests).toEqual([]);
+  });
+
+  it("for another client or from another issuer is refused while the provider is down; one for this client is an outage", async () => {
+    rig = await startRig();
+    const { idp, provider } = rig;
+    const tokenWith = (claims: Record<string, unknown>) => idp.logoutToken({ sub: "ada", claims });
+    idp.fault("discovery", { kind: "reset" });
+    expect(await rejection(provider.verifyLogoutToken(tokenWith({ aud: "another" })))).toBe(refused("logout_token_aud"));
+    expect(await rejection(provider.verifyLogoutToken(tokenWith({ iss: "https://evil.example" })))).toBe(refused("logout_token_iss"));
+    expect(idp.requests).toEqual([]);
+    await expect(provider.verifyLogoutToken(tokenWith({}))).rejects.toBeInstanceOf(ProviderUnavailableError);
+  });
+
+  it("whose signature is wrong is refused only under a key that was fetched after it came", async () => {
+    rig = await startRig();
+    const { idp, provider, clock } = rig;
+    await provider.verifyLogoutToken(idp.logoutToken({ sub: "ada" }));
+    await idp.rotateKeys({ keepOld: false, kid: idp.jwks.document().keys[0]?.["kid"] as string });
+    const token = idp.logoutToken({ sub: "ada" });
+    expect(await rejection(provider.verifyLogoutToken(token))).toBe(unavailable("unknown_key"));
+    clock.advance(5_000);
+    expect(await provider.verifyLogoutToken(token)).toMatchObject({ sub: "ada" });
   });
 
   it("an ID token is none, and a logout token is no ID token", async () => {
@@ -67,11 +119,12 @@ describe("a logout token", () => {
     await expect(rig.provider.verifyLogoutToken(rig.idp.logoutToken({ sub: "ada" }))).rejects.toBeInstanceOf(ProviderUnavailableError);
   });
 
-  it("a new key is found, and unknown keys of strangers are asked for once in 30 seconds", async () => {
+  it("a new key is found, and keys for strangers' tokens are fetched once in 5 seconds", async () => {
     rig = await startRig();
     const { idp, provider } = rig;
     await provider.verifyLogoutToken(idp.logoutToken({ sub: "ada" }));
     await idp.rotateKeys();
+    rig.clock.advance(5_000);
     expect(await provider.verifyLogoutToken(idp.logoutToken({ sub: "ada" }))).toMatchObject({ sub: "ada" });
     const fetches = idp.requestsTo("jwks").length;
     for (let count = 0; count < 20; count += 1) {

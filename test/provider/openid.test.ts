@@ -1,8 +1,9 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { ProviderUnavailableError } from "../../src/errors.js";
-import type { AuthorizationRequest, SignIn } from "../../src/ports/provider.js";
+import type { AuthorizationRequest } from "../../src/ports/provider.js";
+import type { SignIn } from "../../src/record/credentials.js";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
 import { NONCE, REDIRECT_URI, refused, rejection, renewed, SESSION, startRig, unavailable, VERIFIER, type Rig } from "./rig.js";
 
@@ -122,6 +123,74 @@ describe("the authorization request", () => {
   });
 });
 
+describe("a refresh token that comes although a warning said that there might be none", () => {
+  const lines = () => rig.logged.map(({ level, code }) => `${level} ${code}`);
+
+  it("takes W004 back, once", async () => {
+    rig.idp.settings.scopesSupported = ["openid"];
+    rig.idp.tokenResponse = (body) => ({ ...(body as object), refresh_token: "given-anyway" });
+    await rig.exchange();
+    await rig.exchange();
+    expect(lines()).toEqual(["warn W004", "warn refresh_token_given"]);
+  });
+
+  it.each([
+    ["the grant types lack refresh_token", { grant_types_supported: ["authorization_code"] }, {}],
+    ["the prompt lacks consent", {}, { loginPrompt: "login" }],
+  ])("takes W103 back: %s", async (_name, changes, settings) => {
+    rig.idp.discoveryDocument = (document) => ({ ...document, ...changes });
+    await rig.exchange(rig.settingsWith(settings));
+    expect(lines()).toEqual(["info refresh_token_given"]);
+  });
+
+  it("takes W004 back that comes after a refresh token without a warning", async () => {
+    await rig.exchange();
+    rig.idp.discoveryDocument = (document) => ({ ...document, scopes_supported: ["openid"] });
+    rig.clock.advance(3_601_000);
+    // Fetches the new document in the background.
+    await rig.exchange();
+    await vi.waitFor(async () => {
+      await rig.exchange();
+      expect(lines().sort()).toEqual(["warn W004", "warn refresh_token_given"]);
+    });
+  });
+
+  it("is no news where it was expected, and no line comes without one", async () => {
+    await rig.exchange();
+    rig.idp.settings.scopesSupported = ["openid"];
+    rig.idp.tokenResponse = (body) => ({ ...(body as object), refresh_token: undefined });
+    await rig.exchange(rig.settingsWith({ scopeIsDefault: false, scope: ["openid"] }));
+    expect(lines()).toEqual([]);
+  });
+
+  it("also counts in the response to a refresh, as after a restart", async () => {
+    const { credentials } = await rig.exchange();
+    const restarted = rig.settingsWith({ scopeIsDefault: false, scope: ["openid"] });
+    const signal = new AbortController().signal;
+    await restarted.refresh({ refreshToken: credentials.refresh_token ?? "", session: SESSION, signal });
+    expect(lines()).toEqual(["warn refresh_token_given"]);
+  });
+});
+
+describe("ID tokens without sid", () => {
+  const codes = () => rig.logged.map(({ code }) => code);
+
+  it.each([{ backchannelLogout: true }, { frontchannelLogout: true }])("are said once in the log: %j", async (settings) => {
+    rig.idp.settings.sid = "ignored";
+    const provider = rig.settingsWith(settings);
+    await rig.exchange(provider);
+    await rig.exchange(provider);
+    expect(codes()).toEqual(["sid_missing"]);
+  });
+
+  it("are nothing to say where they have one, or where both logouts are off", async () => {
+    await rig.exchange(rig.settingsWith({ backchannelLogout: true, frontchannelLogout: true }));
+    rig.idp.settings.sid = "ignored";
+    await rig.exchange();
+    expect(codes()).toEqual([]);
+  });
+});
+
 describe("what the provider requires and this package does not do", () => {
   it.each([
     ["require_pushed_authorization_requests", "par_required", "pushed authorization requests"],
@@ -162,7 +231,7 @@ describe("the code exchange", () => {
   });
 
   it.each(["client_secret_post", "client_secret_basic", "client_secret_basic_raw"] as const)(
-    "invalid_client is told once, with the name of the method: %s",
+    "invalid_client is reported once, with the name of the method: %s",
     async (tokenEndpointAuthMethod) => {
       const provider = rig.settingsWith({ tokenEndpointAuthMethod, clientSecret: "wrong" });
       for (let round = 0; round < 3; round += 1) {
@@ -187,7 +256,7 @@ describe("the code exchange", () => {
   });
 
   it.each(["client_secret_post", "client_secret_basic"] as const)(
-    "client authentication by %s, whatever the secret is made of",
+    "client authentication by %s, with any characters in the secret",
     async (method) => {
       rig.idp.settings.tokenEndpointAuthMethods = [method];
       rig.idp.settings.clientSecret = "a:b+c%d e\u00fc&=";
@@ -199,7 +268,7 @@ describe("the code exchange", () => {
     },
   );
 
-  it("the scopes asked for, where the provider does not name the granted ones", async () => {
+  it("the requested scopes, if the provider does not name the granted ones", async () => {
     rig.idp.tokenResponse = ({ scope: _scope, ...answer }) => answer;
     expect((await rig.exchange()).credentials.scopes).toEqual(["openid", "email", "profile", "offline_access"]);
   });
@@ -267,11 +336,11 @@ describe("userinfo, when the ID token says only which account it is", () => {
     rig.idp.settings.claimsInIdToken = false;
   });
 
-  it("fills in email, name, picture and email_verified, and nothing else", async () => {
+  it("fills in the claims that the ID token lacks", async () => {
     rig.idp.userinfoResponse = (claims) => ({ ...claims, hd: "example.com", iss: "https://evil.example", exp: 1 });
     const { idInfo } = await rig.exchange();
     expect(idInfo).toMatchObject({ email: "ada@example.com", name: "Ada Lovelace", email_verified: true, iss: rig.idp.issuer });
-    expect(idInfo).not.toHaveProperty("hd");
+    expect(idInfo).toMatchObject({ hd: "example.com" });
     expect(rig.idp.requestsTo("userinfo")).toHaveLength(1);
     expect(rig.idp.requestsTo("userinfo")[0]?.headers.authorization).toMatch(/^Bearer at_/);
   });
@@ -292,7 +361,7 @@ describe("userinfo, when the ID token says only which account it is", () => {
     ["never comes", () => rig.idp.fault("userinfo", { kind: "reset" })],
     ["is oversized", () => rig.idp.fault("userinfo", { kind: "oversized" })],
     ["is a redirect", () => rig.idp.fault("userinfo", { kind: "redirect" })],
-  ])("the sign-in stands with empty claims when the answer %s", async (_name, spoil) => {
+  ])("the sign-in stands with empty claims when the response %s", async (_name, spoil) => {
     spoil();
     const { idInfo } = await rig.exchange();
     expect(idInfo).toMatchObject({ sub: "ada-1815" });
@@ -300,7 +369,7 @@ describe("userinfo, when the ID token says only which account it is", () => {
     expect(rig.idp.requestsTo("unknown")).toHaveLength(0);
   });
 
-  it("is not asked where there is no such endpoint", async () => {
+  it("is not requested if there is no such endpoint", async () => {
     rig.idp.discoveryDocument = ({ userinfo_endpoint: _endpoint, ...document }) => document;
     expect((await rig.exchange()).idInfo).not.toHaveProperty("email");
     expect(rig.idp.requestsTo("userinfo")).toHaveLength(0);
@@ -392,7 +461,7 @@ describe("a refresh response without an ID token", () => {
   });
 });
 
-describe("the answer to a refresh", () => {
+describe("the response to a refresh", () => {
   let signedIn: SignIn;
   let refreshToken: string;
   beforeEach(async () => {
@@ -448,8 +517,54 @@ describe("the answer to a refresh", () => {
 
   it("200 with a key that is unknown even after one forced fetch: outage", async () => {
     rig.idp.mutateIdToken = (draft) => ({ header: { ...draft.header, kid: "nobody-knows" } });
-    expect(await rejection(rig.renew(signedIn))).toBe(unavailable("jwks"));
+    expect(await rejection(rig.renew(signedIn))).toBe(unavailable("unknown_key"));
     expect(rig.idp.requestsTo("jwks")).toHaveLength(1);
+  });
+
+  it.each<[string, () => void, number[]]>([
+    [
+      "the key is unknown, up to 5 min",
+      () => (rig.idp.mutateIdToken = ({ header }) => ({ header: { ...header, kid: "nobody-knows" } })),
+      [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300],
+    ],
+    [
+      "the keys cannot be fetched, up to 30 s",
+      () => {
+        rig.idp.fault("jwks", { kind: "status", status: 500 });
+        rig.idp.mutateIdToken = ({ header }) => ({ header: { ...header, kid: "nobody-knows" } });
+      },
+      [1, 2, 4, 8, 16, 30, 30],
+    ],
+    [
+      "userinfo does not confirm them, up to 30 s",
+      () => {
+        rig.idp.fault("userinfo", { kind: "status", status: 500 });
+        rig.idp.tokenResponse = ({ id_token: _none, ...rest }) => rest;
+      },
+      [1, 2, 4, 8, 16, 30, 30],
+    ],
+  ])("a session whose new tokens cannot be verified backs off alone: %s", async (_what, spoil, waits) => {
+    const before = rig.idp.mutateIdToken;
+    spoil();
+    let token = signedIn.credentials.refresh_token ?? "";
+    for (const seconds of waits) {
+      const spent = await rig.refresh(token);
+      token = spent.refreshToken ?? "";
+      await expect(rig.verify(spent, signedIn)).rejects.toMatchObject({ retryAfter: seconds });
+      rig.clock.advance(seconds * 1000 - 1);
+      expect(await rejection(rig.refresh(token))).toBe(unavailable("backing_off"));
+      rig.provider.assertReadyToRefresh("another session");
+      rig.provider.assertReadyToExchange();
+      rig.clock.advance(1);
+    }
+    // Verified once, it starts again at 1 s.
+    rig.idp.clearFaults();
+    [rig.idp.mutateIdToken, rig.idp.tokenResponse] = [before, undefined];
+    const good = await rig.refresh(token);
+    await rig.verify(good, signedIn);
+    spoil();
+    const spent = await rig.refresh(good.refreshToken ?? "");
+    await expect(rig.verify(spent, signedIn)).rejects.toMatchObject({ retryAfter: 1 });
   });
 
   const REFUSED: [string, Fault, string][] = [
@@ -478,7 +593,7 @@ describe("the answer to a refresh", () => {
     operator(403),
     operator(404),
     operator(422),
-  ])("%s: the operator's mistake, loud in the log, otherwise an outage", async (_name, fault, reason) => {
+  ])("%s: the operator's error, loud in the log, otherwise an outage", async (_name, fault, reason) => {
     rig.idp.fault("token", fault);
     expect(await rejection(rig.refresh(refreshToken))).toBe(unavailable(reason));
     expect(rig.logged).toEqual([expect.objectContaining({ level: "error", details: expect.objectContaining({ reason }) as object })]);
@@ -514,7 +629,7 @@ describe("the answer to a refresh", () => {
     await rig.idp.resume();
   });
 
-  it.each(["hang", "drip"] as const)("no whole answer by the refresher's deadline (%s): outage", async (kind) => {
+  it.each(["hang", "drip"] as const)("no complete response by the refresher's deadline (%s): outage", async (kind) => {
     rig.idp.fault("token", { kind });
     expect(await rejection(rig.provider.refresh({ refreshToken, session: SESSION, signal: AbortSignal.timeout(50) }))).toBe(
       unavailable("timeout"),
@@ -648,7 +763,7 @@ describe("revocation", () => {
     expect(JSON.stringify(rig.logged)).not.toContain("the-token");
   });
 
-  it("false when the answer does not come within IDP_HTTP_TIMEOUT", async () => {
+  it("false when the response does not come within IDP_HTTP_TIMEOUT", async () => {
     await rig.provider.facts();
     const hold = rig.idp.hold("revoke");
     const revoked = rig.provider.revoke("t", "refresh_token");

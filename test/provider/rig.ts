@@ -1,6 +1,7 @@
 import { EventHub } from "../../src/events/event-hub.js";
-import type { LogEntry } from "../../src/ports/log.js";
-import type { Provider, SignIn, SpentRefresh } from "../../src/ports/provider.js";
+import type { LogEntry } from "../../src/events/log.js";
+import type { Provider } from "../../src/ports/provider.js";
+import type { SignIn, SpentRefresh } from "../../src/record/credentials.js";
 import type { IdInfo } from "../../src/record/identity.js";
 import type { SessionRecord } from "../../src/record/record.js";
 import { createOpenIdProvider } from "../../src/provider/openid-provider.js";
@@ -61,6 +62,8 @@ function rigAround(idp: TestProvider, clock: TestClock): Rig {
         tokenEndpointAuthMethod: "client_secret_post",
         loginPrompt: null,
         logoutAtProvider: false,
+        backchannelLogout: false,
+        frontchannelLogout: false,
         allowUntypedLogoutTokens: false,
         authorizationParams: {},
         trustedAudiences: [],

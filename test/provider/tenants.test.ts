@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { issuerTemplate } from "../../src/config/tenants.js";
-import type { Provider, SignIn, VerifiedRefresh } from "../../src/ports/provider.js";
-import { tenantsOf } from "../../src/provider/tenants.js";
+import { issuerTemplate } from "../../src/config/issuers.js";
+import type { Provider } from "../../src/ports/provider.js";
+import type { SignIn, VerifiedRefresh } from "../../src/record/credentials.js";
+import { tenantsOf } from "../../src/provider/allowed-tenants.js";
 import { recordOf, refused, rejection, renewed, SESSION, startRig, unavailable, type Rig } from "./rig.js";
 
 const TENANT = "11111111-2222-4333-8444-555555555555";
@@ -205,7 +206,7 @@ it("a refresh does not change the tenant, even to another that is allowed", asyn
   expect(await rejection(renew(signedIn, both))).toBe(refused("id_token_iss"));
 });
 
-it("a wrong tenant is refused while the keys cannot be fetched, a right one is an outage", async () => {
+it("a wrong tenant is refused while the keys cannot be fetched, a correct one is an outage", async () => {
   rig.idp.fault("jwks", { kind: "reset" });
   expect(await rejection(signInWith({ tid: OTHER, iss: issuerOf(OTHER) }))).toBe(refused("id_token_tenant"));
   expect(await rejection(signInWith({}))).toBe(unavailable("jwks"));

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { DroppedTokens, Provider, SignIn, VerifiedRefresh } from "../../src/ports/provider.js";
+import type { DroppedTokens, Provider } from "../../src/ports/provider.js";
+import type { SignIn, VerifiedRefresh } from "../../src/record/credentials.js";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
 import { NONCE, recordOf, REDIRECT_URI, refused, rejection, renewed, SESSION, startRig, unavailable, VERIFIER, type Rig } from "./rig.js";
 
@@ -76,11 +77,11 @@ describe("a sign-in with IDP_USERINFO=always", () => {
     const code = await rig.code(provider);
     const exchange = provider.exchange({
       ...{ code, redirectUri: REDIRECT_URI, nonce: NONCE, verifier: VERIFIER },
-      dropped: (tokens, { sub }) => dropped.push({ ...tokens, ...{ sub } }),
+      dropped: (tokens) => dropped.push(tokens),
     });
     expect(await rejection(exchange)).toBe(unavailable(reason));
     const newest = (kind: string) => rig.idp.issued.findLast((issued) => issued.kind === kind)?.value;
-    expect(dropped).toEqual([{ accessToken: newest("access_token"), refreshToken: newest("refresh_token"), sub: "ada-1815" }]);
+    expect(dropped).toEqual([{ accessToken: newest("access_token"), refreshToken: newest("refresh_token") }]);
     expect(messages().join()).toContain("The sign-in stops, since IDP_USERINFO is always.");
   });
 
@@ -135,13 +136,25 @@ describe("a sign-in with IDP_USERINFO=always", () => {
 });
 
 describe("a sign-in with IDP_USERINFO=when-needed", () => {
-  it("gives the claims of its call as they came, or none", async () => {
+  it("keeps all claims that the response contained", async () => {
     expect(await rig.exchange()).not.toHaveProperty("userinfo");
     rig.idp.settings.claimsInIdToken = false;
+    rig.idp.userinfoResponse = (claims) => ({ ...claims, groups: ["staff"], acr: "high" });
+    const signedIn = await rig.exchange();
+    expect(signedIn.userinfo).toMatchObject({ sub: "ada-1815", groups: ["staff"] });
+    expect(signedIn.idInfo).toMatchObject({ name: "Ada Lovelace", groups: ["staff"] });
+    expect(signedIn.idInfo).not.toHaveProperty("acr");
+  });
+
+  it("a refresh with an ID token keeps them without another call", async () => {
+    rig.idp.settings.claimsInIdToken = false;
     rig.idp.userinfoResponse = (claims) => ({ ...claims, groups: ["staff"] });
-    const { idInfo, userinfo } = await rig.exchange();
-    expect(userinfo).toMatchObject({ sub: "ada-1815", groups: ["staff"] });
-    expect(idInfo).not.toHaveProperty("groups");
+    provider = rig.settingsWith({});
+    const signedIn = await rig.exchange(provider);
+    const { idInfo, userinfoClaims } = await renew(signedIn);
+    expect(idInfo).toMatchObject({ name: "Ada Lovelace", groups: ["staff"] });
+    expect(userinfoClaims).toContain("groups");
+    expect(userinfoRequests()).toBe(1);
   });
 });
 
@@ -207,7 +220,7 @@ describe.each([
   });
 });
 
-it("a session that began with IDP_USERINFO=when-needed gets userinfo's claims at its next refresh, and loses them again", async () => {
+it("a session that began with IDP_USERINFO=when-needed gets userinfo's claims when always is set, and keeps them afterwards", async () => {
   rig.idp.userinfoResponse = (claims) => ({ ...claims, groups: ["staff"] });
   const signedIn = await rig.exchange();
   const { idInfo, userinfoClaims } = await renew(signedIn);
@@ -217,6 +230,5 @@ it("a session that began with IDP_USERINFO=when-needed gets userinfo's claims at
     { ...signedIn, idInfo, userinfoClaims },
     rig.idp.issued.findLast(({ kind }) => kind === "refresh_token")?.value,
   );
-  expect(later.idInfo).not.toHaveProperty("groups");
-  expect(later.idInfo).toMatchObject({ name: "Ada Lovelace" });
+  expect(later.idInfo).toMatchObject({ name: "Ada Lovelace", groups: ["staff"] });
 });

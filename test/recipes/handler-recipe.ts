@@ -1,5 +1,6 @@
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { attackRecipe } from "./attacks.js";
 import { attacksOn, breachesBy, MARK, ranAt, reachedBy, signedOut, signInAt } from "./hostile.js";
 import { canRun, ORIGIN, PREPARATION, startRecipe, type RecipeOptions, type RunningRecipe } from "./recipe.js";
 
@@ -30,7 +31,7 @@ export async function testHandlerRecipe(options: RecipeOptions, more?: (recipe: 
       expect(await breachesBy(recipe, PATHS)).toEqual([]);
     });
 
-    it("sends a signed-out user's navigation to the login, and tells a script", async () => {
+    it("sends a signed-out user's navigation to the login, and reports it to a script", async () => {
       const page = await signedOut(recipe).navigate("/members/report?month=10");
       expect([page.status, new URL(page.location!, ORIGIN).searchParams.get("origin_url")]).toEqual([
         302,
@@ -59,7 +60,9 @@ export async function testHandlerRecipe(options: RecipeOptions, more?: (recipe: 
 
     more?.(() => recipe);
 
-    it("a mistake in the settings stops the server when it starts", async () => {
+    attackRecipe(() => recipe, "/members/report");
+
+    it("a configuration error stops the server when it starts", async () => {
       await expect(recipe.restart({ SECRET_KEY: "" })).rejects.toThrow(/E001/);
     });
   });

@@ -22,7 +22,7 @@ export const ORIGIN = "https://app.example";
 export const PREPARATION = 600_000;
 
 /** Milliseconds until a server that was built answers. */
-const START = 30_000;
+const START = 120_000;
 
 export interface RecipeOptions {
   /** The folder in test/recipes. */

@@ -53,7 +53,7 @@ const host =
     ? { name: "Hono 4", start: startHono.bind(undefined, (options) => honoAuth({ ...once, ...options }), serve) }
     : { name: "fetch", start: startFetch.bind(undefined, (options) => fetchAuth({ ...once, ...options }), serve) };
 
-const report = await checkAdapter({ ...host, lacks, core: true });
+const report = await checkAdapter({ ...host, lacks });
 console.log(formatAdapterReport(report));
 
 const owed = report.results.filter(({ notChecked }) => notChecked === undefined);

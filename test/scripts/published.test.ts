@@ -1,11 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import ts from "typescript";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { packageEntries } from "../../scripts/entries.mjs";
 import { misplacedModules, modulesOf } from "../../scripts/published.mjs";
+import { buildPackage } from "../support/build.js";
 
 const DIST = path.resolve(import.meta.dirname, "../../dist");
 const read = (file: string) => readFileSync(path.join(DIST, file), "utf8");
@@ -13,6 +15,8 @@ const built = () => {
   const files = readdirSync(DIST, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".js"));
   return new Map(files.map((file) => [file.replaceAll(path.sep, "/"), read(file)]));
 };
+
+beforeAll(buildPackage);
 
 describe("the built package", () => {
   it("loads no server with an entry of the Fetch kind, and the command line and the test kit with no other entry", () => {
@@ -53,13 +57,44 @@ describe("the built package", () => {
     expect(files.map((file) => readFileSync(file, "utf8")).filter((text) => /\b(?:CHECKS|LOG_CODES)\b/.test(text))).toEqual([]);
   }, 60_000);
 
-  it("names the folder and the function in a stack trace, and the module above the line", () => {
+  it("starts without the files of the languages; if one is missing, its pages are in English and the log says so once", () => {
+    const copy = mkdtempSync(path.join(tmpdir(), "idpauth-languages-"));
+    onTestFinished(() => {
+      rmSync(copy, { recursive: true });
+    });
+    cpSync(DIST, path.join(copy, "dist"), { recursive: true });
+    writeFileSync(path.join(copy, "package.json"), '{ "type": "module" }');
+    const languages = [...built()].flatMap(([file, text]) => (/^\/\/ src\/pages\/locales\/(?!en\.)/m.test(text) ? [file] : []));
+    expect(languages.map((file) => modulesOf(read(file)).length)).toEqual([1, 1, 1, 1, 1]);
+    for (const file of languages) rmSync(path.join(copy, "dist", file));
+    const entry = (name: string) => pathToFileURL(path.join(copy, `dist/adapters/${name}/${name}.js`)).href;
+    const code = `
+      const options = {
+        clientId: "app", clientSecret: "secret", secretKey: "${"k".repeat(32)}", baseUrl: "https://app.example",
+        pages: { locale: "de" },
+        log: ({ code, details }) => code === "language_not_loaded" && console.log(JSON.stringify(details)),
+      };
+      (await import("${entry("express")}")).idpAuth(options).start();
+      const auth = (await import("${entry("fetch")}")).idpAuth(options);
+      for (const path of ["", "no-page"]) {
+        const response = await auth.fetch(new Request("https://app.example/idpauth/" + path, { headers: { accept: "text/html" } }));
+        console.log(response.status, /<html[^>]*>/.exec(await response.text())[0]);
+      }`;
+    const output = execFileSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8" });
+    expect(output.trim().split("\n")).toEqual([
+      '{"language":"de","reason":"ERR_MODULE_NOT_FOUND"}',
+      '200 <html lang="en" dir="ltr">',
+      '404 <html lang="en" dir="ltr">',
+    ]);
+  });
+
+  it("names the function in a stack trace, and the module above its line", () => {
     const entry = pathToFileURL(path.join(DIST, "adapters/fetch/fetch.js")).href;
     const code = `const { idpAuth } = await import("${entry}");
       try { idpAuth().idpRequired("no function"); } catch (error) { console.log(error.stack); }`;
     const stack = execFileSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8" });
-    const [, file, line] = /at assertHandler \(.*\/dist\/(chunks\/http\.js):(\d+):\d+\)/.exec(stack) ?? [];
-    expect(file, stack).toBe("chunks/http.js");
-    expect(modulesOf(read(file!), Number(line)).at(-1)).toBe("src/http/guard-usage.ts");
+    const [, file, line] = /at assertUsage \(.*\/dist\/(chunks\/core\.js):(\d+):\d+\)/.exec(stack) ?? [];
+    expect(file, stack).toBe("chunks/core.js");
+    expect(modulesOf(read(file!), Number(line)).at(-1)).toBe("src/guard/gate.ts");
   });
 });

@@ -14,7 +14,7 @@ function testCommand(...args: readonly string[]) {
 
 describe("a test command", () => {
   it("ends with a line that says how many tests passed and failed", () => {
-    const { status, lastLine, stdout } = testCommand("main", "test/pages/texts.test.ts");
+    const { status, lastLine, stdout } = testCommand("main", "test/pages/texts.unit.test.ts");
     expect(lastLine).toMatch(/^[1-9]\d* passed, 0 failed$/);
     expect(status).toBe(0);
     expect(stdout).not.toContain("Lint");

@@ -81,7 +81,7 @@ describe("the secret scan finds", () => {
     expect(new Set(leaks.map(({ kind }) => kind))).toEqual(new Set([leak.kind]));
   });
 
-  it("nothing where each is in its place, and says what it looked at", async () => {
+  it("nothing where each is in its place, and says what it searched", async () => {
     expect((await leaking({ head: { Location: LOGOUT } })).leaks).toEqual([]);
     await rm(folder, { recursive: true });
     folder = await mkdtemp(path.join(tmpdir(), "idpauth-scan-"));

@@ -169,7 +169,7 @@ describe("[BFF-4] [ASVS-3.5.1] [ASVS-3.5.8] other origins", () => {
 });
 
 describe("the refresh token's end", () => {
-  it("[BFF-6] once refused it is not used again, whatever is asked: no token request, nothing of it in the session, and nobody is signed in", async () => {
+  it("[BFF-6] once refused it is not used again, for every request: no token request, nothing of it in the session, and nobody is signed in", async () => {
     const browser = await start({
       routes(app, auth) {
         app.get("/guarded", auth.idpRequired, (_request, response) => void response.send("protected"));
@@ -206,7 +206,7 @@ describe("the refresh token's end", () => {
     [{}, 14 * DAY],
     [{ sessionMaxAge: 8 * 3600, sessionIdleTimeout: 1800 }, 14 * DAY],
     [{ sessionMaxAge: 30 * DAY }, 31 * DAY],
-  ])("[BFF-7] with %j a stored session lives %i s: finite without a cap, and longer than every cap", async (options, life) => {
+  ])("[BFF-7] with %j a stored session lives %i s: finite without a session limit, and longer than every limit", async (options, life) => {
     const browser = await start(options);
     await signIn(browser);
     const [stored] = await store.entries();

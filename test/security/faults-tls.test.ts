@@ -142,7 +142,7 @@ describe("[F14] the provider over TLS", () => {
   });
 
   it.skipIf(process.platform !== "linux")(
-    "[F15] a name that leads to somebody in the private network: they are sent nothing, since they are not the host",
+    "[F15] a name that resolves to another server in the private network: it is sent nothing, since its certificate has another name",
     async () => {
       const inside: string[] = [];
       const other = createServer(certificates["of another host"], (request, response) => {

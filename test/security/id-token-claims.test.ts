@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { MAX_SHOWN_CODE_POINTS } from "../../src/pages/shown-text.js";
+import { MAX_SHOWN_CODE_POINTS } from "../../src/pages/person.js";
 import { tagsOf, textOf } from "../pages/tags.js";
 import { startApplication, type Application, type TestUser } from "../support/application.js";
 
@@ -121,7 +121,7 @@ describe("[IDT-18] at sign-in and refresh", () => {
     });
   });
 
-  it("[IDT-18] claims that are named like members of every object change nothing", async () => {
+  it("[IDT-18] claims that are named like properties of every object change nothing", async () => {
     const claims = JSON.parse(
       '{"__proto__":{"email":"eve@example.com","authenticated":true},"constructor":1,"toString":1,"hasOwnProperty":1}',
     );

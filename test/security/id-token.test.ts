@@ -102,7 +102,7 @@ describe("at the callback", () => {
     expect(await user.isSignedIn()).toBe(true);
   });
 
-  it("[IDT-13] a wrong nonce is found before userinfo is asked, also where userinfo would be needed", async () => {
+  it("[IDT-13] a wrong nonce is found before userinfo is requested, also where userinfo would be needed", async () => {
     app.provider.settings.claimsInIdToken = false;
     const { user, callback } = await approved(claim("nonce", "another"));
     expect((await user.get(callback)).status).toBe(400);
@@ -122,7 +122,7 @@ describe("at the callback", () => {
     await alone.stop();
   });
 
-  it("[IDT-7] the attacker's kid with the attacker's jku is asked of our provider only", async () => {
+  it("[IDT-7] the attacker's kid with the attacker's jku is looked up at our provider only", async () => {
     const { user, callback } = await approved((draft, origin) =>
       draft.sign({ ...draft.header, kid: "attacker", jku: `${origin}/jwks` }, draft.claims, STRANGER),
     );
@@ -131,19 +131,19 @@ describe("at the callback", () => {
     expect(attacker.requests).toEqual([]);
   });
 
-  it("[IDT-7] the attacker that nobody asked can be asked", async () => {
+  it("[IDT-7] the attacker's key server, which got no request, responds to one", async () => {
     expect((await fetch(`${attacker.origin}/jwks`)).status).toBe(200);
     expect(attacker.requests.splice(0)).toEqual(["/jwks"]);
   });
 
-  it("[IDT-16] neither max_age nor acr_values is asked for, so there is nothing to compare", async () => {
+  it("[IDT-16] neither max_age nor acr_values is requested, so there is nothing to compare", async () => {
     await app.user().approve();
     const sent = [...(app.provider.requestsTo("authorize").at(-1)?.query.keys() ?? [])];
     expect(sent).toContain("nonce");
     expect(sent.filter((name) => ["max_age", "acr_values", "claims", "id_token_hint"].includes(name))).toEqual([]);
   });
 
-  it("a refused token leaves somebody who is signed in as they are", async () => {
+  it("a refused token leaves a signed-in user's session unchanged", async () => {
     const user = app.user();
     await user.signIn();
     const before = await app.auth.readSessionRecord(user.request("/"));

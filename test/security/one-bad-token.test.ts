@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Fault } from "../../src/testing/provider/test-provider.js";
 import { startApplication, type Application, type TestUser } from "../support/application.js";
 
@@ -93,6 +93,49 @@ describe("one session whose refresh token gets a bad response", () => {
     app.provider.fault("token", { kind: "status", status: 403, when: ({ params }) => tokens.includes(params.get("refresh_token") ?? "") });
     for (const user of [...bad, ...bad]) expect((await user.get("/idpauth/session")).status).toBe(503);
     await expectOthersGood(good);
+  });
+});
+
+describe("one session whose new ID tokens have an unknown key", () => {
+  /** From now on, only this user's ID tokens name a key that is not published. */
+  function spoil(sub: string): void {
+    app.provider.mutateIdToken = (draft) => ({ header: { ...draft.header, ...(draft.claims["sub"] === sub && { kid: "unknown" }) } });
+  }
+  afterEach(() => {
+    app.provider.mutateIdToken = undefined;
+  });
+
+  it("[F9] polls for a minute: other users sign in and refresh all the while, also when the keys change", async () => {
+    const bad = await signedIn("ada");
+    const others = await Promise.all(Array.from({ length: 20 }, (_, index) => signedIn(`user-${String(index)}`)));
+    app.clock.advance(3_700_000);
+    spoil("ada");
+    const before = app.provider.requestsTo("token").length;
+    for (let second = 0; second < 60; second += 1) {
+      expect((await bad.get("/idpauth/session")).status).toBe(503);
+      expect(await (await signedIn("carol")).isSignedIn()).toBe(true);
+      if (second % 3 === 0) expect(await others[second / 3]?.isSignedIn()).toBe(true);
+      if (second === 40) await app.provider.rotateKeys({ keepOld: false });
+      app.clock.advance(1_000);
+    }
+    // 60 sign-ins, 20 refreshes, and the session's own attempts at 1, 2, 4, 8, 16 and 32 s, each up to a quarter earlier.
+    const own = app.provider.requestsTo("token").length - before - 80;
+    expect(own).toBeGreaterThanOrEqual(6);
+    expect(own).toBeLessThanOrEqual(8);
+    app.provider.mutateIdToken = undefined;
+    app.clock.advance(61_000);
+    expect(await bad.isSignedIn()).toBe(true);
+    expect(app.provider.reuses).toBe(0);
+  });
+
+  it("a sign-in with an unknown key fails alone", async () => {
+    const good = await signedIn("bob");
+    app.clock.advance(3_700_000);
+    spoil("ada");
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      expect((await app.user().signIn("/idpauth/login/", { sub: "ada", email: "ada@example.com" })).status).toBe(503);
+      await expectOthersGood(good);
+    }
   });
 });
 

@@ -92,7 +92,7 @@ describe("[R3] the holder of the lease, in another process, is slow", () => {
     [3_000, true],
     [10_000, false],
   ])(
-    "[R3] by %i ms: waiters are answered within IDP_HTTP_TIMEOUT, from the refreshed record or with 503, and spend nothing",
+    "[R3] by %i ms: waiters get their response within IDP_HTTP_TIMEOUT, from the refreshed record or with 503, and spend nothing",
     async (slow, inTime) => {
       run = await startWatchedRun();
       const others = [run.another(), run.another(), run.another()];
@@ -287,7 +287,7 @@ describe("[R8] several tabs sign in at the same time", () => {
   }
 
   it.each([2, 5, 20].flatMap((count) => [1, 2, 3, 4].map((seed) => [count, seed] as const)))(
-    "[R8] %i tabs, one after the other in order %i: each comes to its own page or is told to start again",
+    "[R8] %i tabs, one after the other in order %i: each reaches its own page or the page that says to start again",
     async (count, seed) => {
       run = await startWatchedRun();
       const user = run.user();
@@ -328,7 +328,7 @@ describe("[R8] several tabs sign in at the same time", () => {
   );
 
   it.each([2, 5, 20].flatMap((count) => [1, 2].map((processes) => [count, processes] as const)))(
-    "[R8] %i tabs, all at once over %i processes: one signs in, nobody gets another tab's page or person",
+    "[R8] %i tabs, all at once over %i processes: one signs in, nobody gets another tab's page or user",
     async (count, processes) => {
       run = await startWatchedRun();
       const auths = [run.auth, run.another()].slice(0, processes);
@@ -412,8 +412,8 @@ describe("[R10] a callback that is played again later", () => {
   });
 });
 
-describe("[R12] somebody who knows the key from before the sign-in", () => {
-  it("[R12] finds it dead the moment the new one is there, whatever they do with it meanwhile", async () => {
+describe("[R12] an attacker who knows the key from before the sign-in", () => {
+  it("[R12] finds it dead the moment the new one is there, for everything they do with it in that time", async () => {
     run = await startWatchedRun();
     const process = run.another();
     const user = run.user();
@@ -510,7 +510,7 @@ describe("[R12] somebody who knows the key from before the sign-in", () => {
 });
 
 describe("[R14] the maximum age is reached while a refresh is under way", () => {
-  it.each([-1, 0, 1, 2])("[R14] cap %i s after the answer: a refresh never lifts it", async (spare) => {
+  it.each([-1, 0, 1, 2])("[R14] session limit %i s after the response: a refresh never lifts it", async (spare) => {
     run = await startWatchedRun({ sessionMaxAge: 3_603 + spare });
     const user = run.user();
     await user.signIn();
@@ -528,8 +528,8 @@ describe("[R14] the maximum age is reached while a refresh is under way", () => 
   });
 });
 
-describe("[R15] the refresh token changes between a process's look and its lease", () => {
-  it("[R15] the token that is spent is the one that lies under the lease, not the one that was seen", async () => {
+describe("[R15] the refresh token changes between a process's read and its lease", () => {
+  it("[R15] the token that is spent is the one that is stored when the lease is taken, not the one that was read", async () => {
     run = await startWatchedRun();
     const b = run.another();
     const user = run.user();
@@ -555,7 +555,7 @@ describe("[R15] the refresh token changes between a process's look and its lease
 });
 
 describe("[R16] processes of other settings on the same store", () => {
-  it("[R16] caps, auto-refresh and clients differ: each judges by its own, and takes nothing away from the others", async () => {
+  it("[R16] session limits, auto-refresh and clients differ: each judges by its own, and takes nothing away from the others", async () => {
     run = await startWatchedRun();
     const capped = run.another({ sessionMaxAge: 600, sessionIdleTimeout: 300 });
     const manual = run.another({ sessionAutoRefresh: false });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isRedirectSetting, MAX_ORIGIN_URL_LENGTH, redirectSettingInAscii, sameOriginUrl } from "../../src/http/redirects.js";
-import { fitsHeader, redirectCorpus } from "../../src/conformance/adapter/redirect-corpus.js";
+import { fitsHeader, redirectCorpus } from "../support/redirect-corpus.js";
 import { TestClock } from "../../src/testing/test-clock.js";
 import { startApplication, OWN_ORIGIN, type Application } from "../support/application.js";
 import { watchedStore, type WatchedStore } from "../support/watched-store.js";
@@ -50,7 +50,7 @@ const PARSERS = { whatwg, rfc3986, urlsplit };
 describe.each(OWN_ORIGINS)("[BCP-1] the redirect corpus at %s", (own) => {
   const corpus = redirectCorpus(own);
 
-  it("is large, has nothing twice, and expects both answers", () => {
+  it("is large, has nothing twice, and expects both results", () => {
     expect(corpus.length).toBeGreaterThanOrEqual(300);
     expect(new Set(corpus.map(({ value }) => value)).size).toBe(corpus.length);
     expect(corpus.filter(({ location }) => location !== null).length).toBeGreaterThanOrEqual(75);
@@ -83,7 +83,7 @@ describe.each(OWN_ORIGINS)("[BCP-1] the redirect corpus at %s", (own) => {
     for (const { value } of disputed) expect(sameOriginUrl(value, own), value).toBeUndefined();
   });
 
-  it("as an operator's setting a value is refused, or a path that stays here, or an address that says where it leads", () => {
+  it("as an operator's setting a value is refused, or a path that stays here, or an address that names its origin", () => {
     let paths = 0;
     for (const { value } of corpus) {
       if (!isRedirectSetting(value)) continue;
@@ -156,6 +156,17 @@ describe("[BCP-1] [ASVS-3.7.2] the redirect corpus through every way in", () => 
     return (await auth.readSessionRecord(user.request("/")))?.["final_redirect"] as string | undefined;
   }
 
+  /** Where the browser ends after the login that this request begins. */
+  async function end(target: string, headers: Readonly<Record<string, string>> = {}): Promise<string> {
+    const user = application.user();
+    const answer = await user.get(target, { headers });
+    const login = answer.status === 302 ? answer.location : (answer.json() as { redirect_to: string }).redirect_to;
+    const callback = new URL(await application.provider.signInCode(login));
+    const back = await user.get(callback.pathname + callback.search);
+    expect([back.status, back.body]).toEqual([302, undefined]);
+    return back.location;
+  }
+
   const query = (value: string, more: Readonly<Record<string, string>>) =>
     `/idpauth/login/?${new URLSearchParams({ origin_url: value, ...more }).toString()}`;
 
@@ -166,21 +177,34 @@ describe("[BCP-1] [ASVS-3.7.2] the redirect corpus through every way in", () => 
     for (const { value, location } of corpus) expect(await destination(query(value, more)), value).toBe(location ?? "/idpauth/");
   });
 
-  it("[INC-2] the header, answered as JSON", async () => {
+  it("[INC-2] the header, with a JSON response", async () => {
     for (const { value, location } of corpus) {
       const target = "/idpauth/login/?scheme=PRESERVE_ORIGIN_HP&response=json";
       expect(await destination(target, { "x-origin-url": value }), value).toBe(location ?? "/idpauth/");
     }
   });
 
+  it.each<[place: string, login: (value: string) => Promise<string>, values: typeof corpus]>([
+    ["the parameter", (value) => end(query(value, { scheme: "PRESERVE_ORIGIN_QP" })), corpus],
+    [
+      "the header",
+      (value) => end("/idpauth/login/?scheme=PRESERVE_ORIGIN_HP&response=json", { "x-origin-url": value }),
+      // The login stores the same address for both, as the tests above show for each value.
+      corpus.filter((_, index) => index % 10 === 0),
+    ],
+  ])("[INC-2] %s redirects where it must after the callback", async (_place, login, values) => {
+    const ends = await Promise.all(values.map(async ({ value }) => [value, await login(value)]));
+    expect(ends).toEqual(values.map(({ value, location }) => [value, location ?? "/idpauth/"]));
+  });
+
   it.each([{}, { scheme: "DEFAULT" }, { scheme: "LANDING_PAGE" }, { scheme: "PRESERVE_ORIGIN_HP", response: "json" }])(
-    "a parameter that %j does not read leads nowhere",
+    "a parameter that %j does not read has no effect",
     async (more) => {
       for (const { value } of corpus) expect(await destination(query(value, more)), value).toBe("/idpauth/");
     },
   );
 
-  it.each(["/start", "https://www.app.example/start?x=1#top"])("a value that is not kept leads to the setting, %s", async (setting) => {
+  it.each(["/start", "https://www.app.example/start?x=1#top"])("a value that is not kept redirects to the setting, %s", async (setting) => {
     const auth = application.another({ authFinalRedirectUrl: setting });
     for (const { value, location } of corpus) {
       expect(await destination(query(value, { scheme: "PRESERVE_ORIGIN_QP" }), {}, auth), value).toBe(location ?? setting);
@@ -193,7 +217,7 @@ describe("[BCP-1] [ASVS-3.7.2] the redirect corpus through every way in", () => 
     expect(await destination(target)).toBe(`${OWN_ORIGIN}/x`);
   });
 
-  it("[INC-6] any of them as the request's own target is guarded, and leads back to our own origin", async () => {
+  it("[INC-6] any of them as the request's own target is guarded, and redirects back to our own origin", async () => {
     for (const target of ["//evil.example/x", "/\\evil.example", "\\\\evil.example", ...corpus.map(({ value }) => value)]) {
       const user = application.user();
       const blocked = await application.auth.guard(user.request(target, { headers: { accept: "text/html" } }));
@@ -205,7 +229,7 @@ describe("[BCP-1] [ASVS-3.7.2] the redirect corpus through every way in", () => 
     }
   });
 
-  it("[INC-3] one user sends all that is malformed; each is answered, nothing piles up, and the next login works", async () => {
+  it("[INC-3] one user sends all that is malformed; each gets a response, nothing piles up, and the next login works", async () => {
     const user = application.user();
     await user.get("/idpauth/login/");
     const kept = async () => [(await store.entries()).length, application.provider.requestsTo("discovery").length];

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { createIdpAuth, type IdpAuth, type IdpRequest } from "../../src/index.js";
-import { newCookieValue } from "../../src/sessions/seal.js";
+import { newCookieValue } from "../../src/sessions/cookie.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 import { startTestProvider, type Endpoint, type Fault } from "../../src/testing/provider/test-provider.js";
 import { TestClock } from "../../src/testing/test-clock.js";
@@ -28,7 +28,7 @@ function thief(user: TestUser, app: Application): TestUser {
 }
 
 describe("session identifiers", () => {
-  it("[ASVS-7.2.1] are 256 random bits: 1,000,000 are distinct, and every place takes every letter", { timeout: 60_000 }, async () => {
+  it("[ASVS-7.2.1] are 256 random bits: 1,000,000 are distinct, and every place takes every letter", async () => {
     await start();
     const seen = new Set<string>();
     const places = Array.from({ length: 43 }, () => new Set<string>());
@@ -62,7 +62,7 @@ describe("session identifiers", () => {
     expect((await user.get("/idpauth/session")).json().user.email).toBe("bob@example.com");
   });
 
-  it("[ASVS-7.2.4] whoever knows the cookie from before the sign-in gets nothing of it, not even while the callback is under way", async () => {
+  it("[ASVS-7.2.4] an attacker who knows the cookie from before the sign-in gets nothing of it, not even while the callback is under way", async () => {
     const app = await start();
     const victim = app.user();
     const target = await victim.approve();
@@ -246,7 +246,7 @@ describe("the end of a session", () => {
     expect(await user.isSignedIn()).toBe(false);
   });
 
-  it("[SM-5] a logout sends no Clear-Site-Data: what else the host keeps in the browser is the host's", async () => {
+  it("[SM-5] a logout sends no Clear-Site-Data: what else the application keeps in the browser is its own", async () => {
     const app = await start();
     const user = app.user();
     await user.signIn();
@@ -257,7 +257,7 @@ describe("the end of a session", () => {
 });
 
 describe("the beginning of a session", () => {
-  it("[ASVS-7.6.1] needs somebody to do something: index, probe, guard and prefetch begin no login and ask no provider", async () => {
+  it("[ASVS-7.6.1] needs an action of the user: index, probe, guard and prefetch start no login and send the provider nothing", async () => {
     const app = await start();
     const user = app.user();
     for (let again = 0; again < 3; again += 1) {
@@ -325,7 +325,7 @@ const ENDPOINTS: readonly Endpoint[] = ["discovery", "token", "jwks", "userinfo"
 
 describe("failures", () => {
   it.each(ENDPOINTS)(
-    "[ASVS-16.5.1] [ASVS-16.5.4] whatever goes wrong at %s: own words only, no stack, path or provider's word, and nothing unhandled",
+    "[ASVS-16.5.1] [ASVS-16.5.4] any failure at %s: own words only, no stack, path or provider's word, and nothing unhandled",
     async (endpoint) => {
       const unhandled: unknown[] = [];
       const take = (reason: unknown) => void unhandled.push(reason);
@@ -429,7 +429,7 @@ describe("failures", () => {
     ],
   ];
 
-  it.each(SIGN_IN_FAILURES)("[ASVS-16.2.5] %s is told by one failure event, and by the log at least once", async (name, fail) => {
+  it.each(SIGN_IN_FAILURES)("[ASVS-16.2.5] %s is reported by one failure event, and by the log at least once", async (name, fail) => {
     const app = await start();
     const failures: string[] = [];
     const logins: unknown[] = [];
@@ -443,7 +443,7 @@ describe("failures", () => {
     expect(app.log.length).toBeGreaterThanOrEqual(1);
   });
 
-  it("[ASVS-16.2.5] a sign-in that succeeds is told by one event, with who and where", async () => {
+  it("[ASVS-16.2.5] a sign-in that succeeds is reported by one event, with who and where", async () => {
     const app = await start();
     const told: unknown[] = [];
     const failures: unknown[] = [];
@@ -458,7 +458,7 @@ describe("failures", () => {
 describe("[ASVS-16.4.1] log injection", () => {
   const FAKE = `${MARK}\r\n2026-01-01 idpauth info: FAKE ${MARK}\u2028\u0085\u001b[31m`;
 
-  it("[ASVS-16.4.1] line breaks and escapes in whatever others write make no line of the log, and not a part of one", async () => {
+  it("[ASVS-16.4.1] line breaks and escapes in values from outside make no line of the log, and not a part of one", async () => {
     const clock = new TestClock();
     const provider = await startTestProvider({ clock });
     application = { stop: () => provider.stop() };

@@ -10,7 +10,7 @@ afterEach(() => run.finish());
 it.each([
   ["2 s", 2_000],
   ["30 s", 30_000],
-])("[S2] a store that takes %s for half of all sessions: the others are answered meanwhile", async (_name, slow) => {
+])("[S2] a store that takes %s for half of all sessions: the others get their response in that time", async (_name, slow) => {
   run = await startWatchedRun({ sessionIdleTimeout: 7_200 });
   const slowKeys = new Set<string | undefined>();
   const users = [];

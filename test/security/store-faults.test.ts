@@ -10,7 +10,7 @@ let run: WatchedRun;
 
 afterEach(() => run.finish());
 
-describe("[S5] a store that answers nonsense", () => {
+describe("[S5] a store that returns nonsense", () => {
   const nonsense: readonly (readonly [string, (stored: Stored) => unknown])[] = [
     ["null", () => null],
     ["a number", () => 7],
@@ -65,7 +65,7 @@ describe("[S5] a store that answers nonsense", () => {
     ["summary", {}],
     ["subject", 5],
     ["version", undefined],
-  ])("[S5] %s that is %s: nothing is thrown, and the idle cap is not lifted", async (name, value) => {
+  ])("[S5] %s that is %s: nothing is thrown, and the idle timeout is not lifted", async (name, value) => {
     run = await startWatchedRun({ sessionIdleTimeout: 1_800 });
     const broken: SessionStore = { ...bound(run.store) };
     broken.get = async (key) => {
@@ -167,7 +167,7 @@ describe("[S1] a store that is away when a request comes", () => {
 });
 
 describe("[S2] a store that is slow for one session", () => {
-  it("[S2] the others are answered meanwhile", async () => {
+  it("[S2] the others get their response in that time", async () => {
     run = await startWatchedRun();
     const [slow, quick] = [run.user(), run.user()];
     await slow.signIn();
@@ -256,7 +256,7 @@ describe("[S6] a store that refuses writes", () => {
 });
 
 describe("[S7] a record that is evicted while a request is under way", () => {
-  it.each(ACTIONS)("[S7] %s, before each of its store calls: signed out or started anew, never an error", async (_name, prepare) => {
+  it.each(ACTIONS)("[S7] %s, before each of its store calls: signed out or started again, never an error", async (_name, prepare) => {
     run = await startWatchedRun({ sessionIdleTimeout: 7_200 });
     for (let at = 1; ; at += 1) {
       const user = run.user();
@@ -319,7 +319,7 @@ function bound(store: SessionStore): SessionStore {
     replace: (key, entry, version) => store.replace(key, entry, version),
     touch: (key, lastActive, expiresAt) => store.touch(key, lastActive, expiresAt),
     delete: (key) => store.delete(key),
-    listBySubject: (subject) => store.listBySubject(subject),
-    listBySid: (sid) => store.listBySid(sid),
+    listBySubject: (subject, cursor) => store.listBySubject(subject, cursor),
+    listBySid: (sid, cursor) => store.listBySid(sid, cursor),
   };
 }

@@ -68,7 +68,7 @@ describe.skipIf(!isHere)("announced ends over PostgreSQL", () => {
     expect(watcher.log).toEqual(["true", "key next"]);
   });
 
-  it("a client that loses its connection ends no process, and the watcher is told", async () => {
+  it("a client that loses its connection ends no process, and the watcher learns of it", async () => {
     const listen = await clientTo(server.url);
     const { clock, store, watcher } = watched(listen);
     await last(watcher, "true");

@@ -124,7 +124,7 @@ describe.skipIf(isMissing).each(NAMES)("announced ends over Redis, %s:", (name) 
     await last(watcher, "key again");
   });
 
-  it("a user without the right to the channel gets a store that works, and a watcher that is not connected", async () => {
+  it("a user without the permission for the channel gets a store that works, and a watcher that is not connected", async () => {
     await control(server, (client) => client.sendCommand(["ACL", "SETUSER", "shut", "on", ">secret", "~*", "resetchannels", "+@all"]));
     const client =
       name === "ioredis"

@@ -110,31 +110,34 @@ describe.skipIf(isMissing)("a Cluster, one of whose connections has gone silent"
   });
   afterAll(() => cluster.stop());
 
-  it.each(NAMES)("%s: keys of the other nodes are served meanwhile; ioredis replaces the connection with a socketTimeout", async (name) => {
-    const proxies = new Map<number, SilentProxy>();
-    for (const { port } of cluster.nodes) proxies.set(port, await startSilentProxy(port));
-    const mapped = (address: string): { host: string; port: number } | undefined => {
-      const proxy = proxies.get(Number(address.split(":")[1]));
-      return proxy && { host: "127.0.0.1", port: proxy.port };
-    };
-    const { client, close } = await (name === "ioredis" ? ioredisCluster(cluster, mapped) : nodeRedisCluster(cluster, mapped));
-    onTestFinished(async () => {
-      close();
-      await Promise.all([...proxies.values()].map((proxy) => proxy.stop()));
-    });
-    const store = redisStore(client);
-    const keys = Array.from({ length: 30 }, newKey);
-    await eventually(() => Promise.all(keys.map((key) => store.insert(key, entry))));
-    const [silent] = [...proxies.values()] as [SilentProxy];
-    silent.silence();
-    const outcomes = await Promise.allSettled(keys.map((key) => store.get(key)));
-    const lost = keys.filter((_, index) => outcomes[index]!.status === "rejected");
-    const kept = keys.filter((key) => !lost.includes(key));
-    expect(lost).not.toEqual([]);
-    expect(kept).not.toEqual([]);
-    expect(await Promise.all(kept.map((key) => store.get(key)))).not.toContain(undefined);
-    if (name === "ioredis") await eventually(() => Promise.all(lost.map((key) => store.get(key))));
-  });
+  it.each(NAMES)(
+    "%s: keys of the other nodes are served in that time; ioredis replaces the connection with a socketTimeout",
+    async (name) => {
+      const proxies = new Map<number, SilentProxy>();
+      for (const { port } of cluster.nodes) proxies.set(port, await startSilentProxy(port));
+      const mapped = (address: string): { host: string; port: number } | undefined => {
+        const proxy = proxies.get(Number(address.split(":")[1]));
+        return proxy && { host: "127.0.0.1", port: proxy.port };
+      };
+      const { client, close } = await (name === "ioredis" ? ioredisCluster(cluster, mapped) : nodeRedisCluster(cluster, mapped));
+      onTestFinished(async () => {
+        close();
+        await Promise.all([...proxies.values()].map((proxy) => proxy.stop()));
+      });
+      const store = redisStore(client);
+      const keys = Array.from({ length: 30 }, newKey);
+      await eventually(() => Promise.all(keys.map((key) => store.insert(key, entry))));
+      const [silent] = [...proxies.values()] as [SilentProxy];
+      silent.silence();
+      const outcomes = await Promise.allSettled(keys.map((key) => store.get(key)));
+      const lost = keys.filter((_, index) => outcomes[index]!.status === "rejected");
+      const kept = keys.filter((key) => !lost.includes(key));
+      expect(lost).not.toEqual([]);
+      expect(kept).not.toEqual([]);
+      expect(await Promise.all(kept.map((key) => store.get(key)))).not.toContain(undefined);
+      if (name === "ioredis") await eventually(() => Promise.all(lost.map((key) => store.get(key))));
+    },
+  );
 });
 
 type Mapped = (address: string) => { host: string; port: number } | undefined;

@@ -6,12 +6,14 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import Database from "better-sqlite3";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { StoreUnavailableError } from "../../src/errors.js";
 import type { Entry, SessionStore } from "../../src/ports/session-store.js";
 import { sqliteStore, type SqliteDatabase, type SqliteStore } from "../../src/stores/sqlite/sqlite-store.js";
 import { testStore } from "../../src/testing/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
+import { buildPackage } from "../support/build.js";
+import { PATIENCE } from "../support/eventually.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const START = 1_800_000_000;
@@ -22,6 +24,9 @@ interface NodeSqlite {
 
 /** Undefined on Node 20, which has none: a difference of the runtime. */
 const nodeSqlite = process.getBuiltinModule("node:sqlite") as NodeSqlite | undefined;
+
+// Other processes on one file run the built package.
+beforeAll(buildPackage);
 
 /** Undone after each test, the last first. */
 const cleanups: (() => unknown)[] = [];
@@ -258,6 +263,16 @@ describe("SQLite store: setup", () => {
       /sessions in version 3 .* knows version 2/,
     ],
     [
+      "a table of version 1, which no release wrote",
+      () => {
+        const file = newFile();
+        void sqliteStore(file).close();
+        beside(file).exec("DROP INDEX idpauth_sessions_sid; ALTER TABLE idpauth_sessions DROP COLUMN sid; PRAGMA user_version = 1");
+        return file;
+      },
+      /sessions in version 1 .* knows version 2/,
+    ],
+    [
       "a database that was opened read-only",
       () => {
         const file = newFile();
@@ -293,21 +308,6 @@ describe("SQLite store: setup", () => {
     for (const error of await Promise.all(refusals)) expect(error.message).toMatch(says);
   });
 
-  it("a table of version 1, which had no sid, is brought up to date and keeps its sessions", async () => {
-    const file = newFile();
-    const before = opened(file);
-    await before.insert("ada", entry("ada", { subject: "s" }));
-    await before.close();
-    const database = beside(file);
-    database.exec("DROP INDEX idpauth_sessions_sid; ALTER TABLE idpauth_sessions DROP COLUMN sid; PRAGMA user_version = 1");
-    const store = opened(file);
-    expect(store.problems).toEqual([]);
-    expect(await store.get("ada")).toMatchObject({ subject: "s" });
-    await store.insert("grace", entry("grace", { sid: "s" }));
-    expect(await store.listBySid("s")).toEqual(["grace"]);
-    expect(database.pragma("user_version", { simple: true })).toBe(2);
-  });
-
   it("leaves another application's database as it is", () => {
     const database = beside(newFile());
     database.exec("CREATE TABLE customers (name TEXT); PRAGMA user_version = 17");
@@ -317,7 +317,7 @@ describe("SQLite store: setup", () => {
     expect(database.prepare("SELECT name FROM sqlite_schema").pluck().all()).toEqual(["customers"]);
   });
 
-  it("looks entries up by an index, whatever is asked", () => {
+  it("finds entries by an index, for every query", () => {
     const file = newFile();
     opened(file);
     const database = beside(file);
@@ -403,7 +403,7 @@ describe("SQLite store: writes", () => {
 });
 
 describe("SQLite store: faults", () => {
-  it("a full disk rejects what needs room, loses nothing, and takes deletions and, when there is room again, all", async () => {
+  it("a full disk rejects what needs space, loses nothing, and takes deletions and, when there is space again, all", async () => {
     const database = beside(newFile());
     const store = opened(database);
     const pages = Number(database.pragma("page_count", { simple: true }));
@@ -462,11 +462,11 @@ describe("SQLite store: faults", () => {
 });
 
 describe("SQLite store: a lock", () => {
-  it("of 300 ms keeps neither the event loop nor readers, and the write succeeds after it", { timeout: 60_000 }, async () => {
+  it("that lasts keeps neither the event loop nor readers, and the write succeeds after it", async () => {
     const file = newFile();
     const store = opened(file);
     await store.insert("ada", entry("ada"));
-    await locked(file, 300);
+    const holder = await locked(file, 60_000);
     const version = await versionOf(store, "ada");
     let readsMeanwhile = 0;
     const standstill = await longestStandstill(async () => {
@@ -475,77 +475,70 @@ describe("SQLite store: a lock", () => {
       while (!state.isWritten) {
         await store.get("ada");
         readsMeanwhile += 1;
+        // A store that waits inside SQLite lets no read through.
+        if (readsMeanwhile === 4) holder.kill("SIGKILL");
         await new Promise((resolve) => setTimeout(resolve, 2));
       }
       expect(await written).toBe(true);
     });
-    // A store that waits inside SQLite lets no read through.
-    expect(readsMeanwhile).toBeGreaterThan(3);
-    report(`SQLite: a lock of 300 ms: the event loop stood still for ${standstill.toFixed(1)} ms at most`);
+    report(`SQLite: a lock: the event loop stood still for ${standstill.toFixed(1)} ms at most`);
   });
 
   it("that never ends rejects a write after the timeout, which then is never done; reading goes on", async () => {
     const file = newFile();
-    const store = opened(file, { timeout: 250 });
-    await store.insert("ada", entry("ada"));
+    const [store, patient] = [opened(file, { timeout: 250 }), opened(file)];
+    await patient.insert("ada", entry("ada"));
     const version = await versionOf(store, "ada");
-    const holder = await locked(file, 60_000);
-    const start = performance.now();
+    const holder = await locked(file, 600_000);
     const late = await Promise.all([
       refusal(store.replace("ada", entry("late"), version)),
       refusal(store.delete("ada")),
       refusal(store.touch("ada", START, START + 9_999)),
     ]);
-    const waited = performance.now() - start;
     expect(late.map(({ status, message: text }) => [status, text.includes("in time")])).toEqual(Array(3).fill([503, true]));
-    expect(waited).toBeGreaterThanOrEqual(249);
     expect(await textOf(store, "ada")).toBe("ada");
     holder.kill("SIGKILL");
     await once(holder, "exit");
-    expect(await store.insert("grace", entry("grace"))).toBe(true);
+    expect(await patient.insert("grace", entry("grace"))).toBe(true);
     expect(await versionOf(store, "ada")).toBe(version);
   });
 });
 
 describe("SQLite store: several processes on one file", () => {
-  it(
-    "of all who open a new file, replace, insert and delete at once, one wins each time and no update is lost",
-    { timeout: 60_000 },
-    async () => {
-      const file = newFile();
-      const count = 100;
-      const children = [1, 2, 3, 4].map(() => childProcess("sqlite-processes.mjs", ["race", file, count]));
-      for (const child of children) expect(await message(child)).toBe("ready");
-      const start = performance.now();
-      const results = await Promise.all(
-        children.map(async (child) => {
-          const told = message(child);
-          child.send("go");
-          return (await told) as { pid: number; lost: number; slowest: number; inserted: string[] };
-        }),
-      );
-      const store = opened(file);
-      expect(await textOf(store, "counter")).toBe(String(4 * count));
-      expect(results.flatMap(({ inserted }) => inserted)).toHaveLength(count);
-      for (const { pid, inserted } of results) for (const key of inserted) expect(await textOf(store, key)).toBe(String(pid));
-      const deleted = await Promise.all(
-        children.map(async (child) => {
-          const told = message(child);
-          child.send("go");
-          return ((await told) as { deleted: string[] }).deleted;
-        }),
-      );
-      expect(deleted.flat().sort()).toEqual(results.flatMap(({ inserted }) => inserted).sort());
-      expect(await store.get("key 1")).toBeUndefined();
-      const lost = results.reduce((sum, result) => sum + result.lost, 0);
-      const slowest = Math.max(...results.map((result) => result.slowest));
-      report(
-        `SQLite: 4 processes, ${String(4 * count)} compare-and-set writes to one key: ${(performance.now() - start).toFixed()} ms in all, ${String(lost)} lost races, the slowest write ${slowest.toFixed()} ms`,
-      );
-    },
-  );
+  it("of all who open a new file, replace, insert and delete at once, one wins each time and no update is lost", async () => {
+    const file = newFile();
+    const count = 100;
+    const children = [1, 2, 3, 4].map(() => childProcess("sqlite-processes.mjs", ["race", file, count]));
+    for (const child of children) expect(await message(child)).toBe("ready");
+    const start = performance.now();
+    const results = await Promise.all(
+      children.map(async (child) => {
+        const told = message(child);
+        child.send("go");
+        return (await told) as { pid: number; lost: number; slowest: number; inserted: string[] };
+      }),
+    );
+    const store = opened(file);
+    expect(await textOf(store, "counter")).toBe(String(4 * count));
+    expect(results.flatMap(({ inserted }) => inserted)).toHaveLength(count);
+    for (const { pid, inserted } of results) for (const key of inserted) expect(await textOf(store, key)).toBe(String(pid));
+    const deleted = await Promise.all(
+      children.map(async (child) => {
+        const told = message(child);
+        child.send("go");
+        return ((await told) as { deleted: string[] }).deleted;
+      }),
+    );
+    expect(deleted.flat().sort()).toEqual(results.flatMap(({ inserted }) => inserted).sort());
+    expect(await store.get("key 1")).toBeUndefined();
+    const lost = results.reduce((sum, result) => sum + result.lost, 0);
+    const slowest = Math.max(...results.map((result) => result.slowest));
+    report(
+      `SQLite: 4 processes, ${String(4 * count)} compare-and-set writes to one key: ${(performance.now() - start).toFixed()} ms in all, ${String(lost)} lost races, the slowest write ${slowest.toFixed()} ms`,
+    );
+  });
 
-  it("a writer killed at any moment leaves every record old or new, and nothing acknowledged is lost", { timeout: 60_000 }, async () => {
+  it("a writer killed at any moment leaves every record old or new, and nothing acknowledged is lost", async () => {
     const file = newFile();
     let next = 1;
     let acknowledgedInAll = 0;
@@ -560,7 +553,7 @@ describe("SQLite store: several processes on one file", () => {
       const before = acknowledgedInAll;
       await new Promise((resolve) => setTimeout(resolve, 20 + 13 * round));
       // On a busy machine it may not have come far yet.
-      await vi.waitUntil(() => acknowledgedInAll >= before + 10, { timeout: 10_000, interval: 3 });
+      await vi.waitUntil(() => acknowledgedInAll >= before + 10, PATIENCE);
       writer.kill("SIGKILL");
       await once(writer, "close");
       const store = sqliteStore(file);
@@ -585,7 +578,7 @@ describe("SQLite store: several processes on one file", () => {
 });
 
 describe("SQLite store: sweep", () => {
-  it("of 100,000 expired entries lets everything else have its turn", { timeout: 120_000 }, async () => {
+  it("of 20,000 expired entries lets everything else have its turn", async () => {
     const clock = new TestClock(START * 1000);
     const file = newFile();
     const store = opened(file, { clock });
@@ -594,7 +587,7 @@ describe("SQLite store: sweep", () => {
     database.pragma("synchronous = OFF");
     const add = database.prepare("INSERT INTO idpauth_sessions (key, version, expires_at, data) VALUES (?, 'version', ?, ?)");
     database.transaction(() => {
-      for (let index = 0; index < 100_000; index += 1) {
+      for (let index = 0; index < 20_000; index += 1) {
         add.run(randomBytes(32).toString("base64url"), START + 1 + (index % 20), Buffer.alloc(300, index));
       }
     })();
@@ -612,14 +605,14 @@ describe("SQLite store: sweep", () => {
     }
     delay.disable();
     report(
-      `SQLite: 100,000 expired entries swept in ${(performance.now() - start).toFixed()} ms; event loop delay p50 ${(delay.percentile(50) / 1e6).toFixed(1)}, p99 ${(delay.percentile(99) / 1e6).toFixed(1)}, max ${(delay.max / 1e6).toFixed(1)} ms`,
+      `SQLite: 20,000 expired entries swept in ${(performance.now() - start).toFixed()} ms; event loop delay p50 ${(delay.percentile(50) / 1e6).toFixed(1)}, p99 ${(delay.percentile(99) / 1e6).toFixed(1)}, max ${(delay.max / 1e6).toFixed(1)} ms`,
     );
     // Each slice waits for the clock, so that one turn removes one slice at most.
-    expect(turns).toBeGreaterThan(500);
+    expect(turns).toBeGreaterThan(100);
     expect(await textOf(store, "ada")).toBe("ada");
   });
 
-  it("is done by whoever comes first, and again later", async () => {
+  it("is done by the first caller, and again later", async () => {
     const clock = new TestClock(START * 1000);
     const file = newFile();
     const stores = [opened(file, { clock }), opened(file, { clock })];
@@ -633,7 +626,7 @@ describe("SQLite store: sweep", () => {
       await clock.advanceAsync(60_000);
       await vi.waitFor(() => {
         expect(left.get(), String(round)).toBe(0);
-      }, 5_000);
+      }, PATIENCE);
     }
   });
 });

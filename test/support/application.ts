@@ -87,8 +87,8 @@ export async function startApplication({
 
 export interface CallOptions {
   readonly method?: string;
-  /** Lower-case names. A `cookie` here replaces the user's own. */
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Lower-case names. A `cookie` here replaces the user's own. `sec-fetch-site` is `none` by default: the user types the address. */
+  readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly host?: string;
   readonly scheme?: "http" | "https";
   /** As a body parser leaves it, or an async iterable of bytes. */
@@ -128,7 +128,7 @@ export class TestUser {
   /** The request as a host would hand it over, with the cookies as they are now. */
   request(target: string, { method = "GET", headers = {}, host = "app.example", scheme = "http", body }: CallOptions = {}): IdpRequest {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-    const all: Record<string, string> = { ...(cookie !== "" && { cookie }), ...headers };
+    const all: Record<string, string | undefined> = { "sec-fetch-site": "none", ...(cookie !== "" && { cookie }), ...headers };
     return { method, target, scheme, host, header: (name) => all[name], body: () => body };
   }
 

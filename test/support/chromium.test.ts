@@ -6,7 +6,7 @@ import { chromiumForTests, findChromium, launchChromium } from "./chromium.js";
 
 const executablePath = await chromiumForTests();
 
-it("CHROMIUM_PATH goes before everything, and is named when it leads nowhere", async () => {
+it("CHROMIUM_PATH goes before everything, and is named when it points nowhere", async () => {
   expect(await findChromium({ CHROMIUM_PATH: process.execPath })).toEqual({ executablePath: process.execPath });
   expect(await findChromium({ CHROMIUM_PATH: "/nowhere/chromium" })).toMatchObject({
     executablePath: undefined,

@@ -7,7 +7,7 @@ import { Server, Socket } from "node:net";
 
 function refuse(what: string): () => never {
   return () => {
-    throw new Error(`A unit test ${what}. Remove its file from UNIT in scripts/test-rings.mjs, or test the rule alone.`);
+    throw new Error(`A unit test ${what}. Name its file *.test.ts, or test the rule alone.`);
   };
 }
 

@@ -43,7 +43,7 @@ auth_type = any
 pool_mode = transaction
 default_pool_size = ${connections}
 max_client_conn = 500
-server_login_retry = 1
+server_login_retry = 0.1
 log_connections = 0
 log_disconnections = 0
 `,

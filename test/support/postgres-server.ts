@@ -36,7 +36,7 @@ export interface PostgresServerOptions {
 
 /** Unlike the time of this process, so that whoever asks the wrong clock is found out. */
 const FAKE_START = Date.UTC(2033, 0, 1) / 1000;
-const START_MILLISECONDS = 20_000;
+const START_MILLISECONDS = 120_000;
 const run = promisify(execFile);
 
 /** Where PostgreSQL's programs are; see `ensureProgram` for what happens when they are missing. */

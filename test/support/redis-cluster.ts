@@ -15,7 +15,7 @@ export interface RedisCluster {
 
 const SLOTS = 16_384;
 const NODES = 3;
-const READY_MILLISECONDS = 20_000;
+const READY_MILLISECONDS = 120_000;
 
 /** Three redis-servers that are one Cluster, without replicas. */
 export async function startRedisCluster(options: RedisServerOptions = {}): Promise<RedisCluster> {

@@ -39,7 +39,7 @@ export interface RedisServer {
 
 const PACKAGES = "redis-server";
 const READY = /Ready to accept connections|Sentinel ID is/;
-const START_MILLISECONDS = 20_000;
+const START_MILLISECONDS = 120_000;
 const TRIES = 5;
 
 let program: Promise<string | undefined> | undefined;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Entry, SessionStore, Stored } from "../../src/ports/session-store.js";
+import type { Entry, EntryPage, SessionStore, Stored } from "../../src/ports/session-store.js";
 import type { Clock, EpochSeconds } from "../../src/clock.js";
 import { memoryStore } from "../../src/stores/memory/memory-store.js";
 
@@ -9,6 +9,8 @@ export interface StoreCall {
   readonly method: StoreMethod;
   /** The session's key; the hash that is listed by. */
   readonly key: string;
+  /** What was listed, for `after`. */
+  readonly page?: EntryPage | undefined;
 }
 
 type Hook = ((call: StoreCall) => void | Promise<void>) | undefined;
@@ -75,12 +77,12 @@ export class SealingStore implements SessionStore {
     return this.#call("delete", key, () => this.#store.delete(key));
   }
 
-  async listBySubject(subject: string): Promise<string[]> {
-    return this.#call("listBySubject", subject, () => this.#store.listBySubject(subject));
+  async listBySubject(subject: string, cursor?: string): Promise<EntryPage> {
+    return this.#call("listBySubject", subject, async () => copyOf(await this.#store.listBySubject(subject, cursor)));
   }
 
-  async listBySid(sid: string): Promise<string[]> {
-    return this.#call("listBySid", sid, () => this.#store.listBySid(sid));
+  async listBySid(sid: string, cursor?: string): Promise<EntryPage> {
+    return this.#call("listBySid", sid, async () => copyOf(await this.#store.listBySid(sid, cursor)));
   }
 
   async #call<Result>(method: StoreMethod, key: string, work: () => Promise<Result>): Promise<Result> {
@@ -88,7 +90,7 @@ export class SealingStore implements SessionStore {
     this.calls.push(call);
     await this.before?.(call);
     const result = await work();
-    await this.after?.(call);
+    await this.after?.(method.startsWith("listBy") ? { ...call, page: result as EntryPage } : call);
     return result;
   }
 }
@@ -97,4 +99,8 @@ export class SealingStore implements SessionStore {
 function onlyBytes(entry: Entry): Entry {
   assert.ok(entry.data instanceof Uint8Array, "a record left the process unsealed");
   return { ...entry, data: Uint8Array.from(entry.data) };
+}
+
+function copyOf({ entries, next }: EntryPage): EntryPage {
+  return { entries: structuredClone(entries), next };
 }

@@ -37,8 +37,8 @@ export function watchedStore(clock: Clock): WatchedStore {
     replace: (key, entry, version) => ask("replace", () => store.replace(key, entry, version)),
     touch: (key, lastActive, expiresAt) => ask("touch", () => store.touch(key, lastActive, expiresAt)),
     delete: (key) => ask("delete", () => store.delete(key)),
-    listBySubject: (subject) => ask("listBySubject", () => store.listBySubject(subject)),
-    listBySid: (sid) => ask("listBySid", () => store.listBySid(sid)),
+    listBySubject: (subject, cursor) => ask("listBySubject", () => store.listBySubject(subject, cursor)),
+    listBySid: (sid, cursor) => ask("listBySid", () => store.listBySid(sid, cursor)),
   };
   function ask<Answer>(operation: string, question: () => Promise<Answer>): Promise<Answer> {
     operations.push(operation);

@@ -1,3 +1,4 @@
+import { ServerResponse } from "node:http";
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from "express";
 import { idpAuth, type ExpressIdpAuth } from "../../src/adapters/express/express.js";
 import { ConfigurationError, memoryStore, type IdpAuthOptions, type Session, type SessionStore, type Stored } from "../../src/index.js";
@@ -119,10 +120,9 @@ export const brokenApplications: readonly BrokenApplication[] = [
     name: "tells caches nothing of a guarded page",
     breaks: ["guarded responses", "a guarded response is private and is not stored"],
     ...guarded((guard) => (request, response, next) => {
-      const { writeHead } = response;
       void guard(request, response, () => {
         response.removeHeader("Cache-Control");
-        response.writeHead = writeHead;
+        response.writeHead = ServerResponse.prototype.writeHead as typeof response.writeHead;
         next();
       });
     }),
@@ -143,9 +143,8 @@ export const brokenApplications: readonly BrokenApplication[] = [
     name: "loses Cookie when the application sets Vary",
     breaks: ["guarded responses", "Vary is merged with the application's own"],
     ...guarded((guard) => (request, response, next) => {
-      const { writeHead } = response;
       void guard(request, response, () => {
-        response.writeHead = writeHead;
+        response.writeHead = ServerResponse.prototype.writeHead as typeof response.writeHead;
         response.setHeader("Vary", "Cookie");
         next();
       });
@@ -226,7 +225,7 @@ export const brokenApplications: readonly BrokenApplication[] = [
   },
   {
     name: "leads back by a path instead of an address",
-    breaks: ["guard", "a page whose path looks like"],
+    breaks: ["guard", "a page whose path resembles"],
     ...guarded((_guard, auth) =>
       auth.idpRequiredWith({
         navigation: (request, response) =>
@@ -369,13 +368,15 @@ export const brokenApplications: readonly BrokenApplication[] = [
   {
     name: "gives the record as the session",
     breaks: ["accessors", "getSession gives the user, the verified claims"],
-    ...patched((auth) => ({ getSession: async (request) => (await auth.readSessionRecord(request)) as unknown as Session | null })),
+    ...patched((auth) => ({
+      getSession: async (request: Request) => (await auth.readSessionRecord(request)) as unknown as Session | null,
+    })),
   },
   {
     name: "gives the session of a user whom a session limit has signed out",
-    breaks: ["accessors", "when the maximum age is over, each accessor reports"],
+    breaks: ["accessors", "when the maximum age has passed, each accessor reports"],
     ...patched((auth) => ({
-      async getSession(request) {
+      async getSession(request: Request) {
         const record = await auth.readSessionRecord(request);
         return (await auth.getSession(request)) ?? (record && ({ claims: record["id_info"] } as unknown as Session));
       },
@@ -390,6 +391,28 @@ export const brokenApplications: readonly BrokenApplication[] = [
     name: "gives null in an outage",
     breaks: ["accessors", "during a provider outage the accessors"],
     ...patched((auth) => ({ getUser: (request) => auth.getUser(request).catch(() => null) })),
+  },
+  {
+    name: "rejects in an outage although the application has given a value for it",
+    breaks: ["accessors", "getSession with ifUnavailable gives"],
+    ...patched((auth) => ({ getSession: (request: Request) => auth.getSession(request) })),
+  },
+  {
+    name: "gives the session as it is by now",
+    breaks: ["guard", "requireSession gives the session that the guard saw"],
+    ...patched((auth) => ({ requireSession: async (request) => (await auth.getSession(request)) as Session })),
+  },
+  {
+    name: "reads the session once more for requireSession",
+    breaks: ["guard", "the guard and requireSession share"],
+    ...patched((auth) => ({ requireSession: async (request) => (await auth.getSession(request)) as Session })),
+  },
+  {
+    name: "takes a signed-in user for one whom a guard let pass",
+    breaks: ["guard", "requireSession rejects with a GuardMissingError"],
+    ...patched((auth) => ({
+      requireSession: (request) => auth.requireSession(request).catch(async () => (await auth.getSession(request)) as Session),
+    })),
   },
   {
     name: "reads the session once more for each question",
@@ -422,7 +445,7 @@ export const brokenApplications: readonly BrokenApplication[] = [
   },
   {
     name: "tells the first mistake only",
-    breaks: ["errors", "configuration mistakes keep the application from"],
+    breaks: ["errors", "configuration errors keep the application from"],
     ...patched((auth) => ({
       mount(app) {
         try {
@@ -656,8 +679,8 @@ function undoing(): Pick<BrokenApplication, "first" | "setup"> {
         },
         touch: (key, lastActive, expiresAt) => store.touch(key, lastActive, expiresAt),
         delete: (key) => store.delete(key),
-        listBySubject: (subject) => store.listBySubject(subject),
-        listBySid: (sid) => store.listBySid(sid),
+        listBySubject: (subject, cursor) => store.listBySubject(subject, cursor),
+        listBySid: (sid, cursor) => store.listBySid(sid, cursor),
       };
       return { ...options, store: broken };
     }),

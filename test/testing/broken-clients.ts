@@ -1,4 +1,4 @@
-import type { Entry, SessionStore, Stored } from "../../src/index.js";
+import type { Entry, EntryPage, SessionStore, Stored } from "../../src/index.js";
 import type { EndWatcher } from "../../src/ports/session-store.js";
 import type { StoreUnderTest } from "../../src/testing/index.js";
 import { moment, StoppedClock, type BrokenStore } from "./broken-store.js";
@@ -67,11 +67,11 @@ export class Client implements SessionStore {
   delete(key: string): Promise<Stored | undefined> {
     return this.server.ask((store) => store.delete(key));
   }
-  listBySubject(subject: string): Promise<string[]> {
-    return this.server.ask((store) => store.listBySubject(subject));
+  listBySubject(subject: string, cursor?: string): Promise<EntryPage> {
+    return this.server.ask((store) => store.listBySubject(subject, cursor));
   }
-  listBySid(sid: string): Promise<string[]> {
-    return this.server.ask((store) => store.listBySid(sid));
+  listBySid(sid: string, cursor?: string): Promise<EntryPage> {
+    return this.server.ask((store) => store.listBySid(sid, cursor));
   }
   getMany(keys: readonly string[]): Promise<ReadonlyMap<string, Stored>> {
     return this.server.ask(async (store) => {
@@ -286,8 +286,9 @@ export const brokenClients: readonly BrokenStore[] = [
         this.#keys.add(key);
         return super.insert(key, entry);
       }
-      override async listBySubject(subject: string) {
-        return (await super.listBySubject(subject)).filter((key) => this.#keys.has(key));
+      override async listBySubject(subject: string, cursor?: string) {
+        const { entries, next } = await super.listBySubject(subject, cursor);
+        return { entries: new Map([...entries].filter(([key]) => this.#keys.has(key))), next };
       }
     },
   ),

@@ -16,7 +16,7 @@ function broken(
 export const brokenEnds: readonly BrokenStore[] = [
   broken(
     "announces an end in its own process only",
-    ["watchEnds", "tells each connected watcher"],
+    ["watchEnds", "notifies each connected watcher"],
     ["ends"],
     class extends Client {
       readonly #own = new Set<EndWatcher>();
@@ -46,7 +46,7 @@ export const brokenEnds: readonly BrokenStore[] = [
   ),
   broken(
     "goes on telling a watcher that was removed",
-    ["watchEnds", "tells a removed watcher nothing more"],
+    ["watchEnds", "notifies a removed watcher of nothing more"],
     ["ends"],
     class extends Client {
       override watchEnds(watcher: EndWatcher) {

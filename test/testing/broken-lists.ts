@@ -1,18 +1,21 @@
-import type { Entry, Stored } from "../../src/index.js";
+import type { Entry, EntryPage, Stored } from "../../src/index.js";
 import { broken, type BrokenStore } from "./broken-store.js";
 import { MapStore } from "./map-store.js";
 
 // Stores whose lists or whose getMany are broken on purpose.
 
-type List = (of: Lists, hash: string) => string[] | Promise<string[]>;
+type List = (of: Lists, belongs: (stored: Stored) => boolean, cursor: string | undefined, hash: string) => EntryPage;
 
 /** A map store with its members open. */
 class Lists extends MapStore {
   all(): [key: string, stored: Stored][] {
-    return [...this.entries];
+    return [...this.entries].sort(([one], [other]) => (one < other ? -1 : 1));
   }
   override live(key: string): Stored | undefined {
     return super.live(key);
+  }
+  override page(belongs: (stored: Stored) => boolean, cursor?: string): EntryPage {
+    return super.page(belongs, cursor);
   }
 }
 
@@ -24,41 +27,67 @@ const listMethods = [
 const brokenListsOf = ([method, field]: (typeof listMethods)[number]): BrokenStore[] => {
   const listing = (list: List) =>
     class extends Lists {
-      override async listBySubject(hash: string) {
-        return field === "subject" ? list(this, hash) : super.listBySubject(hash);
+      override async listBySubject(hash: string, cursor?: string) {
+        return field === "subject" ? list(this, ({ subject }) => subject === hash, cursor, hash) : super.listBySubject(hash, cursor);
       }
-      override async listBySid(hash: string) {
-        return field === "sid" ? list(this, hash) : super.listBySid(hash);
+      override async listBySid(hash: string, cursor?: string) {
+        return field === "sid" ? list(this, ({ sid }) => sid === hash, cursor, hash) : super.listBySid(hash, cursor);
       }
     };
-  const matching = (store: Lists, isMatch: (value: string) => boolean): string[] =>
-    store.all().flatMap(([key]) => (isMatch(store.live(key)?.[field] ?? "") ? key : []));
   return [
     broken(
       `${method} lists what has expired`,
       ["expiry", "each method treats an expired entry"],
       ["expiry", "everywhere"],
-      listing((store, hash) => store.all().flatMap(([key, stored]) => (stored[field] === hash ? key : []))),
+      listing((store, belongs, after = "") => {
+        const found = store.all().filter(([key, stored]) => key > after && belongs(stored));
+        return { entries: new Map(found.slice(0, 100)), next: found[100] && found[99]?.[0] };
+      }),
     ),
     broken(
-      `lists the keys of every ${field}`,
-      [method, "returns all keys of the"],
+      `lists the entries of every ${field}`,
+      [method, "returns all entries of the"],
       ["everywhere", "separation"],
-      listing((store) => matching(store, (value) => value !== "")),
+      listing((store, _belongs, cursor) => store.page((stored) => stored[field] !== undefined, cursor)),
     ),
     broken(
-      `${method} lists a first page`,
-      [method, "returns each of many keys once,"],
+      `${method} lists entries without their summary`,
+      [method, "returns all entries of the"],
       ["everywhere"],
-      listing((store, hash) => matching(store, (value) => value === hash).slice(0, 100)),
+      listing((store, belongs, cursor) => {
+        const { entries, next } = store.page(belongs, cursor);
+        return { entries: new Map([...entries].map(([key, { summary: _, ...stored }]) => [key, stored])), next };
+      }),
     ),
     broken(
-      `${method} lists in pages that overlap`,
-      [method, "returns each of many keys once,"],
+      `${method} lists a first page only`,
+      [method, "returns many entries in pages of"],
       ["everywhere"],
-      listing((store, hash) => {
-        const keys = matching(store, (value) => value === hash);
-        return keys.length > 100 ? [...keys, ...keys.slice(100)] : keys;
+      listing((store, belongs) => ({ entries: store.page(belongs).entries })),
+    ),
+    broken(
+      `${method} lists everything at once`,
+      [method, "returns many entries in pages of"],
+      ["everywhere"],
+      listing((store, belongs) => ({ entries: new Map(store.all().filter(([key, stored]) => store.live(key) && belongs(stored))) })),
+    ),
+    broken(
+      `${method} has no last page`,
+      [method, "returns many entries in pages of"],
+      ["expiry", "everywhere", "separation"],
+      listing((store, belongs, cursor) => {
+        const { entries, next } = store.page(belongs, cursor);
+        return { entries, next: next ?? "" };
+      }),
+    ),
+    broken(
+      `${method} counts the entries to skip`,
+      [method, "misses no entry while those of"],
+      ["everywhere"],
+      listing((store, belongs, cursor = "0") => {
+        const found = store.all().filter(([key, stored]) => store.live(key) && belongs(stored));
+        const end = Number(cursor) + 100;
+        return { entries: new Map(found.slice(Number(cursor), end)), next: end < found.length ? String(end) : undefined };
       }),
     ),
     broken(
@@ -76,13 +105,15 @@ const brokenListsOf = ([method, field]: (typeof listMethods)[number]): BrokenSto
       `matches the ${field} in any letter case`,
       [method, "compares the"],
       ["everywhere", "separation"],
-      listing((store, hash) => matching(store, (value) => value.toLowerCase() === hash.toLowerCase())),
+      listing((store, _belongs, cursor, hash) => store.page((stored) => stored[field]?.toLowerCase() === hash.toLowerCase(), cursor)),
     ),
     broken(
       `matches the ${field} as a pattern`,
       [method, "compares the"],
       ["everywhere", "separation"],
-      listing((store, hash) => matching(store, (value) => new RegExp(`^${hash.replaceAll("*", ".*")}$`).test(value))),
+      listing((store, _belongs, cursor, hash) =>
+        store.page((stored) => new RegExp(`^${hash.replaceAll("*", ".*")}$`).test(stored[field] ?? ""), cursor),
+      ),
     ),
   ];
 };
@@ -112,9 +143,9 @@ export const brokenLists: readonly BrokenStore[] = [
         if (entry.sid !== undefined) this.index.set(entry.sid, [...(this.index.get(entry.sid) ?? []), key]);
         return super.insert(key, entry);
       }
-      override async listBySid(sid: string) {
-        const listed = await super.listBySid(sid);
-        return [...new Set([...listed, ...(this.index.get(sid) ?? []).filter((key) => this.live(key))])];
+      override async listBySid(sid: string, cursor?: string) {
+        const indexed = (this.index.get(sid) ?? []).map((key) => this.live(key));
+        return this.page((stored) => stored.sid === sid || indexed.includes(stored), cursor);
       }
     },
   ),

@@ -66,9 +66,9 @@ export const brokenStores: readonly BrokenStore[] = [
         if (entry.subject !== undefined) this.index.set(entry.subject, [...(this.index.get(entry.subject) ?? []), key]);
         return super.insert(key, entry);
       }
-      override async listBySubject(subject: string) {
-        const listed = await super.listBySubject(subject);
-        return [...new Set([...listed, ...(this.index.get(subject) ?? []).filter((key) => this.live(key))])];
+      override async listBySubject(subject: string, cursor?: string) {
+        const indexed = (this.index.get(subject) ?? []).map((key) => this.live(key));
+        return this.page((stored) => stored.subject === subject || indexed.includes(stored), cursor);
       }
     },
   ),
@@ -644,11 +644,13 @@ export const brokenStores: readonly BrokenStore[] = [
   broken(
     "delete takes all of the subject",
     ["delete", "leaves other keys unchanged"],
-    ["separation"],
+    ["everywhere", "separation"],
     class extends MapStore {
       override async delete(key: string) {
         const deleted = await super.delete(key);
-        if (deleted?.subject !== undefined) for (const other of await this.listBySubject(deleted.subject)) await super.delete(other);
+        if (deleted?.subject === undefined) return deleted;
+        const { entries } = await this.listBySubject(deleted.subject);
+        for (const other of entries.keys()) await super.delete(other);
         return deleted;
       }
     },

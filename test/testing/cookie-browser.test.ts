@@ -45,7 +45,7 @@ describe("what is kept, and sent where", () => {
     expect(jar.header(new URL(to))).toBe(sent);
   });
 
-  it("a cookie is replaced, and deleted, only under the same name, host and path", () => {
+  it("a cookie is replaced, and deleted, only under the same name, hostname and path", () => {
     const jar = new CookieJar();
     const url = new URL(HERE);
     jar.take(url, "a=1; Path=/");
@@ -134,7 +134,7 @@ describe("the browser", () => {
     expect((await browser.get("//idpauth/../%64ebug?a=|")).text).toBe("//idpauth/../%64ebug?a=|");
   });
 
-  it("follows redirects across origins, with each host's own cookies and the headers of a click", async () => {
+  it("follows redirects across origins, with each hostname's own cookies and the headers of a click", async () => {
     const seen: string[] = [];
     const note = (request: IncomingMessage) =>
       seen.push(
@@ -155,7 +155,7 @@ describe("the browser", () => {
     expect(seen).toEqual(["POST app.test - navigate", "GET provider.test - navigate", "GET app.test app=1 navigate"]);
   });
 
-  it("follows with cookies and a password that it was given, and tells them to no other origin", async () => {
+  it("follows with cookies and a password that it was given, and sends them to no other origin", async () => {
     const seen: string[] = [];
     const note = (who: string, { headers }: IncomingMessage) =>
       seen.push(`${who}: ${headers.cookie ?? "-"} ${headers.authorization ?? "-"} ${String(headers["x-mine"])}`);
@@ -186,14 +186,14 @@ describe("the browser", () => {
     ]);
   });
 
-  it("reads no further than it is told to", async () => {
+  it("reads no further than its limit", async () => {
     const { origin } = await serve((request, response) => response.end("x".repeat(Number(request.url!.slice(1)))));
     const browser = new CookieBrowser({ origin });
     expect((await browser.get("/1000", { maxBytes: 1000 })).text).toHaveLength(1000);
     await expect(browser.get("/1001", { maxBytes: 1000 })).rejects.toThrow("more than 1000 bytes");
   });
 
-  it.each(["reports", ""])("says what an address looks like: %o is none", async (target) => {
+  it.each(["reports", ""])("says what form an address has: %o is none", async (target) => {
     await expect(new CookieBrowser({ origin: "http://127.0.0.1:1" }).get(target)).rejects.toThrow(
       /^What a browser asks for is a path, which begins with \/, or a whole URL\.$/,
     );
@@ -240,6 +240,67 @@ describe("the browser", () => {
   });
 });
 
+describe("Sec-Fetch-Site", () => {
+  const APP = "http://a.app.localhost:";
+  type Way = readonly [why: string, from: string | null | undefined, trail: readonly string[], sent: string | undefined];
+
+  /** Requests the first address, whose response redirects to the next one, and returns what the last request sent. */
+  async function sent(how: "get" | "navigate" | "follow", from: Way[1], trail: Way[2]): Promise<unknown> {
+    let asked = 0;
+    let site: unknown;
+    const { port } = await serve((request, response) => {
+      site = request.headers["sec-fetch-site"];
+      asked += 1;
+      if (trail[asked] === undefined) response.end();
+      else response.writeHead(302, { Location: at(trail[asked]!) }).end();
+    });
+    const at = (address: string) => (address.endsWith(":") ? `${address}${port}/` : address);
+    const proxied = {
+      "https://app.example": port,
+      "http://app.example": port,
+      "https://www.app.example": port,
+      "https://other.example": port,
+    };
+    await new CookieBrowser({ proxied })[how](at(trail[0]!), from === undefined ? {} : { from: from && at(from) });
+    return site;
+  }
+
+  it.each<Way>([
+    ["a typed address", null, [APP], "none"],
+    ["a typed address that redirects to another site", null, [APP, "https://app.example/"], "none"],
+    ["an address without a page is typed", undefined, [APP], "none"],
+    ["a link of the same origin", APP, [APP], "same-origin"],
+    ["a link of another port", "http://a.app.localhost:1/", [APP], "same-site"],
+    ["a link of a sibling domain", "http://b.app.localhost:", [APP], "same-site"],
+    ["a link of another scheme", "https://a.app.localhost/", [APP], "cross-site"],
+    ["a link of another site", "https://other.example/", [APP], "cross-site"],
+    ["a link of another site, by way of two redirects", "https://other.example/", [APP, APP, APP], "cross-site"],
+    ["a link of the same origin, by way of another site", APP, [APP, "https://other.example/", APP], "cross-site"],
+    ["a link of the same origin, by way of a sibling", APP, [APP, "http://b.app.localhost:", APP], "same-site"],
+    ["addresses have no subdomains", "http://127.0.0.2:1/", ["http://127.0.0.1:"], "cross-site"],
+    ["https", "https://www.app.example/", ["https://app.example/"], "same-site"],
+    ["plain http", "http://app.example/", ["http://app.example/"], undefined],
+    ["plain http that redirects to https", "https://other.example/", ["http://app.example/", "https://app.example/"], "cross-site"],
+  ])("of %s", async (_why, from, trail, expected) => {
+    expect(await sent("follow", from, trail)).toBe(expected);
+  });
+
+  it("of a script is that of a page of the requested origin, unless set otherwise", async () => {
+    expect(await sent("get", undefined, [APP])).toBe("same-origin");
+    expect(await sent("get", null, [APP])).toBe("none");
+    expect(await sent("get", "https://other.example/", [APP])).toBe("cross-site");
+    expect(await sent("navigate", undefined, [APP])).toBe("none");
+    expect(await sent("navigate", APP, [APP])).toBe("same-origin");
+  });
+
+  it("is what a header says, and absent if the header has no value", async () => {
+    const { origin } = await serve((request, response) => response.end(String(request.headers["sec-fetch-site"])));
+    const browser = new CookieBrowser({ origin });
+    expect((await browser.get("/", { headers: { "Sec-Fetch-Site": "same-site" } })).text).toBe("same-site");
+    expect((await browser.navigate("/", { headers: { "sec-fetch-site": [] } })).text).toBe("undefined");
+  });
+});
+
 describe("a raw request", () => {
   it("sends exactly these bytes", async () => {
     const { port } = await serve((request, response) =>
@@ -275,7 +336,7 @@ it("a cookie with Domain outlives the deletion of one without", () => {
   expect(jar.header(url)).toBe("s=1");
 });
 
-it("an https origin that nothing stands before is refused, and not asked in plain HTTP", async () => {
+it("an https origin that nothing stands before is refused, and not requested over plain HTTP", async () => {
   await expect(new CookieBrowser().get("https://app.example/")).rejects.toThrow(
     /https:\/\/app\.example has to be named in the option `proxied`/,
   );

@@ -1,4 +1,7 @@
-import type { Clock, Entry, SessionStore, Stored } from "idpauth";
+import type { Clock, Entry, EntryPage, SessionStore, Stored } from "idpauth";
+
+/** Entries in a page of a list. */
+const PAGE = 100;
 
 /** Sessions in a Map. Each method does its work in one step, so no other call runs between compare and swap. */
 export class MapStore implements SessionStore {
@@ -40,12 +43,19 @@ export class MapStore implements SessionStore {
     return stored;
   }
 
-  async listBySubject(subject: string): Promise<string[]> {
-    return [...this.entries.keys()].filter((key) => this.live(key)?.subject === subject);
+  async listBySubject(subject: string, cursor?: string): Promise<EntryPage> {
+    return this.page((stored) => stored.subject === subject, cursor);
   }
 
-  async listBySid(sid: string): Promise<string[]> {
-    return [...this.entries.keys()].filter((key) => this.live(key)?.sid === sid);
+  async listBySid(sid: string, cursor?: string): Promise<EntryPage> {
+    return this.page((stored) => stored.sid === sid, cursor);
+  }
+
+  /** The next entries after a key. Deleting those of earlier pages moves none of them to another page. */
+  protected page(belongs: (stored: Stored) => boolean, after = ""): EntryPage {
+    const found = [...this.entries].filter(([key, stored]) => key > after && this.live(key) && belongs(stored));
+    const page = found.sort(([one], [other]) => (one < other ? -1 : 1)).slice(0, PAGE);
+    return { entries: structuredClone(new Map(page)), next: page.length < PAGE ? undefined : page.at(-1)?.[0] };
   }
 
   /** What has expired does not exist. */

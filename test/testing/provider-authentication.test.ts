@@ -42,7 +42,7 @@ const claimsOf = ({ id_token = "" }: Record<string, string>) => decodeJwt<Record
 const errorOf = async (...request: Parameters<typeof ask>) => (await ask(...request)).get("error");
 
 describe("the claims about the authentication", () => {
-  it("are absent unless the request asks for them", async () => {
+  it("are absent unless the request requests them", async () => {
     await start();
     const claims = claimsOf(await signIn());
     expect(["auth_time", "acr", "acrs"].filter((name) => name in claims)).toEqual([]);
@@ -85,7 +85,7 @@ describe("the claims about the authentication", () => {
   });
 
   it.each(["{", "null", "[]", '{"id_token":null}', '{"id_token":{"acr":7,"acrs":null}}'])(
-    "a claims parameter %s asks for nothing",
+    "a claims parameter %s requests nothing",
     async (claims) => {
       await start();
       expect(claimsOf(await signIn({ claims }))).not.toHaveProperty("acr");
@@ -100,7 +100,7 @@ describe("the claims about the authentication", () => {
     expect(document["acr_values_supported"]).toEqual(["silver"]);
   });
 
-  it("claims of the person win, for a provider that responds with another value", async () => {
+  it("claims of the user win, for a provider that responds with another value", async () => {
     await start();
     const claims = claimsOf(await signIn({ max_age: "300", acr_values: "gold" }, { ...GRACE, auth_time: 5, acr: "bronze" }));
     expect(claims).toMatchObject({ auth_time: 5, acr: "bronze" });
@@ -157,7 +157,7 @@ describe("prompt=none", () => {
     expect((await ask(SILENT)).has("code")).toBe(true);
   });
 
-  it.each([{ prompt: "none login" }, { max_age: "soon" }, { max_age: "-1" }])("%o is the client's mistake", async (parameters) => {
+  it.each([{ prompt: "none login" }, { max_age: "soon" }, { max_age: "-1" }])("%o is the client's error", async (parameters) => {
     await start();
     expect(await errorOf(parameters)).toBe("invalid_request");
   });

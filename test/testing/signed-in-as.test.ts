@@ -90,7 +90,7 @@ describe("who is signed in", () => {
     expect(await subjectOf()).toMatchObject({ sub: "ada-1815", email: "ada@example.com", iss: OPTIONS.env.IDP_ISSUER, aud: "client" });
   });
 
-  it("has the subject that a test provider gives this person", async () => {
+  it("has the subject that a test provider gives this user", async () => {
     const provider = await startTestProvider();
     const app = fetchAdapter.idpAuth({ env: provider.env, log: false });
     const grace = { email: "grace@example.com" };
@@ -182,7 +182,7 @@ it.each<[string, unknown, RegExp]>([
   ["milliseconds of the authentication", { authTime: 1_700_000_000_000 }, /`authTime` is in whole seconds since the epoch/],
   ["a level that is no text", { acr: 2 }, /`acr` is text/],
   ["a token of another name", { tokens: { accessToken: "x" } }, /`tokens` has no "accessToken"; there are token, refresh_token\./],
-])("options that would prove nothing are told: %s", async (_name, options, message) => {
+])("options that would prove nothing are reported: %s", async (_name, options, message) => {
   const failure = signedInAs(expressAdapter.idpAuth(OPTIONS), ADA, options as never);
   await expect(failure).rejects.toBeInstanceOf(TypeError);
   await expect(failure).rejects.toThrow(message);

@@ -12,7 +12,9 @@ import {
   type TestProviderOptions,
 } from "../../src/testing/provider/test-provider.js";
 import { idpAuth } from "../../src/adapters/fetch/fetch.js";
+import { memoryStore, type ConfigurationError, type IdpAuthOptions } from "../../src/index.js";
 import { TestClock } from "../../src/testing/test-clock.js";
+import { PATIENCE } from "../support/eventually.js";
 
 const REDIRECT_URI = "http://127.0.0.1:1/callback";
 
@@ -104,7 +106,7 @@ describe("a sign-in by the certified client", () => {
     expect(provider.requestsTo("token")[0]?.params.get("redirect_uri")).toBe(REDIRECT_URI);
   });
 
-  it("signs in the person that is set, hinted at, or named for this once", async () => {
+  it("signs in the user that is set, hinted at, or named for this once", async () => {
     await start({ people: [{ email: "ada@example.com" }, { email: "grace@example.com" }] });
     const config = await discover();
     const emailOf = async (options?: Parameters<typeof signIn>[1]) =>
@@ -116,7 +118,7 @@ describe("a sign-in by the certified client", () => {
     expect(await emailOf()).toBe("joan@example.com");
   });
 
-  it("gives the same person the same subject, and another one another", async () => {
+  it("gives the same user the same subject, and another user another", async () => {
     await start();
     const config = await discover();
     const subjectOf = async (email: string) => (await (await signIn(config, { person: { email } })).exchange()).claims()?.sub;
@@ -130,7 +132,7 @@ describe("a sign-in by the certified client", () => {
     expect(provider.issuer).toMatch(new RegExp(`:\\d+${issuerPath}$`));
   });
 
-  it("puts only the subject into the ID token if told so", async () => {
+  it("puts only the subject into the ID token if set so", async () => {
     await start({ claimsInIdToken: false });
     const config = await discover();
     const tokens = await (await signIn(config)).exchange();
@@ -214,7 +216,7 @@ describe("refresh tokens", () => {
     return { config, first, refresh: (token: string) => client.refreshTokenGrant(config, token) };
   }
 
-  it("rotate, and the fresh ID token is about the same person without a nonce", async () => {
+  it("rotate, and the fresh ID token is about the same user without a nonce", async () => {
     const { first, refresh } = await refreshed();
     const second = await refresh(first.refresh_token!);
     expect(second.refresh_token).not.toBe(first.refresh_token);
@@ -298,7 +300,8 @@ describe("time", () => {
 
   it("is the system's without a clock, and can be moved on", async () => {
     await start();
-    expect(Math.abs(provider.clock.now() - Date.now())).toBeLessThan(1_000);
+    const [before, now, after] = [Date.now(), provider.clock.now(), Date.now()];
+    expect([before <= now, now <= after]).toEqual([true, true]);
     const tokens = await (await signIn(await discover())).exchange();
     provider.clock.advance(3_599_000);
     expect(provider.isActive(tokens.access_token)).toBe(true);
@@ -352,6 +355,38 @@ it("stops where its scope ends", async () => {
   await start();
   await provider[Symbol.asyncDispose]();
   await expect(fetch(`${provider.issuer}/jwks`)).rejects.toMatchObject({ cause: { code: "ECONNREFUSED" } });
+});
+
+describe("[START-2] the SECRET_KEY of provider.env, which is published", () => {
+  const codesWith = (options: IdpAuthOptions) => {
+    try {
+      return idpAuth({ env: provider.env, log: false, baseUrl: "https://app.example", store: memoryStore(), ...options })
+        .start()
+        .map(({ code }) => code);
+    } catch (error) {
+      return (error as ConfigurationError).findings.map(({ code }) => code);
+    }
+  };
+
+  it("is E013 where the provider is not on this machine", async () => {
+    const { SECRET_KEY } = (await start()).env;
+    for (const issuer of ["https://id.example", "https://127.0.0.1.id.example"]) {
+      expect(codesWith({ issuer })).toEqual(["E013"]);
+      expect(codesWith({ issuer, secretKey: "another-key-with-at-least-32-bytes", secretKeyFallbacks: [SECRET_KEY] })).toEqual(["E013"]);
+    }
+  });
+
+  it("is accepted where the provider is on loopback", async () => {
+    const { SECRET_KEY } = (await start()).env;
+    for (const issuer of [provider.issuer, "http://localhost:9400/realms/x", "http://[::1]:9400"]) {
+      expect(codesWith({ issuer, secretKeyFallbacks: [SECRET_KEY] })).toEqual([]);
+    }
+  });
+
+  it("is no further error where the issuer is refused", async () => {
+    await start();
+    expect(codesWith({ issuer: "localhost" })).toEqual(["E006"]);
+  });
 });
 
 describe("signing keys", () => {
@@ -482,7 +517,7 @@ describe("responses that a test changes", () => {
 });
 
 describe("idle connections", () => {
-  it("stay open until the client closes them, so no response announces a timeout", async () => {
+  it("stay open until the client closes them, so no response advertises a timeout", async () => {
     const { issuer } = await start();
     const { headers } = await fetch(`${issuer}/jwks`);
     expect(headers.get("connection")).toBe("keep-alive");
@@ -510,7 +545,7 @@ describe("faults", () => {
     expect((await jwks()).status).toBe(200);
   });
 
-  it("several at one endpoint are a script; one without an end stays until it is withdrawn", async () => {
+  it("several at one endpoint are a script; one without an end stays until it is removed", async () => {
     await start();
     provider.fault("jwks", { kind: "status", status: 500, times: 1 });
     const withdraw = provider.fault("jwks", { kind: "status", status: 502 });
@@ -601,7 +636,7 @@ describe("faults", () => {
     expect([response.status, response.headers.get("location"), visits]).toEqual([307, location, 0]);
   });
 
-  it("hang: never answered; clearing the faults cuts it off", async () => {
+  it("hang: never a response; clearing the faults cuts it off", async () => {
     await start();
     provider.fault("jwks", { kind: "hang" });
     const response = jwks();
@@ -804,13 +839,13 @@ describe("a slip that JavaScript lets through", () => {
     ],
     ["a fault without a kind", (provider) => provider.fault("token", undefined as never), "no fault of the kind undefined"],
     ["time as text", (provider) => provider.clock.advance("3600" as never), "in milliseconds"],
-  ])("%s is told at once", async (_name, act, message) => {
+  ])("%s is reported at once", async (_name, act, message) => {
     const provider = await startTestProvider();
     expect(() => act(provider)).toThrow(message);
     await provider.stop();
   });
 
-  it("an option is told before anything listens", async () => {
+  it("an option is reported before anything listens", async () => {
     await expect(startTestProvider({ idTokenSecond: 3 } as never)).rejects.toThrow('has no option "idTokenSecond"; there are clientId');
   });
 
@@ -905,14 +940,14 @@ describe("a slip that JavaScript lets through", () => {
   });
 });
 
-describe("what is over leaves nothing behind", () => {
+describe("what has ended leaves nothing behind", () => {
   it("a delayed request that was cut off spends no refresh token afterwards", async () => {
     await start();
     const config = await discover();
     const { refresh_token } = await (await signIn(config)).exchange();
     provider.fault("token", { kind: "delay", ms: 1000 });
     const cut = client.refreshTokenGrant(config, refresh_token!).catch((error: unknown) => error);
-    await vi.waitFor(() => expect(provider.requestsTo("token", { grant_type: "refresh_token" })).toHaveLength(1));
+    await vi.waitFor(() => expect(provider.requestsTo("token", { grant_type: "refresh_token" })).toHaveLength(1), PATIENCE);
     provider.clearFaults();
     expect(await cut).toBeInstanceOf(Error);
     const next = await client.refreshTokenGrant(config, refresh_token!);

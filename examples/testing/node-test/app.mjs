@@ -8,8 +8,8 @@ export function createApp(options) {
   const auth = idpAuth(options);
   auth.mount(app);
   app.get("/reports", auth.idpRequired, async (req, res) => {
-    const user = await auth.getUser(req);
-    res.json({ for: user?.email });
+    const { user } = await auth.requireSession(req);
+    res.json({ for: user.email });
   });
   return { app, auth };
 }

@@ -1,29 +1,24 @@
 import type { Application, NextFunction, Request, RequestHandler, Response, Router } from "express";
 import {
-  createIdpAuth,
-  csrfCalledError,
-  guardCalledError,
-  respondToBlocked,
+  createAdapterAuth,
   type AdapterAuth,
   type Finding,
+  type Gate,
   type GuardResponsesOf,
-  type GuardRule,
+  type Guards,
   type IdpAuthOptions,
+  type Stopped,
 } from "../../index.js";
-import { keepPrivate, onClose, writeReply } from "../node/node.js";
-import { ExpressRequest } from "./request.js";
-import { frameworkSessionOf } from "./session.js";
+import { keepPrivateByPrototype, NodeRequest, onClose, writeReply } from "../node/node.js";
+import { frameworkSessionOf } from "./session-of-request.js";
 import { sessionMiddlewareOf } from "./session-middleware.js";
 
 /** Your own responses to blocked requests. Each ends the response or calls `next`; the protected handler does not run by itself. */
 export type GuardResponses = GuardResponsesOf<[request: Request, response: Response], [next: NextFunction]>;
 
-/** idpauth for Express 4 and 5. */
-export interface ExpressIdpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>> extends AdapterAuth<
-  Request,
-  OwnClaims,
-  Data
-> {
+/** idpauth for Express 4 and 5. Guards are middleware: `app.get("/reports", auth.idpRequired, handler)`, `app.use(auth.csrf)`. */
+export interface ExpressIdpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>
+  extends AdapterAuth<Request, OwnClaims, Data>, Guards<RequestHandler, GuardResponses, OwnClaims, Data> {
   /**
    * Runs the startup checks and mounts the endpoints. Call it after the session middleware, if there is one, and before the guarded
    * routes. Unlike `start`, it knows whether the session middleware is installed.
@@ -33,15 +28,6 @@ export interface ExpressIdpAuth<OwnClaims extends object = object, Data extends 
   mount(app: Application | Router): readonly Finding[];
   /** The endpoints as middleware, for applications that mount by hand and call `start`. */
   readonly routes: RequestHandler;
-  /** Middleware that lets only users pass who are signed in within the session limits. */
-  readonly idpRequired: RequestHandler;
-  /** As `idpRequired`, with a rule for the route and your own responses. */
-  idpRequiredWith(route: GuardResponses & GuardRule<OwnClaims, Data>): RequestHandler;
-  /**
-   * Middleware against cross-site request forgery: `app.use(auth.csrf)`. A request that may change something gets 403 `cross_origin`, unless
-   * it comes from your own origin. The endpoints pass, because they have their own rules.
-   */
-  readonly csrf: RequestHandler;
 }
 
 /**
@@ -55,70 +41,79 @@ export interface ExpressIdpAuth<OwnClaims extends object = object, Data extends 
 export function idpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>(
   options: IdpAuthOptions<OwnClaims, Data> = {},
 ): ExpressIdpAuth<OwnClaims, Data> {
-  const {
-    handle,
-    guard,
-    declareGuard,
-    csrf: refuse,
-    ...auth
-  } = createIdpAuth<Request, OwnClaims, Data>(options, {
-    name: "Express",
-    request: (raw) => new ExpressRequest(raw),
-    session: frameworkSessionOf,
-    onClose: (raw, closed) => {
-      onClose(raw, closed, raw.res);
+  const { auth, gates } = createAdapterAuth<Request, OwnClaims, Data>(
+    options,
+    {
+      name: "Express",
+      request: (raw) => new ExpressRequest(raw),
+      session: frameworkSessionOf,
+      // Express changes the prototypes of each request and response. After that, V8 makes a new hidden class for each added property.
+      memoryKey: (raw) => raw.rawHeaders,
+      onClose: (raw, closed) => {
+        onClose(raw, closed, raw.res);
+      },
+      middlewareRemedy: 'Call app.use(session({ … })) of express-session before auth.mount(app), or leave out session: "host".',
     },
-    middlewareRemedy: 'Call app.use(session({ … })) of express-session before auth.mount(app), or leave out session: "host".',
-  });
-
-  const routes: RequestHandler = function idpauth(request, response, next) {
-    const handled = handle(request);
-    if (handled === undefined) {
-      next();
-      return;
-    }
-    handled
-      .then((reply) => {
-        writeReply(response, reply);
-      })
-      .catch(next);
-  };
-
-  function idpRequiredWith(route: GuardResponses & GuardRule<OwnClaims, Data>): RequestHandler {
-    declareGuard(route);
-    const responses: GuardResponses = route;
-    return function idpRequired(request, response, next) {
-      if (typeof next !== "function") throw guardCalledError("app.get(path, auth.idpRequired, handler)");
-      guard(request, route).then((blocked) => {
-        if (blocked === undefined) {
-          keepPrivate(response);
-          next();
-          return;
-        }
-        respondToBlocked(blocked, responses, [request, response], [next], (reply) => {
-          writeReply(response, reply);
-        }).catch(next);
-      }, next);
-    };
-  }
-
-  const csrf: RequestHandler = function idpauthCsrf(request, response, next) {
-    if (typeof next !== "function") throw csrfCalledError("app.use(auth.csrf)");
-    const refused = refuse(request);
-    if (refused === undefined) next();
-    else writeReply(response, refused);
-  };
-
+    { takes: "next", idpRequired: "app.get(path, auth.idpRequired, handler)", csrf: "app.use(auth.csrf)" },
+  );
+  const routes = middleware(gates.endpoints);
   return {
     ...auth,
+    ...gates.guards<RequestHandler, GuardResponses>(middleware),
     mount(app) {
       const findings = auth.start({ sessionMiddleware: sessionMiddlewareOf(app) });
       app.use(routes);
       return findings;
     },
     routes,
-    idpRequired: idpRequiredWith({}),
-    idpRequiredWith,
-    csrf,
   };
+}
+
+function middleware(gate: Gate<Request>): RequestHandler {
+  return function idpauth(request, response, next) {
+    gate.assertCalledWith(next);
+    const proceed = (stopped: Stopped | undefined) => {
+      if (stopped === undefined) {
+        if (gate.keepsPrivate) keepPrivateByPrototype(response);
+        next();
+        return;
+      }
+      const byDefault = (reply: Stopped["reply"]) => {
+        writeReply(response, reply);
+      };
+      gate.respond(stopped, [request, response, stopped, next], byDefault).catch(next);
+    };
+    const entered = gate.enter(request);
+    if (entered !== undefined) entered.then(proceed, next);
+    else proceed(undefined);
+  };
+}
+
+type IsTrusted = (address: string | undefined, hop: number) => boolean;
+
+/** A request of Express: that of node:http, with Express's original URL and its setting `trust proxy`. */
+class ExpressRequest extends NodeRequest<Request> {
+  /** Routers and rewriting middleware change `url`; the browser knows only the original URL. */
+  override get target(): string {
+    return this.message.originalUrl;
+  }
+
+  override get scheme(): "http" | "https" {
+    // `protocol` is slower than the connection, and differs only if there is a header that Express may trust.
+    if (this.message.headers["x-forwarded-proto"] === undefined) return super.scheme;
+    return this.message.protocol === "https" ? "https" : "http";
+  }
+
+  /** Includes the port, which `req.host` drops on Express 4. The forwarded host counts only if `trust proxy` says so. */
+  override get host(): string | undefined {
+    const forwarded = this.message.headers["x-forwarded-host"];
+    return typeof forwarded === "string" && this.#trustsProxy ? forwarded.split(",", 1)[0]?.trim() : super.host;
+  }
+
+  /** A router without an application has no settings, and trusts no proxy. */
+  get #trustsProxy(): boolean {
+    const app = this.message.app as Request["app"] | undefined;
+    const isTrusted = app?.get("trust proxy fn") as IsTrusted | undefined;
+    return isTrusted?.(this.message.socket.remoteAddress, 0) === true;
+  }
 }

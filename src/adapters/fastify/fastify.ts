@@ -9,23 +9,20 @@ import type {
   RawServerBase,
 } from "fastify";
 import {
-  createIdpAuth,
-  csrfCalledError,
-  guardCalledError,
-  respondToBlocked,
+  createAdapterAuth,
   type AdapterAuth,
-  type Blocked,
+  type Gate,
   type GuardResponsesOf,
-  type GuardRule,
+  type Guards,
   type IdpAuthOptions,
+  type Stopped,
 } from "../../index.js";
-import { endpoints, notEncapsulated, pathBelow } from "./endpoints.js";
-import { FastifyMessage, keepReplyPrivate, sendReply, type AnyFastifyReply, type AnyFastifyRequest } from "./message.js";
+import { endpoints, notEncapsulated, pathBelow } from "./mount-endpoints.js";
+import { FastifyMessage, keepReplyPrivate, sendReply, type AnyFastifyReply, type AnyFastifyRequest } from "./fastify-message.js";
 import { onClose, rememberResponse } from "../node/node.js";
-import { isRolling } from "./rolling.js";
-import { FastifySessions, sessionPluginOf } from "./session.js";
+import { FastifySessions, isRolling, sessionPluginOf } from "./fastify-session.js";
 
-export type { AnyFastifyReply, AnyFastifyRequest } from "./message.js";
+export type { AnyFastifyReply, AnyFastifyRequest } from "./fastify-message.js";
 
 /**
  * Your own responses to blocked requests. Each responds through `reply` or by its return value, as a handler does. The protected
@@ -48,12 +45,9 @@ export type IdpAuthPlugin = <Server extends RawServerBase, Provider extends Fast
   done: (error?: Error) => void,
 ) => void;
 
-/** idpauth for Fastify 5. */
-export interface FastifyIdpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>> extends AdapterAuth<
-  AnyFastifyRequest,
-  OwnClaims,
-  Data
-> {
+/** idpauth for Fastify 5. Guards are hooks: `{ preHandler: auth.idpRequired }`, `app.addHook("onRequest", auth.csrf)`. */
+export interface FastifyIdpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>
+  extends AdapterAuth<AnyFastifyRequest, OwnClaims, Data>, Guards<GuardHook, GuardResponses, OwnClaims, Data> {
   /**
    * Runs the startup checks and serves the endpoints: `await app.register(auth.plugin)`. Register it after the session plugin, if there
    * is one. In a scope with a prefix, the mount path is still the whole path: `{ mountPath: "/area/idpauth/" }`.
@@ -61,15 +55,6 @@ export interface FastifyIdpAuth<OwnClaims extends object = object, Data extends 
    * On a mistake, registering and `app.ready()` reject with a ConfigurationError that contains every finding.
    */
   readonly plugin: IdpAuthPlugin;
-  /** Lets only users pass who are signed in within the session limits: `{ preHandler: auth.idpRequired }`. */
-  readonly idpRequired: GuardHook;
-  /** As `idpRequired`, with a rule for the route and your own responses. */
-  idpRequiredWith(route: GuardResponses & GuardRule<OwnClaims, Data>): GuardHook;
-  /**
-   * Hook against cross-site request forgery: `app.addHook("onRequest", auth.csrf)`. A request that may change something gets 403
-   * `cross_origin`, unless it comes from your own origin. The endpoints pass, because they have their own rules.
-   */
-  readonly csrf: GuardHook;
 }
 
 /**
@@ -80,51 +65,62 @@ export interface FastifyIdpAuth<OwnClaims extends object = object, Data extends 
  * await app.register(auth.plugin);
  * app.get("/reports", { preHandler: auth.idpRequired }, handler);
  */
+// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function idpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>(
   options: IdpAuthOptions<OwnClaims, Data> = {},
 ): FastifyIdpAuth<OwnClaims, Data> {
   const sessions = options.session === "host" ? new FastifySessions() : undefined;
-  const {
-    handle,
-    guard,
-    declareGuard,
-    csrf: refuse,
-    ...auth
-  } = createIdpAuth<AnyFastifyRequest, OwnClaims, Data>(options, {
-    name: "Fastify",
-    request: (request) => new FastifyMessage(request),
-    session: (request) => sessions?.of(request),
-    onClose: (request, closed) => {
-      onClose(request.raw, closed);
+  const { auth, gates } = createAdapterAuth<AnyFastifyRequest, OwnClaims, Data>(
+    options,
+    {
+      name: "Fastify",
+      request: (request) => new FastifyMessage(request),
+      session: (request) => sessions?.of(request),
+      onClose: (request, closed) => {
+        onClose(request.raw, closed);
+      },
+      middlewareRemedy:
+        'Register @fastify/cookie and @fastify/session before idpauth, in the same scope or an outer one, or leave out session: "host".',
     },
-    middlewareRemedy:
-      'Register @fastify/cookie and @fastify/session before idpauth, in the same scope or an outer one, or leave out session: "host".',
-  });
+    {
+      takes: "next",
+      idpRequired: "app.get(path, { preHandler: auth.idpRequired }, handler)",
+      csrf: 'app.addHook("onRequest", auth.csrf)',
+    },
+  );
 
-  function onRequest(request: AnyFastifyRequest, reply: AnyFastifyReply, done: (error?: Error) => void): void {
-    sessions?.meet(request, reply);
-    const handled = handle(request);
-    if (handled === undefined) {
-      rememberReply(request, reply);
-      done();
-      return;
-    }
-    // One promise less than with `catch` at the end; most probes take this way.
-    handled.then((own) => {
-      try {
-        sessions?.leaveEnded(request);
-        sendReply(reply, own);
-      } catch (error) {
-        done(error as Error);
-      }
-    }, done);
+  function hook(gate: Gate<AnyFastifyRequest>): GuardHook {
+    return function idpauth(request, reply, done) {
+      gate.assertCalledWith(done);
+      sessions?.meet(request, reply);
+      const proceed = (stopped: Stopped | undefined): void => {
+        if (stopped === undefined) {
+          rememberResponse(request.raw, (reply as FastifyReply).raw);
+          if (gate.keepsPrivate) keepReplyPrivate(reply);
+          done();
+          return;
+        }
+        const responded = gate.respond(stopped, [request, reply, stopped], (own) => {
+          if (stopped.kind === "endpoint") sessions?.leaveEnded(request);
+          sendReply(reply, own);
+        });
+        responded
+          .then((sent) => {
+            if (sent !== undefined && !reply.sent) (reply as FastifyReply).send(sent);
+          })
+          .catch(done);
+      };
+      const entered = gate.enter(request);
+      if (entered !== undefined) entered.then(proceed, done);
+      else proceed(undefined);
+    };
   }
 
   const plugin: IdpAuthPlugin = (scope, { prefix = "" }, done) => {
     try {
       auth.start({ sessionMiddleware: sessionPluginOf(scope), rewritesSessions: isRolling(scope) });
       const path = pathBelow(scope.prefix, prefix, auth.mountPath());
-      scope.addHook("onRequest", onRequest);
+      scope.addHook("onRequest", hook(gates.endpoints));
       scope.register(endpoints, { prefix: path });
       done();
     } catch (error) {
@@ -132,40 +128,5 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     }
   };
 
-  function idpRequiredWith(route: GuardResponses & GuardRule<OwnClaims, Data>): GuardHook {
-    declareGuard(route);
-    const responses: GuardResponses = route;
-
-    async function turnAway(request: FastifyRequest, reply: FastifyReply, blocked: Blocked): Promise<void> {
-      const sent = await respondToBlocked(blocked, responses, [request, reply], [], (own) => {
-        sendReply(reply, own);
-      });
-      if (sent !== undefined && !reply.sent) reply.send(sent);
-    }
-
-    return function idpRequired(request, reply, done) {
-      if (typeof done !== "function") throw guardCalledError("app.get(path, { preHandler: auth.idpRequired }, handler)");
-      sessions?.meet(request, reply);
-      guard(request, route).then((blocked) => {
-        if (blocked === undefined) {
-          rememberReply(request, reply);
-          keepReplyPrivate(reply);
-          done();
-        } else turnAway(request as FastifyRequest, reply as FastifyReply, blocked).catch(done);
-      }, done);
-    };
-  }
-
-  const csrf: GuardHook = function idpauthCsrf(request, reply, done) {
-    if (typeof done !== "function") throw csrfCalledError('app.addHook("onRequest", auth.csrf)');
-    const refused = refuse(request);
-    if (refused === undefined) done();
-    else sendReply(reply, refused);
-  };
-
-  return { ...auth, plugin: notEncapsulated(plugin), idpRequired: idpRequiredWith({}), idpRequiredWith, csrf };
-}
-
-function rememberReply(request: AnyFastifyRequest, reply: AnyFastifyReply): void {
-  rememberResponse(request.raw, (reply as FastifyReply).raw);
+  return { ...auth, ...gates.guards<GuardHook, GuardResponses>(hook), plugin: notEncapsulated(plugin) };
 }

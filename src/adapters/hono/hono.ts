@@ -1,29 +1,23 @@
 import { Hono, type Context, type Env, type MiddlewareHandler, type Next, type Schema } from "hono";
 import {
-  createIdpAuth,
-  csrfCalledError,
-  guardCalledError,
+  createAdapterAuth,
   onFirstClose,
-  respondToBlocked,
   type AdapterAuth,
   type Finding,
+  type Gate,
   type GuardResponsesOf,
-  type GuardRule,
+  type Guards,
   type IdpAuthOptions,
 } from "../../index.js";
 import { keepPrivate, OpenResponses } from "../fetch/fetch.js";
-import { closablesOf, requestOf } from "./request.js";
-import { respond } from "./response.js";
+import { closablesOf, requestOf, respond } from "./hono-message.js";
 
 /** Your own responses to blocked requests. The protected handler does not run. */
 export type GuardResponses = GuardResponsesOf<[c: Context], [], Response | Promise<Response>>;
 
-/** idpauth for Hono 4. */
-export interface HonoIdpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>> extends AdapterAuth<
-  Context,
-  OwnClaims,
-  Data
-> {
+/** idpauth for Hono 4. Guards are middleware: `app.get("/reports", auth.idpRequired, handler)`, `app.use(auth.csrf)`. */
+export interface HonoIdpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>
+  extends AdapterAuth<Context, OwnClaims, Data>, Guards<MiddlewareHandler, GuardResponses, OwnClaims, Data> {
   /**
    * Runs the startup checks and mounts the endpoints. Hono's router then selects their requests, so other requests cost nothing.
    *
@@ -37,15 +31,6 @@ export interface HonoIdpAuth<OwnClaims extends object = object, Data extends obj
    * those of the URL. Such an application calls `start`.
    */
   readonly middleware: MiddlewareHandler;
-  /** Middleware that lets only users pass who are signed in within the session limits. */
-  readonly idpRequired: MiddlewareHandler;
-  /** As `idpRequired`, with a rule for the route and your own responses. */
-  idpRequiredWith(route: GuardResponses & GuardRule<OwnClaims, Data>): MiddlewareHandler;
-  /**
-   * Middleware against cross-site request forgery: `app.use(auth.csrf)`. A request that may change something gets 403 `cross_origin`, unless
-   * it comes from your own origin. The endpoints pass, because they have their own rules.
-   */
-  readonly csrf: MiddlewareHandler;
 }
 
 /**
@@ -60,62 +45,43 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
   options: IdpAuthOptions<OwnClaims, Data> = {},
 ): HonoIdpAuth<OwnClaims, Data> {
   const open = new OpenResponses();
-  const {
-    handle,
-    guard,
-    declareGuard,
-    csrf: refuse,
-    ...auth
-  } = createIdpAuth<Context, OwnClaims, Data>(options, {
-    name: "Hono",
-    request: requestOf,
-    onClose(c, closed) {
-      const closables = closablesOf(c);
-      if (closables === undefined) open.onClose(c, c.req.raw.signal, closed);
-      else onFirstClose(closables, closed);
+  const { auth, gates } = createAdapterAuth<Context, OwnClaims, Data>(
+    options,
+    {
+      name: "Hono",
+      request: requestOf,
+      onClose(c, closed) {
+        const closables = closablesOf(c);
+        if (closables === undefined) open.onClose(c, c.req.raw.signal, closed);
+        else onFirstClose(closables, closed);
+      },
     },
-  });
+    { takes: "next", idpRequired: "app.get(path, auth.idpRequired, handler)", csrf: "app.use(auth.csrf)" },
+  );
 
-  const middleware: MiddlewareHandler = (c, next) => {
-    const handled = handle(c);
-    return handled === undefined ? next() : handled.then((reply) => respond(c, reply));
-  };
+  async function pass(gate: Gate<Context>, c: Context, next: Next): Promise<Response | undefined> {
+    const entered = gate.enter(c);
+    const stopped = entered && (await entered);
+    if (stopped !== undefined) return (await gate.respond(stopped, [c, stopped], (reply) => respond(c, reply))) as Response;
+    await next();
+    if (gate.keepsPrivate) replaceResponse(c, keepPrivate(open.follow(c, c.res)));
+    return undefined;
+  }
 
-  const routes = new Hono();
-  routes.use(middleware);
-
-  function idpRequiredWith(route: GuardResponses & GuardRule<OwnClaims, Data>): MiddlewareHandler {
-    declareGuard(route);
-    const responses: GuardResponses = route;
-
-    async function guarded(c: Context, next: Next): Promise<Response | undefined> {
-      const blocked = await guard(c, route);
-      if (blocked !== undefined) return respondToBlocked(blocked, responses, [c], [], (reply) => respond(c, reply));
-      await next();
-      const response = keepPrivate(open.follow(c, c.res));
-      if (response !== c.res) {
-        // Otherwise Hono copies the headers of the old response over those of the new one.
-        c.res = undefined;
-        c.res = response;
-      }
-      return undefined;
-    }
-
-    // Not async, so that the error is thrown at the line with the mistake.
-    return function idpRequired(c, next) {
-      if (typeof next !== "function") throw guardCalledError("app.get(path, auth.idpRequired, handler)");
-      return guarded(c, next);
+  function middlewareOf(gate: Gate<Context>): MiddlewareHandler {
+    // Not async, so that the error of a wrong use is thrown at the line with the mistake.
+    return function idpauth(c, next) {
+      gate.assertCalledWith(next);
+      return pass(gate, c, next);
     };
   }
 
-  const csrf: MiddlewareHandler = function idpauthCsrf(c, next) {
-    if (typeof next !== "function") throw csrfCalledError("app.use(auth.csrf)");
-    const refused = refuse(c);
-    return refused === undefined ? next() : Promise.resolve(respond(c, refused));
-  };
-
+  const middleware = middlewareOf(gates.endpoints);
+  const routes = new Hono();
+  routes.use(middleware);
   return {
     ...auth,
+    ...gates.guards<MiddlewareHandler, GuardResponses>(middlewareOf),
     mount(app) {
       const findings = auth.start();
       for (const path of pathsBelowAnyBase(auth.mountPath())) app.all(`${path}*`, middleware);
@@ -123,10 +89,14 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     },
     routes,
     middleware,
-    idpRequired: idpRequiredWith({}),
-    idpRequiredWith,
-    csrf,
   };
+}
+
+function replaceResponse(c: Context, response: Response): void {
+  if (response === c.res) return;
+  // Otherwise Hono copies the headers of the old response over those of the new one.
+  c.res = undefined;
+  c.res = response;
 }
 
 /**

@@ -1,18 +1,18 @@
 import type Koa from "koa";
 import type { DefaultContext, DefaultState, ExtendableContext, Next, ParameterizedContext } from "koa";
 import {
-  createIdpAuth,
-  csrfCalledError,
-  guardCalledError,
-  respondToBlocked,
+  createAdapterAuth,
   type AdapterAuth,
   type Finding,
+  type Gate,
   type GuardResponsesOf,
   type GuardRule,
+  type Guards,
   type IdpAuthOptions,
+  type Stopped,
 } from "../../index.js";
 import { keepPrivate, onClose } from "../node/node.js";
-import { KoaRequest, setReply } from "./message.js";
+import { KoaRequest, setReply } from "./koa-message.js";
 
 /** The context of any Koa application, with any state and properties. */
 export type AnyContext = ExtendableContext;
@@ -29,12 +29,12 @@ export type GuardResponses<StateT = DefaultState, ContextT = DefaultContext> = G
   [next: Next]
 >;
 
-/** idpauth for Koa 3. */
-export interface KoaIdpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>> extends AdapterAuth<
-  AnyContext,
-  OwnClaims,
-  Data
-> {
+/**
+ * idpauth for Koa 3. Guards are middleware. In a router of @koa/router with a prefix, pass `auth.idpRequired` to each route, or create the
+ * router with `sensitive: true`: otherwise `router.use(auth.idpRequired)` doesn't run for `/API/…`.
+ */
+export interface KoaIdpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>
+  extends AdapterAuth<AnyContext, OwnClaims, Data>, Guards<KoaMiddleware, GuardResponses, OwnClaims, Data> {
   /**
    * Runs the startup checks and mounts the endpoints: `app.use(auth.routes)`. Mount on the application itself, because middleware of a
    * router runs only where a route matches.
@@ -44,17 +44,10 @@ export interface KoaIdpAuth<OwnClaims extends object = object, Data extends obje
   mount<StateT, ContextT>(app: Koa<StateT, ContextT>): readonly Finding[];
   /** The endpoints as middleware, for applications that mount by hand and call `start`. */
   readonly routes: KoaMiddleware;
-  /** Middleware that lets only users pass who are signed in within the session limits. */
-  readonly idpRequired: KoaMiddleware;
   /** As `idpRequired`, with a rule for the route and your own responses. */
   idpRequiredWith<StateT = DefaultState, ContextT = DefaultContext>(
     route: GuardResponses<StateT, ContextT> & GuardRule<OwnClaims, Data>,
   ): (ctx: ParameterizedContext<StateT, ContextT>, next: Next) => Promise<unknown>;
-  /**
-   * Middleware against cross-site request forgery: `app.use(auth.csrf)`. A request that may change something gets 403 `cross_origin`, unless
-   * it comes from your own origin. The endpoints pass, because they have their own rules.
-   */
-  readonly csrf: KoaMiddleware;
 }
 
 /**
@@ -68,72 +61,47 @@ export interface KoaIdpAuth<OwnClaims extends object = object, Data extends obje
 export function idpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>(
   options: IdpAuthOptions<OwnClaims, Data> = {},
 ): KoaIdpAuth<OwnClaims, Data> {
-  const {
-    handle,
-    guard,
-    declareGuard,
-    csrf: refuse,
-    ...auth
-  } = createIdpAuth<AnyContext, OwnClaims, Data>(options, {
-    name: "Koa",
-    request: (ctx) => new KoaRequest(ctx),
-    onClose: (ctx, closed) => {
-      onClose(ctx.req, closed, ctx.res);
+  const { auth, gates } = createAdapterAuth<AnyContext, OwnClaims, Data>(
+    options,
+    {
+      name: "Koa",
+      request: (ctx) => new KoaRequest(ctx),
+      onClose: (ctx, closed) => {
+        onClose(ctx.req, closed, ctx.res);
+      },
+      middlewareRemedy:
+        'Leave out session: "host" and give a `store`: idpauth brings its own server-side sessions, beside which koa-session stays as it is.',
     },
-    middlewareRemedy:
-      'Leave out session: "host" and give a `store`: idpauth brings its own server-side sessions, beside which koa-session stays as it is.',
-  });
-
-  const routes: KoaMiddleware = function idpauth(ctx, next) {
-    const handled = handle(ctx);
-    if (handled === undefined) return next();
-    return handled.then((reply) => {
-      setReply(ctx, reply);
-    });
-  };
-
-  function idpRequiredWith<StateT, ContextT>(route: GuardResponses<StateT, ContextT> & GuardRule<OwnClaims, Data>) {
-    type Context = ParameterizedContext<StateT, ContextT>;
-    declareGuard(route);
-    const responses: GuardResponses<StateT, ContextT> = route;
-
-    async function guarded(ctx: Context, next: Next): Promise<unknown> {
-      const blocked = await guard(ctx, route);
-      if (blocked === undefined) {
-        keepPrivate(ctx.res);
-        return next();
-      }
-      await respondToBlocked(blocked, responses, [ctx], [next], (reply) => {
-        setReply(ctx, reply);
-      });
-      return undefined;
-    }
-
-    // Not async, so that the error is thrown at the line with the mistake.
-    return function idpRequired(ctx: Context, next: Next): Promise<unknown> {
-      if (typeof next !== "function") throw guardCalledError("router.get(path, auth.idpRequired, handler)");
-      return guarded(ctx, next);
-    };
-  }
-
-  const csrf: KoaMiddleware = function idpauthCsrf(ctx, next) {
-    if (typeof next !== "function") throw csrfCalledError("app.use(auth.csrf)");
-    const refused = refuse(ctx);
-    if (refused === undefined) return next();
-    setReply(ctx, refused);
-    return Promise.resolve();
-  };
-
+    { takes: "next", idpRequired: "router.get(path, auth.idpRequired, handler)", csrf: "app.use(auth.csrf)" },
+  );
+  const routes = middleware(gates.endpoints);
   return {
     ...auth,
+    ...gates.guards<KoaMiddleware, GuardResponses>(middleware),
     mount(app) {
       const findings = auth.start();
       app.use(routes);
       return findings;
     },
     routes,
-    idpRequired: idpRequiredWith({}) as KoaMiddleware,
-    idpRequiredWith,
-    csrf,
+  };
+}
+
+function middleware(gate: Gate<AnyContext>): KoaMiddleware {
+  // Not async, so that the error of a wrong use is thrown at the line with the mistake.
+  return function idpauth(ctx, next) {
+    gate.assertCalledWith(next);
+    const proceed = (stopped: Stopped | undefined): Promise<unknown> => {
+      if (stopped === undefined) {
+        if (gate.keepsPrivate) keepPrivate(ctx.res);
+        return next();
+      }
+      const responded = gate.respond(stopped, [ctx, stopped, next], (reply) => {
+        setReply(ctx, reply);
+      });
+      return responded.then(() => undefined);
+    };
+    const entered = gate.enter(ctx);
+    return entered === undefined ? proceed(undefined) : entered.then(proceed);
   };
 }

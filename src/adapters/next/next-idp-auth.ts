@@ -11,10 +11,11 @@ import type {
   ProbeDetails,
   Session,
   SESSION_FOR_TESTS,
+  SessionOptions,
   Subject,
   UserPayload,
 } from "../../index.js";
-import type { Incoming } from "./request.js";
+import type { Incoming } from "./next-request.js";
 
 /** The second argument of the proxy: the `NextFetchEvent` of Next.js. */
 export interface ProxyEvent {
@@ -74,6 +75,14 @@ export interface NextIdpAuth<OwnClaims extends object = object, Data extends obj
    * @throws ProviderUnavailableError | StoreUnavailableError for the nearest `error.tsx`, where `digest` is the code
    */
   requireUser(options?: { readonly returnTo?: string }): Promise<UserPayload>;
+  /**
+   * The session of the user, never null. In a server component or server action, as `requireUser`: a user who is not signed in is
+   * redirected to the login. Behind `idpRequired` or `idpRequiredWith`: the session that the guard saw.
+   *
+   * @param from the request of a route handler, or for a component the options of `requireUser`
+   * @throws GuardMissingError (500) `from` is a request that no guard let pass
+   */
+  requireSession(from?: Request | { readonly returnTo?: string }): Promise<Session<OwnClaims, Data>>;
 
   /**
    * The user's credentials, refreshed when the ID token has expired; null when signed out. It does not look at the expiry of the
@@ -83,14 +92,16 @@ export interface NextIdpAuth<OwnClaims extends object = object, Data extends obj
    * @throws ProviderUnavailableError | StoreUnavailableError an outage (503); the user may still be signed in
    */
   getCredentials(request?: Request): Promise<Credentials | null>;
-  /** The user's email, name and picture, after the same gate as `getCredentials`; null when signed out. */
+  /** The user's email, name and picture, after the same policy as `getCredentials`; null when signed out. */
   getUser(request?: Request): Promise<UserPayload | null>;
-  /** The session of a signed-in user: user, verified claims and times, read-only; null when signed out. It applies the same gate. */
+  /** The session of a signed-in user: user, verified claims and times, read-only; null when signed out. It applies the same policy. */
+  getSession<const Value>(options: SessionOptions<Value>): Promise<Session<OwnClaims, Data> | Value | null>;
+  getSession<const Value>(request: Request, options: SessionOptions<Value>): Promise<Session<OwnClaims, Data> | Value | null>;
   getSession(request?: Request): Promise<Session<OwnClaims, Data> | null>;
   /** What the browser may see of the session: the body of `GET /idpauth/session?details=true`. It does not count as activity. */
   clientState(request?: Request): Promise<ProbeDetails>;
   /** The application's own data, read-only; undefined when signed out. */
-  getData(request?: Request): Promise<Readonly<Data> | undefined>;
+  getData(request?: Request): Promise<Readonly<Partial<Data>> | undefined>;
   /**
    * Changes the application's own data by compare-and-swap.
    *
@@ -98,8 +109,8 @@ export interface NextIdpAuth<OwnClaims extends object = object, Data extends obj
    * @returns the new data; undefined when signed out, or if the session has ended meanwhile
    * @throws TypeError the result is not JSON, or larger than `dataLimit`; nothing changes
    */
-  updateData(change: (data: Readonly<Data>) => Data, request?: Request): Promise<Readonly<Data> | undefined>;
-  /** The record's specified keys as stored, for debugging. It applies no gate: never authorize by it; use `getSession`. */
+  updateData(change: (data: Readonly<Partial<Data>>) => Partial<Data>, request?: Request): Promise<Readonly<Partial<Data>> | undefined>;
+  /** The record's specified keys as stored, for debugging. It applies no policy: never authorize by it; use `getSession`. */
   readSessionRecord(request?: Request): Promise<Readonly<Record<string, unknown>> | null>;
   /** As `getCredentials`, but also looks at the access token's own expiry. */
   getAccessToken(options?: AccessTokenOptions, request?: Request): Promise<string | null>;

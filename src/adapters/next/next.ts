@@ -2,24 +2,30 @@ import { headers } from "next/headers.js";
 import { NextResponse, type NextRequest } from "next/server.js";
 import {
   assertGuardOptions,
-  assertHandler,
+  assertUsage,
+  respondToBlocked,
   SESSION_FOR_TESTS,
   type Blocked,
   type GuardRule,
   type IdpAuth,
-  type UserPayload,
+  type SessionOptions,
+  type Usage,
 } from "../../index.js";
-import { blockedResponse, keepPrivate, toResponse } from "../fetch/fetch.js";
-import { withDigest } from "./digest.js";
-import { absoluteLoginUrl, pageLoginUrl } from "./login-url.js";
+import { keepPrivate, responseOf, toResponse } from "../fetch/fetch.js";
+import { absoluteLoginUrl, pageLoginUrl, redirect, withDigest } from "./next-redirects.js";
 import { METHODS, type Context, type GuardResponses, type NextIdpAuth, type ProxyEvent, type RouteGuard } from "./next-idp-auth.js";
-import { openResponses } from "./open-responses.js";
-import { redirect } from "./redirect.js";
-import { ComponentRequest, RouteRequest, TARGET_HEADER, type Incoming } from "./request.js";
-import { processComponent, type NextIdpAuthOptions } from "./process-component.js";
+import { ComponentRequest, RouteRequest, TARGET_HEADER, type Incoming } from "./next-request.js";
+import { openResponses, processComponent, type NextIdpAuthOptions } from "./process-component.js";
 
 export type { GuardResponses, NextHandler, NextIdpAuth, RouteGuard } from "./next-idp-auth.js";
 export type { NextIdpAuthOptions } from "./process-component.js";
+
+/** How an application of Next.js writes its guards. */
+const USAGE: Usage = {
+  takes: "handler",
+  idpRequired: "export const GET = auth.idpRequired(async (request) => Response.json({ … }))",
+  csrf: "export const POST = auth.csrf(async (request) => Response.json({ … }))",
+};
 
 /**
  * Creates the sign-in for a Next.js application. Settings come from the environment; options override them. Nothing is read or opened
@@ -33,6 +39,7 @@ export type { NextIdpAuthOptions } from "./process-component.js";
  * // a server component
  * const user = await auth.requireUser();
  */
+// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function idpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>(
   options: NextIdpAuthOptions<OwnClaims, Data> = {},
 ): NextIdpAuth<OwnClaims, Data> {
@@ -46,7 +53,7 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     },
   });
 
-  /** By the object of `headers()`, of which a request has one: so the guard and the accessors share one read of the session. */
+  /** By the handler's request, and by the object of `headers()`, of which a request has one: so the guard and the accessors share one read. */
   const guardedRequests = new WeakMap<object, Incoming>();
   const components = new WeakMap<object, ComponentRequest>();
 
@@ -62,7 +69,7 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     call: (auth: IdpAuth<Incoming, OwnClaims, Data>, raw: Incoming) => Promise<Result>,
     request?: Request,
   ): Promise<Result> {
-    const raw = request ?? (await current());
+    const raw = request === undefined ? await current() : (guardedRequests.get(request) ?? request);
     return withDigests(() => call(component(), raw));
   }
 
@@ -87,7 +94,9 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     const responses: GuardResponses = route;
 
     async function turnAway(request: NextRequest, context: unknown, blocked: Blocked): Promise<Response> {
-      const response = await blockedResponse(blocked, responses, [request, context], []);
+      const response = await responseOf(blocked, request.method, (byDefault) =>
+        respondToBlocked(blocked.kind, responses, [request, context, blocked], () => byDefault(blocked.reply)),
+      );
       // The redirect of a proxy must be absolute.
       const isNavigation = blocked.kind === "navigation" || (blocked.kind === "stepUp" && blocked.isNavigation);
       if (isNavigation && responses[blocked.kind] === undefined && isProxyEvent(context)) {
@@ -101,10 +110,10 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     }
 
     return (handler) => {
-      assertHandler(handler, "export const GET = auth.idpRequired(async (request) => Response.json({ … }))");
+      assertUsage("idpRequired", USAGE, handler);
       return async (request, ...context) => {
         const raw = incoming(request, context);
-        guardedRequests.set(await headers(), raw);
+        guardedRequests.set(request, raw).set(await headers(), raw);
         const blocked = await component().guard(raw, route);
         if (blocked !== undefined) return turnAway(request, context[0], blocked);
         try {
@@ -118,13 +127,17 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     };
   }
 
-  async function requireUser(page: { readonly returnTo?: string } = {}): Promise<UserPayload> {
-    const user = await forRequest((auth, raw) => auth.getUser(raw));
-    if (user !== null) return user;
+  /** Sends a user who isn't signed in from a component to the login. @param read returns null if the user isn't signed in */
+  async function required<Result>(
+    read: (auth: IdpAuth<Incoming, OwnClaims, Data>, raw: Incoming) => Promise<Result | null>,
+    page: { readonly returnTo?: string } = {},
+  ): Promise<Result> {
+    const found = await forRequest(read);
+    if (found !== null) return found;
     const raw = await current();
     const blocked = await component().guard(raw);
     // The user signed in, or a refresh ended, between the two calls.
-    if (blocked === undefined) return requireUser(page);
+    if (blocked === undefined) return required(read, page);
     if (blocked.kind === "unavailable") throw withDigest(blocked.error);
     if (blocked.kind === "forbidden" || blocked.kind === "stepUp") throw new TypeError("A guard without a rule blocked by a rule.");
     return redirect(pageLoginUrl(blocked, raw, page.returnTo));
@@ -146,17 +159,24 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
     idpRequired,
     idpRequiredWith,
     csrf(handler) {
-      assertHandler(handler, "export const POST = auth.csrf(async (request) => Response.json({ … }))", "csrf");
+      assertUsage("csrf", USAGE, handler);
       return async (request, ...context) => {
         const refused = component().csrf(incoming(request, context));
-        return refused === undefined ? handler(request, ...context) : toResponse(refused, request.method);
+        return refused === undefined ? handler(request, ...context) : toResponse(await refused, request.method);
       };
     },
-    requireUser,
+    requireUser: (page) => required((auth, raw) => auth.getUser(raw), page),
+    requireSession: (from) =>
+      from instanceof Request
+        ? forRequest((auth, raw) => auth.requireSession(raw), from)
+        : required((auth, raw) => (raw instanceof ComponentRequest ? auth.getSession(raw) : auth.requireSession(raw)), from),
 
     getCredentials: (request) => forRequest((auth, raw) => auth.getCredentials(raw), request),
     getUser: (request) => forRequest((auth, raw) => auth.getUser(raw), request),
-    getSession: (request) => forRequest((auth, raw) => auth.getSession(raw), request),
+    getSession<Value>(from?: Request | SessionOptions<Value>, given?: SessionOptions<Value>) {
+      const [request, options] = from instanceof Request ? [from, given] : [undefined, from];
+      return forRequest((auth, raw) => auth.getSession(raw, options as SessionOptions<Value>), request);
+    },
     clientState: (request) => forRequest((auth, raw) => auth.clientState(raw), request),
     getData: (request) => forRequest((auth, raw) => auth.getData(raw), request),
     updateData: (change, request) => forRequest((auth, raw) => auth.updateData(raw, change), request),

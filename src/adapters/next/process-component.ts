@@ -1,5 +1,6 @@
 import { createIdpAuth, type FrameworkAdapter, type IdpAuth, type IdpAuthOptions, type SessionStore } from "../../index.js";
-import type { Incoming } from "./request.js";
+import { OpenResponses } from "../fetch/fetch.js";
+import type { Incoming } from "./next-request.js";
 
 /** Options of idpauth for Next.js. */
 export interface NextIdpAuthOptions<OwnClaims extends object = object, Data extends object = Record<string, unknown>> extends Omit<
@@ -26,6 +27,9 @@ interface Known {
  */
 const KEY = Symbol.for("idpauth.next");
 
+/** The open responses of this process, which its bundles share as they share its components. */
+const OPEN_RESPONSES = Symbol.for("idpauth.next.open-responses");
+
 /** Returns a function that gives the component of this process for these options. Its first call builds it; `next build` makes none. */
 export function processComponent<OwnClaims extends object, Data extends object>(
   given: NextIdpAuthOptions<OwnClaims, Data>,
@@ -39,6 +43,10 @@ export function processComponent<OwnClaims extends object, Data extends object>(
     if (known === undefined) all.push((known = { options }));
     return (known.component ??= create(known.options, adapter)) as unknown as IdpAuth<Incoming, OwnClaims, Data>;
   };
+}
+
+export function openResponses(): OpenResponses {
+  return ((globalThis as unknown as Record<symbol, OpenResponses | undefined>)[OPEN_RESPONSES] ??= new OpenResponses());
 }
 
 function create({ store, ...options }: NextIdpAuthOptions, adapter: FrameworkAdapter<Incoming>): Component {

@@ -1,23 +1,19 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
-  assertHandler,
-  createIdpAuth,
-  respondToBlocked,
+  createAdapterAuth,
   type AdapterAuth,
+  type Gate,
   type GuardResponsesOf,
   type GuardRule,
+  type Guards,
   type IdpAuthOptions,
+  type Stopped,
 } from "../../index.js";
-import { onClose, rememberResponse } from "./close.js";
-import { respondToError } from "./error.js";
-import { NodeRequest, type AnyRequest, type AnyResponse } from "./message.js";
-import { keepPrivate } from "./private-response.js";
-import { writeReply } from "./reply.js";
+import { NodeRequest, onClose, rememberResponse, type AnyRequest, type AnyResponse } from "./node-message.js";
+import { keepPrivate, respondToError, writeReply } from "./node-response.js";
 
-export { onClose, rememberResponse } from "./close.js";
-export { NodeRequest, soleHost, type AnyRequest, type AnyResponse } from "./message.js";
-export { keepHeadPrivate, keepPrivate } from "./private-response.js";
-export { cancelStream, headerText, readableOf, sendStream, writeReply } from "./reply.js";
+export { headerText, NodeRequest, onClose, rememberResponse, soleHost, type AnyRequest, type AnyResponse } from "./node-message.js";
+export { cancelStream, keepHeadPrivate, keepPrivate, keepPrivateByPrototype, readableOf, sendStream, writeReply } from "./node-response.js";
 
 /** Your own responses to blocked requests. Each ends the response; the protected handler does not run by itself. */
 export type GuardResponses<Request = IncomingMessage, Response = ServerResponse> = GuardResponsesOf<[request: Request, response: Response]>;
@@ -44,12 +40,21 @@ export interface ListenerOptions<Request = IncomingMessage, Response = ServerRes
   readonly onError?: (error: unknown, request: Request, response: Response) => unknown;
 }
 
-/** idpauth for node:http, node:https, and node:http2 by its compatibility API. */
-export interface NodeIdpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>> extends AdapterAuth<
-  AnyRequest,
-  OwnClaims,
-  Data
-> {
+/** Puts a gate before a handler. */
+export type HandlerWrapper = <
+  Request extends AnyRequest = IncomingMessage,
+  Response extends AnyResponse = ServerResponse,
+  Rest extends readonly unknown[] = [],
+>(
+  handler: Handler<Request, Response, Rest>,
+) => Handler<Request, Response, Rest>;
+
+/**
+ * idpauth for node:http, node:https, and node:http2 by its compatibility API. Guards take the protected handler:
+ * `auth.idpRequired((request, response) => …)`, `auth.listener(auth.csrf((request, response) => …))`.
+ */
+export interface NodeIdpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>
+  extends AdapterAuth<AnyRequest, OwnClaims, Data>, Omit<Guards<HandlerWrapper, GuardResponses>, "idpRequiredWith"> {
   /**
    * Runs the startup checks and returns a listener for a server. The listener serves the endpoints and passes every other request to
    * the handler. It catches the errors of the handler, which would otherwise end the process.
@@ -78,13 +83,6 @@ export interface NodeIdpAuth<OwnClaims extends object = object, Data extends obj
   idpRequiredWith<Request extends AnyRequest = IncomingMessage, Response extends AnyResponse = ServerResponse>(
     route: GuardResponses<Request, Response> & GuardRule<OwnClaims, Data>,
   ): <Rest extends readonly unknown[] = []>(handler: Handler<Request, Response, Rest>) => Guarded<Request, Response, Rest>;
-  /**
-   * Protects a handler against cross-site request forgery: `auth.listener(auth.csrf((request, response) => …))`. A request that may change
-   * something gets 403 `cross_origin`, unless it comes from your own origin. The endpoints pass, because they have their own rules.
-   */
-  csrf<Request extends AnyRequest = IncomingMessage, Response extends AnyResponse = ServerResponse, Rest extends readonly unknown[] = []>(
-    handler: Handler<Request, Response, Rest>,
-  ): Handler<Request, Response, Rest>;
 }
 
 /**
@@ -95,54 +93,35 @@ export interface NodeIdpAuth<OwnClaims extends object = object, Data extends obj
  * const reports = auth.idpRequired((request, response) => …);
  * createServer(auth.listener((request, response) => …)).listen(3000);
  */
+// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
 export function idpAuth<OwnClaims extends object = object, Data extends object = Record<string, unknown>>(
   options: IdpAuthOptions<OwnClaims, Data> = {},
 ): NodeIdpAuth<OwnClaims, Data> {
-  const {
-    handle: replyTo,
-    guard,
-    declareGuard,
-    csrf: refuse,
-    ...auth
-  } = createIdpAuth<AnyRequest, OwnClaims, Data>(options, {
-    name: "node:http",
-    request: (message) => new NodeRequest(message),
-    onClose,
-    middlewareRemedy: 'Leave out session: "host" and give a `store`: idpauth brings its own server-side sessions.',
-  });
+  const { auth, gates } = createAdapterAuth<AnyRequest, OwnClaims, Data>(
+    options,
+    {
+      name: "node:http",
+      request: (message) => new NodeRequest(message),
+      onClose,
+      middlewareRemedy: 'Leave out session: "host" and give a `store`: idpauth brings its own server-side sessions.',
+    },
+    {
+      takes: "handler",
+      idpRequired: "const reports = auth.idpRequired((request, response) => …)",
+      csrf: "auth.csrf((request, response) => …)",
+    },
+  );
 
   function handle(request: AnyRequest, response: AnyResponse): false | Promise<true> {
-    const handled = replyTo(request);
-    if (handled === undefined) {
+    const entered = gates.endpoints.enter(request);
+    if (entered === undefined) {
       rememberResponse(request, response);
       return false;
     }
-    return handled.then((reply) => {
-      writeReply(response, reply);
+    return entered.then((stopped) => {
+      writeReply(response, (stopped as Stopped).reply);
       return true;
     });
-  }
-
-  function idpRequiredWith<Request extends AnyRequest, Response extends AnyResponse>(
-    route: GuardResponses<Request, Response> & GuardRule<OwnClaims, Data>,
-  ) {
-    declareGuard(route);
-    const responses: GuardResponses<Request, Response> = route;
-    return <Rest extends readonly unknown[]>(handler: Handler<Request, Response, Rest>): Guarded<Request, Response, Rest> => {
-      assertHandler(handler, "const reports = auth.idpRequired((request, response) => …)");
-      return async function idpRequired(request, response, ...rest) {
-        const blocked = await guard(request, route);
-        if (blocked !== undefined) {
-          await respondToBlocked(blocked, responses, [request, response], [], (reply) => {
-            writeReply(response, reply);
-          });
-          return undefined;
-        }
-        rememberResponse(request, response);
-        keepPrivate(response);
-        return handler(request, response, ...rest);
-      };
-    };
   }
 
   function listener<Request extends AnyRequest, Response extends AnyResponse>(
@@ -175,21 +154,34 @@ export function idpAuth<OwnClaims extends object = object, Data extends object =
 
   return {
     ...auth,
+    ...(gates.guards<HandlerWrapper, GuardResponses>(wrapper) as Pick<
+      NodeIdpAuth<OwnClaims, Data>,
+      "idpRequired" | "idpRequiredWith" | "csrf"
+    >),
     handle,
     listener,
-    idpRequired: <Request extends AnyRequest, Response extends AnyResponse, Rest extends readonly unknown[]>(
-      handler: Handler<Request, Response, Rest>,
-    ) => idpRequiredWith<Request, Response>({})(handler),
-    idpRequiredWith,
-    csrf(handler) {
-      assertHandler(handler, "auth.csrf((request, response) => …)", "csrf");
-      return function idpauthCsrf(request, response, ...rest) {
-        const refused = refuse(request);
-        if (refused === undefined) return handler(request, response, ...rest);
-        writeReply(response, refused);
-        return undefined;
+  };
+}
+
+/** Makes the function that puts a gate before a handler. */
+function wrapper(gate: Gate<AnyRequest>): HandlerWrapper {
+  return (handler) => {
+    gate.assertCalledWith(handler);
+    return function idpauth(request, response, ...rest) {
+      const proceed = (stopped: Stopped | undefined): unknown => {
+        if (stopped === undefined) {
+          rememberResponse(request, response);
+          if (gate.keepsPrivate) keepPrivate(response);
+          return handler(request, response, ...rest);
+        }
+        const responded = gate.respond(stopped, [request, response, stopped], (reply) => {
+          writeReply(response, reply);
+        });
+        return responded.then(() => undefined);
       };
-    },
+      const entered = gate.enter(request);
+      return entered === undefined ? proceed(undefined) : entered.then(proceed);
+    };
   };
 }
 

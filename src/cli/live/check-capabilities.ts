@@ -1,10 +1,8 @@
 import type { Finding } from "../../errors.js";
-import { isGoogleIssuer } from "../../config/provider-hosts.js";
 import type { Settings } from "../../config/read-settings.js";
-import { furtherParameters, loginScopes } from "../../provider/authorization-parameters.js";
-import { SIGNING_ALGORITHMS } from "../../provider/id-token.js";
+import { refreshDoubt } from "../../provider/authorization-request.js";
+import { signingAlgorithms, stringsOf, type Document } from "../../provider/discovery.js";
 import { liveCheck } from "./live-check-table.js";
-import type { Document } from "./check-discovery.js";
 import type { LiveFacts } from "./live-facts.js";
 import { listed } from "./message-parts.js";
 
@@ -14,22 +12,16 @@ const OFFLINE_ACCESS = "offline_access";
 
 export function flowFindings(document: Document): Finding[] {
   const findings: Finding[] = [];
-  const responseTypes = texts(document["response_types_supported"]);
+  const responseTypes = stringsOf(document["response_types_supported"]);
   if (responseTypes?.includes("code") === false) {
     findings.push(liveCheck("E106", "The response types in the discovery document lack `code`."));
   }
-  const grantTypes = texts(document["grant_types_supported"]);
+  const grantTypes = stringsOf(document["grant_types_supported"]);
   if (grantTypes?.includes("authorization_code") === false) {
     findings.push(liveCheck("E106", "The grant types in the discovery document lack `authorization_code`."));
   }
-  if (algorithmsOf(document).length === 0) findings.push(liveCheck("E107"));
+  if (signingAlgorithms(document).length === 0) findings.push(liveCheck("E107"));
   return findings;
-}
-
-/** Returns the accepted algorithms that the provider announces for ID tokens; RS256 if it announces none. */
-export function algorithmsOf(document: Document): readonly string[] {
-  const announced = texts(document["id_token_signing_alg_values_supported"]);
-  return announced === undefined ? ["RS256"] : SIGNING_ALGORITHMS.filter((algorithm) => announced.includes(algorithm));
 }
 
 /** Finds the forms of authorization request that the provider requires and idpauth does not support. */
@@ -42,11 +34,11 @@ export function requirementFindings(document: Document): Finding[] {
 
 /** Whether the provider encrypts ID tokens for some clients. The discovery document does not name these clients. */
 export function mayEncryptIdTokens(document: Document): boolean {
-  return (texts(document["id_token_encryption_alg_values_supported"]) ?? []).length > 0;
+  return (stringsOf(document["id_token_encryption_alg_values_supported"]) ?? []).length > 0;
 }
 
 export function scopeFindings(document: Document, settings: Settings): Finding[] {
-  const supported = texts(document["scopes_supported"]);
+  const supported = stringsOf(document["scopes_supported"]);
   if (supported === undefined) return [];
   // checkRefresh covers this scope.
   const unknown = settings.scope.filter((scope) => !supported.includes(scope) && scope !== OFFLINE_ACCESS);
@@ -60,38 +52,37 @@ export function checkRefresh(
   settings: Settings,
 ): { readonly fact: NonNullable<LiveFacts["refreshToken"]>; readonly findings: readonly Finding[] } {
   if (!settings.sessionAutoRefresh) return { fact: "not wanted", findings: [] };
-  const supported = texts(document["scopes_supported"]);
-  const scopes = loginScopes(settings, supported);
-  const google = isGoogleIssuer(settings.issuer);
+  const doubt = refreshDoubt(settings, {
+    scopes_supported: stringsOf(document["scopes_supported"]),
+    grant_types_supported: stringsOf(document["grant_types_supported"]),
+  });
   const uncertain = (why: string, remedy?: string) => {
     const message = `IDP_SESSION_AUTO_REFRESH is on, but ${why}. You might not get a refresh token.`;
     return { fact: "uncertain", findings: [liveCheck("W103", message, remedy)] } as const;
   };
-  if (texts(document["grant_types_supported"])?.includes("refresh_token") === false) {
-    return uncertain("the grant types in the discovery document lack `refresh_token`");
-  }
-  if (!google) {
-    // The startup checks report this as W004.
-    if (!scopes.includes(OFFLINE_ACCESS) && !settings.scopeIsDefault) return { fact: "uncertain", findings: [] };
-    if (!scopes.includes(OFFLINE_ACCESS) || supported?.includes(OFFLINE_ACCESS) === false) {
+  switch (doubt) {
+    case undefined:
+      return { fact: "expected", findings: [] };
+    case "grant":
+      return uncertain("the grant types in the discovery document lack `refresh_token`");
+    case "scope":
+      // The startup checks report this as W004.
+      if (!settings.scope.includes(OFFLINE_ACCESS) && !settings.scopeIsDefault) return { fact: "uncertain", findings: [] };
       return uncertain("the provider does not announce the scope `offline_access`");
+    case "prompt": {
+      const isParameter = settings.authorizationParams["prompt"] !== undefined;
+      const [name, option] = isParameter ? ["IDP_AUTHORIZATION_PARAMS", "authorizationParams"] : ["IDP_LOGIN_PROMPT", "loginPrompt"];
+      const place = isParameter ? "the `prompt` of IDP_AUTHORIZATION_PARAMS" : "IDP_LOGIN_PROMPT";
+      return uncertain(
+        `${name} (option ${option}) lacks \`consent\`, and a provider may require it (OpenID Connect Core section 11)`,
+        `Add \`consent\` to ${place}, or remove ${place}. If your provider gives a refresh token anyway, ignore this warning.`,
+      );
     }
   }
-  const { prompt = "" } = furtherParameters(settings, scopes);
-  if (typeof prompt === "string" && !prompt.split(" ").includes("consent")) {
-    const isParameter = settings.authorizationParams["prompt"] !== undefined;
-    const [name, option] = isParameter ? ["IDP_AUTHORIZATION_PARAMS", "authorizationParams"] : ["IDP_LOGIN_PROMPT", "loginPrompt"];
-    const place = isParameter ? "the `prompt` of IDP_AUTHORIZATION_PARAMS" : "IDP_LOGIN_PROMPT";
-    return uncertain(
-      `${name} (option ${option}) lacks \`consent\`, and a provider may require it (OpenID Connect Core section 11)`,
-      `Add \`consent\` to ${place}, or remove ${place}. If your provider gives a refresh token anyway, ignore this warning.`,
-    );
-  }
-  return { fact: "expected", findings: [] };
 }
 
 export function checkPkce(document: Document): { readonly fact: boolean; readonly findings: readonly Finding[] } {
-  const methods = texts(document["code_challenge_methods_supported"]);
+  const methods = stringsOf(document["code_challenge_methods_supported"]);
   if (methods?.includes("S256") === true) return { fact: true, findings: [] };
   if (methods === undefined || methods.length === 0) return { fact: false, findings: [liveCheck("W104")] };
   return {
@@ -106,7 +97,7 @@ export function announcesIss(document: Document): boolean {
 
 /** @param isAccepted the provider has accepted the client with this method, even if it does not announce the method */
 export function authMethodFindings(document: Document, { tokenEndpointAuthMethod }: Settings, isAccepted: boolean): Finding[] {
-  const announced = texts(document["token_endpoint_auth_methods_supported"]);
+  const announced = stringsOf(document["token_endpoint_auth_methods_supported"]);
   // Providers announce `client_secret_basic_raw` as client_secret_basic.
   const method = tokenEndpointAuthMethod.replace(/_raw$/, "");
   // OpenID Connect Discovery section 3: the default is client_secret_basic.
@@ -118,8 +109,4 @@ export function authMethodFindings(document: Document, { tokenEndpointAuthMethod
       `IDP_TOKEN_ENDPOINT_AUTH_METHOD (option tokenEndpointAuthMethod) is \`${tokenEndpointAuthMethod}\`, but the provider ${which}.`,
     ),
   ];
-}
-
-function texts(value: unknown): readonly string[] | undefined {
-  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : undefined;
 }

@@ -3,7 +3,8 @@ import { ProviderRefusedError, ProviderUnavailableError, type Finding } from "..
 import type { Provider } from "../../ports/provider.js";
 import type { Settings } from "../../config/read-settings.js";
 import type { Clock } from "../../clock.js";
-import { withDeadline } from "../../provider/transport.js";
+import { asksForRetry } from "../../provider/back-off.js";
+import { withDeadline } from "../../provider/provider-connection.js";
 import { authenticationInWords } from "../../provider/client-authentication.js";
 import { liveCheck } from "./live-check-table.js";
 import type { Exchange } from "./timed-fetch.js";
@@ -46,7 +47,7 @@ function madeUp(): string {
  * Checks whether the provider accepts the client: sends the application's refresh request with a made-up token.
  * A provider that follows RFC 6749 section 5.2 authenticates the client first and then refuses the token. Some providers
  * check the token first, so a second request with a made-up client follows. If both get the same response, the
- * response does not show whether the client is accepted. The check never sends a wrong secret for the real client, since
+ * response does not show whether the client is accepted. If the responses differ, it is. The check never sends a wrong secret for the real client, since
  * the provider could lock it.
  */
 export async function checkClient(question: ClientQuestion): Promise<ClientResult> {
@@ -63,16 +64,27 @@ export async function checkClient(question: ClientQuestion): Promise<ClientResul
     return { fact: null, findings: [finding ?? liveCheck("W108", "The token endpoint's response has more than 1 MiB and is not read.")] };
   }
   const checked = meaningOfRefusal(refusal, settings);
-  if (checked.fact !== "accepted" || (await refusesStrangers(question, refusal))) return checked;
-  return { ...checked, fact: "not known" };
+  if (checked.fact === "refused" || !isDefinite(refusal)) return checked;
+  const isAccepted = await refusesStrangers(question, refusal);
+  // Some providers refuse the token with an error of their own. A 403 may also be their refusal of a wrong secret.
+  if (checked.fact === null) return isAccepted && refusal.status !== 403 ? { fact: "accepted", findings: [] } : checked;
+  if (isAccepted) return checked;
+  if (refusal.reason !== "unauthorized_client") return { ...checked, fact: "not known" };
+  return {
+    fact: null,
+    findings: [liveCheck("W108", "The token endpoint's response (unauthorized_client) is the same for a made-up client.")],
+  };
 }
 
 /** Whether a client that does not exist gets another definite refusal than the real client. */
-async function refusesStrangers(question: ClientQuestion, { reason }: Refusal): Promise<boolean> {
+async function refusesStrangers(question: ClientQuestion, { reason, status }: Refusal): Promise<boolean> {
   const stranger = { ...question.settings, clientId: madeUp(), clientSecret: madeUp() };
   const refusal = await refusalOf({ ...question, settings: stranger });
-  const status = refusal?.status ?? 0;
-  return refusal !== undefined && refusal.reason !== reason && status >= 400 && status < 500 && ![408, 429].includes(status);
+  return refusal !== undefined && isDefinite(refusal) && (refusal.reason !== reason || refusal.status !== status);
+}
+
+function isDefinite({ status = 0 }: Refusal): boolean {
+  return status >= 400 && !asksForRetry(status);
 }
 
 /** @returns undefined if the token endpoint gives tokens for the made-up refresh token */

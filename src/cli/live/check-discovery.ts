@@ -1,16 +1,13 @@
 import type { Finding } from "../../errors.js";
 import { parseUrl } from "../../http/redirects.js";
 import type { Settings } from "../../config/read-settings.js";
-import { jsonObject } from "../../provider/token-responses.js";
-import type { ProviderResponse, Backchannel } from "../../provider/transport.js";
-import { documentAddress, fetchDocument } from "../../provider/discovery.js";
-import { isTemplate } from "../../config/tenants.js";
-import { tenantsOf } from "../../provider/tenants.js";
+import { asksForRetry } from "../../provider/back-off.js";
+import { jsonObject, type Backchannel, type ProviderResponse } from "../../provider/provider-connection.js";
+import { documentAddress, expectedIssuer, fetchDocument, redirectTarget, WELL_KNOWN, type Document } from "../../provider/discovery.js";
+import { isTemplate } from "../../config/issuers.js";
 import { liveCheck } from "./live-check-table.js";
 import { failureOf } from "./explain-connection-error.js";
 import { listed, shownAddress, shownEndpoint } from "./message-parts.js";
-
-export type Document = Readonly<Record<string, unknown>>;
 
 export interface Discovered {
   /** Undefined: the provider has none. */
@@ -19,8 +16,6 @@ export interface Discovered {
   readonly isOurs: boolean;
   readonly findings: readonly Finding[];
 }
-
-const WELL_KNOWN = "/.well-known/openid-configuration";
 
 /** Fetches the discovery document (OpenID Connect Discovery section 4) and compares its issuer. */
 export async function discover(settings: Settings, backchannel: Backchannel): Promise<Discovered> {
@@ -36,15 +31,9 @@ export async function discover(settings: Settings, backchannel: Backchannel): Pr
   }
   const document = response.status === 200 ? jsonObject(response) : undefined;
   if (document === undefined) return none(noDocument(address, response));
-  const template = tenantsOf(settings)?.template;
-  const isOurs = document["issuer"] === (template ?? issuer);
-  return { document, isOurs, findings: isOurs ? [] : [anotherIssuer(issuer, document["issuer"], template)] };
-}
-
-function redirectTarget({ status, headers }: ProviderResponse, address: string): URL | undefined {
-  const location = headers.get("location");
-  if (status < 300 || status >= 400 || location === null || !URL.canParse(location, address)) return undefined;
-  return new URL(location, address);
+  const expected = expectedIssuer(settings);
+  const isOurs = document["issuer"] === expected;
+  return { document, isOurs, findings: isOurs ? [] : [anotherIssuer(issuer, document["issuer"], expected)] };
 }
 
 function none(finding: Finding): Discovered {
@@ -55,7 +44,7 @@ function noDocument(address: string, response: ProviderResponse): Finding {
   const { status } = response;
   if (status >= 300 && status < 400) {
     const target = redirectTarget(response, address);
-    const shown = target && shownEndpoint(target.href);
+    const shown = target && shownEndpoint(target);
     const where =
       target === undefined ? "without a usable Location" : shown === undefined ? "to an address that cannot be shown" : `to ${shown}`;
     return liveCheck(
@@ -65,7 +54,7 @@ function noDocument(address: string, response: ProviderResponse): Finding {
     );
   }
   if (status === 200) return liveCheck("E103", `${address} returns no JSON object.`);
-  if (status >= 500 || status === 429 || status === 408) {
+  if (asksForRetry(status)) {
     return liveCheck("E101", `${address} returns status ${status}.`, "The provider has an outage or is overloaded. Try again later.");
   }
   if (status === 401 || status === 403 || status === 407) {
@@ -78,14 +67,14 @@ function noDocument(address: string, response: ProviderResponse): Finding {
   return liveCheck("E103", `${address} returns status ${status}.`);
 }
 
-function anotherIssuer(ours: string, theirs: unknown, template: string | undefined): Finding {
+function anotherIssuer(ours: string, theirs: unknown, expected: string): Finding {
   if (typeof theirs !== "string")
     return liveCheck("E104", "The discovery document contains no issuer.", "Have the provider correct the document.");
   const shown = shownAddress(theirs);
-  if (template !== undefined) {
+  if (expected !== ours) {
     return liveCheck(
       "E104",
-      `With IDP_ISSUER (option issuer) "${ours}", the issuer in the discovery document must be "${template}", but it is ${shown === undefined ? "another one" : `"${shown}"`}.`,
+      `With IDP_ISSUER (option issuer) "${ours}", the issuer in the discovery document must be "${expected}", but it is ${shown === undefined ? "another one" : `"${shown}"`}.`,
       "IDP_ALLOWED_TENANTS works with Entra ID only. For another provider, or one tenant, set IDP_ISSUER to that issuer, and remove IDP_ALLOWED_TENANTS.",
     );
   }

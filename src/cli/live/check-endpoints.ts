@@ -1,9 +1,8 @@
 import type { Finding } from "../../errors.js";
-import { parseUrl } from "../../http/redirects.js";
+import type { Endpoints } from "../../config/endpoints-kind.js";
 import type { Settings } from "../../config/read-settings.js";
-import { allowsHttpTo } from "../../provider/discovery.js";
+import { endpointProblem, usableEndpoint, type Document } from "../../provider/discovery.js";
 import { liveCheck } from "./live-check-table.js";
-import type { Document } from "./check-discovery.js";
 import type { EndpointFacts } from "./live-facts.js";
 
 /** The endpoints that a sign-in needs. */
@@ -18,10 +17,10 @@ export function checkEndpoints(
   // As in the application: the setting replaces endpoints of the document.
   const document: Document = { ...announced, ...settings.providerMetadata };
   for (const name of REQUIRED) {
-    const problem = problemOf(document[name], settings);
+    const problem = endpointProblem(document[name], settings);
     if (problem !== undefined) findings.push(liveCheck("E105", `The ${name} of the discovery document ${problem}.`));
   }
-  const userinfo = problemOf(document["userinfo_endpoint"], settings);
+  const userinfo = endpointProblem(document["userinfo_endpoint"], settings);
   if (userinfo !== undefined && settings.userinfo === "always") {
     findings.push(
       liveCheck(
@@ -38,7 +37,7 @@ export function checkEndpoints(
       ),
     );
   }
-  const revocation = problemOf(document["revocation_endpoint"], settings);
+  const revocation = endpointProblem(document["revocation_endpoint"], settings);
   if (revocation !== undefined && settings.tokenRevokeOnLogout) {
     findings.push(
       liveCheck(
@@ -48,7 +47,7 @@ export function checkEndpoints(
       ),
     );
   }
-  const usable = (name: string) => (problemOf(document[name], settings) === undefined ? (document[name] as string) : null);
+  const usable = (name: keyof Endpoints) => usableEndpoint(name, document, settings) ?? null;
   const facts = {
     authorization: usable("authorization_endpoint"),
     token: usable("token_endpoint"),
@@ -58,13 +57,4 @@ export function checkEndpoints(
     endSession: usable("end_session_endpoint"),
   };
   return { facts, findings };
-}
-
-function problemOf(value: unknown, settings: Settings): string | undefined {
-  if (value === undefined) return "is missing";
-  const url = typeof value === "string" ? parseUrl(value) : undefined;
-  if (url === undefined) return "is not an address";
-  if (url.username !== "" || url.password !== "" || url.hash !== "") return "contains user info or a fragment, which is not allowed";
-  if (url.protocol === "https:" || (url.protocol === "http:" && allowsHttpTo(url, settings))) return undefined;
-  return url.protocol === "http:" ? "is an http address: secrets and tokens would be sent unencrypted" : "is not an https address";
 }

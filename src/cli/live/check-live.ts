@@ -2,10 +2,10 @@ import { ProviderUnavailableError, type Finding } from "../../errors.js";
 import { EventHub } from "../../events/event-hub.js";
 import type { Provider } from "../../ports/provider.js";
 import type { Environment, SettingName, Settings } from "../../config/read-settings.js";
-import { createBackchannel } from "../../provider/transport.js";
+import { signingAlgorithms, type Document } from "../../provider/discovery.js";
+import { createBackchannel } from "../../provider/provider-connection.js";
 import { createOpenIdProvider } from "../../provider/openid-provider.js";
 import {
-  algorithmsOf,
   announcesIss,
   authMethodFindings,
   flowFindings,
@@ -18,7 +18,7 @@ import {
 import { liveCheck } from "./live-check-table.js";
 import { checkClient } from "./check-client.js";
 import { clockFindings } from "./check-clock.js";
-import { discover, type Document } from "./check-discovery.js";
+import { discover } from "./check-discovery.js";
 import { checkLogout } from "./check-logout.js";
 import { checkEndpoints } from "./check-endpoints.js";
 import { timedFetch } from "./timed-fetch.js";
@@ -26,7 +26,7 @@ import { cookieFact, noFacts, type EndpointFacts, type LiveFacts } from "./live-
 import { keyFindings } from "./check-signing-keys.js";
 import { checkRedirectUri, redirectUriOf } from "./check-redirect-uri.js";
 import { listed, shownAddress } from "./message-parts.js";
-import { checkStore } from "./check-store.js";
+import { checkStore } from "./check-live-store.js";
 import { usableSettings } from "./usable-settings.js";
 import type { CheckIo } from "./check-io.js";
 
@@ -48,6 +48,8 @@ export interface LiveResult {
 
 const ENCRYPTION =
   "Whether the provider encrypts the ID tokens of this client, which idpauth does not support. The provider can encrypt ID tokens. If it does, a sign-in fails, and the log names the cause.";
+const SID =
+  "Whether ID tokens contain `sid`, by which a logout of the provider finds its sessions. If they do not, the log says so at a sign-in (`sid_missing`).";
 const CLIENT =
   "Whether the provider accepts client ID and secret: its token endpoint gives the same response for a client that does not exist. " +
   "A sign-in shows whether it accepts them.";
@@ -114,7 +116,7 @@ class LiveCheck implements LiveResult {
     const endpoints = this.#announcements(document);
     if (endpoints.jwks !== null) {
       this.#progress("the provider's signing keys");
-      this.findings.push(...(await keyFindings(endpoints.jwks, algorithmsOf(document), backchannel, this.#settings.httpTimeout)));
+      this.findings.push(...(await keyFindings(endpoints.jwks, signingAlgorithms(document), backchannel, this.#settings.httpTimeout)));
     }
     if (isOurs && endpoints.authorization !== null && endpoints.token !== null && endpoints.jwks !== null) {
       await this.#probes(endpoints.token, timed);
@@ -138,6 +140,7 @@ class LiveCheck implements LiveResult {
     this.facts.logout = logout.fact;
     this.findings.push(...endpoints.findings, ...logout.findings, ...flowFindings(document), ...requirementFindings(document));
     if (mayEncryptIdTokens(document)) this.notSeen.push(ENCRYPTION);
+    if (settings.backchannelLogout || settings.frontchannelLogout) this.notSeen.push(SID);
     if (!this.#lacks("scope")) {
       const refresh = checkRefresh(document, settings);
       this.facts.refreshToken = refresh.fact;

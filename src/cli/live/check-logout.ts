@@ -1,7 +1,7 @@
 import type { Finding } from "../../errors.js";
-import { presetOf } from "../../provider/logout-url.js";
+import { logoutPresetOf } from "../../config/issuers.js";
 import type { Settings } from "../../config/read-settings.js";
-import type { Document } from "./check-discovery.js";
+import type { Document } from "../../provider/discovery.js";
 import { liveCheck } from "./live-check-table.js";
 import type { LogoutFacts } from "./live-facts.js";
 
@@ -22,7 +22,7 @@ export function checkLogout(
   const missing = (setting: string, text: string, remedy?: string) =>
     findings.push(liveCheck("W113", `${setting} is on, but the discovery document ${text}`, remedy));
   // Auth0 and Amazon Cognito have logout addresses of their own.
-  if (settings.logoutAtProvider !== false && endSession === null && presetOf(settings) === undefined) {
+  if (settings.logoutAtProvider !== false && endSession === null && logoutPresetOf(settings) === undefined) {
     missing(
       "IDP_LOGOUT_AT_PROVIDER (option logoutAtProvider)",
       "has no usable `end_session_endpoint`. A logout ends only the session of the application.",

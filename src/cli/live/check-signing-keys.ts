@@ -1,8 +1,7 @@
 import type { Finding } from "../../errors.js";
 import { isObject } from "../../record/json.js";
-import { jsonObject } from "../../provider/token-responses.js";
-import type { ProviderResponse, Backchannel } from "../../provider/transport.js";
-import { isUsableKey, MAX_KEYS } from "../../provider/jwks.js";
+import { jsonObject, type Backchannel, type ProviderResponse } from "../../provider/provider-connection.js";
+import { fetchKeySet, isUsableKey, MAX_KEYS } from "../../provider/jwks.js";
 import { liveCheck } from "./live-check-table.js";
 import { failureOf } from "./explain-connection-error.js";
 import { listed, shownEndpoint } from "./message-parts.js";
@@ -22,7 +21,7 @@ export async function keyFindings(
 ): Promise<Finding[]> {
   let response: ProviderResponse;
   try {
-    response = await backchannel.send(address, { method: "GET", headers: { accept: "application/json, application/jwk-set+json" } });
+    response = await fetchKeySet(address, backchannel);
   } catch (error) {
     const { kind, words, remedy } = failureOf(error, timeout);
     const shown = shownEndpoint(address);

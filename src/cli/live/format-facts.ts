@@ -37,7 +37,8 @@ function spaced(name: string): string {
 }
 
 function logoutLines({ backchannel, backchannelSid, frontchannel, frontchannelSid }: LogoutFacts): string[] {
-  const line = (is: boolean, sid: boolean) => `${announced(is)}${is ? `, ${sid ? "with" : "without"} sid` : ""}`;
+  // Only ID tokens show whether the provider sends `sid`.
+  const line = (is: boolean, sid: boolean) => `${announced(is)}${is ? `, sid ${announced(sid)}` : ""}`;
   return [`back-channel logout: ${line(backchannel, backchannelSid)}`, `front-channel logout: ${line(frontchannel, frontchannelSid)}`];
 }
 

@@ -43,7 +43,7 @@ export interface EndpointFacts {
   readonly endSession: string | null;
 }
 
-/** The logouts that the provider announces. `…Sid`: the provider sends `sid`, which names the session. */
+/** The logouts that the provider announces. `…Sid`: it also announces that it sends `sid`, which names the session. */
 export interface LogoutFacts {
   readonly backchannel: boolean;
   readonly backchannelSid: boolean;

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { kindOf } from "../../config/describe-value.js";
+import { STORE_METHODS } from "../../config/store-mistake.js";
 import type { Finding } from "../../errors.js";
 import type { SessionStore } from "../../ports/session-store.js";
 import { isObject } from "../../record/json.js";
@@ -147,19 +148,17 @@ function inShell(file: string): string {
   return /^[\w./@-]+$/.test(file) ? file : `"${file}"`;
 }
 
-const METHODS = ["get", "insert", "replace", "touch", "delete", "listBySubject", "listBySid"] as const;
-
 /** Returns why a value is not a store. */
 function lackOf(value: unknown, isResult: boolean): string {
   if (!isObject(value)) {
     if (value === undefined && !isResult) return "it has no default export";
     return `its default export ${isResult ? "returns" : "is"} ${kindOf(value)}`;
   }
-  return `its store lacks ${listed(METHODS.filter((method) => typeof value[method] !== "function"))}`;
+  return `its store lacks ${listed(STORE_METHODS.filter((method) => typeof value[method] !== "function"))}`;
 }
 
 function isStore(value: unknown): value is SessionStore {
-  return isObject(value) && METHODS.every((method) => typeof value[method] === "function");
+  return isObject(value) && STORE_METHODS.every((method) => typeof value[method] === "function");
 }
 
 async function connected(connecting: Promise<unknown>, open: OpenStore): Promise<OpenStore | Finding> {

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import path from "node:path";
-import { TENANTS_PATH } from "../../testing/provider/tenants.js";
+import { TENANTS_PATH } from "../../testing/provider/entra-tenants.js";
 import type { ExitCode, Write } from "../check-command.js";
 import { envLines, writeEnv, type ApplicationSettings } from "./env-file.js";
 import { textClaim } from "./choosable-people.js";

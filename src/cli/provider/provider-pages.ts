@@ -1,9 +1,8 @@
-import { page, type Reply } from "../../http/request-and-replies.js";
-import { html, type Markup } from "../../pages/html.js";
-import { NOTICE, PERSON } from "../../pages/icons.js";
+import { page } from "../../pages/page-reply.js";
+import type { Reply } from "../../http/reply.js";
+import { html, NOTICE, PERSON, type Markup } from "../../pages/html.js";
 import { layout } from "../../pages/layout.js";
-import { avatar } from "../../pages/person.js";
-import { shownText } from "../../pages/shown-text.js";
+import { avatar, shownText } from "../../pages/person.js";
 import { hintedPerson, type PersonClaims } from "../../testing/provider/people.js";
 import type { ProviderReply } from "../../testing/provider/replies.js";
 import type { ProviderState } from "../../testing/provider/test-provider-state.js";

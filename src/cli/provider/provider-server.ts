@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { errorReply } from "../../testing/provider/replies.js";
-import { ENDPOINT_PATHS } from "../../testing/provider/endpoints.js";
+import { ENDPOINT_PATHS } from "../../testing/provider/provider-endpoints.js";
 import { defaultSettings, type ProviderSettings } from "../../testing/provider/test-provider-settings.js";
 import type { ProviderHooks, ProviderState } from "../../testing/provider/test-provider-state.js";
 import { send } from "../../testing/provider/faults.js";

@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { PersonClaims } from "../../testing/provider/people.js";
 import { isLoopback } from "../../testing/loopback-hostname.js";
-import { isTenant } from "../../config/tenants.js";
+import { isTenant } from "../../config/issuers.js";
 import { PEOPLE, readPerson } from "./choosable-people.js";
 
 export const PROVIDER_HELP = `Usage: idpauth provider [--port=9400] [--person="NAME <EMAIL>"]... [--write-env[=FILE]]
@@ -43,7 +43,13 @@ export interface ProviderUsage {
 }
 
 const WITH_VALUE: readonly string[] = [
-  ...["--port", "--person", "--data", "--redirect-uri", "--backchannel-logout-uri", "--token-seconds", "--tenant"],
+  "--port",
+  "--person",
+  "--data",
+  "--redirect-uri",
+  "--backchannel-logout-uri",
+  "--token-seconds",
+  "--tenant",
 ];
 const REPEATABLE: readonly string[] = ["--person", "--redirect-uri"];
 

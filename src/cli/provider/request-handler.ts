@@ -1,8 +1,8 @@
 import { isLoopback } from "../../http/loopback.js";
-import { stylesheet } from "../../http/request-and-replies.js";
+import { stylesheet } from "../../http/reply.js";
 import { errorReply, type ProviderReply } from "../../testing/provider/replies.js";
 import { approve, readAuthorization, refuse, type Authorization } from "../../testing/provider/authorization-endpoint.js";
-import { work } from "../../testing/provider/endpoints.js";
+import { work } from "../../testing/provider/provider-endpoints.js";
 import type { ProviderState } from "../../testing/provider/test-provider-state.js";
 import { violationsOf, type ReceivedRequest } from "../../testing/provider/received-requests.js";
 import { endSession, endSessionsOf } from "./end-session.js";

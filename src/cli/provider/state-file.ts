@@ -126,7 +126,11 @@ function approvalIn(one: Readonly<Record<string, unknown>>): Approval {
   text(person["sub"]);
   // Nonce and challenge belong to the code, which is not kept.
   return {
-    ...{ person, scope: text(one["scope"]), redirectUri: text(one["redirectUri"]), nonce: undefined, challenge: undefined },
+    person,
+    scope: text(one["scope"]),
+    redirectUri: text(one["redirectUri"]),
+    nonce: undefined,
+    challenge: undefined,
     // Absent in files of earlier versions.
     sid: one["sid"] === undefined ? undefined : text(one["sid"]),
     authentication: one["authentication"] === undefined ? {} : record(one["authentication"]),

@@ -9,6 +9,7 @@ import type {
   Listener,
   LoginUrlOptions,
   Session,
+  SessionOptions,
   UserPayload,
 } from "../../index.js";
 
@@ -29,7 +30,9 @@ export type AdapterFeature = keyof typeof ADAPTER_FEATURES;
 export interface ApplicationAuth {
   getCredentials(raw: object): Promise<Credentials | null>;
   getUser(raw: object): Promise<UserPayload | null>;
+  getSession<Value>(raw: object, options: SessionOptions<Value>): Promise<Session | Value | null>;
   getSession(raw: object): Promise<Session | null>;
+  requireSession(raw: object): Promise<Session>;
   clientState(raw: object): Promise<ProbeDetails>;
   getData(raw: object): Promise<JsonObject | undefined>;
   updateData(raw: object, change: (data: JsonObject) => Record<string, unknown>): Promise<JsonObject | undefined>;

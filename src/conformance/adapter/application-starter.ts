@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { IdpAuthOptions, LogEntry } from "../../index.js";
 import { CookieBrowser, type CookieBrowserOptions } from "../../testing/browser/cookie-browser.js";
 import {
@@ -84,11 +85,14 @@ export const USUAL_ROUTES: readonly ApplicationRoute[] = [
   { kind: "echo", method: "POST", path: "/guarded-echo", guard: { mount: 0 } },
 ];
 
+/** A new one for each run: a fixed key would be published with the package. */
+export const SECRET_KEY = randomBytes(32).toString("base64url");
+
 /** Returns the usual application's options for a client of that provider. */
 export function optionsFor(provider: TestProvider): IdpAuthOptions {
   return {
     env: {},
-    secretKey: "a secret key of at least 32 bytes",
+    secretKey: SECRET_KEY,
     clientId: provider.clientId,
     clientSecret: provider.clientSecret,
     issuer: provider.issuer,
@@ -163,26 +167,7 @@ export class ApplicationStarter {
       auths: app.auths,
       ran,
       browser,
-      async signedIn(by = browser()) {
-        const response = await by.follow(usualLogin);
-        if (response.status !== 200) throw new Error(`the sign-in ended in ${String(response.status)} at ${response.url.pathname}`);
-        return by;
-      },
-      async approved(by, login = usualLogin, person?: PersonClaims) {
-        const response = await by.navigate(login);
-        if (response.status !== 302) throw new Error(`the login responded with ${String(response.status)}: ${response.text}`);
-        return provider.signInCode(response.location ?? "", person);
-      },
-      copyOf(original) {
-        const copy = browser();
-        for (const cookie of original.cookies.all()) copy.cookies.plant(cookie);
-        return copy;
-      },
-      newest(kind) {
-        const found = provider.issued.filter((issued) => issued.kind === kind).at(-1);
-        if (found === undefined) throw new Error(`the provider has issued no ${kind}`);
-        return found.value;
-      },
+      ...stepsOf(provider, browser, usualLogin),
     };
   }
 
@@ -196,6 +181,36 @@ export class ApplicationStarter {
       await this.stop();
     }
   }
+}
+
+/** What tests do with the browsers of an application. */
+function stepsOf(
+  provider: TestProvider,
+  browser: StartedApplication["browser"],
+  usualLogin: string,
+): Pick<StartedApplication, "signedIn" | "approved" | "copyOf" | "newest"> {
+  return {
+    async signedIn(by = browser()) {
+      const response = await by.follow(usualLogin);
+      if (response.status !== 200) throw new Error(`the sign-in ended in ${String(response.status)} at ${response.url.pathname}`);
+      return by;
+    },
+    async approved(by, login = usualLogin, person?: PersonClaims) {
+      const response = await by.navigate(login);
+      if (response.status !== 302) throw new Error(`the login responded with ${String(response.status)}: ${response.text}`);
+      return provider.signInCode(response.location ?? "", person);
+    },
+    copyOf(original) {
+      const copy = browser();
+      for (const cookie of original.cookies.all()) copy.cookies.plant(cookie);
+      return copy;
+    },
+    newest(kind) {
+      const found = provider.issued.filter((issued) => issued.kind === kind).at(-1);
+      if (found === undefined) throw new Error(`the provider has issued no ${kind}`);
+      return found.value;
+    },
+  };
 }
 
 function counted(route: Extract<ApplicationRoute, { kind: "json" }>, ran: Map<string, number>): ApplicationRoute {

@@ -7,8 +7,6 @@ import type { AdapterRequirement } from "./requirements/requirement.js";
 export interface AdapterScope {
   /** The kind of sessions that the application uses. Default `bundled`. */
   readonly session?: "bundled" | "host";
-  /** True: also check the core requirements, which depend on no framework. Default false. */
-  readonly core?: boolean;
 }
 
 export interface AdapterCheckOptions extends AdapterUnderTest, AdapterScope {
@@ -24,14 +22,14 @@ export interface AdapterReport {
 }
 
 /** Returns the requirements in scope, in the order of {@link adapterRequirements}. */
-export function requirementsIn({ session = "bundled", core = false }: AdapterScope): readonly AdapterRequirement[] {
-  return adapterRequirements.filter((requirement) => (requirement.session ?? session) === session && (core || requirement.core !== true));
+export function requirementsIn({ session = "bundled" }: AdapterScope): readonly AdapterRequirement[] {
+  return adapterRequirements.filter((requirement) => (requirement.session ?? session) === session);
 }
 
 /** Checks an adapter without a test runner and returns the results. A broken requirement does not reject; the report names it. */
-export async function checkAdapter({ session = "bundled", core = false, report, ...adapter }: AdapterCheckOptions): Promise<AdapterReport> {
+export async function checkAdapter({ session = "bundled", report, ...adapter }: AdapterCheckOptions): Promise<AdapterReport> {
   const results: AdapterResult[] = [];
-  for (const requirement of requirementsIn({ session, core })) {
+  for (const requirement of requirementsIn({ session })) {
     const result = await checkAdapterRequirement(adapter, session, requirement);
     results.push(result);
     report?.(result);

@@ -1,4 +1,4 @@
-import { memoryStore, StoreUnavailableError, type Clock, type Entry, type SessionStore, type Stored } from "../../index.js";
+import { memoryStore, StoreUnavailableError, type Clock, type Entry, type EntryPage, type SessionStore, type Stored } from "../../index.js";
 
 /** A memory store that records its operations and fails on command. */
 export class WatchedStore implements SessionStore {
@@ -34,12 +34,12 @@ export class WatchedStore implements SessionStore {
     return this.#ask("delete", () => this.#store.delete(key));
   }
 
-  listBySubject(subject: string): Promise<string[]> {
-    return this.#ask("listBySubject", () => this.#store.listBySubject(subject));
+  listBySubject(subject: string, cursor?: string): Promise<EntryPage> {
+    return this.#ask("listBySubject", () => this.#store.listBySubject(subject, cursor));
   }
 
-  listBySid(sid: string): Promise<string[]> {
-    return this.#ask("listBySid", () => this.#store.listBySid(sid));
+  listBySid(sid: string, cursor?: string): Promise<EntryPage> {
+    return this.#ask("listBySid", () => this.#store.listBySid(sid, cursor));
   }
 
   #ask<Answer>(operation: string, question: () => Promise<Answer>): Promise<Answer> {

@@ -20,8 +20,8 @@ export function withResponsesChecked(store: SessionStore, limit: number): Sessio
     replace: (key, entry, version) => asked("replace", limit, () => store.replace(key, entry, version), isBoolean),
     touch: (key, lastActive, expiresAt) => asked("touch", limit, () => store.touch(key, lastActive, expiresAt), isBoolean),
     delete: (key) => asked("delete", limit, () => store.delete(key), isStoredOrUndefined),
-    listBySubject: (subject) => asked("listBySubject", limit, () => store.listBySubject(subject), isListOfKeys),
-    listBySid: (sid) => asked("listBySid", limit, () => store.listBySid(sid), isListOfKeys),
+    listBySubject: (subject, cursor) => asked("listBySubject", limit, () => store.listBySubject(subject, cursor), isPage),
+    listBySid: (sid, cursor) => asked("listBySid", limit, () => store.listBySid(sid, cursor), isPage),
     ...(watchEnds !== undefined && { watchEnds }),
     ...(announceEnd !== undefined && {
       announceEnd: (key: string, reason: string) => asked("announceEnd", limit, () => announceEnd(key, reason), isAnything),
@@ -63,12 +63,12 @@ function isBoolean(method: string, answer: unknown): void {
   assert.ok(typeof answer === "boolean", `${method} must return true or false, got ${shown(answer)}`);
 }
 
-function isListOfKeys(method: string, answer: unknown): void {
-  assert.ok(Array.isArray(answer), `${method} must return an array of keys, got ${shown(answer)}`);
-  assert.ok(
-    answer.every((key) => typeof key === "string"),
-    `${method} must return an array of keys, got one with something else in it`,
-  );
+function isPage(method: string, answer: unknown): void {
+  const isObject = typeof answer === "object" && answer !== null && !Array.isArray(answer);
+  assert.ok(isObject, `${method} must return an object with entries, got ${shown(answer)}`);
+  const { entries, next } = answer as Record<string, unknown>;
+  isMapOfEntries(method, entries);
+  assert.ok(next === undefined || typeof next === "string", `${method} must return a string or undefined as next, got ${shown(next)}`);
 }
 
 function isMapOfEntries(method: string, answer: unknown): void {

@@ -28,9 +28,11 @@ export const de: Messages = {
   "ended.max_age":
     "Sie hat die Höchstdauer einer Sitzung auf dieser Website erreicht. Diese Dauer verlängert sich nicht, wenn Sie aktiv sind.",
   "ended.idle": "Sie waren länger inaktiv, als diese Website erlaubt.",
+  "ended.signed_in_before": "Alle, die sich vor einem bestimmten Zeitpunkt angemeldet haben, müssen sich hier neu anmelden.",
   "ended.session_expiry": "Sie hat die Frist erreicht, die der Anmeldedienst für sie festgelegt hat.",
   "ended.logged_out_at_provider": "Ihre Organisation hat Sie abgemeldet.",
   "ended.ended_everywhere": "Die Sitzung wurde auf einem anderen Gerät oder von der Administration beendet.",
+  "ended.too_many_sessions": "Sie haben sich auf zu vielen Geräten angemeldet, und diese Sitzung war am längsten unbenutzt.",
   "ended.auto_refresh_off": "Der Identitätsnachweis des Anmeldedienstes ist abgelaufen, und diese Website erneuert ihn nicht von selbst.",
   "ended.no_refresh_token":
     "Der Identitätsnachweis des Anmeldedienstes ist abgelaufen, und der Anmeldedienst hat kein Token ausgestellt, mit dem er sich erneuern ließe.",
@@ -60,12 +62,18 @@ export const de: Messages = {
   "popup.close": "Sie können dieses Fenster schließen.",
   "popup.stay": "In diesem Fenster fortfahren",
 
+  "otherUser.heading": "Welches Konto möchten Sie verwenden?",
+  "otherUser.text": "Sie sind als {present} angemeldet. Ein Link oder eine andere Website hat eine Anmeldung als {other} begonnen.",
+  "otherUser.stay": "Als {present} angemeldet bleiben",
+  "otherUser.continue": "Als {other} fortfahren",
+
   "sessions.title": "Ihre Sitzungen",
   "sessions.text": "Auf diesen Geräten sind Sie angemeldet. Beenden Sie jede Sitzung, die Sie nicht wiedererkennen.",
   "sessions.hidden": {
     one: "{count} ältere Sitzung wird nicht angezeigt.",
     other: "{count} ältere Sitzungen werden nicht angezeigt.",
   },
+  "sessions.more": "Sie haben mehr Sitzungen, als diese Seite anzeigen kann.",
   "sessions.endOthers": "Alle anderen Sitzungen beenden",
   "sessions.endAll": "Überall abmelden",
   "sessions.account": "Ihr Konto",

@@ -33,9 +33,11 @@ export const en = {
   "ended.user": "You were signed in as",
   "ended.max_age": "It reached the maximum age of a session on this site. Being active does not extend it.",
   "ended.idle": "You were inactive for longer than this site allows.",
+  "ended.signed_in_before": "This site asks everyone who signed in before a certain time to sign in again.",
   "ended.session_expiry": "It reached the time limit that the identity provider set for it.",
   "ended.logged_out_at_provider": "You were signed out by your organisation.",
   "ended.ended_everywhere": "This session was ended on another device, or by an administrator.",
+  "ended.too_many_sessions": "You signed in on too many devices, and this session had been unused the longest.",
   "ended.auto_refresh_off": "The provider's proof of your identity has expired, and this site does not renew it by itself.",
   "ended.no_refresh_token": "The provider's proof of your identity has expired, and the provider gave no refresh token to renew it.",
   "ended.refresh_rejected": "The provider's proof of your identity has expired, and the provider refused to renew it.",
@@ -65,6 +67,12 @@ export const en = {
   "popup.close": "You can close this window.",
   "popup.stay": "Continue in this window",
 
+  // A login of another user, which another site may have started
+  "otherUser.heading": "Which account do you want to use?",
+  "otherUser.text": "You are signed in as {present}. A link or another site has started a sign-in as {other}.",
+  "otherUser.stay": "Stay as {present}",
+  "otherUser.continue": "Continue as {other}",
+
   // The user's sessions
   "sessions.title": "Your sessions",
   "sessions.text": "You are signed in on these devices. End each session that you do not recognise.",
@@ -72,6 +80,7 @@ export const en = {
     one: "{count} older session is not shown.",
     other: "{count} older sessions are not shown.",
   },
+  "sessions.more": "You have more sessions than this page can show.",
   "sessions.endOthers": "End all other sessions",
   "sessions.endAll": "Sign out everywhere",
   "sessions.account": "Your account",

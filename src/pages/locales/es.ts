@@ -27,9 +27,11 @@ export const es: Messages = {
   "ended.user": "Había iniciado sesión como",
   "ended.max_age": "Alcanzó la duración máxima de una sesión en este sitio. Su actividad no prolonga esa duración.",
   "ended.idle": "Estuvo inactivo más tiempo del que permite este sitio.",
+  "ended.signed_in_before": "Este sitio pide que vuelvan a iniciar sesión quienes la iniciaron antes de cierto momento.",
   "ended.session_expiry": "Alcanzó el límite de tiempo que fijó el proveedor de identidad.",
   "ended.logged_out_at_provider": "Su organización cerró su sesión.",
   "ended.ended_everywhere": "La sesión se cerró desde otro dispositivo o la cerró un administrador.",
+  "ended.too_many_sessions": "Ha iniciado sesión en demasiados dispositivos, y esta sesión era la que llevaba más tiempo sin usarse.",
   "ended.auto_refresh_off":
     "La prueba de identidad que emitió el proveedor de identidad ha caducado, y este sitio no la renueva automáticamente.",
   "ended.no_refresh_token":
@@ -60,6 +62,11 @@ export const es: Messages = {
   "popup.close": "Puede cerrar esta ventana.",
   "popup.stay": "Continuar en esta ventana",
 
+  "otherUser.heading": "¿Qué cuenta quiere usar?",
+  "otherUser.text": "Ha iniciado sesión como {present}. Un enlace u otro sitio ha empezado a iniciar sesión como {other}.",
+  "otherUser.stay": "Seguir como {present}",
+  "otherUser.continue": "Continuar como {other}",
+
   "sessions.title": "Sus sesiones",
   "sessions.text": "Ha iniciado sesión en estos dispositivos. Cierre las sesiones que no reconozca.",
   "sessions.hidden": {
@@ -67,6 +74,7 @@ export const es: Messages = {
     many: "No se muestran {count} sesiones más antiguas.",
     other: "No se muestran {count} sesiones más antiguas.",
   },
+  "sessions.more": "Tiene más sesiones de las que puede mostrar esta página.",
   "sessions.endOthers": "Cerrar las demás sesiones",
   "sessions.endAll": "Cerrar sesión en todos los dispositivos",
   "sessions.account": "Su cuenta",

@@ -27,9 +27,11 @@ export const fr: Messages = {
   "ended.user": "Vous étiez connecté en tant que",
   "ended.max_age": "Elle a atteint la durée maximale d’une session sur ce site. Votre activité ne prolonge pas cette durée.",
   "ended.idle": "Vous êtes resté inactif plus longtemps que ce site ne le permet.",
+  "ended.signed_in_before": "Ce site demande à toutes les personnes connectées avant une certaine date de se reconnecter.",
   "ended.session_expiry": "Elle a atteint la limite de temps fixée par le fournisseur d’identité.",
   "ended.logged_out_at_provider": "Votre organisation vous a déconnecté.",
   "ended.ended_everywhere": "La session a été fermée depuis un autre appareil ou par un administrateur.",
+  "ended.too_many_sessions": "Vous vous êtes connecté sur trop d’appareils, et cette session était inutilisée depuis le plus longtemps.",
   "ended.auto_refresh_off": "La preuve d’identité délivrée par le fournisseur a expiré, et ce site ne la renouvelle pas automatiquement.",
   "ended.no_refresh_token":
     "La preuve d’identité délivrée par le fournisseur a expiré, et celui-ci n’a pas fourni de jeton pour la renouveler.",
@@ -58,6 +60,11 @@ export const fr: Messages = {
   "popup.close": "Vous pouvez fermer cette fenêtre.",
   "popup.stay": "Continuer dans cette fenêtre",
 
+  "otherUser.heading": "Quel compte voulez-vous utiliser ?",
+  "otherUser.text": "Vous êtes connecté en tant que {present}. Un lien ou un autre site a lancé une connexion en tant que {other}.",
+  "otherUser.stay": "Rester {present}",
+  "otherUser.continue": "Continuer en tant que {other}",
+
   "sessions.title": "Vos sessions",
   "sessions.text": "Vous êtes connecté sur ces appareils. Fermez toute session que vous ne reconnaissez pas.",
   "sessions.hidden": {
@@ -65,6 +72,7 @@ export const fr: Messages = {
     many: "{count} sessions plus anciennes ne sont pas affichées.",
     other: "{count} sessions plus anciennes ne sont pas affichées.",
   },
+  "sessions.more": "Vous avez plus de sessions que cette page ne peut en afficher.",
   "sessions.endOthers": "Fermer toutes les autres sessions",
   "sessions.endAll": "Se déconnecter partout",
   "sessions.account": "Votre compte",

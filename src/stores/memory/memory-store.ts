@@ -1,8 +1,8 @@
 import { StoreUnavailableError } from "../../errors.js";
-import type { EndWatcher, Entry, SessionStore, Stored } from "../../ports/session-store.js";
+import type { EndWatcher, Entry, EntryPage, SessionStore, Stored } from "../../ports/session-store.js";
 import { epochSeconds, nextTurn, systemClock, type Clock, type EpochSeconds } from "../../clock.js";
-import { EndsInProcess } from "./ends.js";
-import { ExpiryQueue, type Slot } from "./expiry-queue.js";
+import { LIST_FIELDS, LIST_PAGE, type ListField } from "../stored-entries.js";
+import { EvictionOrder, type Slot } from "./eviction-order.js";
 
 export interface MemoryStoreOptions {
   /** Default: the system clock. */
@@ -18,7 +18,7 @@ export interface MemoryStoreOptions {
 const DEFAULT_MAX_SESSIONS = 100_000;
 const MAX_MAX_SESSIONS = 16_000_000;
 const SWEEP_MILLISECONDS = 30_000;
-/** Entries that are removed or checked before other work runs: about a millisecond. */
+/** Entries that are swept before other work runs: about a millisecond if all of them have expired. */
 const SLICE = 2_000;
 /** Only an expiry, a logout or a restart frees space, so an early retry would fail again. */
 const FULL_RETRY_SECONDS = 60;
@@ -31,7 +31,7 @@ const NO: Promise<boolean> = Promise.resolve(false);
  * Stores sessions in this process's memory, for development, tests and applications of a single process. The sessions end with the
  * process. Records are not encrypted, because they never leave it.
  *
- * When the store is full, expired entries are dropped first, then the pending login that would expire soonest. If only signed-in
+ * When the store is full, expired entries are dropped first, then the oldest pending login. If only signed-in
  * sessions are left, an insert rejects with `StoreUnavailableError`. A signed-in session is never evicted.
  *
  * @throws TypeError when `maxSessions` is not a whole number within its bounds
@@ -46,10 +46,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
   return new MemoryStore(options.clock ?? systemClock, maxSessions);
 }
 
-/**
- * The methods are not async functions, because their results are known at once. Signed-in sessions and pending logins have separate
- * queues, because only pending logins may be evicted.
- */
+/** The methods are not async functions, because their results are known at once. */
 class MemoryStore implements SessionStore {
   readonly name = "memory";
   readonly inProcess = true;
@@ -57,13 +54,14 @@ class MemoryStore implements SessionStore {
   readonly #clock: Clock;
   readonly #maxSessions: number;
   readonly #slots = new Map<string, Slot>();
-  /** An index, because anyone can cause a lookup by `sid` with a front-channel request. */
-  readonly #bySid = new Map<string, Set<Slot>>();
-  readonly #signedIn = new ExpiryQueue();
-  readonly #pending = new ExpiryQueue();
-  readonly #ends = new EndsInProcess();
+  /** In the order of their last writes. */
+  readonly #indexes: Readonly<Record<ListField, Map<string, Set<Slot>>>> = { subject: new Map(), sid: new Map() };
+  readonly #evictable = new EvictionOrder();
+  readonly #watchers = new Set<EndWatcher>();
   /** Counts the writes of the whole store, so that every version is unique. */
   #writes = 0;
+  /** No entry expires earlier. */
+  #nextExpiry: EpochSeconds = Infinity;
   #cancelSweep: (() => void) | undefined;
 
   constructor(clock: Clock, maxSessions: number) {
@@ -72,8 +70,8 @@ class MemoryStore implements SessionStore {
   }
 
   get(key: string): Promise<Stored | undefined> {
-    const slot = this.#slots.get(key);
-    return slot === undefined || this.#isExpired(slot) ? NOTHING : Promise.resolve(slot.stored);
+    const slot = this.#live(key);
+    return slot === undefined ? NOTHING : Promise.resolve(slot.stored);
   }
 
   insert(key: string, entry: Entry): Promise<boolean> {
@@ -84,10 +82,9 @@ class MemoryStore implements SessionStore {
     }
     if (this.#slots.size >= this.#maxSessions && !this.#makeRoom()) return Promise.reject(this.#full());
     const stored = this.#write(entry, entry.expiresAt, entry.lastActive);
-    const slot: Slot = { key, stored, order: this.#writes, position: 0 };
+    const slot: Slot = { key, stored, order: this.#writes, older: undefined, newer: undefined };
     this.#slots.set(key, slot);
-    this.#queueOf(stored).add(slot);
-    this.#indexSid(slot);
+    this.#index(slot);
     this.#scheduleSweep();
     return YES;
   }
@@ -96,11 +93,10 @@ class MemoryStore implements SessionStore {
     const slot = this.#live(key);
     if (slot === undefined || slot.stored.version !== version) return NO;
     const { expiresAt, lastActive } = slot.stored;
-    this.#queueOf(slot.stored).remove(slot);
-    this.#forgetSid(slot);
+    this.#forget(slot);
     slot.stored = this.#write(entry, Math.max(expiresAt, entry.expiresAt), later(lastActive, entry.lastActive));
-    this.#queueOf(slot.stored).add(slot);
-    this.#indexSid(slot);
+    slot.order = this.#writes;
+    this.#index(slot);
     return YES;
   }
 
@@ -109,10 +105,8 @@ class MemoryStore implements SessionStore {
     if (slot === undefined) return NO;
     const { stored } = slot;
     const stamp = later(stored.lastActive, lastActive ?? undefined);
-    const isRenewed = expiresAt > stored.expiresAt;
-    if (!isRenewed && stamp === stored.lastActive) return YES;
-    slot.stored = storedOf(stored, stored.version, isRenewed ? expiresAt : stored.expiresAt, stamp);
-    if (isRenewed) this.#queueOf(stored).postponed(slot);
+    if (expiresAt <= stored.expiresAt && stamp === stored.lastActive) return YES;
+    slot.stored = storedOf(stored, stored.version, Math.max(stored.expiresAt, expiresAt), stamp);
     return YES;
   }
 
@@ -124,12 +118,12 @@ class MemoryStore implements SessionStore {
     return isLive ? Promise.resolve(slot.stored) : NOTHING;
   }
 
-  listBySubject(subject: string): Promise<string[]> {
-    return this.#listOf(subject);
+  async listBySubject(subject: string, cursor?: string): Promise<EntryPage> {
+    return this.#list("subject", subject, cursor);
   }
 
-  async listBySid(sid: string): Promise<string[]> {
-    return [...(this.#bySid.get(sid) ?? [])].filter((slot) => !this.#isExpired(slot)).map(({ key }) => key);
+  async listBySid(sid: string, cursor?: string): Promise<EntryPage> {
+    return this.#list("sid", sid, cursor);
   }
 
   async getMany(keys: readonly string[]): Promise<ReadonlyMap<string, Stored>> {
@@ -142,23 +136,31 @@ class MemoryStore implements SessionStore {
   }
 
   async announceEnd(key: string, reason: string): Promise<void> {
-    this.#ends.announce(key, reason);
+    for (const watcher of [...this.#watchers]) watcher.ended(key, reason);
   }
 
   watchEnds(watcher: EndWatcher): () => void {
-    return this.#ends.watch(watcher);
+    // One object may watch twice.
+    const own: EndWatcher = {
+      ended: (key, reason) => watcher.ended(key, reason),
+      connected: (isConnected) => watcher.connected(isConnected),
+    };
+    this.#watchers.add(own);
+    queueMicrotask(() => {
+      if (this.#watchers.has(own)) own.connected(true);
+    });
+    return () => void this.#watchers.delete(own);
   }
 
-  /** Scans all entries in slices. An index would cost memory for every session, and only signed-in users cause this scan. */
-  async #listOf(subject: string): Promise<string[]> {
-    const keys: string[] = [];
-    let looked = 0;
-    for (const slot of this.#slots.values()) {
-      if (slot.stored.subject === subject && !this.#isExpired(slot)) keys.push(slot.key);
-      looked += 1;
-      if (looked % SLICE === 0) await nextTurn();
+  /** The cursor is the order of the last entry. A later write moves an entry to a later page, so no entry is missed. */
+  #list(field: ListField, hash: string, cursor = "0"): EntryPage {
+    const entries = new Map<string, Stored>();
+    for (const slot of this.#indexes[field].get(hash) ?? []) {
+      if (slot.order <= Number(cursor) || this.#isExpired(slot)) continue;
+      entries.set(slot.key, slot.stored);
+      if (entries.size === LIST_PAGE) return { entries, next: String(slot.order) };
     }
-    return keys;
+    return { entries };
   }
 
   #live(key: string): Slot | undefined {
@@ -170,49 +172,66 @@ class MemoryStore implements SessionStore {
     return slot.stored.expiresAt <= epochSeconds(this.#clock);
   }
 
-  #queueOf(stored: Stored): ExpiryQueue {
-    return stored.subject === undefined ? this.#pending : this.#signedIn;
-  }
-
   #write(entry: Entry, expiresAt: EpochSeconds, lastActive: EpochSeconds | undefined): Stored {
     this.#writes += 1;
+    this.#nextExpiry = Math.min(this.#nextExpiry, expiresAt);
     return storedOf(entry, String(this.#writes), expiresAt, lastActive);
   }
 
   #remove(slot: Slot): void {
     this.#slots.delete(slot.key);
-    this.#queueOf(slot.stored).remove(slot);
-    this.#forgetSid(slot);
+    this.#forget(slot);
     if (this.#slots.size > 0) return;
     this.#cancelSweep?.();
     this.#cancelSweep = undefined;
   }
 
-  #indexSid(slot: Slot): void {
-    const { sid } = slot.stored;
-    if (sid === undefined) return;
-    const slots = this.#bySid.get(sid);
-    if (slots === undefined) this.#bySid.set(sid, new Set([slot]));
-    else slots.add(slot);
+  #index(slot: Slot): void {
+    if (slot.stored.subject === undefined) this.#evictable.add(slot);
+    for (const field of LIST_FIELDS) {
+      const hash = slot.stored[field];
+      if (hash === undefined) continue;
+      const slots = this.#indexes[field].get(hash);
+      if (slots === undefined) this.#indexes[field].set(hash, new Set([slot]));
+      else slots.add(slot);
+    }
   }
 
-  #forgetSid(slot: Slot): void {
-    const { sid } = slot.stored;
-    const slots = sid === undefined ? undefined : this.#bySid.get(sid);
-    if (sid === undefined || slots === undefined) return;
-    slots.delete(slot);
-    if (slots.size === 0) this.#bySid.delete(sid);
-  }
-
-  #firstExpired(): Slot | undefined {
-    return [this.#pending.first, this.#signedIn.first].find((slot) => slot !== undefined && this.#isExpired(slot));
+  #forget(slot: Slot): void {
+    if (slot.stored.subject === undefined) this.#evictable.remove(slot);
+    for (const field of LIST_FIELDS) {
+      const hash = slot.stored[field] ?? "";
+      const slots = this.#indexes[field].get(hash);
+      slots?.delete(slot);
+      if (slots?.size === 0) this.#indexes[field].delete(hash);
+    }
   }
 
   #makeRoom(): boolean {
-    const leaving = this.#firstExpired() ?? this.#pending.first;
-    if (leaving === undefined) return false;
-    this.#remove(leaving);
+    this.#removeExpired();
+    if (this.#slots.size < this.#maxSessions) return true;
+    const { oldest } = this.#evictable;
+    if (oldest === undefined) return false;
+    this.#remove(oldest);
     return true;
+  }
+
+  /** Removes some expired entries, if there are any. Otherwise it reads all entries at most once a second: about 1 ms for 100,000. */
+  #removeExpired(): void {
+    const now = epochSeconds(this.#clock);
+    if (now < this.#nextExpiry) return;
+    let nextExpiry = Infinity;
+    let removed = 0;
+    for (const slot of this.#slots.values()) {
+      if (slot.stored.expiresAt > now) {
+        nextExpiry = Math.min(nextExpiry, slot.stored.expiresAt);
+      } else {
+        this.#remove(slot);
+        removed += 1;
+        if (removed === SLICE) return;
+      }
+    }
+    this.#nextExpiry = nextExpiry;
   }
 
   #full(): StoreUnavailableError {
@@ -228,11 +247,11 @@ class MemoryStore implements SessionStore {
   }
 
   async #sweep(): Promise<void> {
-    let removed = 0;
-    for (let slot = this.#firstExpired(); slot !== undefined; slot = this.#firstExpired()) {
-      this.#remove(slot);
-      removed += 1;
-      if (removed % SLICE === 0) await nextTurn();
+    let swept = 0;
+    for (const slot of this.#slots.values()) {
+      if (this.#isExpired(slot)) this.#remove(slot);
+      swept += 1;
+      if (swept % SLICE === 0) await nextTurn();
     }
     // Between two slices the store may have become empty and filled again, and may have a new timer.
     this.#cancelSweep?.();
@@ -241,18 +260,9 @@ class MemoryStore implements SessionStore {
   }
 }
 
-/** Optional fields that are absent stay absent. */
 function storedOf(entry: Entry, version: string, expiresAt: EpochSeconds, lastActive: EpochSeconds | undefined): Stored {
-  const { data, subject, sid, summary } = entry;
-  return Object.freeze({
-    data,
-    version,
-    expiresAt,
-    ...(lastActive !== undefined && { lastActive }),
-    ...(subject !== undefined && { subject }),
-    ...(sid !== undefined && { sid }),
-    ...(summary !== undefined && { summary }),
-  });
+  const { lastActive: _replaced, ...fields } = entry;
+  return Object.freeze({ ...fields, version, expiresAt, ...(lastActive !== undefined && { lastActive }) });
 }
 
 function later(stored: EpochSeconds | undefined, given: EpochSeconds | undefined): EpochSeconds | undefined {

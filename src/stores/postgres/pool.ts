@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import { StoreUnavailableError } from "../../errors.js";
 import type { StoreProblem } from "../../ports/session-store.js";
 import { withinTime } from "../time-limit.js";
@@ -157,12 +158,6 @@ export class Statements {
     this.#names.set(text, name);
     return name;
   }
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, milliseconds);
-  });
 }
 
 /** Returns the SQLSTATE of a server's error, or Node's code of a network error. */

@@ -1,16 +1,17 @@
 import { StoreUnavailableError } from "../../errors.js";
-import type { EndWatcher, Entry, SessionStore, Stored, StoreProblem } from "../../ports/session-store.js";
+import type { EndWatcher, Entry, EntryPage, SessionStore, Stored, StoreProblem } from "../../ports/session-store.js";
 import { epochSeconds, systemClock, type Clock, type EpochSeconds } from "../../clock.js";
 import { codeOf, isPool, poolProblems, Statements, type PostgresPool, type PostgresResult, type PostgresValue } from "./pool.js";
-import { postgresMigration, quotedTable, sqlFor, SWEEP_SLICE, type Sql } from "./table.js";
-import { listenProblems, NOTIFY, postgresChannel, type PostgresListener } from "./ends.js";
-import { AnnouncedEnds } from "../ends.js";
+import { postgresMigration, quotedTable, sqlFor, SWEEP_SLICE } from "./table.js";
+import { listenProblems, NOTIFY, postgresChannel, type PostgresListener } from "./end-channel.js";
+import { AnnouncedEnds } from "../end-announcements.js";
+import { pageOf, storedEntry } from "../stored-entries.js";
 import { sweepRegularly } from "../sweep.js";
 import { checkTimeout, DEFAULT_STORE_TIMEOUT } from "../time-limit.js";
 
 export { postgresMigration };
 export type { PostgresPool, PostgresClient } from "./pool.js";
-export type { PostgresListener } from "./ends.js";
+export type { PostgresListener } from "./end-channel.js";
 
 export interface PostgresStoreOptions {
   /**
@@ -66,12 +67,7 @@ const MIGRATION_MILLISECONDS = 60_000;
  * @throws TypeError if an option is out of bounds
  */
 export function postgresStore(pool: PostgresPool, options: PostgresStoreOptions = {}): PostgresStore {
-  const { table = "idpauth_sessions", timeout = DEFAULT_STORE_TIMEOUT, sweepInterval = DEFAULT_SWEEP_INTERVAL } = options;
-  checkTimeout("postgresStore", timeout);
-  if (!(sweepInterval >= 0 && sweepInterval <= 86_400_000)) {
-    throw new TypeError(`postgresStore: sweepInterval must be milliseconds from 0 to 86400000, got ${String(sweepInterval)}.`);
-  }
-  return new PostgresSessions(pool, { namedStatements: true, ...options, table, timeout, sweepInterval });
+  return new PostgresSessions(pool, options);
 }
 
 class PostgresSessions implements PostgresStore {
@@ -81,7 +77,7 @@ class PostgresSessions implements PostgresStore {
   readonly #isPool: boolean;
   readonly #statements: Statements;
   readonly #table: string;
-  readonly #sql: Sql;
+  readonly #sql: ReturnType<typeof sqlFor>;
   readonly #timeout: number;
   readonly #clock: Clock | undefined;
   readonly #stopSweep: () => Promise<void>;
@@ -89,8 +85,13 @@ class PostgresSessions implements PostgresStore {
   /** Only with the option `listen`. */
   declare readonly watchEnds?: (watcher: EndWatcher) => () => void;
 
-  constructor(pool: PostgresPool, options: PostgresStoreOptions & { table: string; timeout: number; sweepInterval: number }) {
-    const { table, timeout, sweepInterval, clock, listen, namedStatements = true } = options;
+  constructor(pool: PostgresPool, options: PostgresStoreOptions) {
+    const { table = "idpauth_sessions", timeout = DEFAULT_STORE_TIMEOUT, clock, listen, namedStatements = true } = options;
+    const { sweepInterval = DEFAULT_SWEEP_INTERVAL } = options;
+    checkTimeout("postgresStore", timeout);
+    if (!(sweepInterval >= 0 && sweepInterval <= 86_400_000)) {
+      throw new TypeError(`postgresStore: sweepInterval must be milliseconds from 0 to 86400000, got ${String(sweepInterval)}.`);
+    }
     this.#table = quotedTable(table);
     this.#sql = sqlFor(table);
     this.#timeout = timeout;
@@ -133,12 +134,12 @@ class PostgresSessions implements PostgresStore {
     return row?.[7] === "true" ? storedOf(row) : undefined;
   }
 
-  async listBySubject(subject: string): Promise<string[]> {
-    return this.#list(this.#sql.listBySubject, subject);
+  async listBySubject(subject: string, cursor?: string): Promise<EntryPage> {
+    return this.#list(this.#sql.listBySubject, subject, cursor);
   }
 
-  async listBySid(sid: string): Promise<string[]> {
-    return this.#list(this.#sql.listBySid, sid);
+  async listBySid(sid: string, cursor?: string): Promise<EntryPage> {
+    return this.#list(this.#sql.listBySid, sid, cursor);
   }
 
   async getMany(keys: readonly string[]): Promise<ReadonlyMap<string, Stored>> {
@@ -159,9 +160,9 @@ class PostgresSessions implements PostgresStore {
     return this.#stopSweep();
   }
 
-  async #list(text: string, hash: string): Promise<string[]> {
-    const { rows } = await this.#run(text, [hash, this.#now()]);
-    return rows.map(([key]) => String(key));
+  async #list(text: string, hash: string, after = ""): Promise<EntryPage> {
+    const { rows } = await this.#run(text, [hash, this.#now(), after]);
+    return pageOf(rows.map((row) => ({ key: String(row[7]), stored: storedOf(row), position: String(row[7]) })));
   }
 
   async #sweepSlice(): Promise<boolean> {
@@ -191,22 +192,21 @@ class PostgresSessions implements PostgresStore {
   }
 }
 
+const OTHER_COLUMNS = "The % has other columns than postgresMigration() creates. Give the store another table name.";
+
+/** Messages by SQLSTATE; % is the table. */
+const EXPLANATIONS: Readonly<Record<string, string>> = {
+  "42P01": "PostgreSQL has no %: run the store's migrate(), or the SQL of postgresMigration(), before the application starts.",
+  "3F000": "The schema of % does not exist: create it first, then run migrate().",
+  "42501": "The database role lacks rights on %.",
+  "42703": OTHER_COLUMNS,
+  "42804": OTHER_COLUMNS,
+  "25006": "PostgreSQL is read-only, like a standby. Sessions need the primary.",
+};
+
 function explanation(code: string | undefined, table: string): string {
-  switch (code) {
-    case "42P01":
-      return `PostgreSQL has no ${table}: run the store's migrate(), or the SQL of postgresMigration(), before the application starts.`;
-    case "3F000":
-      return `The schema of ${table} does not exist: create it first, then run migrate().`;
-    case "42501":
-      return `The database role lacks rights on ${table}.`;
-    case "42703":
-    case "42804":
-      return `The ${table} has other columns than postgresMigration() creates. Give the store another table name.`;
-    case "25006":
-      return "PostgreSQL is read-only, like a standby. Sessions need the primary.";
-    default:
-      return `PostgreSQL cannot be used for sessions right now${code === undefined ? "" : ` (${code})`}.`;
-  }
+  const known = EXPLANATIONS[code ?? ""] ?? `PostgreSQL cannot be used for sessions right now${code === undefined ? "" : ` (${code})`}.`;
+  return known.replace("%", () => table);
 }
 
 /**
@@ -241,17 +241,13 @@ function finite(seconds: number, field: string): number {
 
 function storedOf(row: readonly (string | null)[]): Stored {
   const [version, expiresAt, lastActive, subject, sid, summary, data] = row;
-  return {
+  return storedEntry({
     version: String(version),
     expiresAt: Number(expiresAt),
-    data: bytesOf(data ?? ""),
-    ...(typeof lastActive === "string" && { lastActive: Number(lastActive) }),
-    ...(typeof subject === "string" && { subject }),
-    ...(typeof sid === "string" && { sid }),
-    ...(typeof summary === "string" && { summary: bytesOf(summary) }),
-  };
-}
-
-function bytesOf(base64: string): Uint8Array {
-  return Buffer.from(base64, "base64");
+    data: Buffer.from(data ?? "", "base64"),
+    lastActive: typeof lastActive === "string" ? Number(lastActive) : null,
+    subject,
+    sid,
+    summary: typeof summary === "string" ? Buffer.from(summary, "base64") : null,
+  });
 }

@@ -1,3 +1,5 @@
+import { LIST_PAGE } from "../stored-entries.js";
+
 const PART = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 /** "idpauth" in ASCII: one lock for all migrations of a database. */
 const MIGRATION_LOCK = "29665306388821096";
@@ -59,39 +61,16 @@ BEGIN
       ALTER COLUMN summary SET STORAGE MAIN,
       ALTER COLUMN spacer SET STORAGE MAIN;
     CREATE INDEX ON ${name} (expires_at);
-    CREATE INDEX ON ${name} (subject) WHERE subject IS NOT NULL;
-    CREATE INDEX ON ${name} (sid) WHERE sid IS NOT NULL;
+    CREATE INDEX ON ${name} (subject, key) WHERE subject IS NOT NULL;
+    CREATE INDEX ON ${name} (sid, key) WHERE sid IS NOT NULL;
   END IF;
 END
 $idpauth$;
 `;
 }
 
-/** The statement of each method, with its parameters. */
-export interface Sql {
-  readonly migrate: string;
-  /** key, now */
-  readonly get: string;
-  /** keys as an array, now; the key is the last column */
-  readonly getMany: string;
-  /** key, now, expiresAt, lastActive, subject, sid, summary, data */
-  readonly insert: string;
-  /** key, now, expiresAt, lastActive, subject, sid, summary, data, version */
-  readonly replace: string;
-  /** key, now, expiresAt, lastActive */
-  readonly touch: string;
-  /** key, now */
-  readonly remove: string;
-  /** subject, now */
-  readonly listBySubject: string;
-  /** sid, now */
-  readonly listBySid: string;
-  /** now */
-  readonly sweep: string;
-}
-
 /**
- * Returns the statements over a table. Each is one atomic step under READ COMMITTED. If an UPDATE or DELETE meets a row that
+ * Returns the statement of each method, with its parameters. Each is one atomic step under READ COMMITTED. If an UPDATE or DELETE meets a row that
  * another transaction has just changed, it waits, takes the newest version of the row, and checks its WHERE clause again. SET
  * uses that newest version, too. So the second of two `replace` with one version finds another version. A `touch` or `replace` after a
  * `delete` finds no row. Stamps move from the newest values. The primary key decides an `insert`: it locks the
@@ -101,30 +80,39 @@ export interface Sql {
  * `now` is null for the server's clock. That is `clock_timestamp()`, because a statement may have waited for a lock. The sweep
  * needs a condition that an index can use, so it takes the time at which its statement began.
  */
-export function sqlFor(table: string): Sql {
+export function sqlFor(table: string) {
   const name = quotedTable(table);
   const now = (parameter: string, clock = "clock_timestamp()"): string =>
     `COALESCE(${parameter}::float8, extract(epoch FROM ${clock})::float8)`;
   const columns = "version::text, expires_at::text, last_active::text, subject, sid, encode(summary, 'base64'), encode(data, 'base64')";
+  const pageWhere = (field: string): string =>
+    `SELECT ${columns}, key FROM ${name} WHERE ${field} = $1 AND key > $3 AND expires_at > ${now("$2")} ORDER BY key LIMIT ${LIST_PAGE}`;
   return {
     migrate: postgresMigration(table),
+    /** key, now */
     get: `SELECT ${columns} FROM ${name} WHERE key = $1 AND expires_at > ${now("$2")}`,
+    /** keys as an array, now; the key is the last column */
     getMany: `SELECT ${columns}, key FROM ${name} WHERE key = ANY ($1::text[]) AND expires_at > ${now("$2")}`,
+    /** key, now, expiresAt, lastActive, subject, sid, summary, data */
     insert: `INSERT INTO ${name} AS present (key, version, expires_at, last_active, subject, sid, summary, data)
 VALUES ($1, gen_random_uuid(), $3::float8, $4::float8, $5, $6, $7::bytea, $8::bytea)
 ON CONFLICT (key) DO UPDATE SET version = excluded.version, expires_at = excluded.expires_at, last_active = excluded.last_active,
   subject = excluded.subject, sid = excluded.sid, summary = excluded.summary, data = excluded.data
 WHERE present.expires_at <= ${now("$2")}`,
-    // GREATEST leaves out what is null.
+    /** key, now, expiresAt, lastActive, subject, sid, summary, data, version. GREATEST leaves out what is null. */
     replace: `UPDATE ${name} SET version = gen_random_uuid(), expires_at = GREATEST(expires_at, $3::float8),
   last_active = GREATEST(last_active, $4::float8), subject = $5, sid = $6, summary = $7::bytea, data = $8::bytea
 WHERE key = $1 AND version::text = $9 AND expires_at > ${now("$2")}`,
+    /** key, now, expiresAt, lastActive */
     touch: `UPDATE ${name} SET expires_at = GREATEST(expires_at, $3::float8), last_active = GREATEST(last_active, $4::float8)
 WHERE key = $1 AND expires_at > ${now("$2")}`,
+    /** key, now */
     remove: `DELETE FROM ${name} WHERE key = $1 RETURNING ${columns}, (expires_at > ${now("$2")})::text`,
-    listBySubject: `SELECT key FROM ${name} WHERE subject = $1 AND expires_at > ${now("$2")}`,
-    listBySid: `SELECT key FROM ${name} WHERE sid = $1 AND expires_at > ${now("$2")}`,
-    // The sweep leaves locked rows for the next time, so it never waits.
+    /** subject, now, the last key of the previous page; the key is the last column */
+    listBySubject: pageWhere("subject"),
+    /** sid, now, the last key of the previous page; the key is the last column */
+    listBySid: pageWhere("sid"),
+    /** now. The sweep leaves locked rows for the next time, so it never waits. */
     sweep: `DELETE FROM ${name} WHERE ctid = ANY (ARRAY(
   SELECT ctid FROM ${name} WHERE expires_at <= ${now("$1", "statement_timestamp()")}
   ORDER BY expires_at LIMIT ${SWEEP_SLICE} FOR UPDATE SKIP LOCKED

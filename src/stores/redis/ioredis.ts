@@ -1,6 +1,6 @@
 import type { StoreProblem } from "../../ports/session-store.js";
-import type { ChannelListener } from "../ends.js";
-import { offlineQueue, type RedisConnection } from "./connection.js";
+import type { ChannelListener } from "../end-announcements.js";
+import { offlineQueue, type RedisConnection } from "./redis-connection.js";
 
 /** A `Redis` or `Cluster` of the package `ioredis`. */
 export interface IoRedisClient {

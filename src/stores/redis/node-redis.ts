@@ -1,6 +1,6 @@
 import type { StoreProblem } from "../../ports/session-store.js";
-import type { ChannelListener } from "../ends.js";
-import { offlineQueue, type RedisConnection } from "./connection.js";
+import type { ChannelListener } from "../end-announcements.js";
+import { offlineQueue, type RedisConnection } from "./redis-connection.js";
 
 /** What `createClient`, `createCluster` or `createSentinel` of the package `redis` returns. */
 export interface NodeRedisClient {

@@ -1,15 +1,17 @@
-import { randomBytes } from "node:crypto";
 import { StoreUnavailableError } from "../../errors.js";
-import type { EndWatcher, Entry, SessionStore, Stored, StoreProblem } from "../../ports/session-store.js";
+import type { EndWatcher, Entry, EntryPage, SessionStore, Stored, StoreProblem } from "../../ports/session-store.js";
 import { systemClock, type Clock, type EpochSeconds } from "../../clock.js";
-import { connectionOf, type RedisClient } from "./client.js";
-import type { RedisCommand, RedisConnection } from "./connection.js";
+import { ioRedisConnection, isIoRedis, type IoRedisClient } from "./ioredis.js";
+import { isNodeRedis, nodeRedisConnection, type NodeRedisClient } from "./node-redis.js";
+import type { RedisCommand, RedisConnection } from "./redis-connection.js";
 import { DELETE, INDEX, INSERT, REPLACE, TOUCH, type RedisScript } from "./scripts.js";
-import { HEAD_LENGTH, packEntry, placeOf, stampDigits, unpackEntry, VERSION_BYTES } from "./value.js";
-import { AnnouncedEnds } from "../ends.js";
+import { packEntry, stampDigits, unpackEntry } from "./value.js";
+import { AnnouncedEnds } from "../end-announcements.js";
+import { LIST_FIELDS, LIST_PAGE, newVersion, type ListField } from "../stored-entries.js";
 import { checkTimeout, DEFAULT_STORE_TIMEOUT, withinTime } from "../time-limit.js";
 
-export type { RedisClient };
+/** A client of the package `redis` (node-redis) or `ioredis`, for one server, Sentinel or a Cluster. */
+export type RedisClient = NodeRedisClient | IoRedisClient;
 
 export interface RedisStoreOptions {
   /**
@@ -23,11 +25,6 @@ export interface RedisStoreOptions {
   readonly clock?: Clock;
 }
 
-/** Records that are checked together while a list is made. */
-const LIST_BATCH = 100;
-/** The fields that a session is listed by. Each has its index. */
-const FIELDS = ["subject", "sid"] as const;
-type Field = (typeof FIELDS)[number];
 /** The first round finds out what to index. Each further round lost a race against another writer. */
 const MAX_ROUNDS = 5;
 
@@ -60,8 +57,37 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   return new RedisStore(connectionOf(client), prefix, timeout, clock);
 }
 
+/**
+ * Returns the connection of a client. Tells the packages apart by their public members, because the application may have
+ * any version and several copies of them.
+ *
+ * @throws TypeError if the client is no object
+ */
+function connectionOf(client: unknown): RedisConnection {
+  if (typeof client !== "object" || client === null) {
+    throw new TypeError("redisStore: the client must be a client of the package redis or ioredis.");
+  }
+  if (isNodeRedis(client)) return nodeRedisConnection(client);
+  if (isIoRedis(client)) return ioRedisConnection(client);
+  return UNKNOWN;
+}
+
+const UNKNOWN: RedisConnection = {
+  send: () => Promise.reject(new Error("redisStore does not know this kind of client")),
+  isCluster: false,
+  subscribe: () => () => undefined,
+  isOpen: () => true,
+  problems: () => [
+    {
+      message: "redisStore does not know this kind of client.",
+      remedy:
+        "Pass a client of createClient, createCluster or createSentinel (redis 5 or later), or a Redis or Cluster (ioredis 5 or later).",
+    },
+  ],
+};
+
 /** What an entry is listed by. An empty text counts as absent. */
-type Labels = Readonly<Partial<Record<Field, string | undefined>>>;
+type Labels = Readonly<Partial<Record<ListField, string | undefined>>>;
 
 /** Sends a command to the primary of `key`; rejects once the operation has ended. */
 type Send = (key: string, command: RedisCommand) => Promise<unknown>;
@@ -89,7 +115,7 @@ class RedisStore implements SessionStore {
 
   readonly #connection: RedisConnection;
   readonly #sessionPrefix: string;
-  readonly #indexPrefixes: Readonly<Record<Field, string>>;
+  readonly #indexPrefixes: Readonly<Record<ListField, string>>;
   readonly #timeout: number;
 
   readonly #ends: AnnouncedEnds;
@@ -129,12 +155,14 @@ class RedisStore implements SessionStore {
   }
 
   replace(key: string, entry: Entry, version: string): Promise<boolean> {
-    return this.#operation((send) => this.#write(send, REPLACE, key, () => [packEntry(entry, newVersion()), version]));
+    return this.#operation(async (send) => this.#write(send, REPLACE, key, [packEntry(entry, newVersion()), version]));
   }
 
   touch(key: string, lastActive: EpochSeconds | null, expiresAt: EpochSeconds): Promise<boolean> {
-    const stamps = (): string[] => [lastActive === null ? "" : stampDigits(lastActive), stampDigits(expiresAt)];
-    return this.#operation((send) => this.#write(send, TOUCH, key, stamps));
+    return this.#operation(async (send) => {
+      const stamps = [lastActive === null ? "" : stampDigits(lastActive), stampDigits(expiresAt)];
+      return this.#write(send, TOUCH, key, stamps);
+    });
   }
 
   async delete(key: string): Promise<Stored | undefined> {
@@ -146,25 +174,16 @@ class RedisStore implements SessionStore {
     return stored;
   }
 
-  listBySubject(subject: string): Promise<string[]> {
-    return this.#operation((send) => this.#list(send, "subject", subject));
+  listBySubject(subject: string, cursor?: string): Promise<EntryPage> {
+    return this.#operation((send) => this.#list(send, "subject", subject, cursor));
   }
 
-  listBySid(sid: string): Promise<string[]> {
-    return this.#operation((send) => this.#list(send, "sid", sid));
+  listBySid(sid: string, cursor?: string): Promise<EntryPage> {
+    return this.#operation((send) => this.#list(send, "sid", sid, cursor));
   }
 
   getMany(keys: readonly string[]): Promise<ReadonlyMap<string, Stored>> {
-    const names = keys.map((key) => this.#sessionPrefix + key);
-    return this.#operation(async (send) => {
-      const values = await this.#values(send, names);
-      const found = new Map<string, Stored>();
-      for (const [index, key] of keys.entries()) {
-        const stored = entryOf(values[index]);
-        if (stored !== undefined) found.set(key, stored);
-      }
-      return found;
-    });
+    return this.#operation((send) => this.#entries(send, keys, () => true));
   }
 
   announceEnd(key: string, reason: string): Promise<void> {
@@ -179,50 +198,33 @@ class RedisStore implements SessionStore {
     this.#ends.close();
   }
 
-  /** One command; on a Cluster one for each name, because the names are on several nodes. */
-  async #values(send: Send, names: readonly string[]): Promise<unknown[]> {
-    const [first] = names;
-    if (first === undefined) return [];
-    if (this.#connection.isCluster) return Promise.all(names.map((name) => send(name, ["GET", name])));
-    return (await send(first, ["MGET", ...names])) as unknown[];
-  }
-
-  async #list(send: Send, field: Field, hash: string): Promise<string[]> {
-    const name = this.#indexPrefixes[field] + hash;
-    const keys = new Set<string>();
-    let cursor = "0";
-    do {
-      const page = await send(name, ["ZSCAN", name, cursor, "COUNT", String(LIST_BATCH)]);
-      const [next, members] = page as [Buffer, Buffer[]];
-      cursor = String(next);
-      // A score follows each member.
-      const named = members.filter((_, index) => index % 2 === 0).map(String);
-      // The server returns a small index in one page, whatever COUNT says.
-      for (let from = 0; from < named.length; from += LIST_BATCH) {
-        const batch = named.slice(from, from + LIST_BATCH);
-        const belongs = await Promise.all(batch.map((key) => this.#has(send, key, field, Buffer.from(hash))));
-        batch.filter((_, index) => belongs[index]).forEach((key) => keys.add(key));
-      }
-    } while (cursor !== "0");
-    return [...keys];
-  }
-
-  async #has(send: Send, key: string, field: Field, hash: Buffer): Promise<boolean> {
-    const name = this.#sessionPrefix + key;
-    // Subject and sid are equally long, so the first read has both.
-    for (let end = HEAD_LENGTH + 2 * hash.length; ;) {
-      const start = (await send(name, ["GETRANGE", name, "0", String(end - 1)])) as Buffer;
-      if (start.length === 0) return false;
-      const [from, to] = placeOf(field, start);
-      if (to - from !== hash.length) return false;
-      if (to <= start.length) return start.subarray(from, to).equals(hash);
-      end = to;
+  async #entries(send: Send, keys: readonly string[], belongs: (stored: Stored) => boolean): Promise<ReadonlyMap<string, Stored>> {
+    const [first, ...others] = keys.map((key) => this.#sessionPrefix + key);
+    if (first === undefined) return new Map();
+    // One command; on a Cluster one for each name, because the names are on several nodes.
+    const values = this.#connection.isCluster
+      ? await Promise.all([first, ...others].map((name) => send(name, ["GET", name])))
+      : ((await send(first, ["MGET", first, ...others])) as unknown[]);
+    const found = new Map<string, Stored>();
+    for (const [index, key] of keys.entries()) {
+      const stored = entryOf(values[index]);
+      if (stored !== undefined && belongs(stored)) found.set(key, stored);
     }
+    return found;
+  }
+
+  /** The cursor is that of ZSCAN, which returns every member that stays, whatever is removed between two pages. */
+  async #list(send: Send, field: ListField, hash: string, cursor = "0"): Promise<EntryPage> {
+    const name = this.#indexPrefixes[field] + hash;
+    const [next, members] = (await send(name, ["ZSCAN", name, cursor, "COUNT", String(LIST_PAGE)])) as [Buffer, Buffer[]];
+    // A score follows each member.
+    const keys = members.filter((_, index) => index % 2 === 0).map(String);
+    const entries = await this.#entries(send, keys, (stored) => stored[field] === hash);
+    return { entries, next: String(next) === "0" ? undefined : String(next) };
   }
 
   /** Runs a script again after each index entry that it asks for. */
-  async #write(send: Send, script: RedisScript, key: string, argumentsOf: () => (string | Buffer)[]): Promise<boolean> {
-    const args = argumentsOf();
+  async #write(send: Send, script: RedisScript, key: string, args: (string | Buffer)[]): Promise<boolean> {
     let indexed = ["0", "", ""];
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const reply = (await run(send, script, this.#sessionPrefix + key, ...args, ...indexed)) as [unknown, ...Buffer[]];
@@ -241,7 +243,7 @@ class RedisStore implements SessionStore {
 
   /** Returns the names of the indexes that an entry is in. */
   #indexesOf(entry: Labels = {}): string[] {
-    return FIELDS.flatMap((field) => (entry[field] ? this.#indexPrefixes[field] + entry[field] : []));
+    return LIST_FIELDS.flatMap((field) => (entry[field] ? this.#indexPrefixes[field] + entry[field] : []));
   }
 
   async #operation<Result>(work: (send: Send) => Promise<Result>): Promise<Result> {
@@ -281,10 +283,6 @@ async function run(send: Send, { source, sha1 }: RedisScript, name: string, ...a
 
 function entryOf(value: unknown): Stored | undefined {
   return value === null || value === undefined ? undefined : unpackEntry(value as Buffer);
-}
-
-function newVersion(): string {
-  return randomBytes(VERSION_BYTES).toString("base64url");
 }
 
 /**

@@ -25,10 +25,7 @@ const SUBJECT_LENGTH_AT = 55;
 const SID_LENGTH_AT = 63;
 const SUMMARY_LENGTH_AT = 71;
 /** Bytes before the subject. */
-export const HEAD_LENGTH = 79;
-
-/** Random bytes of a version, enough that no version occurs twice. */
-export const VERSION_BYTES = 16;
+const HEAD_LENGTH = 79;
 
 const LENGTH_DIGITS = 8;
 const STAMP_DIGITS = 16;
@@ -84,13 +81,6 @@ export function unpackEntry(value: Buffer): Stored {
     ...(sidLength !== undefined && { sid: value.toString("utf8", sidAt, summaryAt) }),
     ...(summaryLength !== undefined && { summary: value.subarray(summaryAt, dataAt) }),
   };
-}
-
-/** Returns the place of the subject or the sid in a stored value, of which `start` is the beginning. */
-export function placeOf(field: "subject" | "sid", start: Buffer): [from: number, to: number] {
-  const head = headOf(start);
-  const sidAt = HEAD_LENGTH + (digitsAt(head, SUBJECT_LENGTH_AT, LENGTH_DIGITS) ?? 0);
-  return field === "subject" ? [HEAD_LENGTH, sidAt] : [sidAt, sidAt + (digitsAt(head, SID_LENGTH_AT, LENGTH_DIGITS) ?? 0)];
 }
 
 function headOf(value: Buffer): string {

@@ -1,5 +1,6 @@
 import type { SqliteDatabase, SqliteStatement } from "./driver.js";
 import { SetupError } from "./failure.js";
+import type { ListField } from "../stored-entries.js";
 
 /** "idpa" in the file's header marks a file of this store. The store changes no other application's database. */
 const APPLICATION_ID = 0x69647061;
@@ -24,13 +25,6 @@ const CREATE = `
   PRAGMA user_version = ${String(SCHEMA_VERSION)};
 `;
 
-/** Version 1 had no sid. */
-const ADD_SID = "ALTER TABLE idpauth_sessions ADD COLUMN sid TEXT";
-const UPGRADE = `
-  CREATE INDEX IF NOT EXISTS idpauth_sessions_sid ON idpauth_sessions (sid) WHERE sid IS NOT NULL;
-  PRAGMA user_version = ${String(SCHEMA_VERSION)};
-`;
-
 /** A row of `get` and `remove`. */
 export interface Row {
   readonly version: string;
@@ -42,17 +36,20 @@ export interface Row {
   readonly data: Uint8Array;
 }
 
+const COLUMNS = "version, expires_at, last_active, subject, sid, summary, data";
+
+const pageBy = (field: ListField) => `SELECT rowid AS position, key, ${COLUMNS} FROM idpauth_sessions
+                                      WHERE ${field} = ? AND rowid > ? AND expires_at > ? ORDER BY rowid LIMIT ?`;
+
 /** Plain question marks, because the drivers treat numbered parameters differently. An empty blob may arrive as NULL. */
 const STATEMENTS = {
   begin: "BEGIN IMMEDIATE",
   commit: "COMMIT",
   rollback: "ROLLBACK",
   /** key, now */
-  get: `SELECT version, expires_at, last_active, subject, sid, summary, data
-        FROM idpauth_sessions WHERE key = ? AND expires_at > ?`,
+  get: `SELECT ${COLUMNS} FROM idpauth_sessions WHERE key = ? AND expires_at > ?`,
   /** keys as a JSON array, now */
-  getMany: `SELECT key, version, expires_at, last_active, subject, sid, summary, data
-            FROM idpauth_sessions WHERE key IN (SELECT value FROM json_each(?)) AND expires_at > ?`,
+  getMany: `SELECT key, ${COLUMNS} FROM idpauth_sessions WHERE key IN (SELECT value FROM json_each(?)) AND expires_at > ?`,
   /** key, version, expires_at, last_active, subject, sid, summary, data, now */
   insert: `INSERT INTO idpauth_sessions (key, version, expires_at, last_active, subject, sid, summary, data)
            VALUES (?, ?, ?, ?, ?, ?, ?, ifnull(?, x''))
@@ -73,14 +70,11 @@ const STATEMENTS = {
   /** expires_at, key */
   renew: "UPDATE idpauth_sessions SET expires_at = ? WHERE key = ?",
   /** key */
-  remove: `DELETE FROM idpauth_sessions WHERE key = ?
-           RETURNING version, expires_at, last_active, subject, sid, summary, data`,
+  remove: `DELETE FROM idpauth_sessions WHERE key = ? RETURNING ${COLUMNS}`,
   /** subject, the last rowid seen, now, limit */
-  bySubject: `SELECT rowid AS position, key FROM idpauth_sessions
-              WHERE subject = ? AND rowid > ? AND expires_at > ? ORDER BY rowid LIMIT ?`,
+  bySubject: pageBy("subject"),
   /** sid, the last rowid seen, now, limit */
-  bySid: `SELECT rowid AS position, key FROM idpauth_sessions
-          WHERE sid = ? AND rowid > ? AND expires_at > ? ORDER BY rowid LIMIT ?`,
+  bySid: pageBy("sid"),
   /** now */
   anyExpired: "SELECT 1 AS found FROM idpauth_sessions WHERE expires_at <= ? LIMIT 1",
   /** now, limit */
@@ -106,8 +100,8 @@ export interface Connection {
 export function setUp(database: SqliteDatabase, name: string): Connection {
   database.exec("PRAGMA busy_timeout = 0");
   // First, because another application's file must not change to WAL.
-  const found = inOneTransaction(database, "BEGIN", () => tableOf(database, name));
-  const journal = pragma(database, "journal_mode = WAL");
+  const isFound = inOneTransaction(database, "BEGIN", () => hasTable(database, name));
+  const journal = firstOf(database, "PRAGMA journal_mode = WAL");
   if (journal !== "wal" && !isPrivate(database)) {
     throw new SetupError(
       `${name} cannot keep a write-ahead log (its journal mode stays ${String(journal)}), so readers would wait for a writer.`,
@@ -116,8 +110,13 @@ export function setUp(database: SqliteDatabase, name: string): Connection {
   }
   // Copying the log into the database stops the event loop. SQLite's default of 1000 pages took up to 60 ms
   // during a sweep, 250 pages took at most 17 ms.
-  pragma(database, "wal_autocheckpoint = 250");
-  if (found !== "current") bringUpToDate(database, name);
+  firstOf(database, "PRAGMA wal_autocheckpoint = 250");
+  if (!isFound) {
+    inOneTransaction(database, "BEGIN IMMEDIATE", () => {
+      // Another process may have been first.
+      if (!hasTable(database, name)) database.exec(CREATE);
+    });
+  }
   return { database, statements: prepareAll(database) };
 }
 
@@ -134,38 +133,19 @@ function inOneTransaction<Result>(database: SqliteDatabase, begin: "BEGIN" | "BE
   }
 }
 
-/** Creates the table, or adds what an earlier version of it lacks. Sessions stay. */
-function bringUpToDate(database: SqliteDatabase, name: string): void {
-  inOneTransaction(database, "BEGIN IMMEDIATE", () => {
-    // Another process may have been first.
-    const found = tableOf(database, name);
-    if (found === "missing") database.exec(CREATE);
-    if (found !== "earlier") return;
-    const { columns } = prepare(
-      database,
-      "SELECT count(*) AS columns FROM pragma_table_info('idpauth_sessions') WHERE name = 'sid'",
-    ).get() as {
-      columns: number;
-    };
-    if (columns === 0) database.exec(ADD_SID);
-    database.exec(UPGRADE);
-  });
-}
-
-/** Returns whether the table is there, and in which version. */
-function tableOf(database: SqliteDatabase, name: string): "missing" | "earlier" | "current" {
-  const applicationId = pragma(database, "application_id");
-  const version = pragma(database, "user_version");
+/** Returns whether the table is there. @throws SetupError another application or another version of idpauth made the file */
+function hasTable(database: SqliteDatabase, name: string): boolean {
+  const applicationId = firstOf(database, "PRAGMA application_id");
+  const version = firstOf(database, "PRAGMA user_version");
   if (applicationId === APPLICATION_ID) {
-    if (version === SCHEMA_VERSION) return "current";
-    if (version === 1) return "earlier";
+    if (version === SCHEMA_VERSION) return true;
     throw new SetupError(
       `${name} has sessions in version ${String(version)} of their table; this idpauth knows version ${String(SCHEMA_VERSION)}.`,
       "Run the idpauth that wrote it, or a later one. Or give sqliteStore another file, which signs out all users.",
     );
   }
-  const { tables } = prepare(database, "SELECT count(*) AS tables FROM sqlite_schema").get() as { tables: number };
-  if (tables === 0 && applicationId === 0 && version === 0) return "missing";
+  const tables = firstOf(database, "SELECT count(*) FROM sqlite_schema");
+  if (tables === 0 && applicationId === 0 && version === 0) return false;
   throw new SetupError(
     `${name} belongs to another application.`,
     "Give sqliteStore a file of its own. In a shared file, each long write of the application would delay every sign-in.",
@@ -178,8 +158,9 @@ function isPrivate(database: SqliteDatabase): boolean {
   return !databases.find(({ name }) => name === "main")?.file;
 }
 
-function pragma(database: SqliteDatabase, text: string): unknown {
-  const row = prepare(database, `PRAGMA ${text}`).get() as Readonly<Record<string, unknown>>;
+/** Returns the first value of the first row. */
+function firstOf(database: SqliteDatabase, sql: string): unknown {
+  const row = prepare(database, sql).get() as Readonly<Record<string, unknown>>;
   return Object.values(row)[0];
 }
 

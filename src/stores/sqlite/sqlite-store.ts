@@ -1,12 +1,12 @@
-import { randomBytes } from "node:crypto";
 import { StoreUnavailableError } from "../../errors.js";
-import type { Entry, SessionStore, Stored, StoreProblem } from "../../ports/session-store.js";
-import { epochSeconds, nextTurn, systemClock, type Clock, type EpochSeconds } from "../../clock.js";
-import { handedIn, ownFile, type ConnectionSource } from "./connection.js";
+import type { Entry, EntryPage, SessionStore, Stored, StoreProblem } from "../../ports/session-store.js";
+import { epochSeconds, systemClock, type Clock, type EpochSeconds } from "../../clock.js";
+import { handedIn, ownFile, type ConnectionSource } from "./sqlite-connection.js";
 import type { SqliteDatabase, SqliteValue } from "./driver.js";
 import { isLocked, unavailable } from "./failure.js";
 import type { Connection, Row, Statements } from "./schema.js";
 import { WriteQueue } from "./writes.js";
+import { LIST_PAGE, newVersion, pageOf, storedEntry } from "../stored-entries.js";
 import { sweepRegularly } from "../sweep.js";
 import { checkTimeout, DEFAULT_STORE_TIMEOUT } from "../time-limit.js";
 
@@ -26,13 +26,9 @@ export interface SqliteStore extends SessionStore {
   close(): Promise<void>;
 }
 
-/** Maximum number of keys that one read of a subject's sessions returns. */
-const PAGE = 500;
 const SWEEP_MILLISECONDS = 30_000;
 /** Expired entries that one transaction of the sweep removes, within some milliseconds. */
 const SWEEP_SLICE = 128;
-
-const NOTHING: Promise<undefined> = Promise.resolve(undefined);
 
 /**
  * Returns a store in an SQLite file, for any number of processes on one machine. Sessions survive restarts and crashes.
@@ -72,6 +68,10 @@ function sourceOf(pathOrDatabase: unknown): ConnectionSource {
   return handedIn(pathOrDatabase as SqliteDatabase);
 }
 
+interface KeyedRow extends Row {
+  readonly key: string;
+}
+
 /** Reads run at once, writes in a queue. */
 class SqliteSessions implements SqliteStore {
   readonly name = "sqlite";
@@ -92,12 +92,10 @@ class SqliteSessions implements SqliteStore {
   }
 
   get(key: string): Promise<Stored | undefined> {
-    try {
-      const stored = this.#find(this.#connect(), key);
-      return stored === undefined ? NOTHING : Promise.resolve(stored);
-    } catch (error) {
-      return this.#readLater(error, (connection) => this.#find(connection, key));
-    }
+    return this.#read(({ statements }) => {
+      const row = statements.get.get(key, this.#now()) as Row | undefined;
+      return row && storedOf(row);
+    });
   }
 
   insert(key: string, entry: Entry): Promise<boolean> {
@@ -134,34 +132,26 @@ class SqliteSessions implements SqliteStore {
     });
   }
 
-  listBySubject(subject: string): Promise<string[]> {
-    return this.#list("bySubject", subject);
+  listBySubject(subject: string, cursor?: string): Promise<EntryPage> {
+    return this.#list("bySubject", subject, cursor);
   }
 
-  listBySid(sid: string): Promise<string[]> {
-    return this.#list("bySid", sid);
+  listBySid(sid: string, cursor?: string): Promise<EntryPage> {
+    return this.#list("bySid", sid, cursor);
   }
 
   getMany(keys: readonly string[]): Promise<ReadonlyMap<string, Stored>> {
     return this.#read(({ statements }) => {
-      const rows = statements.getMany.all(JSON.stringify(keys), this.#now()) as (Row & { readonly key: string })[];
+      const rows = statements.getMany.all(JSON.stringify(keys), this.#now()) as KeyedRow[];
       return new Map(rows.map((row) => [row.key, storedOf(row)]));
     });
   }
 
-  async #list(statement: "bySubject" | "bySid", hash: string): Promise<string[]> {
-    const keys: string[] = [];
-    let position = 0;
-    for (;;) {
-      const read = ({ statements }: Connection) =>
-        statements[statement].all(hash, position, this.#now(), PAGE) as { position: number; key: string }[];
-      const page = await this.#read(read);
-      for (const row of page) keys.push(row.key);
-      const last = page.at(-1);
-      if (last === undefined || page.length < PAGE) return keys;
-      position = last.position;
-      await nextTurn();
-    }
+  #list(statement: "bySubject" | "bySid", hash: string, cursor = "0"): Promise<EntryPage> {
+    return this.#read(({ statements }) => {
+      const rows = statements[statement].all(hash, Number(cursor), this.#now(), LIST_PAGE) as (KeyedRow & { position: number })[];
+      return pageOf(rows.map((row) => ({ key: row.key, stored: storedOf(row), position: String(row.position) })));
+    });
   }
 
   close(): Promise<void> {
@@ -183,22 +173,13 @@ class SqliteSessions implements SqliteStore {
     return this.#source.connect();
   }
 
-  #find({ statements }: Connection, key: string): Stored | undefined {
-    const row = statements.get.get(key, this.#now()) as Row | undefined;
-    return row === undefined ? undefined : storedOf(row);
-  }
-
   #read<Result>(read: (connection: Connection) => Result): Promise<Result> {
     try {
       return Promise.resolve(read(this.#connect()));
     } catch (error) {
-      return this.#readLater(error, read);
+      // Readers are locked out for moments only, for example while another process creates the table.
+      return isLocked(error) ? this.#writes.add(read, false) : Promise.reject(unavailable(error));
     }
-  }
-
-  /** Readers are locked out for moments only, for example while another process creates the table. */
-  #readLater<Result>(error: unknown, read: (connection: Connection) => Result): Promise<Result> {
-    return isLocked(error) ? this.#writes.add(read, false) : Promise.reject(unavailable(error));
   }
 
   /** @param durable false: no session is lost if a power cut loses the write */
@@ -215,25 +196,11 @@ class SqliteSessions implements SqliteStore {
   }
 }
 
-/** Random, so that no version occurs twice, under any key and in any process. */
-function newVersion(): string {
-  return randomBytes(12).toString("base64url");
-}
-
 /** Returns the last parameters of `insert` and the like. The data is always bytes, because the store is not `inProcess`. */
 function contentOf({ subject, sid, summary, data }: Entry): SqliteValue[] {
   return [subject ?? null, sid ?? null, summary ?? null, data as Uint8Array];
 }
 
-function storedOf(row: Row): Stored {
-  const { version, expires_at: expiresAt, last_active: lastActive, subject, sid, summary, data } = row;
-  return {
-    data,
-    version,
-    expiresAt,
-    ...(lastActive !== null && { lastActive }),
-    ...(subject !== null && { subject }),
-    ...(sid !== null && { sid }),
-    ...(summary !== null && { summary }),
-  };
+function storedOf({ version, expires_at: expiresAt, last_active: lastActive, subject, sid, summary, data }: Row): Stored {
+  return storedEntry({ data, version, expiresAt, lastActive, subject, sid, summary });
 }

@@ -1,6 +1,7 @@
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
 import { isLoopback } from "../loopback-hostname.js";
 import { CookieJar } from "./cookie-jar.js";
+import { fetchSite } from "./fetch-site.js";
 
 export { CookieJar, type KeptCookie } from "./cookie-jar.js";
 export { rawRequest, type RawResponse } from "./raw-request.js";
@@ -28,8 +29,14 @@ export interface BrowserRequestOptions {
   /** Default GET. */
   readonly method?: string;
   /**
+   * The page that sends the request, for the header `Sec-Fetch-Site`: a link of `navigate` and `follow`, a script of `get` and `post`. Null: the
+   * user typed the address. Default: null for `navigate` and `follow`, and a page of the requested origin for `get` and `post`.
+   */
+  readonly from?: string | URL | null;
+  /**
    * A Cookie header given here replaces the jar's. `follow` treats it as cookies of the first origin: no other gets them, and
-   * what that origin sets on the way replaces them. `Authorization` goes no further than the first origin either.
+   * what that origin sets on the way replaces them. `Authorization` goes no further than the first origin either. An empty list
+   * sends no such header.
    */
   readonly headers?: Readonly<Record<string, string | string[]>>;
   readonly body?: string;
@@ -60,7 +67,7 @@ export interface FollowedResponse extends BrowserResponse {
   readonly trail: readonly BrowserResponse[];
 }
 
-/** The headers of a click on a link. */
+/** The headers of a navigation. */
 const NAVIGATION = {
   accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
   "sec-fetch-mode": "navigate",
@@ -78,6 +85,8 @@ export class BodyTooLargeError extends Error {
 /** A browser without pages: it keeps cookies, sends requests, and follows redirects in `follow`. All names resolve to this machine. */
 export class CookieBrowser {
   readonly cookies: CookieJar;
+  /** Headers of every request to another origin than the browser's own. */
+  protected headersElsewhere: Readonly<Record<string, string>> = {};
   readonly #origin: string | undefined;
   readonly #proxied: NonNullable<CookieBrowserOptions["proxied"]>;
 
@@ -92,8 +101,15 @@ export class CookieBrowser {
    *
    * @param target a URL, or a path of the browser's origin, which goes over the wire as it is written
    */
-  async get(target: string | URL, options: BrowserRequestOptions = {}): Promise<BrowserResponse> {
+  get(target: string | URL, options: BrowserRequestOptions = {}): Promise<BrowserResponse> {
+    return this.#send(target, options);
+  }
+
+  /** @param earlier the addresses that redirected to this one */
+  async #send(target: string | URL, options: BrowserRequestOptions, earlier: readonly URL[] = []): Promise<BrowserResponse> {
     const { url, path } = this.#resolve(target);
+    const from = options.from === undefined ? url : options.from;
+    const site = fetchSite(from === null ? null : new URL(from), [...earlier, url]);
     const proxy = this.#proxied[url.origin];
     if (proxy === undefined && url.protocol !== "http:") {
       throw new TypeError(`Only plain HTTP is spoken here: ${url.origin} has to be named in the option \`proxied\`.`);
@@ -108,7 +124,9 @@ export class CookieBrowser {
         headers: {
           host: url.host,
           ...(cookie === undefined ? {} : { cookie }),
+          ...(site === undefined ? {} : { "sec-fetch-site": site }),
           ...(proxy !== undefined && url.protocol === "https:" ? { "x-forwarded-proto": "https" } : {}),
+          ...(url.origin === this.#origin ? {} : this.headersElsewhere),
           ...lowerCased(options.headers),
         },
         signal: options.signal,
@@ -130,9 +148,13 @@ export class CookieBrowser {
     };
   }
 
-  /** One request with the headers of a click. */
+  /** One navigation: the user types the address, or clicks on a link of the page `from`. */
   navigate(target: string | URL, options: BrowserRequestOptions = {}): Promise<BrowserResponse> {
-    return this.get(target, { ...options, headers: { ...NAVIGATION, ...lowerCased(options.headers) } });
+    return this.#navigate(target, options);
+  }
+
+  #navigate(target: string | URL, { from = null, ...options }: BrowserRequestOptions, earlier?: readonly URL[]): Promise<BrowserResponse> {
+    return this.#send(target, { ...options, from, headers: { ...NAVIGATION, ...lowerCased(options.headers) } }, earlier);
   }
 
   /** Navigates and follows redirects, also across origins, to the first other response. */
@@ -145,7 +167,11 @@ export class CookieBrowser {
     let request = options;
     let headers = others;
     while (trail.length <= MAX_REDIRECTS) {
-      const response = await this.navigate(next, request);
+      const response = await this.#navigate(
+        next,
+        request,
+        trail.map(({ url }) => url),
+      );
       trail.push(response);
       if (response.location === undefined || ![301, 302, 303, 307, 308].includes(response.status)) return { ...response, trail };
       const from = response.url;

@@ -1,13 +1,10 @@
 import { authenticate, authenticationClaims, authenticationMistake, type OAuthError } from "./authentication.js";
-import { hintedPerson, withSubject, type PersonClaims } from "./people.js";
+import { hintedPerson, PERSON_HEADER, withSubject, type PersonClaims } from "./people.js";
 import type { ProviderSettings } from "./test-provider-settings.js";
 import type { ProviderState } from "./test-provider-state.js";
 import type { ReceivedRequest } from "./received-requests.js";
-import { announcedIssuer } from "./tenants.js";
+import { announcedIssuer } from "./entra-tenants.js";
 import { errorReply, redirectReply, type ProviderReply } from "./replies.js";
-
-/** The header with which `signInCode` names the user of one authorization request, as JSON claims. */
-export const PERSON_HEADER = "x-test-person";
 
 /** OpenID Connect Core section 3.1.2, with a user who signs in and agrees at once. */
 export function authorize(request: ReceivedRequest, state: ProviderState): ProviderReply {

@@ -4,7 +4,7 @@ import { hintedPerson, withSubject } from "./people.js";
 import type { ProviderSession } from "./provider-sessions.js";
 import { htmlReply, redirectReply, type ProviderReply } from "./replies.js";
 import type { ReceivedRequest } from "./received-requests.js";
-import { announcedIssuer, issuerClaims } from "./tenants.js";
+import { announcedIssuer, issuerClaims } from "./entra-tenants.js";
 import type { ProviderState } from "./test-provider-state.js";
 
 /** A logout request (OpenID Connect RP-Initiated Logout 1.0 section 2). */

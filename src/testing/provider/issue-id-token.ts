@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Family } from "./grants.js";
 import type { IdTokenDraft, MutatedIdToken, ProviderState } from "./test-provider-state.js";
-import { issuerClaims } from "./tenants.js";
+import { issuerClaims } from "./entra-tenants.js";
 import { compactJws } from "./signing-keys.js";
 
 /** OpenID Connect Core section 2. */

@@ -1,4 +1,4 @@
-import { refusedClient } from "./check-client.js";
+import { refusedClient } from "./client-checks.js";
 import type { Family } from "./grants.js";
 import { idToken } from "./issue-id-token.js";
 import { jsonAfterHook, type IdTokenDraft, type ProviderState } from "./test-provider-state.js";

@@ -3,7 +3,7 @@ import { isLoopback } from "../loopback-hostname.js";
 import { withSubject } from "./people.js";
 import type { ProviderSession } from "./provider-sessions.js";
 import { compactJws } from "./signing-keys.js";
-import { issuerClaims } from "./tenants.js";
+import { issuerClaims } from "./entra-tenants.js";
 import type { ProviderState } from "./test-provider-state.js";
 
 /** The member of `events` that makes a token a logout token (OpenID Connect Back-Channel Logout 1.0 section 2.4). */

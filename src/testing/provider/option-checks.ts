@@ -55,7 +55,13 @@ const FAULTS: {
 const OF_EVERY_FAULT: Readonly<Record<keyof Fault, Expected>> = { kind: TEXT, before: TRUTH, times: COUNT, when: FUNCTION };
 const HOLD: Readonly<Record<keyof HoldOptions, Expected>> = { before: TRUTH, times: COUNT, count: COUNT, when: FUNCTION };
 const LOGOUT_TOKEN: Readonly<Record<keyof LogoutTokenOptions, Expected>> = {
-  ...{ sub: TEXT, sid: TEXT, iat: SECONDS, exp: SECONDS, claims: RECORD, header: RECORD, key: RECORD },
+  sub: TEXT,
+  sid: TEXT,
+  iat: SECONDS,
+  exp: SECONDS,
+  claims: RECORD,
+  header: RECORD,
+  key: RECORD,
 };
 const SETTINGS: Readonly<Record<keyof ProviderSettings, Expected>> = {
   clientId: TEXT,

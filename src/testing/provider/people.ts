@@ -17,6 +17,21 @@ export function assertClaims(person: unknown): asserts person is PersonClaims {
   throw new TypeError('Who signs in is given by an object of claims: { email: "ada@example.com" }.');
 }
 
+/** The header that names the user of one authorization request, as JSON claims. */
+export const PERSON_HEADER = "x-test-person";
+
+/** Returns the header for a user, whose email address is verified unless the claims say otherwise. */
+export function personHeaders(person: PersonClaims | undefined): Readonly<Record<string, string>> {
+  if (person === undefined) return {};
+  return { [PERSON_HEADER]: encodeURIComponent(JSON.stringify(withVerifiedEmail(person))) };
+}
+
+/** Returns the claims with `email_verified: true` if they have an email address and do not say whether it is verified. */
+export function withVerifiedEmail(person: PersonClaims): PersonClaims {
+  // First, because the order of claims decides the `sub` of a person without an address.
+  return typeof person["email"] === "string" && !("email_verified" in person) ? { ...person, email_verified: true } : person;
+}
+
 /** Returns the claims with a `sub`, the same at every sign-in. A given `sub` stays unchanged. */
 export function withSubject(person: PersonClaims): PersonClaims {
   if ("sub" in person) return person;

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { isLoopback } from "../loopback-hostname.js";
 import type { MovableClock } from "../running-clock.js";
-import { PERSON_HEADER } from "./authorization-endpoint.js";
-import { ENDPOINT_PATHS, isOffered, work } from "./endpoints.js";
+import { PERSON_HEADER } from "./people.js";
+import { ENDPOINT_PATHS, isOffered, work } from "./provider-endpoints.js";
 import { FaultBoard, send, strike, type Fault, type Hold, type HoldOptions } from "./faults.js";
 import { Grants, type Issued } from "./grants.js";
 import { assertEndpoint, assertFault, assertHold, assertLogoutToken } from "./option-checks.js";

@@ -4,7 +4,7 @@ import { ADA } from "./people.js";
 import type { TestProvider, TestProviderOptions } from "./test-provider-api.js";
 import { defaultSettings } from "./test-provider-settings.js";
 import { RunningProvider } from "./running-provider.js";
-import { TENANTS_PATH } from "./tenants.js";
+import { TENANTS_PATH } from "./entra-tenants.js";
 import { SigningKeys } from "./signing-keys.js";
 
 export type { Fault, Hold, HoldOptions } from "./faults.js";

@@ -32,6 +32,7 @@ const HINTS: Partial<Record<string, string>> = {
   sign_in_refused:
     "The application refuses the provider's response. Check that both use one clock (`clock: provider.clock`) " +
     "and that no hook such as `mutateIdToken` is set. The application's log contains the reason.",
+  claims_rejected: "The schema in the option `claims` does not accept the person's claims. The log line `claims_refused` names them.",
   session_missing: "Run the session middleware before idpauth.",
   not_found: "Check that idpauth is mounted at the path in the option `mountPath`.",
 };
@@ -46,6 +47,13 @@ export function deadEnd(step: SignInStep, response: BrowserResponse, latest: unk
   const failure = status === 500 ? latest : undefined;
   const code = codeIn(response);
   const where = `${placeOf(response.url)} responded with ${status}`;
+  if (code === "sign_in_denied") {
+    const rule = "Check the rule in `onSignIn`, and the claims that it reads, such as `email_verified` for `emailDomain`.";
+    return new SignInError(step, `${where}, ${code}: \`onSignIn\` returned deny(), and the user sees: "${detailIn(response)}" ${rule}`, {
+      status,
+      code,
+    });
+  }
   if (code !== undefined) return new SignInError(step, `${where}, ${explained(code)}`, { status, code, cause: failure });
   if (failure instanceof ConfigurationError) {
     const codes = failure.findings.filter(({ severity }) => severity === "error").map((finding) => finding.code);
@@ -77,6 +85,12 @@ export function codeIn(response: BrowserResponse): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Returns the detail of a problem document; for a denial, it is the message of `deny()`. */
+function detailIn(response: BrowserResponse): string {
+  const { detail } = response.json() as { detail?: unknown };
+  return typeof detail === "string" ? detail : "";
 }
 
 /** The form of a code. Other values could be secret and are not repeated. */

@@ -1,7 +1,6 @@
 import { BodyTooLargeError, type BrowserResponse, type BrowserRequestOptions } from "../browser/cookie-browser.js";
 import { isLoopback } from "../loopback-hostname.js";
-import { PERSON_HEADER } from "../provider/authorization-endpoint.js";
-import { assertClaims, type PersonClaims } from "../provider/people.js";
+import { assertClaims, personHeaders, type PersonClaims } from "../provider/people.js";
 import { SERVER_HEADER } from "../provider/running-provider.js";
 import { serve, type Served, type TestedApplication } from "./serve.js";
 import { codeIn, deadEnd, errorCode, placeOf, SignInError, type SignInStep } from "./sign-in-error.js";
@@ -41,6 +40,7 @@ export async function signIn(app: TestedApplication, person?: PersonClaims, opti
     const trip = new Trip(served, checked);
     await trip.callback(await trip.provider(await trip.login(), person));
     await trip.session();
+    trip.browser.person = person;
     return trip.browser;
   } catch (error) {
     await served.release();
@@ -99,8 +99,7 @@ class Trip {
   async #throughProvider(authorizationUrl: URL, person: PersonClaims | undefined, signal: AbortSignal): Promise<URL> {
     const redirectUri = authorizationUrl.searchParams.get("redirect_uri") ?? "";
     let target = authorizationUrl;
-    let headers: BrowserRequestOptions["headers"] =
-      person === undefined ? {} : { [PERSON_HEADER]: encodeURIComponent(JSON.stringify(person)) };
+    let headers: BrowserRequestOptions["headers"] = personHeaders(person);
     for (let round = 0; round < MAX_REDIRECTS; round += 1) {
       if (target.protocol !== "http:" || !isLoopback(target.hostname)) {
         throw new SignInError(
@@ -109,7 +108,7 @@ class Trip {
             "startTestProvider(). To create a session without a provider, use signedInAs.",
         );
       }
-      const response = await this.#askProvider(target, { headers: { ...CLICK, ...headers }, signal, maxBytes: PROVIDER_BYTES });
+      const response = await this.#askProvider(target, { from: null, headers: { ...CLICK, ...headers }, signal, maxBytes: PROVIDER_BYTES });
       const isOurs = response.headers["server"] === SERVER_HEADER;
       if (response.location === undefined || !isRedirect(response)) throw noWayOn(response, isOurs);
       if (round === 0 && person !== undefined && !isOurs) {
@@ -158,7 +157,7 @@ class Trip {
   }
 
   async #redirectOf(step: SignInStep, target: URL): Promise<URL> {
-    const response = await this.#ask(step, target, { headers: CLICK });
+    const response = await this.#ask(step, target, { from: null, headers: CLICK });
     if (response.location === undefined || !isRedirect(response)) throw deadEnd(step, response, this.#served.failure());
     return leadingTo(step, response, target);
   }

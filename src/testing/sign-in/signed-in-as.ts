@@ -1,6 +1,6 @@
 import { SESSION_FOR_TESTS, type SessionForTests } from "../../index.js";
 import { CookieJar } from "../browser/cookie-jar.js";
-import { ADA, assertClaims, withSubject, type PersonClaims } from "../provider/people.js";
+import { ADA, assertClaims, withSubject, withVerifiedEmail, type PersonClaims } from "../provider/people.js";
 
 /** The part of `idpAuth`'s result that every adapter has. */
 export interface SignsInForTests {
@@ -47,7 +47,7 @@ export async function signedInCookie(
     throw new TypeError("The first argument is what `idpAuth` gave, not the application; the application has to use that very one.");
   }
   // A user has the same subject here as at a test provider.
-  const lines = await auth[SESSION_FOR_TESTS]({ ...options, claims: withSubject(claims) });
+  const lines = await auth[SESSION_FOR_TESTS]({ ...options, claims: withSubject(withVerifiedEmail(claims)) });
   const jar = new CookieJar();
   for (const line of lines) jar.take(new URL("https://app.example/"), line);
   const cookie = jar.all().at(-1);

@@ -1,5 +1,6 @@
 import type { Clock } from "../../index.js";
 import { CookieBrowser, type BrowserResponse, type BrowserRequestOptions } from "../browser/cookie-browser.js";
+import { personHeaders, type PersonClaims } from "../provider/people.js";
 import { serve, type Served, type TestedApplication } from "./serve.js";
 
 export interface BrowserOptions {
@@ -11,6 +12,17 @@ export interface BrowserOptions {
   /** Ends cookies; default the system's. Give `provider.clock` where time is moved beyond a cookie's life. */
   readonly clock?: Pick<Clock, "now">;
 }
+
+/** An object with one of these members is refused as data, because it is a request's options: pass it as JSON text. */
+interface NoOptions {
+  readonly headers?: never;
+  readonly signal?: never;
+  readonly maxBytes?: never;
+}
+
+/** Data to post: text, a form, or what becomes JSON. */
+export type PostedData =
+  string | number | boolean | null | undefined | (NoOptions & Readonly<Record<string, unknown>>) | (NoOptions & object);
 
 /** A browser at an application, which keeps cookies. Paths are the application's. */
 export class TestBrowser extends CookieBrowser {
@@ -29,13 +41,21 @@ export class TestBrowser extends CookieBrowser {
     this.#served = served;
   }
 
+  /**
+   * Whom a test provider signs in at later logins of this browser, such as a step-up; `signIn` sets it to its person. Undefined: the
+   * provider decides.
+   */
+  set person(person: PersonClaims | undefined) {
+    this.headersElsewhere = personHeaders(person);
+  }
+
   /** The Cookie header for the application's root, for other clients: `headers: { cookie: user.cookie }`. */
   get cookie(): string {
     return this.cookies.header(new URL("/", this.origin)) ?? "";
   }
 
   /** @param data sent as a form when it is `URLSearchParams`, as it is when it is text, else as JSON */
-  post(target: string | URL, data?: unknown, options: BrowserRequestOptions = {}): Promise<BrowserResponse> {
+  post(target: string | URL, data?: PostedData, options: BrowserRequestOptions = {}): Promise<BrowserResponse> {
     const [type, body] =
       data === undefined
         ? []

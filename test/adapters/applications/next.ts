@@ -25,14 +25,16 @@ export interface NextServer {
 /**
  * The production build, served by Next.js in this process. All setups share it, each on a socket of its own; what a request
  * is asked of which setup goes with it through AsyncLocalStorage.
+ *
+ * @param port where Next.js takes itself to be: the port in `request.url`, and the one to which it forwards server actions. Default: one
+ *   where nothing listens
  */
-export async function serveNext(): Promise<NextServer> {
+export async function serveNext(port = 1): Promise<NextServer> {
   const setups = new AsyncLocalStorage<AdapterSetup>();
   const harness: Harness = { setups };
   Object.assign(globalThis, { [Symbol.for("idpauth.test.next")]: harness });
   Object.assign(process.env, QUIET);
-  // The port only shows in `request.url`, which nobody here believes.
-  const app = next({ dev: false, dir: await builtNextApplication(), hostname: "localhost", port: 3000, quiet: true });
+  const app = next({ dev: false, dir: await builtNextApplication(), hostname: "localhost", port, quiet: true });
   await app.prepare();
   const handle = app.getRequestHandler();
   return {

@@ -6,6 +6,13 @@ async function respond(request: NextRequest, event: NextFetchEvent): Promise<Res
   const isGuarded = request.nextUrl.pathname.startsWith("/members");
   if (!isGuarded) return NextResponse.next();
   const auth = await firstAuth();
+  if (request.headers.has("x-test-own-proxy")) {
+    const own = auth.idpRequired(async (member, _event: NextFetchEvent) => {
+      const sessions = [await auth.requireSession(member), await auth.requireSession()];
+      return Response.json(sessions.map(({ user }) => user.id));
+    });
+    return own(request, event);
+  }
   return setup().csrf ? auth.csrf(auth.proxy)(request, event) : auth.proxy(request, event);
 }
 

@@ -4,7 +4,7 @@ import { assertSignedIn, assertSignedOut, type Stage } from "../stage.js";
 
 /** As soon as one process has answered a logout, every other process says signed out. */
 export async function logoutSeenByAll(stage: Stage): Promise<void> {
-  const users = await stage.signInMany(stage.rounds(100));
+  const users = await stage.signInMany(100);
   for (const [number, user] of users.entries()) {
     const { cookie } = user;
     const others = [1, 2, 3].map((step) => stage.at(number + step));
@@ -18,7 +18,7 @@ export async function logoutSeenByAll(stage: Stage): Promise<void> {
 
 /** A logout while another process refreshes: the session never comes back, and the tokens that come late are given back. */
 export async function logoutDuringRefresh(stage: Stage): Promise<void> {
-  const users = await stage.signInMany(stage.rounds(8), { first: 0 });
+  const users = await stage.signInMany(8, { first: 0 });
   for (const [number, user] of users.entries()) {
     const { cookie } = user;
     const old = stage.people.refreshTokensOf(user).at(-1);

@@ -24,7 +24,7 @@ export async function serverOutage(stage: Stage, server: StoreServer): Promise<v
   const reuses = stage.provider.reuses;
   const load = new Load({ users, processes: () => stage.fleet, allowsUnavailable: true, workers: WORKERS });
   try {
-    for (let round = 0; round < stage.rounds(2); round += 1) {
+    for (let round = 0; round < 2; round += 1) {
       const [refreshing, leaving] = [await stage.signInMany(3, { first: 0 }), await stage.signInMany(3)];
       const tokens = refreshing.map((user) => stage.people.refreshTokensOf(user).at(-1) ?? "");
       const hold = stage.provider.hold("token", {
@@ -32,7 +32,9 @@ export async function serverOutage(stage: Stage, server: StoreServer): Promise<v
         count: tokens.length,
         when: ({ params }) => tokens.includes(params.get("refresh_token") ?? ""),
       });
-      const refreshed = refreshing.map((user, number) => stage.at(number).ask("/idpauth/session", { cookie: user.cookie }));
+      const refreshed = refreshing.map((user, number) =>
+        stage.at(number).ask("/idpauth/session", { cookie: user.cookie, allowsUnavailable: true }),
+      );
       await hold.arrived;
 
       const before = load.unavailable;
@@ -60,7 +62,7 @@ export async function serverOutage(stage: Stage, server: StoreServer): Promise<v
 async function tryToLeave(stage: Stage, users: readonly TestUser[]): Promise<TestUser[]> {
   const staying: TestUser[] = [];
   for (const [number, user] of users.entries()) {
-    const logout = await stage.at(number).ask("/idpauth/logout/?response=json", { cookie: user.cookie });
+    const logout = await stage.at(number).ask("/idpauth/logout/?response=json", { cookie: user.cookie, allowsUnavailable: true });
     // Of a cluster two thirds still answer.
     if (logout.status === 200) continue;
     assert.equal(logout.status, 503, logout.text);
@@ -76,7 +78,7 @@ export async function writerKilled(stage: Stage): Promise<void> {
   const reuses = stage.provider.reuses;
   const load = new Load({ users, processes: () => stage.fleet, allowsUnavailable: true, workers: WORKERS });
   try {
-    for (let round = 0; round < stage.rounds(4); round += 1) {
+    for (let round = 0; round < 4; round += 1) {
       const writer = await stage.start();
       let writes = 0;
       const writing = Array.from({ length: 8 }, () => writeUntilDead(writer, () => (writes += 1)));
@@ -106,7 +108,7 @@ async function writeUntilDead(writer: ApplicationProcess, onWrite: () => void): 
 async function everybodyIsSignedIn(stage: Stage, users: readonly TestUser[]): Promise<void> {
   await Promise.all(
     users.map(async (user, number) => {
-      const ask = () => stage.at(number).ask("/idpauth/session", { cookie: user.cookie });
+      const ask = () => stage.at(number).ask("/idpauth/session", { cookie: user.cookie, allowsUnavailable: true });
       let answer = await ask();
       await until("the store is back", async () => (answer = await ask()).status !== 503, RECOVERY);
       assertSignedIn(answer, user, "after the outage");

@@ -9,7 +9,7 @@ import { until } from "../until.js";
  * the user in, and the user's open connections end in every process. Other users stay signed in.
  */
 export async function providerLogoutSeenByAll(stage: Stage): Promise<void> {
-  const users = await stage.signInMany(stage.rounds(12));
+  const users = await stage.signInMany(12);
   const bystander = await stage.signIn(stage.at(0), stage.at(1));
   const closings = [bystander, ...users].map(({ cookie }) => stage.fleet.map((process) => process.ask("/until-ended", { cookie })));
   for (const process of stage.fleet)

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Answer } from "../application-process.js";
 import { Load } from "../load.js";
 import { assertSignedIn, type Stage } from "../stage.js";
 
@@ -41,7 +40,7 @@ export async function rollingRestart(stage: Stage): Promise<void> {
       assert.deepEqual(await ended, { code: 0, signal: null });
       stage.fleet[restart] = await stage.start();
       for (const user of [waiting, leaving]) {
-        assertSignedIn(await available(stage, restart, user.cookie), user, "after the restart");
+        assertSignedIn(await stage.at(restart).ask("/idpauth/session", { cookie: user.cookie }), user, "after the restart");
         assert.equal(stage.refreshes(user), 1, "token requests of a refresh that a shutdown met");
       }
     }
@@ -51,16 +50,7 @@ export async function rollingRestart(stage: Stage): Promise<void> {
     assert.ok(load.unavailable <= load.answered / 2, `${String(load.unavailable)} of ${String(load.answered)} got 503`);
   }
   // The load asks them in turn; this asks every one of them after the last restart.
-  const answers = await Promise.all(users.map(({ cookie }, number) => available(stage, number, cookie)));
+  const answers = await Promise.all(users.map(({ cookie }, number) => stage.at(number).ask("/idpauth/session", { cookie })));
   for (const [number, answer] of answers.entries()) assertSignedIn(answer, users[number]!, "after the last restart");
   assert.equal(stage.provider.reuses, reuses);
-}
-
-/** The first response that is not 503: a process without processor time can exceed its deadlines, which signs no user out. */
-async function available(stage: Stage, number: number, cookie: string): Promise<Answer> {
-  for (;;) {
-    const answer = await stage.at(number).ask("/idpauth/session", { cookie });
-    if (answer.status !== 503) return answer;
-    await pause(100);
-  }
 }

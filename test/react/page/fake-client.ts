@@ -74,7 +74,10 @@ export function fakeClient(initial: SessionState): FakeClient {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    refresh: () => Promise.resolve(state),
+    refresh() {
+      calls.push("refresh");
+      return Promise.resolve(state);
+    },
     keepAlive: () => called("keepAlive"),
     signIn: (options) => called(`signIn ${JSON.stringify(options)}`),
     signOut: (options) => called(`signOut ${JSON.stringify(options)}`) as Promise<never>,

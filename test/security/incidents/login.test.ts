@@ -71,7 +71,7 @@ describe("[INC-21] CVE-2023-27490 next-auth: checks that were stripped from the 
     expect(provider.issued.filter(({ kind }) => kind === "access_token")).toEqual([]);
   });
 
-  it("the login whose state is known is used up by the first try, whatever was stripped from it", async () => {
+  it("the login whose state is known is used up by the first try, even if parameters were stripped from it", async () => {
     for (const name of ["iss", "code"]) {
       const application = await start();
       const user = application.user();
@@ -137,7 +137,7 @@ async function presentForeignStates(application: Application, elsewhere: (user: 
   expect((await home.get("/idpauth/session")).json().user.email).toBe("grace@example.com");
 }
 
-it("[INC-23] CVE-2025-68158 Authlib: a state was known to a cache, not to one browser: sign-in by somebody else's link", async () => {
+it("[INC-23] CVE-2025-68158 Authlib: a state was known to a cache, not to one browser: sign-in by an attacker's link", async () => {
   const application = await start();
   await presentForeignStates(application, (user) => user);
 });
@@ -162,7 +162,7 @@ describe("[INC-24] CVE-2026-41425 Authlib: the same in another part, with the ca
   });
 });
 
-describe("[INC-25] CVE-2026-73419 GHSA-x445-f3h2-j279 Auth.js: a login at one provider could be finished with another's answer", () => {
+describe("[INC-25] CVE-2026-73419 GHSA-x445-f3h2-j279 Auth.js: a login at one provider could be finished with another's response", () => {
   it.each(["/idpauth/", "/other/"])("two components in one application, with one store, the second at %s", async (mountPath) => {
     const clock = new TestClock();
     const store = memoryStore({ clock });
@@ -257,7 +257,7 @@ describe("[INC-27] GHSA-7w99-5wm4-3g79 GHSA-392p-2q2v-4372 better-auth: a code, 
   });
 });
 
-it("[INC-28] CVE-2026-50631 Apache CXF: between looking at a refresh token and spending it another request spent it", async () => {
+it("[INC-28] CVE-2026-50631 Apache CXF: between reading a refresh token and spending it another request spent it", async () => {
   const clock = new TestClock();
   const application = await start({ clock, store: sqlite(clock) });
   for (let round = 1; round <= 5; round += 1) await refreshAtOnce(application, 40);

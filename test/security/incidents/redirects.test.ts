@@ -162,7 +162,7 @@ describe("a hostile address", () => {
     });
   }
 
-  it("the good addresses beside them are kept, each by every way", async () => {
+  it("the good addresses among them are kept, each by every way", async () => {
     for (const value of GOOD) {
       for (const entry of PRESERVING) expect(await landing(application.user(), entry, value)).toBe(new URL(value).href);
     }
@@ -189,7 +189,7 @@ describe("a hostile address", () => {
     }
   });
 
-  it("[INC-15] mod_auth_openidc 449 and 453, CVE-2021-32786, CVE-2021-39191: two parsers disagreed about the host", () => {
+  it("[INC-15] mod_auth_openidc 449 and 453, CVE-2021-32786, CVE-2021-39191: two parsers disagreed about the hostname", () => {
     for (const value of [...Object.values(HOSTILE).flat(), ...GOOD]) {
       const accepted = sameOriginUrl(value, OWN);
       expect([value, accepted !== undefined]).toEqual([value, GOOD.includes(value)]);
@@ -284,7 +284,7 @@ describe("over a socket", () => {
     return ask(callback.slice(app.origin.length), { Cookie: browser.cookies.header(new URL(app.origin)) ?? "" });
   }
 
-  describe("[INC-6] CVE-2022-24794 express-openid-connect: the path asked for was where the sign-in ended, whatever it meant", () => {
+  describe("[INC-6] CVE-2022-24794 express-openid-connect: the requested path was where the sign-in ended, also when it meant another origin", () => {
     it.each([
       "//evil.example/x",
       "/\\evil.example",

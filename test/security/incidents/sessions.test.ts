@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { memoryStore, type SessionStore } from "../../../src/index.js";
 import { postgresStore } from "../../../src/stores/postgres/postgres-store.js";
 import { redisStore } from "../../../src/stores/redis/redis-store.js";
-import { newCookieValue, storeKeyOf } from "../../../src/sessions/seal.js";
+import { newCookieValue, storeKeyOf } from "../../../src/sessions/cookie.js";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.js";
 import { CookieBrowser } from "../../../src/testing/browser/cookie-browser.js";
 import type { PersonClaims } from "../../../src/testing/provider/test-provider.js";
@@ -227,7 +227,7 @@ describe.each(Object.entries(PLACES))("in the store %s", (_name, open) => {
   );
 });
 
-describe("in the host's own session", () => {
+describe("in the framework's own session", () => {
   /** What lies in each session that express-session keeps; `cookie` is its own. */
   const onlyKeys = (app: ExpressApplication) => Object.values(app.stored()).map((session) => Object.keys(session));
 
@@ -381,7 +381,7 @@ describe("in the host's own session", () => {
   });
 });
 
-it("[INC-44] CVE-2024-52553 Jenkins oic-auth, CVE-2023-24426 Jenkins Azure AD: the session from before a sign-in stayed good beside the new one", async () => {
+it("[INC-44] CVE-2024-52553 Jenkins oic-auth, CVE-2023-24426 Jenkins Azure AD: the session from before a sign-in stayed valid next to the new one", async () => {
   const application = await start();
   const user = application.user();
   await user.signIn(LOGIN, ADA);
@@ -393,7 +393,7 @@ it("[INC-44] CVE-2024-52553 Jenkins oic-auth, CVE-2023-24426 Jenkins Azure AD: t
   expect((await user.get("/idpauth/session")).json().user.email).toBe("grace@example.com");
 });
 
-it("[INC-45] mod_auth_openidc, August 2026: the new identity was written into whatever session the browser came with", async () => {
+it("[INC-45] mod_auth_openidc, August 2026: the new identity was written into any session that the browser came with", async () => {
   const application = await start();
   const attacker = application.user();
   await attacker.signIn(LOGIN, GRACE);
@@ -415,7 +415,7 @@ it("[INC-45] mod_auth_openidc, August 2026: the new identity was written into wh
   }
 });
 
-describe("a cookie that somebody saved", () => {
+describe("a cookie that an attacker saved", () => {
   const ENDS: readonly (readonly [string, ApplicationOptions, number])[] = [
     ["after the maximum age", { sessionMaxAge: 7_200 }, 7_201_000],
     ["after the idle timeout", { sessionIdleTimeout: 600 }, 601_000],
@@ -440,7 +440,7 @@ describe("a cookie that somebody saved", () => {
     });
   });
 
-  describe("[INC-48] nextjs-auth0 2081: an expired session was answered with 500", () => {
+  describe("[INC-48] nextjs-auth0 2081: an expired session got a 500", () => {
     it.each(ENDS)("%s", async (_name, options, milliseconds) => {
       const application = await start(options);
       const user = application.user();
@@ -470,8 +470,8 @@ describe("a cookie that somebody saved", () => {
   });
 });
 
-describe("[INC-49] CVE-2025-48947 nextjs-auth0, CVE-2025-64762 authkit-nextjs: a cache on the way kept an answer with Set-Cookie and gave it to others", () => {
-  it("through a cache that keeps whatever is not forbidden", async () => {
+describe("[INC-49] CVE-2025-48947 nextjs-auth0, CVE-2025-64762 authkit-nextjs: a cache on the way kept a response with Set-Cookie and gave it to others", () => {
+  it("through a cache that keeps all that is not forbidden", async () => {
     let made = 0;
     const app = await startExpress({
       routes(express, auth) {
@@ -617,7 +617,7 @@ describe("200 people at once", () => {
     expect(told).toEqual(PEOPLE.map(({ sub, email }) => [email, true, sub, sub]));
   }
 
-  it("[INC-52] CVE-2024-51987 Duende AccessTokenManagement: a shared HTTP client kept the token of whoever came first", async () => {
+  it("[INC-52] CVE-2024-51987 Duende AccessTokenManagement: a shared HTTP client kept the token of the first user", async () => {
     const asked = application.provider.requestsTo("userinfo").map(({ headers }) => headers.authorization?.replace("Bearer ", "") ?? "");
     expect(new Set(asked.map((token) => owners.get(token))).size).toBe(200);
     expect(asked).toHaveLength(200);
@@ -682,7 +682,7 @@ it("[INC-53] CVE-2025-26620 Duende AccessTokenManagement: requests for tokens we
   expect(subs.map((session) => (session?.["id_info"] as { sub: string }).sub)).toEqual([ADA.sub, ADA.sub, twin.sub]);
 });
 
-it("[INC-56] CVE-2022-3916 Keycloak: a refresh token outlived its session's id and served somebody else", async () => {
+it("[INC-56] CVE-2022-3916 Keycloak: a refresh token outlived its session's id and served another user", async () => {
   const application = await start();
   const { provider, clock } = application;
   const user = application.user();

@@ -219,7 +219,7 @@ describe("a forged ID token", () => {
     expect(failures).toHaveLength(6);
   });
 
-  it("[INC-35] CVE-2025-61920 Authlib: an answer with a token of 5 MB is left at its first megabyte", async () => {
+  it("[INC-35] CVE-2025-61920 Authlib: a response with a token of 5 MB is left at its first megabyte", async () => {
     const { provider, clock } = application;
     failures = [];
     const user = application.user();
@@ -327,7 +327,7 @@ describe("[INC-38] CVE-2026-73418 GHSA-xmf8-cvqr-rfgj Auth.js: a malformed Autho
     expect([app.caught, rejections]).toEqual([[], []]);
   });
 
-  it("an Authorization header that is well-formed is not looked at either", async () => {
+  it("an Authorization header that is well-formed is not read either", async () => {
     const browser = app.browser();
     await browser.follow("/idpauth/login/");
     const token = app.provider.issued.find(({ kind }) => kind === "access_token")?.value ?? "";

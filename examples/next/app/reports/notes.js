@@ -1,7 +1,6 @@
 import { notes } from "../../lib/notes";
-import { addNote } from "./actions";
+import { NoteForm } from "./note-form";
 
-/** A form with a server action. */
 export function Notes() {
   return (
     <>
@@ -10,12 +9,7 @@ export function Notes() {
           <li key={index}>{note}</li>
         ))}
       </ul>
-      <form action={addNote}>
-        <label>
-          Note <input name="note" required maxLength={100} />
-        </label>
-        <button>Add</button>
-      </form>
+      <NoteForm />
     </>
   );
 }

@@ -1,12 +1,13 @@
 import { auth } from "../../lib/auth";
-import { Session, UserName } from "../session";
+import { Session } from "../session";
 import { Notes } from "./notes";
 
 export default async function Reports() {
-  await auth.requireUser();
+  const user = await auth.requireUser();
   return (
     <Session initialState={await auth.clientState()}>
-      Hello, <UserName />. <a href="/api/reports">As JSON</a> · <a href="/idpauth/logout/">Sign out</a>
+      <p>Reports of {user.name ?? user.email}.</p>
+      <a href="/api/reports">As JSON</a>
       <Notes />
     </Session>
   );

@@ -81,7 +81,7 @@ async function leaveDuring(
   app: StartedApplication,
   event: EventName,
   before: boolean,
-  visit: (signal: AbortSignal) => Promise<unknown>,
+  opened: (signal: AbortSignal) => Promise<unknown>,
 ): Promise<void> {
   const ended = new Promise<void>((resolve) => {
     const stop = app.auth.on(event, () => {
@@ -91,7 +91,7 @@ async function leaveDuring(
   });
   const token = app.provider.hold("token", { before });
   const leave = new AbortController();
-  const left = visit(leave.signal).catch((error: unknown) => error);
+  const left = opened(leave.signal).catch((error: unknown) => error);
   await withinLimit(token.arrived, "the provider is not asked for tokens");
   leave.abort();
   assert.ok((await left) instanceof Error, "the request has a response");

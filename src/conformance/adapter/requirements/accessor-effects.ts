@@ -86,6 +86,35 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
+    title: "getSession with ifUnavailable gives that value in an outage, and only then; the guard still responds with 503",
+    async check(starter) {
+      const routes: readonly ApplicationRoute[] = [
+        {
+          kind: "json",
+          method: "GET",
+          path: "/public",
+          async respond([auth], raw) {
+            const session = await auth?.getSession(raw, { ifUnavailable: "unavailable" });
+            return { user: typeof session === "object" ? (session?.user.id ?? null) : session };
+          },
+        },
+        { kind: "json", method: "GET", path: "/guarded", guard: { mount: 0 }, respond: () => ({}) },
+      ];
+      const app = await starter.start({ routes });
+      const browser = await app.signedIn();
+      assert.deepEqual((await browser.get("/public")).json(), { user: "ada-1815" });
+      app.clock.advance(HOUR);
+      app.provider.fault("token", { kind: "reset" });
+      assert.deepEqual((await browser.get("/public")).json(), { user: "unavailable" });
+      assert.equal((await browser.get("/guarded")).status, 503);
+      assert.deepEqual((await app.browser().get("/public")).json(), { user: null }, "a signed-out user is told of an outage");
+      app.provider.clearFaults();
+      app.clock.advance(61_000);
+      assert.deepEqual([(await browser.get("/public")).json(), app.caught], [{ user: "ada-1815" }, []]);
+    },
+  },
+  {
+    area,
     title: "the guard and all accessors share one read of the session per request and write nothing",
     session: "bundled",
     async check(starter) {
@@ -151,36 +180,6 @@ export const accessorEffectRequirements: readonly AdapterRequirement[] = [
       const browser = await app.signedIn();
       for (const path of ["/plain", "/asked", "/guarded"]) assert.equal((await browser.get(path)).status, 200, path);
       for (const path of ["/asked", "/guarded"]) assert.deepEqual(keys.get(path), keys.get("/plain"), path);
-    },
-  },
-  {
-    area,
-    title: "a record from before a restart with another client is no session",
-    core: true,
-    session: "bundled",
-    async check(starter) {
-      const clock = new TestClock();
-      const store = new WatchedStore(clock);
-      const provider = await starter.startProvider(clock);
-      const client = { store, issuer: provider.issuer, clientSecret: provider.clientSecret };
-      const before = await starter.start({ clock, options: { ...client, clientId: provider.clientId } });
-      const browser = await before.signedIn();
-      assert.equal((await browser.get("/reports")).status, 200);
-      for (const options of [
-        { ...client, clientId: "another client" },
-        { ...client, issuer: `${provider.issuer}/another`, clientId: provider.clientId },
-      ]) {
-        const after = await starter.start({
-          clock,
-          options,
-          routes: [ALL_ACCESSORS_ROUTE, { ...ALL_ACCESSORS_ROUTE, path: "/guarded", guard: { mount: 0 } }],
-        });
-        const copy = after.copyOf(browser);
-        const { explanation, record, credentials } = (await copy.get("/all")).json() as AccessorResults;
-        assert.deepEqual([explanation, record, credentials], [{ authenticated: false, reason: "no_credentials" }, null, null]);
-        assert.equal((await copy.get("/guarded")).status, 401);
-      }
-      assert.equal((await browser.get("/reports")).status, 200);
     },
   },
   {

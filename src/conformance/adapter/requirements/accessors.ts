@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import type { IdpAuthOptions, Session } from "../../../index.js";
-import type { TestProviderOptions } from "../../../testing/provider/test-provider.js";
 import type { ApplicationRoute } from "../adapter-under-test.js";
 import type { StartedApplication } from "../application-starter.js";
 import { ADA } from "./assertions.js";
@@ -9,33 +8,6 @@ import type { AdapterRequirement } from "./requirement.js";
 
 const area = "accessors";
 const HOUR = 3_600_000;
-
-/** A state of the session in which the user is signed out, and its reason. */
-interface Ended {
-  readonly when: string;
-  readonly reason: string;
-  readonly options?: IdpAuthOptions;
-  readonly provider?: TestProviderOptions;
-  /** Brings a signed-in user's session into this state. */
-  end(app: StartedApplication): void;
-}
-
-const ENDED: readonly Ended[] = [
-  { when: "the maximum age is over", reason: "max_age", options: { sessionMaxAge: 60 }, end: ({ clock }) => clock.advance(61_000) },
-  { when: "it was not used for too long", reason: "idle", options: { sessionIdleTimeout: 60 }, end: ({ clock }) => clock.advance(61_000) },
-  {
-    when: "renewal is switched off",
-    reason: "auto_refresh_off",
-    options: { sessionAutoRefresh: false },
-    end: ({ clock }) => clock.advance(HOUR),
-  },
-  {
-    when: "there is no refresh token",
-    reason: "no_refresh_token",
-    provider: { issueRefreshToken: false },
-    end: ({ clock }) => clock.advance(HOUR),
-  },
-];
 
 /** The results of each accessor in each state of the session. */
 export const accessorRequirements: readonly AdapterRequirement[] = [
@@ -98,19 +70,18 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
       assert.equal(app.provider.requestsTo("token", { grant_type: "refresh_token" }).length, 1);
     },
   },
-  ...ENDED.map(({ when, reason, end, ...start }): AdapterRequirement => ({
+  {
     area,
-    title: `when ${when}, each accessor reports a signed-out user with the reason ${reason}`,
-    core: reason !== "max_age",
+    title: "when the maximum age has passed, each accessor reports a signed-out user with the reason max_age",
     async check(starter) {
-      const app = await starter.start({ ...start, routes: [ALL_ACCESSORS_ROUTE] });
+      const app = await starter.start({ options: { sessionMaxAge: 60 }, routes: [ALL_ACCESSORS_ROUTE] });
       const browser = await app.signedIn();
-      end(app);
+      app.clock.advance(61_000);
       const before = app.provider.requests.length;
       const { record, ...said } = (await browser.get("/all")).json() as AccessorResults;
       assert.deepEqual(said, {
         isAuthenticated: false,
-        explanation: { authenticated: false, reason },
+        explanation: { authenticated: false, reason: "max_age" },
         credentials: null,
         user: null,
         session: null,
@@ -119,30 +90,6 @@ export const accessorRequirements: readonly AdapterRequirement[] = [
       });
       assert.ok(record !== null && "credentials" in record, "the record is not as it is any more");
       assert.equal(app.provider.requests.length, before, "the provider was asked");
-    },
-  })),
-  {
-    area,
-    title: "when the provider has refused to refresh, each accessor reports a signed-out user without another provider request",
-    core: true,
-    async check(starter) {
-      const app = await starter.start({ routes: [ALL_ACCESSORS_ROUTE] });
-      const browser = await app.signedIn();
-      app.clock.advance(HOUR);
-      app.provider.revokeAll();
-      assert.equal((await browser.get("/all")).json().credentials, null);
-      const { record, ...said } = (await browser.get("/all")).json() as AccessorResults;
-      assert.deepEqual(said, {
-        isAuthenticated: false,
-        explanation: { authenticated: false, reason: "refresh_rejected" },
-        credentials: null,
-        user: null,
-        session: null,
-        data: null,
-        accessToken: null,
-      });
-      assert.equal((record?.["credentials"] as object | undefined) && "refresh_token" in (record?.["credentials"] as object), false);
-      assert.equal(app.provider.requestsTo("token", { grant_type: "refresh_token" }).length, 1);
     },
   },
   {

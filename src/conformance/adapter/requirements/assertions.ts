@@ -4,6 +4,8 @@ import type { BrowserResponse, CookieBrowser } from "../../../testing/browser/co
 export const PROBE = "/idpauth/session";
 export const ACCEPTS_HTML = { accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
 export const ACCEPTS_JSON = { accept: "application/json" };
+/** As a browser that does not know `Sec-Fetch-Site`, or a program. */
+export const SITE_UNKNOWN: Readonly<Record<string, string | string[]>> = { "sec-fetch-site": [] };
 
 /** The user payload of the test provider's user. */
 export const ADA = { email: "ada@example.com", name: "Ada Lovelace", picture: "https://pictures.example.com/ada.png" };
@@ -54,12 +56,6 @@ export function assertLinkInvalid(response: BrowserResponse): void {
   assert.deepEqual(ownCookies(response), []);
 }
 
-/** Checks for the page of a sign-in that the provider or the verification refused. */
-export function assertRefused(response: BrowserResponse): void {
-  assertPage(response, 400, "sign_in_refused", 'href="/idpauth/login/"');
-  assert.deepEqual(ownCookies(response), []);
-}
-
 /** Returns the URL with changed query parameters; undefined removes a parameter. */
 export function withQuery(url: string, changes: Readonly<Record<string, string | undefined>>): string {
   const changed = new URL(url);
@@ -68,15 +64,6 @@ export function withQuery(url: string, changes: Readonly<Record<string, string |
     else changed.searchParams.set(name, value);
   }
   return changed.href;
-}
-
-/** Returns the visible text of the page. */
-export function readable({ text }: BrowserResponse): string {
-  return text
-    .replace(/<style[\s\S]*?<\/style>/g, "")
-    .replace(/<[^>]*>/g, " ")
-    .replaceAll("&#39;", "'")
-    .replace(/\s+/g, " ");
 }
 
 /** Checks the headers of every response, and those of pages, JSON and redirects. `row` is for the message. */

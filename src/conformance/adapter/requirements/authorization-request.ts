@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import type { StageOptions } from "../application-starter.js";
 import { probe, SIGNED_IN } from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
 
@@ -43,26 +42,6 @@ export const authorizationRequestRequirements: readonly AdapterRequirement[] = [
           .digest("base64url"),
         challenge,
       );
-    },
-  },
-  {
-    area: "authorization request",
-    title:
-      "a configured SCOPE is sent as it is; the default adds offline_access if the provider supports it; IDP_LOGIN_PROMPT sets the prompt",
-    core: true,
-    async check(starter) {
-      const withoutOffline = { scopesSupported: ["openid", "email", "profile"] };
-      const rows: readonly (readonly [start: StageOptions, scope: string, prompt: string | null])[] = [
-        [{ options: { scope: ["openid", "calendar"] } }, "openid calendar", null],
-        [{ options: { scope: undefined } }, "openid email profile offline_access", "consent"],
-        [{ options: { scope: undefined }, provider: withoutOffline }, "openid email profile", null],
-        [{ options: { scope: undefined, loginPrompt: "select_account" } }, "openid email profile offline_access", "select_account"],
-      ];
-      for (const [start, scope, prompt] of rows) {
-        const app = await starter.start(start);
-        const { searchParams } = new URL((await app.browser().navigate(LOGIN)).location ?? "");
-        assert.deepEqual([searchParams.get("scope"), searchParams.get("prompt")], [scope, prompt]);
-      }
     },
   },
 ];

@@ -30,7 +30,7 @@ export const guardedResponseRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "an application's own Cache-Control stays, and Vary names Cookie beside it",
+    title: "an application's own Cache-Control stays, and Vary names Cookie as well",
     async check(starter) {
       const own = "private, max-age=60";
       const { browser } = await startWith(starter, { "Cache-Control": own });
@@ -55,7 +55,7 @@ export const guardedResponseRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "the Vary values of earlier middleware stay beside Cookie",
+    title: "the Vary values of earlier middleware stay, and Cookie is added",
     needs: "earlier headers",
     async check(starter) {
       const app = await starter.start({ earlier: [["Vary", "Accept-Language"]] });

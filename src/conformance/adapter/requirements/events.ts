@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { setTimeout as wait } from "node:timers/promises";
 import type { CookieBrowser } from "../../../testing/browser/cookie-browser.js";
 import type { StartedApplication } from "../application-starter.js";
-import { assertProblem, mediaType, probe, SIGNED_OUT } from "./assertions.js";
+import { assertProblem, mediaType } from "./assertions.js";
 import { OpenedStream } from "./opened-stream.js";
 import type { AdapterRequirement } from "./requirement.js";
 import { withinLimit } from "./time-limit.js";
@@ -53,29 +53,6 @@ async function openedLater(app: StartedApplication, browser: CookieBrowser): Pro
 }
 
 export const eventsRequirements: readonly AdapterRequirement[] = [
-  {
-    area,
-    title: "the event stream is 404 until the application turns it on",
-    core: true,
-    async check(starter) {
-      const app = await starter.start();
-      assertProblem(await (await app.signedIn()).get(EVENTS, { headers: OWN_PAGE }), 404, "not_found");
-    },
-  },
-  {
-    area,
-    title: "a signed-out user gets 401, and a page of another origin 403",
-    core: true,
-    async check(starter) {
-      const app = await start(starter);
-      const signedOut = await app.browser().get(EVENTS, { headers: OWN_PAGE });
-      assert.deepEqual([signedOut.status, signedOut.json().error], [401, "login_required"]);
-      const browser = await app.signedIn();
-      for (const headers of [{}, { "sec-fetch-site": "same-site" }, { "sec-fetch-site": "none" }, { origin: "https://evil.example" }]) {
-        assertProblem(await browser.get(EVENTS, { headers }), 403, "cross_origin");
-      }
-    },
-  },
   {
     area,
     title: "the event stream begins at once, and its headers keep caches and proxies from storing, changing or buffering it",
@@ -141,20 +118,6 @@ export const eventsRequirements: readonly AdapterRequirement[] = [
         assert.deepEqual([response.status, mediaType(response), response.text], [200, "text/event-stream", ""]);
       }
       await opened(app, browser);
-    },
-  },
-  {
-    area,
-    title: "an open stream does not count as activity",
-    core: true,
-    async check(starter) {
-      const app = await start(starter, { sessionIdleTimeout: 60 });
-      const browser = await app.signedIn();
-      app.clock.advance(50_000);
-      const stream = await opened(app, browser);
-      for (let second = 0; second < 15; second += 1) await app.clock.advanceAsync(1_000);
-      await stream.until('event: ended\ndata: {"reason":"idle"}\n\n');
-      assert.deepEqual(await probe(browser), SIGNED_OUT);
     },
   },
 ];

@@ -17,7 +17,7 @@ const NO_RESPONSE = JSON.stringify({ caught: "no response" });
 export const guardResponseRequirements: readonly AdapterRequirement[] = [
   {
     area,
-    title: "during a provider outage the guard responds with 503 and Retry-After, runs no handler, and signs no user out",
+    title: "during a provider outage the guard responds with 503 and Retry-After, runs no handler, and doesn't sign anyone out",
     async check(starter) {
       const app = await starter.start();
       const browser = await app.signedIn();

@@ -141,18 +141,4 @@ export const guardRuleRequirements: readonly AdapterRequirement[] = [
       assert.deepEqual([await probe(browser), app.caught], [SIGNED_IN, []]);
     },
   },
-  {
-    area,
-    title: "an authentication that is missing, too old or too weak after a step-up gets 403 step_up_failed; the session stays",
-    core: true,
-    async check(starter) {
-      const app = await starter.start({ routes: guarded("/gold", { acr: "gold" }), provider: { acrValues: ["bronze"] } });
-      const browser = await app.signedIn();
-      const page = await browser.follow("/gold");
-      assertPage(page, 403, "step_up_failed");
-      const again = await browser.navigate("/gold");
-      assertProblem(await browser.get(await app.approved(browser, again.location), { headers: ACCEPTS_JSON }), 403, "step_up_failed");
-      assert.deepEqual([await probe(browser), [...app.ran]], [SIGNED_IN, []]);
-    },
-  },
 ];

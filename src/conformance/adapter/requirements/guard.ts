@@ -66,7 +66,7 @@ export const guardRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a page whose path looks like another address leads back to the application's own origin",
+    title: "a page whose path resembles another address redirects back to the application's own origin",
     needs: "untouched requests",
     async check(starter) {
       const routes = MISLEADING.map((path): ApplicationRoute => ({
@@ -87,7 +87,7 @@ export const guardRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a request in absolute form for another host is not redirected to that host",
+    title: "a request in absolute form for another origin is not redirected to that origin",
     needs: "raw targets",
     async check(starter) {
       const app = await starter.start();

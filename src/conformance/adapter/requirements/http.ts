@@ -98,7 +98,7 @@ export const httpRequirements: readonly AdapterRequirement[] = [
   },
   {
     area: "http",
-    title: "paths beside the mount path belong to the application",
+    title: "paths outside the mount path belong to the application",
     async check(starter) {
       const app = await starter.start();
       assert.deepEqual((await app.browser().get("/public?next=/idpauth/session")).json(), { for: "everybody" });

@@ -5,11 +5,9 @@ import { applicationDataRequirements } from "./application-data.js";
 import { authorizationRequestRequirements } from "./authorization-request.js";
 import { badInputRequirements } from "./bad-input.js";
 import { bodyRequirements } from "./bodies.js";
-import { callbackFailureRequirements } from "./callback-failures.js";
 import { callbackRequirements } from "./callback.js";
 import { cookieRequirements } from "./cookie.js";
 import { csrfRequirements } from "./csrf.js";
-import { debugRequirements } from "./debug.js";
 import { errorRequirements } from "./errors.js";
 import { eventsRequirements } from "./events.js";
 import { guardResponseRequirements } from "./guard-responses.js";
@@ -24,13 +22,14 @@ import { logoutRequirements } from "./logout.js";
 import { methodRequirements } from "./methods.js";
 import { mountRequirements } from "./mounts.js";
 import type { AdapterRequirement } from "./requirement.js";
+import { otherSiteRequirements } from "./other-sites.js";
 import { originRequirements } from "./origins.js";
 import { pathPrefixRequirements } from "./path-prefix.js";
 import { pendingLoginRequirements } from "./pending-logins.js";
 import { probeRequirements } from "./probe.js";
 import { proxyRequirements } from "./proxy.js";
-import { redirectCorpusRequirements } from "./redirect-corpus.js";
 import { refreshRequirements } from "./refresh.js";
+import { requireSessionRequirements } from "./require-session.js";
 import { signingOutRequirements } from "./signing-out.js";
 import { storeOutageRequirements } from "./store-outage.js";
 import { subPathRequirements } from "./sub-path.js";
@@ -43,24 +42,23 @@ export const adapterRequirements: readonly AdapterRequirement[] = [
   ...authorizationRequestRequirements,
   ...loginParameterRequirements,
   ...originRequirements,
-  ...redirectCorpusRequirements,
   ...pendingLoginRequirements,
   ...callbackRequirements,
-  ...callbackFailureRequirements,
   ...cookieRequirements,
   ...probeRequirements,
   ...refreshRequirements,
   ...logoutRequirements,
   ...signingOutRequirements,
+  ...otherSiteRequirements,
   ...eventsRequirements,
   ...indexPageRequirements,
-  ...debugRequirements,
   ...httpRequirements,
   ...methodRequirements,
   ...storeOutageRequirements,
   ...guardRequirements,
   ...guardResponseRequirements,
   ...guardRuleRequirements,
+  ...requireSessionRequirements,
   ...guardedResponseRequirements,
   ...csrfRequirements,
   ...accessorRequirements,

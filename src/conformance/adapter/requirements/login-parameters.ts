@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { LoginUrlOptions } from "../../../index.js";
 import type { ApplicationRoute } from "../adapter-under-test.js";
 import type { StartedApplication } from "../application-starter.js";
-import { ADA, assertProblem, probe, SIGNED_IN, SIGNED_OUT } from "./assertions.js";
+import { ADA, assertProblem, probe, SIGNED_IN } from "./assertions.js";
 import { backTo } from "./signed-out-requests.js";
 import type { AdapterRequirement } from "./requirement.js";
 
@@ -72,25 +72,6 @@ export const loginParameterRequirements: readonly AdapterRequirement[] = [
       const end = await browser.follow(page);
       assert.deepEqual([end.status, end.url.pathname + end.url.search, end.json().user], [200, "/reports?q=a%2Fb", ADA]);
       assert.equal(app.provider.requestsTo("authorize")[0]?.query.get("login_hint"), HINT);
-    },
-  },
-  {
-    area,
-    title: "a login with prompt=none that needs the user returns to its page, and a session that was there stays",
-    core: true,
-    async check(starter) {
-      const app = await starter.start({ options: OPTIONS });
-      const login = `${LOGIN}?${backTo(`${app.origin}/public`)}&prompt=none`;
-      for (const error of ["login_required", "interaction_required", "consent_required", "account_selection_required"]) {
-        const signedIn = await app.signedIn();
-        for (const [browser, session] of [[app.browser(), SIGNED_OUT] as const, [signedIn, SIGNED_IN] as const]) {
-          const denied = await deniedBy(app, (await browser.navigate(login)).location ?? "", error);
-          const back = await browser.navigate(denied);
-          assert.deepEqual([back.status, back.location], [302, `${app.origin}/public`]);
-          assert.deepEqual(await probe(browser), session);
-          assert.notEqual((await browser.navigate(denied)).location, `${app.origin}/idpauth/?error=${error}`);
-        }
-      }
     },
   },
   {

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
-import type { IdpAuthOptions, UserPayload } from "../../../index.js";
+import type { UserPayload } from "../../../index.js";
 import type { CookieBrowser } from "../../../testing/browser/cookie-browser.js";
 import type { TestProvider } from "../../../testing/provider/test-provider.js";
 import { TestClock } from "../../../testing/test-clock.js";
 import type { ApplicationRoute } from "../adapter-under-test.js";
 import type { ApplicationStarter, StartedApplication } from "../application-starter.js";
-import { WatchedStore } from "../watched-store.js";
 import { ACCEPTS_JSON, ADA, GRACE, ownCookies, SIGNED_IN, SIGNED_OUT } from "./assertions.js";
 import type { AdapterRequirement } from "./requirement.js";
 
@@ -46,13 +45,14 @@ interface TwoMounts {
 }
 
 /** Starts two mounts whose providers have different users and the same client id. */
-async function twoMounts(starter: ApplicationStarter, more: IdpAuthOptions = {}, clock = new TestClock()): Promise<TwoMounts> {
+async function twoMounts(starter: ApplicationStarter): Promise<TwoMounts> {
+  const clock = new TestClock();
   const partners = await starter.startProvider(clock, { person: GRACE });
   const { issuer, clientId, clientSecret } = partners;
   const app = await starter.start({
     clock,
     routes: ROUTES,
-    options: [more, { ...more, mountPath: PARTNERS.path, issuer, clientId, clientSecret }],
+    options: [{}, { mountPath: PARTNERS.path, issuer, clientId, clientSecret }],
   });
   return { app, partners };
 }
@@ -139,76 +139,7 @@ export const mountRequirements: readonly AdapterRequirement[] = [
   },
   {
     area,
-    title: "a cookie value copied to the other mount's cookie signs no user in, with one store and one secret key for both",
-    core: true,
-    session: "bundled",
-    async check(starter) {
-      const clock = new TestClock();
-      const { app } = await twoMounts(starter, { store: new WatchedStore(clock) }, clock);
-      for (const [here, there] of BOTH) {
-        const browser = app.browser();
-        await signIn(browser, here);
-        await carriedOverIsNobody(app, browser, here, there);
-      }
-    },
-  },
-  {
-    area,
-    title: "a cookie value copied to the other mount's cookie signs no user in, with two clients of one provider",
-    core: true,
-    session: "bundled",
-    async check(starter) {
-      const clock = new TestClock();
-      const store = new WatchedStore(clock);
-      const other: IdpAuthOptions = { store, mountPath: PARTNERS.path, clientId: "another client", clientSecret: "of the same provider" };
-      const app = await starter.start({ clock, routes: ROUTES, options: [{ store }, other] });
-      const browser = await app.signedIn();
-      await carriedOverIsNobody(app, browser, HOME, PARTNERS);
-    },
-  },
-  {
-    area,
-    title: "a pending login copied to the other mount's cookie gets 400 at its callback",
-    core: true,
-    session: "bundled",
-    async check(starter) {
-      const clock = new TestClock();
-      const { app, partners } = await twoMounts(starter, { store: new WatchedStore(clock) }, clock);
-      for (const [here, there] of BOTH) {
-        const browser = app.browser();
-        const callback = await approved(app, browser, here);
-        plant(browser, there.cookie, browser.cookies.value(here.cookie));
-        assert.equal((await browser.navigate(callback.replace(here.path, there.path))).status, 400);
-        assert.deepEqual([await says(browser, here), await says(browser, there)], [SIGNED_OUT, SIGNED_OUT]);
-      }
-      assert.deepEqual(
-        [app.provider, partners].map((provider) => provider.requestsTo("token").length),
-        [0, 0],
-      );
-    },
-  },
-  {
-    area,
-    title: "with one cookie name, one store and one secret key for both mounts, no user becomes the other mount's user",
-    core: true,
-    session: "bundled",
-    async check(starter) {
-      const clock = new TestClock();
-      const { app } = await twoMounts(starter, { store: new WatchedStore(clock), cookieName: "shared" }, clock);
-      for (const [here, there] of BOTH) {
-        const browser = app.browser();
-        await signIn(browser, here);
-        assert.deepEqual([await says(browser, here), await says(browser, there)], [EXPECTED.get(here), SIGNED_OUT]);
-        assert.equal((await browser.get(there.page)).status, 401);
-        await signIn(browser, there);
-        assert.deepEqual(await says(browser, there), EXPECTED.get(there));
-        assert.notDeepEqual(await says(browser, here), EXPECTED.get(there));
-      }
-    },
-  },
-  {
-    area,
-    title: "with the framework's own sessions, which both mounts share, no user becomes the other mount's user",
+    title: "with the framework's own sessions, which both mounts share, a user never becomes the other mount's user",
     session: "host",
     async check(starter) {
       const { app } = await twoMounts(starter);
@@ -235,21 +166,4 @@ async function approved({ provider }: StartedApplication, browser: CookieBrowser
   assert.equal(response.status, 302, response.text);
   // Either provider sends the request that a browser would send.
   return provider.signInCode(response.location ?? "");
-}
-
-function plant(browser: CookieBrowser, name: string, value: string | undefined): void {
-  assert.ok(value !== undefined, "there is no cookie to carry over");
-  browser.cookies.plant({ name, value, domain: "127.0.0.1" });
-}
-
-/** @param browser signed in `here` only */
-async function carriedOverIsNobody(app: StartedApplication, browser: CookieBrowser, here: Mount, there: Mount): Promise<void> {
-  const thief = app.browser();
-  plant(thief, there.cookie, browser.cookies.value(here.cookie));
-  assert.deepEqual(await says(thief, there), SIGNED_OUT);
-  assert.equal((await thief.get(there.page)).status, 401);
-  assert.equal((await thief.navigate(there.path)).text.includes("@example.com"), false, "the index shows the user");
-  app.clock.advance(HOUR);
-  assert.deepEqual(await says(thief, there), SIGNED_OUT);
-  assert.deepEqual(await says(browser, here), EXPECTED.get(here), "the session itself has ended");
 }

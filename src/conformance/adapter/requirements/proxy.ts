@@ -83,7 +83,7 @@ export const proxyRequirements: readonly AdapterRequirement[] = [
     async check(starter) {
       const app = await starter.start(options);
       const forwarded = { "x-forwarded-host": "evil.example", "x-forwarded-port": "444", forwarded: "host=evil.example;proto=https" };
-      // As JSON, because a login at another host than BASE_URL's is redirected there first.
+      // As JSON, because a login whose Host header differs from BASE_URL is redirected there first.
       const login = await outside(app).get("/idpauth/login/?response=json", { headers: forwarded });
       assert.equal(login.status, 200, login.text);
       assert.equal(redirectUri((login.json() as { redirect_to: string }).redirect_to), expected);
@@ -98,7 +98,7 @@ export const proxyRequirements: readonly AdapterRequirement[] = [
   })),
   {
     area,
-    title: "a login that starts at another host is redirected to BASE_URL with its parameters and ends there",
+    title: "a login that starts under another Host header is redirected to BASE_URL with its parameters and ends there",
     async check(starter) {
       const app = await starter.start({ options: { baseUrl: PUBLIC } });
       const elsewhere = "http://www.example";

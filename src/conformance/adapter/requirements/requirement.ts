@@ -7,8 +7,6 @@ export interface AdapterRequirement {
   readonly area: string;
   /** The rule. Unique within its area. Reports name the requirement by area and title, so keep both stable. */
   readonly title: string;
-  /** True: the rule depends on no framework, and one adapter shows it. Default false: every adapter shows it. */
-  readonly core?: boolean;
   /** The feature that the check uses. Without the feature, the requirement is not checked. */
   readonly needs?: AdapterFeature;
   /** The kind of sessions that the rule is about. Default: both. */

@@ -53,44 +53,4 @@ export const storeOutageRequirements: readonly AdapterRequirement[] = [
       assertRedirect(await browser.navigate(callback), "/idpauth/");
     },
   },
-  {
-    area: "store outage",
-    title: "a request without a cookie works during an outage, except for a login",
-    core: true,
-    session: "bundled",
-    async check(starter) {
-      const { app, store } = await start(starter);
-      store.isAway = true;
-      const browser = app.browser();
-      assert.deepEqual(await probe(browser), SIGNED_OUT);
-      assertPage(await browser.navigate("/idpauth/"), 200, "You are signed out");
-      assert.deepEqual((await browser.get("/idpauth/logout/?response=json")).json(), { status: "logged_out" });
-      assert.deepEqual(store.operations, []);
-      const login = await browser.navigate("/idpauth/login/");
-      assertPage(login, 503, "store_unavailable");
-      assert.deepEqual(login.setCookies, []);
-    },
-  },
-  {
-    area: "store outage",
-    title: "an outage that begins during a callback gets 503 without a cookie and revokes nothing",
-    core: true,
-    session: "bundled",
-    async check(starter) {
-      const { app, store } = await start(starter);
-      const browser = app.browser();
-      const callback = await app.approved(browser);
-      const hold = app.provider.hold("token", { before: false });
-      const answering = browser.navigate(callback);
-      await hold.arrived;
-      store.isAway = true;
-      hold.release();
-      const response = await answering;
-      assertPage(response, 503, "store_unavailable");
-      assertRetryAfter(response);
-      assert.deepEqual([response.setCookies, app.provider.requestsTo("revoke")], [[], []]);
-      store.isAway = false;
-      assert.deepEqual(await probe(browser), SIGNED_OUT);
-    },
-  },
 ];

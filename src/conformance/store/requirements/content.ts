@@ -83,7 +83,7 @@ export const contentRequirements: readonly StoreRequirement[] = [
   },
   {
     method: "key",
-    title: "is compared literally, for every kind of text",
+    title: "is compared literally, for every kind of string",
     guarantees: [],
     properties: ["separation"],
     consequence: "Two users with similar keys would share one session.",

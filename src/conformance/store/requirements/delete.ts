@@ -8,6 +8,7 @@ export const deleteRequirements: readonly StoreRequirement[] = [
   {
     method,
     title: "returns the entry and removes it",
+    live: true,
     guarantees: [6],
     properties: [],
     consequence: "A logout would leave the session in the store, or revoke no token.",

@@ -15,7 +15,7 @@ const LOOK_INTERVAL = 5;
 export const endRequirements: readonly StoreRequirement[] = [
   {
     method,
-    title: "tells each connected watcher, of this and of another process, of each end that announceEnd announces",
+    title: "notifies each connected watcher, of this and of another process, of each end that announceEnd announces",
     guarantees: [],
     properties: ["ends"],
     consequence: "An open connection would outlive its session, because no process polls while it is connected.",
@@ -49,7 +49,7 @@ export const endRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "tells a removed watcher nothing more, and the others everything",
+    title: "notifies a removed watcher of nothing more, and the others of everything",
     guarantees: [],
     properties: ["ends"],
     consequence: "The connections of the process that are closed would stay in its memory.",

@@ -23,6 +23,7 @@ export const insertRequirements: readonly StoreRequirement[] = [
   {
     method,
     title: "refuses a key that exists, and writes nothing",
+    live: true,
     guarantees: [5],
     properties: [],
     consequence: "An insert would overwrite a live session with the newest tokens in it.",

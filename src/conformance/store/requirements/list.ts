@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import type { Entry, SessionStore } from "../../../index.js";
+import type { StoreUnderTest } from "../store-under-test.js";
 import type { StoreRequirement } from "./requirement.js";
-import { entryOf, inserted, insertedAs, newKey } from "./samples.js";
+import { entryOf, inserted, insertedAs, listed, newKey } from "./samples.js";
+
+/** The greatest number of entries in a page. */
+const MOST_ENTRIES = 500;
+/** More entries than a page may have. */
+const MANY = 600;
+/** Inserts at a time, so that none waits for its turn longer than its time limit. */
+const AT_ONCE = 50;
 
 /** The fields that a store lists by. */
 type Listed = "subject" | "sid";
@@ -20,42 +28,67 @@ export const listRequirements: readonly StoreRequirement[] = [
   ...requirementsOn({ method: "listBySid", field: "sid", whose: "provider session", act: "A logout at the provider" }),
 ];
 
+// eslint-disable-next-line max-lines-per-function -- A list of requirements, each with its own small check.
 function requirementsOn({ method, field, whose, act }: ListMethod): StoreRequirement[] {
   const of = (hash: string): Partial<Entry> => ({ [field]: hash });
-  const list = (store: SessionStore, hash: string): Promise<string[]> => store[method](hash);
+  const list = async (store: SessionStore, hash: string): Promise<string[]> => [...(await listed(store, method, hash)).keys()];
   return [
     {
       method,
-      title: `returns all keys of the ${field} and no others`,
+      title: `returns all entries of the ${field} as get does, and no others`,
+      live: true,
       guarantees: [],
       properties: ["everywhere"],
       consequence: `${act} would miss a session, or end another ${whose}'s.`,
       async check(under) {
         const [one, two] = [newKey(), newKey()];
-        const first = [await inserted(under, "a", of(one)), await inserted(under, "b", of(one))];
+        const fields = { ...of(one), lastActive: under.now() - 5, summary: new Uint8Array([0, 255]) };
+        const first = [await inserted(under, "a", fields), await inserted(under, "b", of(one))];
         const second = await inserted(under, "c", of(two));
         // The other field has the same value here, and must not be mixed up with this one.
         await inserted(under, "d", { [field === "sid" ? "subject" : "sid"]: one });
         await inserted(under, "pending");
-        assert.deepEqual((await list(under.store, one)).sort(), first.map(({ key }) => key).sort());
+        const found = await listed(under.store, method, one);
+        assert.deepEqual([...found.keys()].sort(), first.map(({ key }) => key).sort());
+        for (const { key } of first) assert.deepEqual(found.get(key), await under.store.get(key));
         assert.deepEqual(await list(under.store, two), [second.key]);
         assert.deepEqual(await list(under.store, newKey()), []);
       },
     },
     {
       method,
-      title: "returns each of many keys once, not only a first page",
+      title: `returns many entries in pages of at most ${MOST_ENTRIES}`,
       guarantees: [],
       properties: ["everywhere"],
-      consequence: `${act} would end some sessions and leave the others signed in.`,
+      consequence: `${act} would end some sessions and leave the others signed in, or fail for a user with many sessions.`,
       async check(under) {
         const hash = newKey();
-        const keys = Array.from({ length: 150 }, newKey);
-        const results = await Promise.all(keys.map((key) => under.store.insert(key, entryOf(under, "one of many", of(hash)))));
-        assert.ok(results.every(Boolean));
-        const listed = await list(under.store, hash);
-        assert.equal(listed.length, keys.length, "the number of keys");
-        assert.deepEqual(listed.sort(), keys.sort());
+        const keys = await insertMany(under, of(hash));
+        const found = await listed(under.store, method, hash, ({ entries }) => {
+          assert.ok(entries.size <= MOST_ENTRIES, `a page has ${entries.size} entries`);
+        });
+        assert.equal(found.size, keys.length, "the number of entries");
+        assert.deepEqual([...found.keys()].sort(), keys.sort());
+      },
+    },
+    {
+      method,
+      title: "misses no entry while those of each page are deleted, and others are inserted, before the next page",
+      guarantees: [],
+      properties: ["everywhere"],
+      consequence: `${act} would leave sessions signed in, because idpauth deletes while it lists.`,
+      async check(under) {
+        const hash = newKey();
+        const keys = await insertMany(under, of(hash));
+        const found = await listed(under.store, method, hash, async ({ entries }) => {
+          for (const key of entries.keys()) await under.store.delete(key);
+          if (entries.size > 0) await under.store.insert(newKey(), entryOf(under, "a new sign-in"));
+        });
+        assert.deepEqual(
+          keys.filter((key) => !found.has(key)),
+          [],
+          "entries were left out",
+        );
       },
     },
     {
@@ -123,4 +156,15 @@ function requirementsOn({ method, field, whose, act }: ListMethod): StoreRequire
       },
     },
   ];
+}
+
+/** Inserts {@link MANY} entries and returns their keys. */
+async function insertMany(under: StoreUnderTest, fields: Partial<Entry>): Promise<string[]> {
+  const keys = Array.from({ length: MANY }, newKey);
+  for (let start = 0; start < keys.length; start += AT_ONCE) {
+    const batch = keys.slice(start, start + AT_ONCE);
+    const results = await Promise.all(batch.map((key) => under.store.insert(key, entryOf(under, "one of many", fields))));
+    assert.ok(results.every(Boolean));
+  }
+  return keys;
 }

@@ -75,7 +75,7 @@ export const outageRequirements: readonly StoreRequirement[] = [
   },
   {
     method,
-    title: "announceEnd, if the store has it, does not reject, and watchers are told that they are not connected",
+    title: "announceEnd, if the store has it, does not reject, and watchers learn that they are not connected",
     guarantees: [],
     properties: ["ends"],
     consequence: "A logout would fail because of its announcement, or open connections would outlive their sessions.",
@@ -196,7 +196,7 @@ function mistakeIn(error: unknown): string | undefined {
 function shown(result: unknown): string {
   if (typeof result === "boolean" || result === undefined) return String(result);
   if (result instanceof Map) return `${result.size} entries`;
-  return Array.isArray(result) ? `${result.length} keys` : "an entry";
+  return "entries" in (result as object) ? "a page of entries" : "an entry";
 }
 
 /** Repeats the work while the store rejects. Reconnecting may take time and several attempts. */

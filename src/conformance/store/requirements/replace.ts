@@ -57,6 +57,7 @@ export const replaceRequirements: readonly StoreRequirement[] = [
   {
     method,
     title: "refuses an old version and writes nothing",
+    live: true,
     guarantees: [3, 5],
     properties: [],
     consequence: "A request that read before a refresh would overwrite the new token with the spent one.",
@@ -92,6 +93,7 @@ export const replaceRequirements: readonly StoreRequirement[] = [
   {
     method,
     title: "of many replaces at once with one version, one wins and its data is stored",
+    live: true,
     guarantees: [1, 2, 4, 5],
     properties: [],
     consequence:

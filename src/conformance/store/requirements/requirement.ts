@@ -15,6 +15,8 @@ export interface StoreRequirement {
   readonly consequence: string;
   /** The feature that the check uses. Without the feature, the requirement is not checked. */
   readonly needs?: StoreNeed;
+  /** Whether `idpauth check --live` also checks it: it needs a few seconds and only the seven methods, and does not wait for an expiry. */
+  readonly live?: true;
   /** Rejects if the store breaks it, with an AssertionError or the store's own error. */
   check(under: StoreUnderTest): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import type { Entry, EpochSeconds, SessionRecord, SessionStore, Stored } from "../../../index.js";
+import type { Entry, EntryPage, EpochSeconds, SessionRecord, SessionStore, Stored } from "../../../index.js";
 import type { StoreUnderTest } from "../store-under-test.js";
 
 /** Seconds; longer than any check that does not wait for expiry. */
@@ -77,10 +77,32 @@ export function fieldsOf(stored: Stored | undefined) {
   return { lastActive, expiresAt, subject, sid, version };
 }
 
+/** Far more pages than any check has entries. */
+const MOST_PAGES = 1_000;
+
+/** Returns all entries of a list. @param onPage called with each page before the next one is read */
+export async function listed(
+  store: SessionStore,
+  method: "listBySubject" | "listBySid",
+  hash: string,
+  onPage: (page: EntryPage) => unknown = () => undefined,
+): Promise<Map<string, Stored>> {
+  const found = new Map<string, Stored>();
+  let cursor: string | undefined;
+  for (let pages = 0; pages === 0 || cursor !== undefined; pages += 1) {
+    assert.ok(pages < MOST_PAGES, "the list has no last page");
+    const page = await store[method](hash, cursor);
+    for (const [key, stored] of page.entries) found.set(key, stored);
+    await onPage(page);
+    cursor = page.next;
+  }
+  return found;
+}
+
 /** Returns the keys with this hash as their subject, and those with it as their sid. */
 export async function listedBoth(store: SessionStore, hash: string): Promise<[bySubject: string[], bySid: string[]]> {
-  const [bySubject, bySid] = await Promise.all([store.listBySubject(hash), store.listBySid(hash)]);
-  return [bySubject.sort(), bySid.sort()];
+  const [bySubject, bySid] = await Promise.all([listed(store, "listBySubject", hash), listed(store, "listBySid", hash)]);
+  return [[...bySubject.keys()].sort(), [...bySid.keys()].sort()];
 }
 
 /** Returns what {@link listedBoth} returns for sessions with one hash as their subject and sid. */

@@ -9,6 +9,7 @@ export const touchRequirements: readonly StoreRequirement[] = [
   {
     method,
     title: "moves lastActive and expiresAt forward",
+    live: true,
     guarantees: [],
     properties: ["idle", "expiry"],
     consequence: "A user would be signed out while active.",
@@ -105,6 +106,7 @@ export const touchRequirements: readonly StoreRequirement[] = [
   {
     method,
     title: "gives no new version: a replace that was prepared before still wins",
+    live: true,
     guarantees: [2],
     properties: [],
     consequence: "A user's own clicks would keep the refresher from storing its tokens.",
@@ -181,6 +183,7 @@ export const touchRequirements: readonly StoreRequirement[] = [
   {
     method,
     title: "does not create an absent entry",
+    live: true,
     guarantees: [6],
     properties: [],
     consequence: "A request that is running during a logout would bring the session back.",

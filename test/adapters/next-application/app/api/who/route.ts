@@ -6,7 +6,8 @@ export async function GET(request: NextRequest): Promise<Response> {
   const auth = await firstAuth();
   const handler = auth.idpRequired(async () => {
     const [user, session] = [await auth.getUser(), await auth.getSession()];
-    return Response.json({ user, keys: Object.keys(session ?? {}) });
+    const required = [await auth.requireSession(), await auth.requireSession(request)];
+    return Response.json({ user, keys: Object.keys(session ?? {}), required: required.map((each) => each.user.id) });
   });
   return handler(request);
 }

@@ -1,13 +1,15 @@
 import { defineAction } from "astro:actions";
+import { auth } from "../auth";
 import { ran } from "../ran";
 
-function run(what: string) {
+async function run(what: string, request: Request) {
   ran.push(what);
+  await auth.requireSession(request);
   return "MEMBERS ONLY";
 }
 
 export const server = {
-  rename: defineAction({ handler: () => run("action") }),
-  send: defineAction({ accept: "form", handler: () => run("form action") }),
-  members: { remind: defineAction({ handler: () => run("nested action") }) },
+  rename: defineAction({ handler: (_, { request }) => run("action", request) }),
+  send: defineAction({ accept: "form", handler: (_, { request }) => run("form action", request) }),
+  members: { remind: defineAction({ handler: (_, { request }) => run("nested action", request) }) },
 };

@@ -4,11 +4,12 @@ import { ran } from "../ran.server";
 
 export async function loader({ request }: LoaderFunctionArgs) {
   ran.push("loader");
-  return { secret: "MEMBERS ONLY", user: await auth.getUser(request) };
+  return { secret: "MEMBERS ONLY", user: (await auth.requireSession(request)).user };
 }
 
 export async function action({ request }: ActionFunctionArgs) {
   ran.push("action");
+  await auth.requireSession(request);
   return { secret: "MEMBERS ONLY", name: (await request.formData()).get("name") };
 }
 

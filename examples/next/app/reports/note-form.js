@@ -1,0 +1,29 @@
+"use client";
+
+import { useSession, useSessionClient } from "idpauth/react";
+import { useActionState } from "react";
+import { addNote } from "./actions";
+
+/** A form with a server action. It keeps its text if the session has ended. */
+export function NoteForm() {
+  const client = useSessionClient();
+  const { account } = useSession();
+
+  async function submit(_previous, form) {
+    // If the session has ended, auth.proxy would lead the browser to the sign-in instead of running the action.
+    const now = await client.refresh();
+    if (now.status === "signed-in" && now.account === account) return addNote(form);
+    return { note: form.get("note"), message: "Not added. Try again." };
+  }
+
+  const [{ note, message }, action, isPending] = useActionState(submit, {});
+  return (
+    <form action={action}>
+      <label>
+        Note <input name="note" required maxLength={100} defaultValue={note} />
+      </label>
+      <button disabled={isPending}>Add</button>
+      <output>{message}</output>
+    </form>
+  );
+}

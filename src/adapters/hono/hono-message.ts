@@ -1,0 +1,105 @@
+import type { Context } from "hono";
+import type { AnyReply, Closable, IdpRequest } from "../../index.js";
+import { toResponse, WebRequest } from "../fetch/fetch.js";
+
+/** What `@hono/node-server` puts into `c.env`: the request of node:http. */
+interface Incoming {
+  readonly url: string;
+  readonly headersDistinct: { readonly host?: readonly string[] };
+  readonly socket: Closable & { readonly encrypted?: boolean };
+  /** Of a request that is to upgrade its connection. */
+  readonly upgrade?: boolean;
+  /** Of HTTP/2. */
+  readonly stream?: Closable;
+}
+
+interface NodeBindings {
+  readonly incoming?: Partial<Incoming>;
+  readonly outgoing?: Closable;
+}
+
+/** A request of Hono. On Node it is read as it was sent; elsewhere as the server's URL parser normalized it. */
+export function requestOf(c: Context): IdpRequest {
+  const { incoming } = ((c.env as unknown) ?? {}) as NodeBindings;
+  return isOnTheWire(incoming) ? new WireRequest(c, incoming) : new ParsedRequest(c);
+}
+
+/**
+ * Returns the objects to watch on `@hono/node-server`. The exchange ends when the first of them closes: connection and response, or only an
+ * upgraded connection. Undefined on other servers.
+ */
+export function closablesOf(c: Context): readonly Closable[] | undefined {
+  const { incoming, outgoing } = ((c.env as unknown) ?? {}) as NodeBindings;
+  if (incoming?.stream !== undefined) return [incoming.stream];
+  if (typeof incoming?.socket?.on !== "function") return undefined;
+  if (incoming.upgrade === true || outgoing === undefined) return [incoming.socket];
+  return [incoming.socket, outgoing];
+}
+
+/** False for HTTP/2, which sends no Host header, and for another value that the application put there under that name. */
+function isOnTheWire(incoming: Partial<Incoming> | undefined): incoming is Incoming {
+  return typeof incoming?.url === "string" && incoming.headersDistinct !== undefined && incoming.socket !== undefined;
+}
+
+/** A request whose body Hono may have read and cached. */
+class ParsedRequest extends WebRequest {
+  readonly #c: Context;
+
+  constructor(c: Context) {
+    super(c.req.raw);
+    this.#c = c;
+  }
+
+  override body(): unknown {
+    return isEmpty(this.#c.req.bodyCache) ? super.body() : cachedBody(this.#c);
+  }
+}
+
+function isEmpty(object: object): boolean {
+  return Object.keys(object).length === 0;
+}
+
+async function* cachedBody({ req }: Context): AsyncGenerator<Uint8Array> {
+  // The cache holds promises, although its types say otherwise.
+  const { formData } = req.bodyCache as { readonly formData?: unknown } as { readonly formData?: Promise<FormData> };
+  // Hono turns a form into the text of a multipart body.
+  const text = formData === undefined ? await req.text() : formText(await formData);
+  yield new TextEncoder().encode(text);
+}
+
+function formText(form: FormData): string {
+  return String(new URLSearchParams(Array.from(form, ([name, value]): [string, string] => [name, typeof value === "string" ? value : ""])));
+}
+
+class WireRequest extends ParsedRequest {
+  readonly #incoming: Incoming;
+
+  constructor(c: Context, incoming: Incoming) {
+    super(c);
+    this.#incoming = incoming;
+  }
+
+  override get target(): string {
+    return this.#incoming.url;
+  }
+
+  /** The scheme of the connection: an absolute target may claim any scheme. */
+  override get scheme(): "http" | "https" {
+    return this.#incoming.socket.encrypted === true ? "https" : "http";
+  }
+
+  /** Undefined if there are several Host headers, of which Node keeps the first (RFC 9112 section 3.2). */
+  override get host(): string | undefined {
+    const { host } = this.#incoming.headersDistinct;
+    return host?.length === 1 ? host[0] : undefined;
+  }
+}
+
+/** A reply as Hono sends it. Headers that were set with `c.header` before stay, in Vary and Set-Cookie beside those of the reply. */
+export function respond(c: Context, reply: AnyReply): Response {
+  const response = toResponse(reply, c.req.method);
+  // Only a new response shows which headers were set before. Usually there are none, and a plain Response is written much faster.
+  if (c.newResponse(null).headers.keys().next().done === true) return response;
+  for (const [name, value] of response.headers) c.header(name, value, { append: name === "vary" || name === "set-cookie" });
+  return c.newResponse(c.req.method === "HEAD" ? null : (reply.body ?? null), reply.status as Parameters<Context["status"]>[0]);
+}

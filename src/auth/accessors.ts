@@ -1,0 +1,153 @@
+import type { Accessors, SessionOptions } from "./public-types.js";
+import { notifyOfLogout } from "../access/notify-application.js";
+import type { Component } from "./component.js";
+import { clientState } from "../endpoints/session-probe.js";
+import { withData } from "../record/application-data.js";
+import { frozenCopy, type JsonObject } from "../record/json.js";
+import { isSameUser, userPayload } from "../record/identity.js";
+import { epochSeconds } from "../clock.js";
+import { GuardMissingError, isOutage } from "../errors.js";
+import { isValidIdpUrl } from "../config/issuers.js";
+import { loginUrlFor } from "../guard/login-url.js";
+import type { SessionRequest } from "../access/session-access.js";
+import type { EventHub } from "../events/event-hub.js";
+import type { IdpRequest } from "../http/request.js";
+import { frozenCredentials } from "../record/credentials.js";
+import type { SessionRecord } from "../record/record.js";
+import { specifiedKeys } from "../record/stored-form.js";
+import { sessionView, type Session } from "../record/session-view.js";
+import { whenEnded } from "../sessions/session-end-signal.js";
+import type { Subject, SubjectSessions } from "../sessions/subject-sessions.js";
+import { SESSION_FOR_TESTS } from "../sessions/session-for-tests.js";
+
+export interface AccessorParts<FrameworkRequest extends object> {
+  /** The component; it is started if it is not running yet. */
+  readonly ready: () => Component<FrameworkRequest>;
+  readonly openedOf: (raw: FrameworkRequest) => SessionRequest;
+  /** The session with which a guard let this request pass. */
+  readonly passedWith: (raw: FrameworkRequest) => Session | null | undefined;
+  readonly requestOf: (raw: FrameworkRequest) => IdpRequest;
+  readonly onClose: ((raw: FrameworkRequest, closed: () => void) => void) | undefined;
+  readonly idle: () => Promise<void>;
+  readonly events: EventHub;
+}
+
+/** The functions of the `auth` object. Each is async if it reads a session, so that every error is a rejection. */
+// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
+export function createAccessors<FrameworkRequest extends object>(parts: AccessorParts<FrameworkRequest>): Accessors<FrameworkRequest> {
+  const { ready, openedOf, passedWith, requestOf, onClose, idle, events } = parts;
+  const access = (raw: FrameworkRequest) => ready().access.access(openedOf(raw).session);
+
+  function sessionsOf({ iss, sub }: Subject): SubjectSessions {
+    if (typeof iss !== "string" || typeof sub !== "string" || iss === "" || sub === "") {
+      throw new TypeError("Pass the user as the `iss` and `sub` of id_info, two non-empty strings.");
+    }
+    const { subjectSessions } = ready();
+    if (subjectSessions !== undefined) return subjectSessions;
+    throw new TypeError('With `session: "host"` only the framework\'s session store knows its sessions. List and end them there.');
+  }
+
+  const logoutOf = (subject: Subject) => () => notifyOfLogout(subject, ready());
+
+  async function keyOf(raw: FrameworkRequest | undefined): Promise<string | undefined> {
+    if (raw === undefined) return undefined;
+    const { session } = openedOf(raw);
+    await session.read();
+    return session.key;
+  }
+
+  return {
+    async getCredentials(raw) {
+      const outcome = await access(raw);
+      return outcome.authenticated ? frozenCredentials(outcome.record.credentials) : null;
+    },
+    async getUser(raw) {
+      const outcome = await access(raw);
+      return outcome.authenticated ? userPayload(outcome.record.id_info) : null;
+    },
+    async getSession<Value>(raw: FrameworkRequest, options?: SessionOptions<Value>): Promise<Session | Value | null> {
+      try {
+        const outcome = await access(raw);
+        const { settings, clock } = ready();
+        return outcome.authenticated ? sessionView(outcome.record, settings, epochSeconds(clock)) : null;
+      } catch (error) {
+        if (options !== undefined && "ifUnavailable" in options && isOutage(error)) return options.ifUnavailable;
+        throw error;
+      }
+    },
+    requireSession(raw) {
+      const session = passedWith(raw);
+      return session ? Promise.resolve(session) : Promise.reject(new GuardMissingError());
+    },
+    async clientState(raw) {
+      const component = ready();
+      return clientState(await component.access.access(openedOf(raw).session, { slide: false }), false, component);
+    },
+    async getData(raw) {
+      const outcome = await access(raw);
+      return outcome.authenticated ? dataOf(outcome.record) : undefined;
+    },
+    async updateData(raw, change) {
+      const { session } = openedOf(raw);
+      const { application } = ready();
+      const outcome = await access(raw);
+      if (!outcome.authenticated) return undefined;
+      const { id_info: idInfo } = outcome.record;
+      const { record } = await session.update((fresh) => {
+        // Another user may have signed in with this cookie meanwhile.
+        if (fresh.credentials === undefined || !isSameUser(fresh.id_info, idInfo)) return fresh;
+        return withData(fresh, application.checkedData(change(dataOf(fresh))));
+      });
+      return record?.credentials === undefined || !isSameUser(record.id_info, idInfo) ? undefined : dataOf(record);
+    },
+    async readSessionRecord(raw) {
+      const record = await openedOf(raw).session.read();
+      return record === undefined ? null : Object.freeze(specifiedKeys(record, ready().names));
+    },
+    async getAccessToken(raw, { minValidity = 30 } = {}) {
+      return ready().access.accessToken(openedOf(raw).session, minValidity);
+    },
+    async checkIdpAuthentication(raw) {
+      return (await ready().access.explain(openedOf(raw).session)).authenticated;
+    },
+    async explainIdpAuthentication(raw) {
+      return ready().access.explain(openedOf(raw).session);
+    },
+    whenEnded(raw) {
+      const { settings, open, clock } = ready();
+      return whenEnded(
+        () => open(raw, requestOf(raw)).session,
+        settings,
+        clock,
+        (closed) => onClose?.(raw, closed),
+      );
+    },
+    loginUrl: (raw, options) => loginUrlFor(requestOf(raw), ready().settings, options),
+    async listSessions(subject, current) {
+      return (await sessionsOf(subject).list(subject, await keyOf(current))).sessions;
+    },
+    async endSession(subject, id) {
+      return sessionsOf(subject).end(subject, id, logoutOf(subject));
+    },
+    async endAllSessions(subject, { except } = {}) {
+      return sessionsOf(subject).endAll(subject, await keyOf(except), logoutOf(subject));
+    },
+    async revokeIdpToken(token, hint = "refresh_token") {
+      try {
+        return await ready().provider.revoke(token, hint);
+      } catch {
+        return false;
+      }
+    },
+    isValidIdpUrl: (url) => isValidIdpUrl(url, ready().settings.documentHosts),
+    mountPath: () => ready().settings.mountPath,
+    idle,
+    on: (name, listener) => events.on(name, listener),
+    [SESSION_FOR_TESTS]: async (asked = {}) => ready().sessionForTests(asked),
+  };
+}
+
+/** The application's data as the application may see it. */
+function dataOf({ idp_state: { data = {} } }: SessionRecord): JsonObject {
+  return frozenCopy(data);
+}

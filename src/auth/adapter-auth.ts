@@ -1,0 +1,31 @@
+import { createGates, type GateParts, type Gates, type Usage } from "../guard/gate.js";
+import { createIdpAuth } from "./create-idp-auth.js";
+import type { AdapterAuth, FrameworkAdapter, FrameworkFacts, IdpAuthOptions } from "./public-types.js";
+import type { Finding } from "../errors.js";
+
+/** What an adapter builds its `auth` object from. */
+export interface AdapterParts<FrameworkRequest extends object, OwnClaims extends object, Data extends object> {
+  /** The functions of the `auth` object that are the same on every framework. */
+  readonly auth: AdapterAuth<FrameworkRequest, OwnClaims, Data> & {
+    /** As of `AdapterAuth`, with what the adapter knows about its framework. */
+    start(facts?: FrameworkFacts): readonly Finding[];
+  };
+  readonly gates: Gates<FrameworkRequest, OwnClaims, Data>;
+}
+
+/**
+ * Creates what an adapter adds its framework's middleware to.
+ *
+ * @param usage how applications of the framework write their guards
+ */
+export function createAdapterAuth<FrameworkRequest extends object, OwnClaims extends object, Data extends object>(
+  options: IdpAuthOptions<OwnClaims, Data>,
+  adapter: FrameworkAdapter<FrameworkRequest>,
+  usage: Usage,
+): AdapterParts<FrameworkRequest, OwnClaims, Data> {
+  const { handle, guard, declareGuard, csrf, ...auth } = createIdpAuth(options, adapter);
+  // Inside, the types of the application's claims and data do not matter.
+  const untyped = { guard, declareGuard } as unknown as Pick<GateParts<FrameworkRequest>, "guard" | "declareGuard">;
+  const gates = createGates<FrameworkRequest>({ handle, csrf, ...untyped }, usage);
+  return { auth, gates };
+}

@@ -1,0 +1,226 @@
+/** The composition root: it creates every part from the settings and the options, and connects the parts. */
+import { createApplication } from "../application/application.js";
+import { placeOf } from "../application/hooks.js";
+import { UnawaitedTasks } from "../work/unawaited-tasks.js";
+import { createOrphanedTokenRule } from "../access/orphaned-tokens.js";
+import { createRefresher } from "../access/shared-refresh.js";
+import { createSessionAccess, SessionRequest } from "../access/session-access.js";
+import { Slots } from "../work/slots.js";
+import type { FrameworkAdapter, IdpAuthOptions } from "./public-types.js";
+import type { Clock } from "../clock.js";
+import { issuerTemplate } from "../config/issuers.js";
+import type { Settings } from "../config/read-settings.js";
+import type { EndpointContext } from "../endpoints/context.js";
+import { DelayedRevocations } from "../endpoints/delayed-revocations.js";
+import { createRouter, type Router } from "../endpoints/router.js";
+import { SessionMissingError } from "../errors.js";
+import { driverCode, type EventHub } from "../events/event-hub.js";
+import { logLine, reasonLine } from "../events/log-lines.js";
+import { isSecure, type IdpRequest } from "../http/request.js";
+import { createPages } from "../pages/pages.js";
+import type { Provider } from "../ports/provider.js";
+import type { KeyNames } from "../record/stored-form.js";
+import { createBundledSessions } from "../sessions/bundled-sessions.js";
+import { labelOf } from "../sessions/session-entries.js";
+import { createFrameworkSessions } from "../sessions/framework-session.js";
+import { createProviderLogouts } from "../sessions/provider-logouts.js";
+import { ReportedStore } from "../sessions/reported-store.js";
+import { createSealer } from "../sessions/seal.js";
+import { createSessionEnding } from "../sessions/end-by-key.js";
+import type { SessionForTests } from "../sessions/session-for-tests.js";
+import { createSubjectSessions, type Subject } from "../sessions/subject-sessions.js";
+import type { CheckedSettings } from "./startup.js";
+import { memoryStore } from "../stores/memory/memory-store.js";
+
+/** The concurrent code exchanges of one process, and the milliseconds that a further one waits for a slot. Our decision. */
+const EXCHANGES = { limit: 50, patience: 2_000 };
+
+/** The options of a provider. */
+export interface ProviderParts {
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly events: EventHub;
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+export interface ComponentParts<FrameworkRequest extends object> {
+  readonly options: IdpAuthOptions;
+  readonly adapter: FrameworkAdapter<FrameworkRequest>;
+  readonly clock: Clock;
+  readonly events: EventHub;
+  readonly createProvider: (parts: ProviderParts) => Provider;
+}
+
+/** The running component. */
+export interface Component<FrameworkRequest extends object> extends EndpointContext {
+  readonly router: Router<FrameworkRequest>;
+  /** @throws SessionMissingError */
+  open(raw: FrameworkRequest, request: IdpRequest): SessionRequest;
+  idle(): Promise<void>;
+  sessionForTests(asked: SessionForTests): Promise<readonly string[]>;
+}
+
+// eslint-disable-next-line max-lines-per-function -- The one list of all parts and their connections, in the order in which they are created.
+export function compose<FrameworkRequest extends object>(
+  { settings, findings }: CheckedSettings,
+  { options, adapter, clock, events, createProvider }: ComponentParts<FrameworkRequest>,
+): Component<FrameworkRequest> {
+  const { session = "bundled", sessionLabel, fetch } = options;
+  const isBundled = session === "bundled";
+  const names: KeyNames = {
+    credentials: settings.credentialsSessionKeyName,
+    oauth_state: settings.stateKeyName,
+    final_redirect: settings.finalRedirectKeyName,
+  };
+  const { issuer, clientId, debug, publicPath, cookieName } = settings;
+  const client = { issuer, clientId };
+  const onStoreFailure = (error: unknown, duration?: number): void => {
+    events.emit("outage", { side: "store", reason: driverCode(error), ...(duration !== undefined && { duration }) });
+  };
+  const storage = {
+    store: new ReportedStore(options.store ?? memoryStore({ clock }), clock, onStoreFailure),
+    sealer: createSealer(settings.secretKey, settings.secretKeyFallbacks),
+    clock,
+    sessionTtl: settings.sessionTtl,
+  };
+  const bundled = createBundledSessions({
+    ...storage,
+    names,
+    client,
+    debug,
+    policy: settings,
+    keepIdToken: settings.logoutAtProvider !== false,
+    onEndsLost: () => {
+      events.log(logLine("ends_not_told"));
+    },
+    cookieName,
+    publicPath,
+    ...(sessionLabel && { labelOf: (request) => labelFor(request, sessionLabel, events) }),
+  });
+  const ofFramework = createFrameworkSessions({ names, client, debug, clock, policy: settings, onStoreFailure });
+  const ending = createSessionEnding({
+    ...storage,
+    onEnded: (key, reason) => {
+      bundled.ends.ended(key, reason);
+    },
+  });
+  const subjectSessions = isBundled ? createSubjectSessions({ ...storage, client, policy: settings, ending }) : undefined;
+  const providerLogouts = isBundled ? createProviderLogouts({ ...storage, client, ending }) : undefined;
+
+  const provider = createProvider({ settings, clock, events, ...(fetch && { fetch }) });
+  const orphanedTokens = createOrphanedTokenRule({
+    provider,
+    revokes: settings.tokenRevokeOnLogout,
+    clock,
+    ...(subjectSessions && { hasSignedInSince: (subject, since) => subjectSessions.hasSignedInSince(subject, since) }),
+  });
+  const tasks = new UnawaitedTasks();
+  const revocations = new DelayedRevocations(clock, tasks);
+  const application = createApplication({ options, ...settings, clock, events });
+  const refresher = createRefresher({
+    provider,
+    application,
+    clock,
+    events,
+    orphanedTokens,
+    tasks,
+    httpTimeout: settings.httpTimeout,
+    concurrency: settings.refreshConcurrency,
+  });
+  const access = createSessionAccess({
+    policy: { ...settings, claimsVersion: application.claimsVersion },
+    refresher,
+    application,
+    tasks,
+    clock,
+    events,
+  });
+  const exchangeSlots = new Slots({ ...EXCHANGES, reason: "exchange_queue_full", clock });
+
+  function open(raw: FrameworkRequest, request: IdpRequest): SessionRequest {
+    if (isBundled) {
+      const opened = bundled.open(request.header("cookie"), isSecure(request, settings), request);
+      return new SessionRequest(request, opened, clock.monotonic(), settings);
+    }
+    const frameworkSession = adapter.session?.(raw);
+    if (frameworkSession === undefined) {
+      events.emit("outage", { side: "session", reason: "session_missing" });
+      throw new SessionMissingError();
+    }
+    return new SessionRequest(request, ofFramework.open(frameworkSession), clock.monotonic(), settings);
+  }
+
+  const pages = createPages({
+    publicPath,
+    address: settings,
+    sessionsPage: settings.sessionsPage,
+    options: options.pages,
+    onRenderFailed: (kind, error) => {
+      const place = placeOf(error);
+      events.log({ ...logLine("page_render_failed"), details: { kind, ...(place !== undefined && { place }) } });
+    },
+    onLanguageFailed: (language, error) => {
+      events.logOnce({ ...reasonLine("language_not_loaded", language), details: { language, reason: driverCode(error) } });
+    },
+  });
+  const accountOf = ({ iss, sub }: Subject) => storage.sealer.account(iss, sub);
+  const context: EndpointContext = {
+    settings,
+    names,
+    pages,
+    provider,
+    access,
+    application,
+    clock,
+    events,
+    orphanedTokens,
+    exchangeSlots,
+    subjectSessions,
+    providerLogouts,
+    revocations,
+    accountOf,
+    tasks,
+    findings,
+  };
+  return {
+    ...context,
+    router: createRouter(context, open),
+    open,
+    async idle() {
+      // A logout of the meantime may have added a revocation.
+      do {
+        revocations.runAll();
+        await refresher.idle();
+      } while (revocations.isWaiting);
+    },
+    async sessionForTests(asked) {
+      if (!isBundled)
+        throw new TypeError('With `session: "host"` the framework keeps the sessions; sign in through its routes (`signIn`).');
+      // Loaded by the first test that signs a user in. Applications never need it.
+      const { createSessionForTests } = await import("../sessions/sign-in-for-tests.js");
+      const stampsActivity = settings.sessionIdleTimeout !== null;
+      return createSessionForTests(asked, {
+        ...settings,
+        sessions: bundled,
+        client,
+        stampsActivity,
+        clock,
+        checkedData: application.checkedData,
+        issuerTemplate: issuerTemplate(issuer),
+      });
+    },
+  };
+}
+
+/** The application's label of a session. A label that fails must not stop a sign-in. */
+function labelFor(request: IdpRequest, label: NonNullable<IdpAuthOptions["sessionLabel"]>, events: EventHub): string | null {
+  try {
+    const text: unknown = label(request);
+    // An async function is a mistake, and its rejection must not end the process.
+    if (text instanceof Promise) text.catch(() => undefined);
+    return labelOf(text);
+  } catch {
+    events.log(logLine("session_label_failed"));
+    return null;
+  }
+}

@@ -1,0 +1,149 @@
+import { systemClock } from "../clock.js";
+import { check } from "../config/check-table.js";
+import { isGoogleIssuer } from "../config/issuers.js";
+import type { Finding } from "../errors.js";
+import { EventHub } from "../events/event-hub.js";
+import { stderrLog } from "../events/stderr-log.js";
+import { createGuard, type Remembered } from "../guard/guard.js";
+import { assertGuardOptions } from "../guard/gate.js";
+import { PerRequest } from "../http/request.js";
+import type { OpenIdProviderOptions } from "../provider/provider-connection.js";
+import type { Provider } from "../ports/provider.js";
+import { createAccessors } from "./accessors.js";
+import { compose, type Component, type ComponentParts } from "./component.js";
+import type { FrameworkAdapter, IdpAuth, IdpAuthOptions } from "./public-types.js";
+import { checkedSettings } from "./startup.js";
+
+/**
+ * Milliseconds for which the guard and the accessors share one read of the session. A request that lives longer, such as an event
+ * stream, must see a logout.
+ */
+const SHARED_READ = 1_000;
+
+/** Creates the component for one framework. It reads no clock, file or network before its start. */
+export function createIdpAuth<
+  FrameworkRequest extends object,
+  OwnClaims extends object = object,
+  Data extends object = Record<string, unknown>,
+>(options: IdpAuthOptions<OwnClaims, Data>, adapter: FrameworkAdapter<FrameworkRequest>): IdpAuth<FrameworkRequest, OwnClaims, Data> {
+  // Inside, the application's types do not matter: what its functions return is checked as JSON.
+  return createIdpAuthOver(options as unknown as IdpAuthOptions, adapter, loadedWhenNeeded) as unknown as IdpAuth<
+    FrameworkRequest,
+    OwnClaims,
+    Data
+  >;
+}
+
+/** As `createIdpAuth`, with the given provider: for tests that schedule every step. The package does not export it. */
+// eslint-disable-next-line max-lines-per-function -- A factory: small functions that share its variables.
+export function createIdpAuthOver<FrameworkRequest extends object>(
+  options: IdpAuthOptions,
+  adapter: FrameworkAdapter<FrameworkRequest>,
+  createProvider: ComponentParts<FrameworkRequest>["createProvider"],
+): IdpAuth<FrameworkRequest> {
+  const { clock = systemClock, log = stderrLog(clock) } = options;
+  const events = new EventHub(log === false ? () => undefined : log, clock);
+  const warned = new Set<string>();
+  let usesMaxAge = false;
+  let running: Component<FrameworkRequest> | undefined;
+
+  function warn({ code, message, remedy }: Finding): void {
+    if (warned.has(message)) return;
+    warned.add(message);
+    events.log({ level: "warn", code, message: `${message} ${remedy}` });
+  }
+
+  /** Google documents no `max_age`, so a route with `maxAge` might never let a user pass. */
+  function warnOfMaxAge(settings = running?.settings): void {
+    usesMaxAge = true;
+    if (settings !== undefined && isGoogleIssuer(settings.issuer)) warn(check("W016"));
+  }
+
+  const start: IdpAuth<FrameworkRequest>["start"] = (facts) => {
+    const checked = checkedSettings(options, adapter, facts);
+    for (const finding of checked.findings) warn(finding);
+    if (usesMaxAge) warnOfMaxAge(checked.settings);
+    // A component that is mounted twice has one set of sessions.
+    running ??= compose(checked, { options, adapter, clock, events, createProvider });
+    return checked.findings;
+  };
+
+  function ready(): Component<FrameworkRequest> {
+    // If the component was never mounted, the checks run now: a mistake must not look like a signed-out user.
+    if (running === undefined) start();
+    return running as Component<FrameworkRequest>;
+  }
+
+  const memory = new PerRequest<Remembered & { readonly raw: FrameworkRequest }>();
+  /** The object with the memory of a request: the request itself if another one, such as a copy, has the adapter's key, too. */
+  function keyOf(raw: FrameworkRequest): object {
+    const key = adapter.memoryKey?.(raw) ?? raw;
+    return (memory.get(key)?.raw ?? raw) === raw ? key : raw;
+  }
+
+  /** What is remembered of a request, with a session that was opened within the last second. */
+  function remember(raw: FrameworkRequest): Remembered {
+    const key = keyOf(raw);
+    const known = memory.get(key);
+    if (known !== undefined && clock.monotonic() - known.opened.openedAt < SHARED_READ) return known;
+    const opened = ready().open(raw, adapter.request(raw));
+    if (known === undefined) {
+      const remembered = { raw, opened, passedWith: undefined };
+      memory.set(key, remembered);
+      return remembered;
+    }
+    known.opened = opened;
+    return known;
+  }
+
+  const requestOf = (raw: FrameworkRequest) => adapter.request(raw);
+  const guard = createGuard({ ready, remember, requestOf });
+
+  return {
+    ...createAccessors({
+      ready,
+      openedOf: (raw) => remember(raw).opened,
+      passedWith: (raw) => memory.get(keyOf(raw))?.passedWith?.(),
+      requestOf,
+      onClose: adapter.onClose?.bind(adapter),
+      idle: async () => running?.idle(),
+      events,
+    }),
+    start,
+    handle: (raw) => ready().router.handle(adapter.request(raw), raw),
+    ...guard,
+    declareGuard(guardOptions) {
+      assertGuardOptions(guardOptions);
+      if (guardOptions.maxAge !== undefined) warnOfMaxAge();
+    },
+  };
+}
+
+/**
+ * Returns the OpenID provider. Its libraries are loaded at its first use: they take longer to load than the rest of the
+ * package, and requests of signed-in users do not need them until a token expires.
+ */
+function loadedWhenNeeded(options: OpenIdProviderOptions): Provider {
+  let loaded: Provider | undefined;
+  let loading: Promise<Provider> | undefined;
+  const load = (): Promise<Provider> =>
+    (loading ??= import("../provider/openid-provider.js")
+      .then(({ createOpenIdProvider }) => (loaded = createOpenIdProvider(options)))
+      .catch((error: unknown) => {
+        loading = undefined;
+        throw error;
+      }));
+  return {
+    facts: async () => (await load()).facts(),
+    authorizationUrl: async (request) => (await load()).authorizationUrl(request),
+    // Before its first use, the provider has no failures.
+    assertReadyToExchange: () => loaded?.assertReadyToExchange(),
+    assertReadyToRefresh: (session) => loaded?.assertReadyToRefresh(session),
+    exchange: async (exchange) => (await load()).exchange(exchange),
+    refresh: async (request) => (await load()).refresh(request),
+    verifyRefreshed: async (spent, previous, request) => (await load()).verifyRefreshed(spent, previous, request),
+    logoutUrl: async (request) => (await load()).logoutUrl(request),
+    verifyLogoutToken: async (token) => (await load()).verifyLogoutToken(token),
+    revoke: async (token, hint) => (await load()).revoke(token, hint),
+  };
+}

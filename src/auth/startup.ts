@@ -1,0 +1,60 @@
+import { epochSeconds, systemClock } from "../clock.js";
+import type { ApplicationOptions } from "../application/hooks.js";
+import type { FrameworkAdapter, FrameworkFacts, IdpAuthOptions } from "./public-types.js";
+import { readSettings, type Settings } from "../config/read-settings.js";
+import { runChecks } from "../config/startup-checks.js";
+import { storeMistake } from "../config/store-mistake.js";
+import { ConfigurationError, type Finding } from "../errors.js";
+import { pageFindings } from "../pages/check-page-options.js";
+
+/** The options that are no settings. The check for misspelt options knows them. */
+const HOOKS = ["onSignIn", "onRefresh", "onSignOut", "clientData"] as const;
+const OTHER_OPTIONS = ["env", "store", "session", "sessionLabel", "log", "clock", "fetch", "claims", "claimsVersion", "pages", ...HOOKS];
+
+export interface CheckedSettings {
+  readonly settings: Settings;
+  /** The warnings. */
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * Reads the settings and runs every startup check.
+ *
+ * @throws ConfigurationError with every finding at once
+ */
+export function checkedSettings(options: IdpAuthOptions, adapter: FrameworkAdapter<never>, facts?: FrameworkFacts): CheckedSettings {
+  const { env = process.env, store, session, sessionLabel, log, clock, fetch, pages, ...others } = options;
+  const { claims, claimsVersion, onSignIn, onRefresh, onSignOut, clientData, ...settingOptions } = others;
+  const read = readSettings(settingOptions, env, OTHER_OPTIONS, epochSeconds(clock ?? systemClock));
+  const mistake = store === undefined ? undefined : storeMistake(store);
+  const applicationMistakes = mistakesIn({ claims, claimsVersion, onSignIn, onRefresh, onSignOut, clientData });
+  const findings = runChecks(read, {
+    applicationMistakes,
+    pageFindings: pageFindings(pages),
+    sessionMiddleware: adapter.session === undefined ? "not-applicable" : "unknown",
+    ...(adapter.middlewareRemedy !== undefined && { middlewareRemedy: adapter.middlewareRemedy }),
+    ...facts,
+    frameworkName: adapter.name,
+    sessionKind: session ?? "bundled",
+    storeGiven: store !== undefined,
+    ...(mistake === undefined ? store?.problems && { storeProblems: store.problems } : { storeMistake: mistake }),
+    sessionGiven: session !== undefined,
+  });
+  if (read.settings === undefined || findings.some(({ severity }) => severity === "error")) throw new ConfigurationError(findings);
+  return { settings: read.settings, findings };
+}
+
+/** What is wrong with the application's own functions. The types prevent it, but not in JavaScript. */
+function mistakesIn({ claims, claimsVersion, ...hooks }: { readonly [Name in keyof Required<ApplicationOptions>]: unknown }): string[] {
+  const mistakes = HOOKS.filter((name) => hooks[name] !== undefined && typeof hooks[name] !== "function").map(
+    (name) => `\`${name}\` is no function.`,
+  );
+  const standard: unknown = (claims as { readonly "~standard"?: unknown } | null | undefined)?.["~standard"];
+  const isSchema = typeof standard === "object" && standard !== null && "validate" in standard && typeof standard.validate === "function";
+  if (claims !== undefined && !isSchema) mistakes.push("`claims` is no Standard Schema.");
+  if (claimsVersion !== undefined && (typeof claimsVersion !== "string" || !/^.{1,100}$/u.test(claimsVersion))) {
+    mistakes.push("`claimsVersion` is no text of 1 to 100 characters.");
+  }
+  if (claimsVersion !== undefined && claims === undefined) mistakes.push("`claimsVersion` is set without `claims`.");
+  return mistakes;
+}

@@ -1,0 +1,153 @@
+import { AssertionError } from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { epochSeconds } from "../../clock.js";
+import { check } from "../../config/startup-checks.js";
+import type { Finding } from "../../errors.js";
+import type { Entry, SessionStore } from "../../ports/session-store.js";
+import type { Environment } from "../../config/read-settings.js";
+import { storeRequirements, type StoreUnderTest } from "../../testing/index.js";
+import { withinTime } from "../../stores/time-limit.js";
+import { liveCheck } from "./live-check-table.js";
+import type { StoreFacts } from "./live-facts.js";
+import { openStore, type OpenStore } from "./open-store.js";
+import { ownWords, storeFailure } from "./explain-store-error.js";
+import type { CheckIo } from "./check-io.js";
+
+export interface StoreResult {
+  readonly fact: StoreFacts | null;
+  readonly findings: readonly Finding[];
+}
+
+/** Milliseconds for one operation, for a store without a time limit of its own. */
+const OPERATION = 3_000;
+const CLOSE = 2_000;
+const READS = 5;
+/** Seconds until the entry expires whose expiry is checked. */
+const LIFE = 2;
+/** Seconds for which an expired entry may still be returned, since the store's clock may be behind. */
+const PATIENCE = 10;
+
+/** Checks whether the store works and meets the requirements, with test entries that it removes again. Closes the store. */
+export async function checkStore(address: string, env: Environment, io: CheckIo): Promise<StoreResult> {
+  const open = await opened(address, env, io);
+  if ("code" in open) return { fact: null, findings: [open] };
+  try {
+    return await tried(open.store, io);
+  } finally {
+    await withinTime(open.close(), CLOSE).catch(() => undefined);
+  }
+}
+
+/** Opens the store. The driver's own error is not shown, since it may contain the address with its password. */
+async function opened(address: string, env: Environment, io: CheckIo): Promise<OpenStore | Finding> {
+  try {
+    return await openStore(address, env, io);
+  } catch (error) {
+    return liveCheck("E111", `The store in --store cannot be opened: it ${storeFailure(error)}.`);
+  }
+}
+
+async function tried(store: SessionStore, io: CheckIo): Promise<StoreResult> {
+  const problems = (store.problems ?? []).map(({ message, remedy }) => check("E012", message, remedy));
+  const name = /^[\w .-]{1,40}$/.test(store.name) ? store.name : "without a name";
+  if (problems.length > 0) return { fact: { name, roundTripMs: null }, findings: problems };
+  const { clock } = io;
+  const keys = new Set<string>();
+  const under = { store: remembering(store, keys), now: () => epochSeconds(clock), advance: pause };
+  const findings: Finding[] = [];
+  let roundTripMs: number | null = null;
+  try {
+    roundTripMs = await roundTrip(under.store, io);
+    // Inserted first and read last, so that it expires in the meantime.
+    const shortLived = newKey();
+    await under.store.insert(shortLived, { data: dataFor(store), expiresAt: under.now() + LIFE });
+    await checkRequirements(under, name, findings);
+    if (!(await isGone(under, shortLived))) {
+      findings.push(
+        liveCheck("E112", `The ${name} store still returns an entry ${PATIENCE} seconds after it expired. Sessions would never expire.`),
+      );
+    }
+  } catch (error) {
+    const words = ownWords(error, name);
+    findings.push(
+      liveCheck("E111", words === undefined ? `The ${name} store in --store ${storeFailure(error)}.` : `The store in --store: ${words}.`),
+    );
+  }
+  return { fact: { name, roundTripMs }, findings: [...findings, ...(await cleanUp(under.store, keys))] };
+}
+
+/** @param findings gets one finding for each broken requirement, also if a later one rejects with the store's own error */
+async function checkRequirements(under: StoreUnderTest, name: string, findings: Finding[]): Promise<void> {
+  for (const { method, title, consequence, check: checkOn } of storeRequirements.filter(({ live }) => live)) {
+    try {
+      await checkOn(under);
+    } catch (error) {
+      if (!(error instanceof AssertionError)) throw error;
+      findings.push(liveCheck("E112", `The ${name} store breaks the requirement "${method}: ${title}". ${consequence}`));
+    }
+  }
+}
+
+/** Whether the store stops returning an entry that lives for {@link LIFE} seconds. */
+async function isGone(under: StoreUnderTest, key: string): Promise<boolean> {
+  const end = under.now() + LIFE + PATIENCE;
+  while ((await under.store.get(key)) !== undefined) {
+    if (under.now() > end) return false;
+    await under.advance(0.25);
+  }
+  return true;
+}
+
+function newKey(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+/** Data in the form that the store gets. */
+function dataFor({ inProcess }: SessionStore): Entry["data"] {
+  return inProcess === true ? { idp_state: { v: 1 } } : new Uint8Array(1);
+}
+
+/** Waits, and keeps the process alive, unlike a clock's timer. */
+function pause(seconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, seconds * 1000);
+  });
+}
+
+/** Returns the median time of several reads, in milliseconds. The first read does not count, since it may have to connect. */
+async function roundTrip(store: SessionStore, { clock }: CheckIo): Promise<number> {
+  await store.get(newKey());
+  const times: number[] = [];
+  for (let read = 0; read < READS; read += 1) {
+    const began = clock.monotonic();
+    await store.get(newKey());
+    times.push(clock.monotonic() - began);
+  }
+  times.sort((one, other) => one - other);
+  return Math.round((times[Math.floor(READS / 2)] ?? 0) * 100) / 100;
+}
+
+async function cleanUp(store: SessionStore, keys: ReadonlySet<string>): Promise<Finding[]> {
+  const removed = await Promise.allSettled([...keys].map((key) => store.delete(key)));
+  return removed.some(({ status }) => status === "rejected") ? [liveCheck("W112")] : [];
+}
+
+/** Returns the store with a time limit for each operation. @param keys gets each key that may be written */
+function remembering(store: SessionStore, keys: Set<string>): SessionStore {
+  const within = <Result>(work: () => Promise<Result>): Promise<Result> => withinTime(Promise.resolve().then(work), OPERATION);
+  const writes = <Result>(key: string, work: () => Promise<Result>): Promise<Result> => {
+    keys.add(key);
+    return within(work);
+  };
+  return {
+    name: store.name,
+    ...(store.inProcess !== undefined && { inProcess: store.inProcess }),
+    get: (key) => within(() => store.get(key)),
+    insert: (key, entry) => writes(key, () => store.insert(key, entry)),
+    replace: (key, entry, version) => writes(key, () => store.replace(key, entry, version)),
+    touch: (key, lastActive, expiresAt) => writes(key, () => store.touch(key, lastActive, expiresAt)),
+    delete: (key) => within(() => store.delete(key)),
+    listBySubject: (subject, cursor) => within(() => store.listBySubject(subject, cursor)),
+    listBySid: (sid, cursor) => within(() => store.listBySid(sid, cursor)),
+  };
+}

@@ -1,0 +1,4 @@
+/** `fetch` rejects with it if another user has signed in while the request was waiting. The client hasn't sent the request again. */
+export class UserChangedError extends Error {
+  override readonly name = "UserChangedError";
+}

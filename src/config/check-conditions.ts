@@ -1,0 +1,198 @@
+// Rules across settings: required settings, values that contradict each other, and values that are probably mistakes.
+import { check } from "./check-table.js";
+import { quoted } from "./describe-value.js";
+import type { Finding } from "../errors.js";
+import { isGoogleIssuer, issuerTemplate } from "./issuers.js";
+import { isLoopback } from "../http/loopback.js";
+import { FIXED_KEYS } from "../record/stored-form.js";
+import { LOGIN_OWN_PARAMETERS, RESERVED_PARAMETERS } from "./parameter-kinds.js";
+import { parseUrl } from "../http/redirects.js";
+import { label, type SettingName, type Settings, type Values } from "./setting-table.js";
+
+/** The values of SECRET_KEY in the documentation. They are public, so they are not secrets. */
+const PLACEHOLDERS: readonly string[] = ["put-at-least-32-random-bytes-here-please", "at-least-32-random-bytes-go-here"];
+
+/** The SECRET_KEY of `idpauth/testing`, which is just as public. Only tests have a provider on this machine. */
+const TESTING_KEY = "a fixed key, for tests and nowhere else";
+
+/** Bytes of a key, and of the part that a key repeats. */
+const SHORTEST = 32;
+
+/** @param unset the settings without a value in the environment or in code */
+export function settingFindings(values: Values, unset: ReadonlySet<SettingName>): Finding[] {
+  return [
+    ...missing(unset),
+    ...tenantFindings(values),
+    ...insecure(values),
+    ...zeroAges(values),
+    ...scopeFindings(values, unset),
+    ...parameterFindings(values),
+    ...keyNameFindings(values),
+  ];
+}
+
+function missing(unset: ReadonlySet<SettingName>): Finding[] {
+  const findings: Finding[] = [];
+  if (unset.has("secretKey")) findings.push(check("E001"));
+  const client = (["clientId", "clientSecret"] as const).filter((name) => unset.has(name)).map(label);
+  if (client.length > 0)
+    findings.push(check("E003", `${client.join(" and ")} ${client.length === 1 ? "is" : "are"} missing, empty or blank.`));
+  return findings;
+}
+
+function tenantFindings({ issuer, allowedTenants }: Values): Finding[] {
+  // A refused value is undefined here.
+  if (issuer === undefined || allowedTenants === undefined) return [];
+  const isForTenants = issuerTemplate(issuer) !== undefined;
+  if (isForTenants === (allowedTenants !== null)) return [];
+  return isForTenants
+    ? [check("E018", `${label("issuer")} is Entra ID's address for several tenants, but ${label("allowedTenants")} is not set.`)]
+    : [check("E019", `${label("allowedTenants")} is set, but ${label("issuer")} is an issuer of one tenant, or another provider's.`)];
+}
+
+function weakKeys({ secretKey, secretKeyFallbacks, issuer }: Values): Finding[] {
+  const findings: Finding[] = [];
+  // A refused issuer is undefined here.
+  const isLocal = issuer === undefined || isLoopback(parseUrl(issuer)?.hostname ?? "");
+  if (secretKey !== undefined && isPublished(secretKey, isLocal)) findings.push(check("E013"));
+  if (secretKeyFallbacks?.some((key) => isPublished(key, isLocal)) === true) {
+    findings.push(
+      check(
+        "E013",
+        `${label("secretKeyFallbacks")} contains a key from the documentation or from idpauth/testing.`,
+        "Remove that key. Sessions that were encrypted with it end.",
+      ),
+    );
+  }
+  if (typeof secretKey === "string" && isGuessable(secretKey)) findings.push(check("W002"));
+  return findings;
+}
+
+/** @param isLocal whether the provider is on this machine */
+function isPublished(secret: string, isLocal: boolean): boolean {
+  const key = secret.trim();
+  return PLACEHOLDERS.includes(key) || (!isLocal && key === TESTING_KEY);
+}
+
+/** Whether a key is short, or repeats a short part: `000…`, `abcabc…`. The last repetition may be cut off. */
+function isGuessable(secret: string): boolean {
+  const bytes = Buffer.from(secret);
+  const longest = Math.min(SHORTEST - 1, Math.floor(bytes.length / 2));
+  const repeats = (period: number) => bytes.subarray(period).equals(bytes.subarray(0, -period));
+  return bytes.length < SHORTEST || Array.from({ length: longest }, (_, index) => index + 1).some(repeats);
+}
+
+/** Whether BASE_URL is an address of this machine. False if it is unset. */
+export function isOnThisMachine(baseUrl: string | null | undefined): boolean {
+  return typeof baseUrl === "string" && isLoopback(new URL(baseUrl).hostname);
+}
+
+// Browsers ignore letter case in the prefixes of cookie names.
+const HTTPS_ONLY_NAME = /^__(?:host|secure)-/i;
+const HOST_BOUND_NAME = /^__host-/i;
+
+function insecure(values: Values): Finding[] {
+  const { issuer, baseUrl, debug } = values;
+  const findings: Finding[] = weakKeys(values);
+  if (issuer !== undefined && isUnencrypted(issuer)) findings.push(check(debug === true ? "W011" : "E008"));
+  for (const [name, endpoint] of Object.entries(values.providerMetadata ?? {})) {
+    const message = `The ${name} in ${label("providerMetadata")} is an http address of another machine. Secrets and tokens are sent unencrypted.`;
+    if (isUnencrypted(endpoint)) findings.push(check(debug === true ? "W011" : "E008", message));
+  }
+  if (baseUrl === null) findings.push(check("W001"));
+  if (typeof baseUrl === "string" && isUnencrypted(baseUrl)) findings.push(check("W009"));
+  // A refused BASE_URL is undefined here.
+  if (debug === true && baseUrl !== undefined && !isOnThisMachine(baseUrl)) findings.push(check("W010"));
+  return [...findings, ...cookieNameFindings(values)];
+}
+
+function cookieNameFindings({ baseUrl, cookieName }: Values): Finding[] {
+  if (typeof cookieName !== "string" || baseUrl === undefined) return [];
+  const isHttps = baseUrl?.startsWith("https:") === true;
+  if (!isHttps) return HTTPS_ONLY_NAME.test(cookieName) ? [check("E011")] : [];
+  return HOST_BOUND_NAME.test(cookieName) ? [] : [check("W013")];
+}
+
+/** Whether an address is http on another machine: the network can read the traffic. */
+function isUnencrypted(address: string): boolean {
+  const url = parseUrl(address);
+  return url?.protocol === "http:" && !isLoopback(url.hostname);
+}
+
+function zeroAges(values: Values): Finding[] {
+  return (["sessionMaxAge", "sessionIdleTimeout", "sessionTtl"] as const)
+    .filter((name) => values[name] === 0)
+    .map((name) => check("W003", `${label(name)} is 0 seconds. Each session ends at once.`));
+}
+
+/** @param settings with all defaults */
+export function lifetimeFindings(settings: Pick<Settings, "sessionTtl" | "sessionMaxAge" | "sessionIdleTimeout">): Finding[] {
+  const limits = (["sessionMaxAge", "sessionIdleTimeout"] as const).filter((name) => (settings[name] ?? -1) >= settings.sessionTtl);
+  if (limits.length === 0) return [];
+  const seconds = String(settings.sessionTtl);
+  return [check("W012", `${label("sessionTtl")} is ${seconds} seconds, not longer than ${limits.map(label).join(" and ")}.`)];
+}
+
+function scopeFindings(values: Values, unset: ReadonlySet<SettingName>): Finding[] {
+  const { scope, issuer, sessionAutoRefresh } = values;
+  if (unset.has("scope")) return [check("E004")];
+  if (scope === undefined) return [];
+  const findings: Finding[] = [];
+  if (!scope.includes("openid")) findings.push(check("E005"));
+  if (sessionAutoRefresh === true && issuer !== undefined && !isGoogleIssuer(issuer) && !scope.includes("offline_access")) {
+    findings.push(check("W004"));
+  }
+  return findings;
+}
+
+function parameterFindings({ authorizationParams = {}, loginParams = [] }: Values): Finding[] {
+  return [
+    ...reserved("authorizationParams", Object.keys(authorizationParams), RESERVED_PARAMETERS),
+    ...reserved("loginParams", loginParams, [...RESERVED_PARAMETERS, ...LOGIN_OWN_PARAMETERS]),
+  ];
+}
+
+function reserved(setting: SettingName, names: readonly string[], taken: readonly string[]): Finding[] {
+  const found = names.filter((name) => taken.includes(name.toLowerCase()));
+  if (found.length === 0) return [];
+  return [check("E016", `${label(setting)} contains ${found.map(quoted).join(", ")}. idpauth itself uses that name.`)];
+}
+
+/** The members of frameworks' session objects. A key of that name would break the session or be lost. */
+const FRAMEWORK_SESSION_MEMBERS = [
+  "cookie",
+  "destroy",
+  "encryptedSessionId",
+  "get",
+  "id",
+  "isModified",
+  "isSaved",
+  "maxAge",
+  "options",
+  "prototype",
+  "regenerate",
+  "reload",
+  "req",
+  "resetMaxAge",
+  "save",
+  "sessionId",
+  "set",
+  "touch",
+];
+
+const KEY_NAME_SETTINGS = ["credentialsSessionKeyName", "stateKeyName", "finalRedirectKeyName"] as const;
+
+function keyNameFindings(values: Values): Finding[] {
+  return KEY_NAME_SETTINGS.flatMap((name, index) => {
+    const key = values[name];
+    if (key === undefined) return [];
+    if (isTaken(key)) return [check("E007", `${label(name)} is ${quoted(key)}, a reserved name.`)];
+    const twin = KEY_NAME_SETTINGS.slice(0, index).find((other) => values[other] === key);
+    return twin === undefined ? [] : [check("E007", `${label(twin)} and ${label(name)} are both ${quoted(key)}.`)];
+  });
+}
+
+function isTaken(key: string): boolean {
+  // `in` also finds inherited members, such as __proto__ and constructor.
+  return (FIXED_KEYS as readonly string[]).includes(key) || FRAMEWORK_SESSION_MEMBERS.includes(key) || key in {};
+}

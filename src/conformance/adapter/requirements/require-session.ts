@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { GuardMissingError, type Session } from "../../../index.js";
+import { TestClock } from "../../../testing/test-clock.js";
+import type { ApplicationRoute } from "../adapter-under-test.js";
+import { WatchedStore } from "../watched-store.js";
+import { probe, SIGNED_IN, SIGNED_OUT } from "./assertions.js";
+import type { AdapterRequirement } from "./requirement.js";
+
+const area = "guard";
+const LATER = 5_000;
+
+function route(path: string, rest: Pick<ApplicationRoute & { kind: "json" }, "respond" | "guard">): ApplicationRoute {
+  return { kind: "json", method: "GET", path, ...rest };
+}
+
+/** The session of a guarded handler: `requireSession`. */
+export const requireSessionRequirements: readonly AdapterRequirement[] = [
+  {
+    area,
+    title:
+      "requireSession gives the session that the guard saw, however long the handler runs and even if the session changes in that time",
+    async check(starter) {
+      const clock = new TestClock();
+      let seen: (Session | undefined)[] = [];
+      let meanwhile: () => Promise<unknown> = () => Promise.resolve();
+      const respond: (ApplicationRoute & { kind: "json" })["respond"] = async ([auth], raw) => {
+        seen.push(await auth?.requireSession(raw));
+        await auth?.updateData(raw, () => ({ openedRequests: 1 }));
+        await meanwhile();
+        clock.advance(LATER);
+        // Another accessor reads the session again by now.
+        await auth?.getUser(raw);
+        seen.push(await auth?.requireSession(raw));
+        return {};
+      };
+      const allow = (session: Session) => (seen.push(session), true);
+      const app = await starter.start({
+        clock,
+        options: { sessionIdleTimeout: 600 },
+        routes: [route("/mine", { guard: { mount: 0 }, respond }), route("/ruled", { guard: { mount: 0, rule: { allow } }, respond })],
+      });
+      for (const [path, length] of [
+        ["/mine", 2],
+        ["/ruled", 3],
+      ] as const) {
+        seen = [];
+        const browser = await app.signedIn();
+        const now = clock.now() / 1000;
+        meanwhile = () => browser.get("/idpauth/logout/?response=json");
+        const response = await browser.get(path);
+        assert.deepEqual([response.status, seen.length], [200, length], response.text);
+        const { user, data, lastActive, expiresAt } = seen[0] as Session;
+        assert.deepEqual([user.id, data, lastActive, expiresAt], ["ada-1815", {}, now, now + 600]);
+        for (const again of seen) assert.deepEqual(again, seen[0], "it is another session than the guard's");
+        assert.deepEqual([await probe(browser), app.caught], [SIGNED_OUT, []]);
+      }
+    },
+  },
+  {
+    area,
+    title: "the guard and requireSession share one read of the session",
+    session: "bundled",
+    async check(starter) {
+      const clock = new TestClock();
+      const store = new WatchedStore(clock);
+      const respond: (ApplicationRoute & { kind: "json" })["respond"] = async ([auth], raw) => {
+        clock.advance(LATER);
+        return { id: (await auth?.requireSession(raw))?.user.id };
+      };
+      const app = await starter.start({ clock, options: { store }, routes: [route("/mine", { guard: { mount: 0 }, respond })] });
+      const browser = await app.signedIn();
+      store.operations.length = 0;
+      assert.equal((await browser.get("/mine")).json().id, "ada-1815");
+      assert.deepEqual(store.operations, ["get"]);
+    },
+  },
+  {
+    area,
+    title: "requireSession rejects with a GuardMissingError if no guard of its mount let the request pass, even for a signed-in user",
+    async check(starter) {
+      const respond: (ApplicationRoute & { kind: "json" })["respond"] = ([auth], raw) => auth?.requireSession(raw);
+      const app = await starter.start({
+        options: [{}, { mountPath: "/partners/idpauth/" }],
+        routes: [route("/open", { respond }), route("/other", { guard: { mount: 1 }, respond })],
+      });
+      const browser = await app.signedIn();
+      await browser.follow("/partners/idpauth/login/");
+      for (const [by, path] of [
+        [app.browser(), "/open"],
+        [browser, "/open"],
+        [browser, "/other"],
+      ] as const) {
+        const response = await by.get(path);
+        const error = app.caught.at(-1);
+        assert.ok(error instanceof GuardMissingError, `${path}: ${String(error)}`);
+        assert.deepEqual([response.status, response.json(), error.code], [500, { caught: error.message }, "guard_missing"], path);
+        assert.match(error.message, /auth\.idpRequired/);
+      }
+      assert.deepEqual([app.caught.length, await probe(browser)], [3, SIGNED_IN]);
+    },
+  },
+];

@@ -1,0 +1,96 @@
+import type { Clock } from "../clock.js";
+import { eventStream, type AnyReply } from "../http/reply.js";
+import { isSameOrigin } from "../guard/csrf.js";
+import { whenEnded, type SessionEndedError } from "../sessions/session-end-signal.js";
+import type { EndpointContext } from "./context.js";
+import { failureReply } from "../pages/failure-reply.js";
+import { blockedUser } from "../guard/blocked.js";
+import type { SessionRequest } from "../access/session-access.js";
+
+/** The open streams of one session in one process. Our decision. */
+const MAX_STREAMS = 8;
+
+/** Milliseconds between two comments, which keep proxies from closing the connection. Most of them wait for 60 seconds. */
+const COMMENT_INTERVAL = 25_000;
+
+/** Milliseconds after which the browser connects again. Up to as much again by chance, so that not all browsers come at once. */
+const RETRY = 5_000;
+
+/**
+ * Creates GET {mountPath}events: an event stream that tells when the session ends, by an event `ended` with `{"reason":"…"}`. It never counts
+ * as activity.
+ */
+export function createEvents(): (opened: SessionRequest, context: EndpointContext) => Promise<AnyReply> {
+  const streams = new Map<string, number>();
+
+  /** @returns a function that gives the place back; undefined if there is none */
+  function takePlace(session: string): (() => void) | undefined {
+    const count = streams.get(session) ?? 0;
+    if (count >= MAX_STREAMS) return undefined;
+    streams.set(session, count + 1);
+    return () => {
+      const left = (streams.get(session) ?? 0) - 1;
+      if (left > 0) streams.set(session, left);
+      else streams.delete(session);
+    };
+  }
+
+  return async function events(opened, { access, settings, clock, pages }) {
+    const { request, session, origin } = opened;
+    if (!isSameOrigin(request, origin)) return failureReply({ code: "cross_origin" }, request, pages, "json");
+    const outcome = await access.access(session, { slide: false });
+    if (!outcome.authenticated) return blockedUser(opened, outcome.reason, settings).reply;
+    if (request.method === "HEAD") return eventStream(undefined);
+    const release = takePlace(session.key ?? "");
+    if (release === undefined) return failureReply({ code: "too_many_streams" }, request, pages, "json");
+    const body = untilEnd((closed) => whenEnded(() => session, settings, clock, closed), clock, release);
+    return { ...eventStream(body), setCookies: session.setCookies };
+  };
+}
+
+/**
+ * Returns the stream of a session. A comment is left out while the browser does not read, so a slow browser fills no memory.
+ *
+ * @param watch returns the signal of the session's end. Its argument takes the function to call when the stream closes
+ * @param closed called once when the stream has closed, by the session's end or because the browser left
+ */
+function untilEnd(
+  watch: (onClose: (close: () => void) => void) => AbortSignal,
+  clock: Clock,
+  closed: () => void,
+): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let stopComments: () => void;
+  let unwatch: () => void;
+  function close(): void {
+    stopComments();
+    unwatch();
+    closed();
+  }
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      const send = (text: string) => {
+        controller.enqueue(encoder.encode(text));
+      };
+      function commentLater(): void {
+        stopComments = clock.timer(COMMENT_INTERVAL, () => {
+          if ((controller.desiredSize ?? 0) > 0) send(":\n\n");
+          commentLater();
+        });
+      }
+      const pause = RETRY + Math.floor(Math.random() * RETRY);
+      send(`retry: ${String(pause)}\n: open\n\n`);
+      commentLater();
+      const ended = watch((stop) => (unwatch = stop));
+      ended.addEventListener("abort", () => {
+        const { reason } = ended.reason as SessionEndedError;
+        send(`event: ended\ndata: ${JSON.stringify({ reason })}\n\n`);
+        controller.close();
+        close();
+      });
+    },
+    cancel() {
+      close();
+    },
+  });
+}

@@ -1,0 +1,74 @@
+import { notifyOfLogout } from "../access/notify-application.js";
+import { epochSeconds } from "../clock.js";
+import { isOutage } from "../errors.js";
+import { isSameOrigin } from "../guard/csrf.js";
+import { json, redirect, type Reply } from "../http/reply.js";
+import { preferredType } from "../http/accept.js";
+import { single } from "../http/request.js";
+import { hasSubject, type Claims } from "../record/identity.js";
+import { sessionId, type ListedSession } from "../sessions/subject-sessions.js";
+import type { EndpointContext } from "./context.js";
+import { failureReply, outageReply, badParameters } from "../pages/failure-reply.js";
+import { readForm } from "./posted-form.js";
+import { blockedUser } from "../guard/blocked.js";
+import { endOwnSession, revokeEnded } from "./logout.js";
+import type { SessionRequest } from "../access/session-access.js";
+
+/** GET {mountPath}sessions: the user's sessions, as a page or as JSON. POST: ends one of them (`end=<id>`), all others, or all. */
+export async function sessions(opened: SessionRequest, context: EndpointContext): Promise<Reply> {
+  const { request, session, origin } = opened;
+  const { settings, pages, subjectSessions, events } = context;
+  try {
+    const isPost = request.method === "POST";
+    if (isPost && !isSameOrigin(request, origin)) return await failureReply({ code: "cross_origin" }, request, pages, "html");
+    const outcome = await context.access.access(session, { sendsCookie: true });
+    if (!outcome.authenticated) return blockedUser(opened, outcome.reason, settings).reply;
+    const user = outcome.record.id_info;
+    // idpauth signs in no user without `iss` and `sub`.
+    if (!hasSubject(user) || subjectSessions === undefined) return await failureReply({ code: "not_found" }, request, pages, "html");
+    if (isPost) return await endSessions(opened, user, context);
+    const { sessions: listed, hasMore } = await subjectSessions.list(user, session.key);
+    const reply = isJson(opened)
+      ? json({ sessions: listed.map(memberOf), has_more: hasMore })
+      : await pages.sessions({ sessions: listed, hasMore, now: epochSeconds(context.clock) }, request);
+    return { ...reply, setCookies: session.setCookies };
+  } catch (error) {
+    if (isOutage(error)) events.failed("session", error);
+    return outageReply(error, request, pages, { label: "action.tryAgain", href: `${pages.publicPath}sessions` });
+  }
+}
+
+function isJson({ request }: SessionRequest): boolean {
+  return preferredType(request.header("accept")) === "json";
+}
+
+/** A session in JSON; times in epoch seconds. */
+function memberOf({ id, label, loginAt, lastActive, current }: ListedSession): object {
+  return { id, label, login_at: loginAt, last_active: lastActive, current };
+}
+
+async function endSessions(opened: SessionRequest, user: Claims, context: EndpointContext): Promise<Reply> {
+  const { request, session } = opened;
+  const { subjectSessions, pages, clock } = context;
+  const { publicPath } = pages;
+  const form = await readForm(request, clock);
+  const end = form === undefined ? { value: undefined, repeated: false } : single(form, "end");
+  if (end.value === undefined || end.value === "" || end.repeated || subjectSessions === undefined) {
+    const reason = "The form has one field end: the id of a session, others, or all";
+    return badParameters([{ name: "end", options: [], reason }], request, pages);
+  }
+  let ended = 0;
+  const isOwn = end.value === "all" || (session.key !== undefined && end.value === sessionId(session.key));
+  const announce = () => notifyOfLogout(user, context);
+  if (end.value === "others" || end.value === "all") ended = await subjectSessions.endAll(user, session.key, announce);
+  else if (!isOwn && (await subjectSessions.end(user, end.value, announce))) ended = 1;
+  if (isOwn) {
+    const record = await endOwnSession(opened, context);
+    if (record !== undefined) {
+      ended += 1;
+      context.tasks.add(revokeEnded(record, context));
+    }
+  }
+  const reply = isJson(opened) ? json({ status: "ended", ended }) : redirect(isOwn ? publicPath : `${publicPath}sessions`, 303);
+  return { ...reply, setCookies: session.setCookies };
+}

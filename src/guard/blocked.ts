@@ -1,0 +1,138 @@
+import type { Settings } from "../config/read-settings.js";
+import { ERRORS, type IdpAuthError } from "../errors.js";
+import { json, redirect, type Reply } from "../http/reply.js";
+import { preferredType } from "../http/accept.js";
+import type { IdpRequest } from "../http/request.js";
+import type { StepUp } from "../record/record.js";
+import type { EndReason } from "../record/session-policy.js";
+import { MAX_ORIGIN_URL_LENGTH, type Origin } from "../http/redirects.js";
+import type { SessionRequest } from "../access/session-access.js";
+
+/** The guard blocked a request whose user is not signed in. */
+export interface BlockedUser<Kind extends "navigation" | "unauthenticated"> {
+  /** `navigation`: a browser requested a page. `unauthenticated`: any other request. */
+  readonly kind: Kind;
+  /** The default response: for a navigation 302 to `loginUrl`, else 401 as JSON. */
+  readonly reply: Reply;
+  readonly reason: EndReason;
+  /**
+   * The path of the login; for a navigation with the query that leads back to the requested page. If that login would loop
+   * (`prompt=none`), it is the landing page instead.
+   */
+  readonly loginUrl: string;
+  /** The path of the login without a query. */
+  readonly loginPath: string;
+  /** The application's own origin; undefined when neither BASE_URL nor a usable `Host` header gives it. */
+  readonly origin: Origin | undefined;
+}
+
+/** The guard blocked a request because the provider or the store is unavailable. The user may still be signed in. */
+export interface BlockedByOutage {
+  readonly kind: "unavailable";
+  /** The default response: 503 with Retry-After. */
+  readonly reply: Reply;
+  readonly error: IdpAuthError;
+  /** Seconds after which the request may succeed. */
+  readonly retryAfter: number;
+}
+
+/** The user is signed in, but the route's `allow` did not return true. */
+export interface BlockedByRule {
+  readonly kind: "forbidden";
+  /** The default response: 403, as a page or as a problem document. */
+  readonly reply: Reply;
+}
+
+/** The user is signed in, but the route requires a more recent or stronger authentication. */
+export interface BlockedForStepUp {
+  readonly kind: "stepUp";
+  /** The default response: for a navigation 302 to `loginUrl`, else 401 (RFC 9470) as JSON. */
+  readonly reply: Reply;
+  readonly isNavigation: boolean;
+  /** The URL of the login that requests the authentication; for a navigation it leads back to the requested page. */
+  readonly loginUrl: string;
+  /** The application's own origin; undefined when neither BASE_URL nor a usable `Host` header gives it. */
+  readonly origin: Origin | undefined;
+}
+
+/** Why the guard blocked a request, and the response it proposes. */
+export type Blocked = BlockedUser<"navigation"> | BlockedUser<"unauthenticated"> | BlockedByOutage | BlockedByRule | BlockedForStepUp;
+
+/**
+ * The block of a signed-out user: a navigation is redirected to the login and back to its page, any other request gets 401.
+ *
+ * @param loops the login would fail without a page of the provider, and lead back to the guard
+ * @param stepUp what the route requires of the authentication. The login requests it, so that the user signs in once and not twice
+ */
+export function blockedUser(
+  { request, origin }: SessionRequest,
+  reason: EndReason,
+  settings: Settings,
+  loops = false,
+  stepUp: StepUp = {},
+): Blocked {
+  const { publicPath, pathPrefix } = settings;
+  const loginPath = `${publicPath}login/`;
+  if (!isNavigation(request)) {
+    const body = { authenticated: false, user: null, error: "login_required", reason, login_url: loginPath };
+    return { kind: "unauthenticated", reply: json(body, 401), reason, loginUrl: loginPath, loginPath, origin };
+  }
+  const loginUrl = loops
+    ? `${publicPath}?error=login_required`
+    : loginUrlBackTo(loginPath, pageOf(request, origin, pathPrefix), parametersOf(stepUp));
+  return { kind: "navigation", reply: redirect(loginUrl), reason, loginUrl, loginPath, origin };
+}
+
+/** The address of the requested page, as the browser sees it. */
+export function pageOf({ target }: IdpRequest, origin: Origin | undefined, pathPrefix: string): string {
+  return `${origin ?? ""}${pathPrefix}${target.startsWith("/") ? target : "/"}`;
+}
+
+/** The block of a signed-in user who must authenticate again: a login, or the challenge of RFC 9470 section 3. */
+export function blockedForStepUp(
+  { request, origin }: SessionRequest,
+  stepUp: StepUp,
+  { publicPath, pathPrefix }: Settings,
+): BlockedForStepUp {
+  const parameters = parametersOf(stepUp);
+  const loginPath = `${publicPath}login/`;
+  if (isNavigation(request)) {
+    const loginUrl = loginUrlBackTo(loginPath, pageOf(request, origin, pathPrefix), parameters);
+    return { kind: "stepUp", reply: redirect(loginUrl), isNavigation: true, loginUrl, origin };
+  }
+  const error = "insufficient_user_authentication";
+  const loginUrl = `${loginPath}?${new URLSearchParams(parameters).toString()}`;
+  const challenge = [["error", error], ["error_description", ERRORS[error].title], ...Object.entries(parameters)];
+  const headers = {
+    "WWW-Authenticate": `Bearer ${challenge.map(([name = "", value = ""]) => `${name}="${value.replace(/["\\]/g, "\\$&")}"`).join(", ")}`,
+  };
+  const body = { authenticated: true, error, ...parameters, login_url: loginUrl };
+  return { kind: "stepUp", reply: json(body, 401, headers), isNavigation: false, loginUrl, origin };
+}
+
+/** The parameters of a login that request an authentication. */
+function parametersOf({ max_age: maxAge, acr }: StepUp): Readonly<Record<string, string>> {
+  return {
+    ...(maxAge !== undefined && { max_age: String(maxAge) }),
+    ...(acr !== undefined && { acr_values: acr.join(" ") }),
+  };
+}
+
+/**
+ * The URL of a login that leads back to a page.
+ *
+ * @param login path or URL of the login, without a query
+ * @param page absolute URL on the application's own origin; a login refuses any other and leads to the configured page
+ * @param parameters further parameters of the login
+ */
+export function loginUrlBackTo(login: string, page: string, parameters: Readonly<Record<string, string>> = {}): string {
+  // One character over the limit is enough for the login to refuse the page. Encoding triples a URL, and servers refuse long ones.
+  const query = new URLSearchParams({ scheme: "PRESERVE_ORIGIN_QP", origin_url: page.slice(0, MAX_ORIGIN_URL_LENGTH + 1), ...parameters });
+  return `${login}?${query.toString()}`;
+}
+
+/** Whether a browser requested a page. */
+export function isNavigation(request: IdpRequest): boolean {
+  if (request.method !== "GET" && request.method !== "HEAD") return false;
+  return preferredType(request.header("accept")) === "html" || request.header("sec-fetch-mode") === "navigate";
+}

@@ -1,0 +1,35 @@
+/** The protection of the application's own routes against cross-site request forgery. Pure. */
+import type { Origin } from "../http/redirects.js";
+import type { IdpRequest } from "../http/request.js";
+
+/** The safe methods of RFC 9110 section 9.2.1. They must not change anything. */
+const SAFE_METHODS = ["GET", "HEAD", "OPTIONS", "TRACE"];
+
+/** The header that tells a program from a form. A page of another origin may only send it after a preflight. */
+const PROGRAM_HEADER = "x-idpauth";
+
+/**
+ * Returns whether a request may pass: it has a safe method, or it does not come from a page of another origin.
+ *
+ * If the browser sends `Sec-Fetch-Site`, only that header decides, and only `same-origin` and `none` (the user's own doing) pass. Without
+ * it, `Origin` must be the application's own. Without both, the request must have the header `X-Idpauth`.
+ */
+export function passesCsrf(request: IdpRequest, own: () => Origin | undefined): boolean {
+  if (SAFE_METHODS.includes(request.method)) return true;
+  const site = request.header("sec-fetch-site");
+  if (site !== undefined) return site === "same-origin" || site === "none";
+  const origin = request.header("origin");
+  if (origin !== undefined) return origin === own();
+  return (request.header(PROGRAM_HEADER) ?? "") !== "";
+}
+
+/**
+ * Whether a page of the application's own origin posted this form to one of idpauth's endpoints. Browsers send Sec-Fetch-Site, and older browsers send Origin. Scripts of
+ * other sites cannot set these headers.
+ */
+export function isSameOrigin(request: IdpRequest, own: string | undefined): boolean {
+  const site = request.header("sec-fetch-site");
+  if (site !== undefined) return site === "same-origin";
+  const origin = request.header("origin");
+  return origin !== undefined && origin === own;
+}

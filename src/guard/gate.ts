@@ -1,0 +1,236 @@
+import type { Blocked, BlockedByOutage, BlockedByRule, BlockedForStepUp, BlockedUser } from "./blocked.js";
+import type { AnyReply, Reply } from "../http/reply.js";
+import type { GuardRule } from "./guard-rule.js";
+
+/** A request that goes no further: a guard blocked it, it may be forged, or an endpoint responds to it. */
+export type Stopped = Blocked | { readonly kind: "forged" | "endpoint"; readonly reply: AnyReply };
+
+/** What stands before a handler. An adapter makes the middleware of its framework from it, the same for each gate. */
+export interface Gate<FrameworkRequest extends object> {
+  /** @returns undefined, at once or as a promise: the request may pass. Otherwise the handler must not run */
+  enter(raw: FrameworkRequest): Promise<Stopped | undefined> | undefined;
+  /** Whether no cache may store the response to a request that passed. */
+  readonly keepsPrivate: boolean;
+  /**
+   * Checks what the framework, or the application, passed to the middleware.
+   *
+   * @throws TypeError it is not a function
+   */
+  assertCalledWith(given: unknown): void;
+  /**
+   * Responds to a stopped request with the application's own function, or with `byDefault` if there is none.
+   *
+   * @param args what the application's function gets: the arguments of the framework, and `stopped` among them
+   * @returns what the function returns; rejects with what it throws
+   */
+  respond(stopped: Stopped, args: readonly unknown[], byDefault: (reply: AnyReply) => unknown): Promise<unknown>;
+}
+
+/** The guards of an `auth` object, as the framework's own kind of middleware. */
+export interface Guards<Middleware, OwnResponses, OwnClaims extends object = object, Data extends object = Record<string, unknown>> {
+  /** Lets only users pass who are signed in within the session limits. */
+  readonly idpRequired: Middleware;
+  /** As `idpRequired`, with a rule for the route and your own responses. */
+  idpRequiredWith(route: OwnResponses & GuardRule<OwnClaims, Data>): Middleware;
+  /**
+   * Protects against cross-site request forgery. A request that may change something gets 403 `cross_origin`, unless it comes from your own
+   * origin. The endpoints pass, because they have their own rules.
+   */
+  readonly csrf: Middleware;
+}
+
+/** The functions of the core that gates stand for. */
+export interface GateParts<FrameworkRequest extends object> {
+  handle(raw: FrameworkRequest): Promise<AnyReply> | undefined;
+  /** Undefined: the request may pass. */
+  guard(raw: FrameworkRequest, rule?: GuardRule): Promise<Blocked | undefined>;
+  declareGuard(options: GuardRule): void;
+  /** The reply to a request that may be forged. Undefined: the request may pass. */
+  csrf(raw: FrameworkRequest): Promise<Reply> | undefined;
+}
+
+export interface Gates<FrameworkRequest extends object, OwnClaims extends object = object, Data extends object = Record<string, unknown>> {
+  /** Stops the requests for the endpoints. Every request of the application passes it. */
+  readonly endpoints: Gate<FrameworkRequest>;
+  /**
+   * The guard of a route.
+   *
+   * @throws TypeError a value that the options cannot have
+   */
+  guard(route: GuardRule<OwnClaims, Data> & AnyGuardResponses): Gate<FrameworkRequest>;
+  /** The guards that an adapter adds to its `auth` object. @param middleware makes the framework's middleware from a gate */
+  guards<Middleware, OwnResponses>(
+    middleware: (gate: Gate<FrameworkRequest>) => Middleware,
+  ): Guards<Middleware, OwnResponses, OwnClaims, Data>;
+}
+
+/** @param usage how applications of the framework write their guards, for the errors of wrong uses */
+export function createGates<FrameworkRequest extends object>(
+  { handle, guard, declareGuard, csrf }: GateParts<FrameworkRequest>,
+  usage: Usage,
+): Gates<FrameworkRequest> {
+  const byDefault: Gate<FrameworkRequest>["respond"] = async (stopped, _args, respond) => respond(stopped.reply);
+
+  function guardOf(route: GuardRule & AnyGuardResponses): Gate<FrameworkRequest> {
+    declareGuard(route);
+    return {
+      enter: (raw) => guard(raw, route),
+      keepsPrivate: true,
+      assertCalledWith: (given) => assertUsage("idpRequired", usage, given),
+      respond: (stopped, args, respond) => respondToBlocked(stopped.kind, route, args, () => respond(stopped.reply)),
+    };
+  }
+
+  const forgery: Gate<FrameworkRequest> = {
+    enter: (raw) => csrf(raw)?.then((reply) => ({ kind: "forged", reply })),
+    keepsPrivate: false,
+    assertCalledWith: (given) => assertUsage("csrf", usage, given),
+    respond: byDefault,
+  };
+
+  return {
+    endpoints: {
+      enter: (raw) => handle(raw)?.then((reply) => ({ kind: "endpoint", reply })),
+      keepsPrivate: false,
+      assertCalledWith: () => undefined,
+      respond: byDefault,
+    },
+    guard: guardOf,
+    guards: (middleware) => ({
+      idpRequired: middleware(guardOf({})),
+      idpRequiredWith: (route) => middleware(guardOf(route)),
+      csrf: middleware(forgery),
+    }),
+  };
+}
+
+/** The `Cache-Control` of a guarded response if the application sets none. No cache stores the response, including the browser's. */
+export const GUARDED_CACHE_CONTROL = "private, no-store";
+
+/** Returns a `Vary` value that includes `Cookie` once. `*` already includes everything. */
+export function varyByCookie(vary: string | undefined): string {
+  if (vary === undefined || vary.trim() === "") return "Cookie";
+  return /(?:^|,)\s*(?:cookie|\*)\s*(?:,|$)/i.test(vary) ? vary : `${vary}, Cookie`;
+}
+
+/**
+ * The application's own responses to blocked requests. Each function is called with the framework's arguments `Before`, the blocked
+ * request, and the arguments `After`.
+ */
+export interface GuardResponsesOf<Before extends readonly unknown[], After extends readonly unknown[] = [], Result = unknown> {
+  /** Responds to a page request. Default: 302 to the login, which returns to the page. */
+  readonly navigation?: (...args: [...Before, blocked: BlockedUser<"navigation">, ...After]) => Result;
+  /** Responds to any other request. Default: 401 as JSON. */
+  readonly unauthenticated?: (...args: [...Before, blocked: BlockedUser<"unauthenticated">, ...After]) => Result;
+  /** Responds while the provider or the store is unavailable. Default: 503 with Retry-After. */
+  readonly unavailable?: (...args: [...Before, blocked: BlockedByOutage, ...After]) => Result;
+  /** Responds to a user whom the route's `allow` does not let pass. Default: 403. */
+  readonly forbidden?: (...args: [...Before, blocked: BlockedByRule, ...After]) => Result;
+  /** Responds to a user who must authenticate again (`maxAge`, `acr`). Default: 302 to the login for a page, else 401 as JSON. */
+  readonly stepUp?: (...args: [...Before, blocked: BlockedForStepUp, ...After]) => Result;
+}
+
+/** The same functions, for code that knows no framework. */
+export type AnyGuardResponses = Readonly<Partial<Record<Blocked["kind"], (...args: never[]) => unknown>>>;
+
+/**
+ * Responds to a blocked request with the application's own function, or with `byDefault` if there is none.
+ *
+ * @param args what the function gets: the arguments of the framework, and the blocked request among them
+ * @returns what the function returns; rejects with what it throws
+ */
+export async function respondToBlocked<Result>(
+  kind: string,
+  responses: AnyGuardResponses,
+  args: readonly unknown[],
+  byDefault: () => Result,
+): Promise<unknown> {
+  const own = responses[kind as Blocked["kind"]] as ((...args: readonly unknown[]) => unknown) | undefined;
+  return own === undefined ? byDefault() : await own.apply(responses, [...args]);
+}
+
+/** The rule of a route. A key that is undefined by mistake, such as a missing setting, would open the route to every signed-in user. */
+const RULE = ["allow", "maxAge", "acr"];
+
+const FUNCTIONS = ["navigation", "unauthenticated", "unavailable", "forbidden", "stepUp", "allow"];
+
+/** How applications of a framework write their guards. */
+export interface Usage {
+  /** `next`: a guard is middleware, which the framework calls with its continuation. `handler`: a guard takes the protected handler. */
+  readonly takes: "next" | "handler";
+  /** Code that guards a route with `auth.idpRequired`. */
+  readonly idpRequired: string;
+  /** The same with `auth.csrf`. */
+  readonly csrf: string;
+}
+
+/**
+ * Checks what a guard was called with: the framework's continuation, or the protected handler.
+ *
+ * @throws TypeError it is not a function. The message says what to write instead
+ */
+export function assertUsage(name: "idpRequired" | "csrf", usage: Usage, given: unknown): void {
+  if (typeof given === "function") return;
+  const example = usage[name];
+  if (usage.takes === "handler") {
+    throw new TypeError(`\`auth.${name}\` takes the protected handler, a function, and got ${kindOf(given)}. Write \`${example}\`.`);
+  }
+  throw new TypeError(
+    `\`auth.${name}\` is the ${name === "csrf" ? "middleware" : "guard"} itself and was called without a request. ` +
+      `Pass it without calling it: \`${example}\`.` +
+      (name === "csrf" ? "" : " For your own responses use `auth.idpRequiredWith({ … })`."),
+  );
+}
+
+/**
+ * Checks what is passed to `auth.idpRequiredWith(options)`: the rule of the route, and the application's own responses.
+ *
+ * @throws TypeError a value that the options cannot have, or an unknown key
+ */
+export function assertGuardOptions(options: unknown): void {
+  if (typeof options !== "object" || options === null) throw optionsError(kindOf(options));
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined) {
+      if (RULE.includes(name)) throw optionsError(`nothing as \`${name}\``);
+    } else if (name === "maxAge") assertMaxAge(value);
+    else if (name === "acr") assertAcr(value);
+    else if (!FUNCTIONS.includes(name)) throw optionsError(`the key \`${name}\``);
+    else if (typeof value !== "function") throw optionsError(`${kindOf(value)} as \`${name}\``);
+  }
+}
+
+/** The least `maxAge` in seconds. A shorter one would be over before the user comes back from the provider. */
+const LEAST_MAX_AGE = 30;
+
+function assertMaxAge(value: unknown): void {
+  if (Number.isSafeInteger(value) && (value as number) >= LEAST_MAX_AGE) return;
+  throw new TypeError(`\`maxAge\` of \`auth.idpRequiredWith\` is a whole number of seconds, at least ${String(LEAST_MAX_AGE)}.`);
+}
+
+/** One value of `acr_values`, which are separated by spaces. */
+const ACR = /^[\x21-\x7e]{1,200}$/;
+export const MAX_ACRS = 10;
+
+/** Whether a value is a list of authentication context classes that a login can request. */
+export function isAcrList(value: unknown): boolean {
+  const isAcr = (item: unknown) => typeof item === "string" && ACR.test(item);
+  return Array.isArray(value) && value.length > 0 && value.length <= MAX_ACRS && value.every(isAcr);
+}
+
+function assertAcr(value: unknown): void {
+  if (isAcrList(typeof value === "string" ? [value] : value)) return;
+  throw new TypeError(`\`acr\` of \`auth.idpRequiredWith\` is a text without spaces, or a list of 1 to ${String(MAX_ACRS)} such texts.`);
+}
+
+function optionsError(got: string): TypeError {
+  return new TypeError(
+    "`auth.idpRequiredWith` takes an object: the rule of the route (`allow`, `maxAge`, `acr`) and your own responses (the functions " +
+      "`navigation`, `unauthenticated`, `unavailable`, `forbidden` and `stepUp`), each optional. " +
+      `It got ${got}. Without any of them use \`auth.idpRequired\`.`,
+  );
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined || value === null) return "nothing";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}

@@ -1,0 +1,63 @@
+import type { Settings } from "../config/read-settings.js";
+import { ownOrigin, type IdpRequest } from "../http/request.js";
+import { sameOriginUrl, type Origin } from "../http/redirects.js";
+import { isNavigation, loginUrlBackTo, pageOf } from "./blocked.js";
+
+/** The most characters of a value that a login passes on. */
+const MAX_LENGTH = 512;
+
+/** The values that a login passes on. Completes "takes …". */
+export const PASSABLE = `one value of at most ${String(MAX_LENGTH)} characters, without control characters`;
+
+/** Whether a login passes a value on. */
+export function isPassable(value: string): boolean {
+  return value.length <= MAX_LENGTH && !/\p{Cc}/u.test(value);
+}
+
+/** Where a login leads back to, and the parameters that it passes on to the provider. */
+export interface LoginUrlOptions {
+  /**
+   * A page of the application: an absolute URL on its own origin, or a path as browsers use it, with one leading slash. A page on another
+   * origin is left out. Default: the page of the request if a browser navigates to it. Null or left out: the login leads to
+   * IDP_AUTH_FINAL_REDIRECT_URL.
+   */
+  readonly returnTo?: string | null | undefined;
+  /** Values of at most 512 characters, by names among `loginParams`. An empty value is left out. */
+  readonly params?: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Returns the path and query of a login.
+ *
+ * @throws TypeError for a parameter that a login does not pass on, or a `returnTo` that is not text
+ */
+export function loginUrlFor(request: IdpRequest, settings: Settings, { returnTo, params = {} }: LoginUrlOptions = {}): string {
+  const login = `${settings.publicPath}login/`;
+  const origin = ownOrigin(request, settings);
+  const parameters = Object.fromEntries(checkedParameters(params, settings.loginParams));
+  const page = pageFor(returnTo, request, origin, settings.pathPrefix);
+  if (page !== undefined) return loginUrlBackTo(login, page, parameters);
+  const query = new URLSearchParams(parameters).toString();
+  return query === "" ? login : `${login}?${query}`;
+}
+
+/** The messages contain no value. */
+function checkedParameters(params: Readonly<Record<string, unknown>>, names: readonly string[]): [name: string, value: string][] {
+  return Object.entries(params).flatMap(([name, value]): [name: string, value: string][] => {
+    if (!names.includes(name)) {
+      throw new TypeError(`loginUrl: ${JSON.stringify(name)} is not in IDP_LOGIN_PARAMS (option loginParams). Add it there.`);
+    }
+    if (value === undefined || value === "") return [];
+    if (typeof value !== "string" || !isPassable(value)) throw new TypeError(`loginUrl: the parameter ${name} takes ${PASSABLE}.`);
+    return [[name, value]];
+  });
+}
+
+function pageFor(returnTo: unknown, request: IdpRequest, origin: Origin | undefined, pathPrefix: string): string | undefined {
+  if (returnTo === undefined) return request.method === "GET" && isNavigation(request) ? pageOf(request, origin, pathPrefix) : undefined;
+  if (returnTo === null) return undefined;
+  if (typeof returnTo !== "string") throw new TypeError("loginUrl: `returnTo` takes a URL or a path, as text.");
+  if (origin === undefined) return undefined;
+  // `//x` and `/\x` are other origins for a browser.
+  return sameOriginUrl(/^\/(?![/\\])/.test(returnTo) ? `${origin}${returnTo}` : returnTo, origin);
+}

@@ -1,0 +1,88 @@
+import { ERRORS, type ErrorCode } from "../errors.js";
+
+/** A response with text. The adapter sends it. */
+export interface Reply<Body extends string | ReadableStream<Uint8Array> = string> {
+  readonly status: number;
+  /** Names have each word capitalized: `Content-Type`, `Retry-After`. A name occurs once; `Set-Cookie` is not among them. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Values of `Set-Cookie`, each one a header line of its own. */
+  readonly setCookies?: readonly string[];
+  /** Undefined: no body. */
+  readonly body?: Body;
+}
+
+/**
+ * A response of the endpoints. The adapter sends a stream as it comes, and the head at once, without a buffer. If the browser leaves, the
+ * adapter cancels the stream. If the stream fails, the adapter closes the connection. A response to HEAD never has a stream.
+ */
+export type AnyReply = Reply<string | ReadableStream<Uint8Array>>;
+
+/** On every response (decisions, "HTTP in general"). */
+export const COMMON_HEADERS = {
+  "Cache-Control": "no-store",
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+  Vary: "Cookie",
+} as const;
+
+const JSON_HEADERS = Object.freeze({
+  ...COMMON_HEADERS,
+  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+  "X-Frame-Options": "DENY",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Content-Type": "application/json; charset=utf-8",
+});
+
+const PROBLEM_HEADERS = Object.freeze({ ...JSON_HEADERS, "Content-Type": "application/problem+json; charset=utf-8" });
+
+/** Returns a JSON reply from its text. The probe uses it. */
+export function jsonText(body: string, status = 200, headers?: Readonly<Record<string, string>>): Reply {
+  return { status, headers: headers === undefined ? JSON_HEADERS : { ...JSON_HEADERS, ...headers }, body };
+}
+
+export function json(value: unknown, status = 200, headers?: Readonly<Record<string, string>>): Reply {
+  return jsonText(JSON.stringify(value), status, headers);
+}
+
+/**
+ * Returns a redirect. It has no body, so that it never repeats a part of the request.
+ *
+ * @param status 303 after a POST
+ */
+export function redirect(location: string, status: 302 | 303 = 302): Reply {
+  // A stored address may contain characters that a header must not contain.
+  const visible = location.replace(/[^\x21-\x7e]+/g, (text) => encodeURIComponent(text.toWellFormed()));
+  return { status, headers: { ...COMMON_HEADERS, Location: visible, "Content-Length": "0" } };
+}
+
+/** Returns a problem (RFC 9457). `detail` and `extra` must not contain text from the request or the provider. */
+export function problem(
+  code: ErrorCode,
+  detail: string,
+  extra?: { members?: Record<string, unknown>; headers?: Record<string, string> },
+): Reply {
+  const { status, title } = ERRORS[code];
+  const body = { type: "about:blank", title, status, code, detail, ...extra?.members };
+  return { status, headers: { ...PROBLEM_HEADERS, ...extra?.headers }, body: JSON.stringify(body) };
+}
+
+export function stylesheet(css: string): Reply {
+  return { status: 200, headers: { ...COMMON_HEADERS, "Content-Type": "text/css; charset=utf-8" }, body: css };
+}
+
+export function script(text: string): Reply {
+  return { status: 200, headers: { ...COMMON_HEADERS, "Content-Type": "text/javascript; charset=utf-8" }, body: text };
+}
+
+/** Returns an event stream, which no cache or proxy stores, changes or buffers. @param body undefined for HEAD */
+export function eventStream(body: ReadableStream<Uint8Array> | undefined): AnyReply {
+  const headers = {
+    ...COMMON_HEADERS,
+    "Cache-Control": "no-store, no-transform",
+    "Content-Type": "text/event-stream",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    // The buffer of nginx.
+    "X-Accel-Buffering": "no",
+  };
+  return { status: 200, headers, ...(body && { body }) };
+}

@@ -1,0 +1,49 @@
+/** The replies with HTML, and their Content-Security-Policy. Pure. */
+import { COMMON_HEADERS, type Reply } from "../http/reply.js";
+
+/**
+ * Returns an HTML page. Its policy allows its stylesheet and its images, script files only with `scripts`, and forms only with `forms`.
+ *
+ * @param options `images`: the sources of its images, as the policy writes them
+ */
+export function page(
+  status: number,
+  html: string,
+  options: { images?: readonly string[]; forms?: boolean; scripts?: boolean; headers?: Readonly<Record<string, string>> } = {},
+): Reply {
+  const { images = [], forms = false, scripts = false, headers } = options;
+  const policy = [
+    "default-src 'none'",
+    "style-src 'self'",
+    ...(scripts ? ["script-src 'self'"] : []),
+    ...(images.length === 0 ? [] : [`img-src ${images.join(" ")}`]),
+    "base-uri 'none'",
+    // Browsers also apply it to the redirects that follow a form.
+    `form-action ${forms ? "'self'" : "'none'"}`,
+    "frame-ancestors 'none'",
+  ].join("; ");
+  return {
+    status,
+    headers: {
+      ...COMMON_HEADERS,
+      "Content-Type": "text/html; charset=utf-8",
+      "Content-Security-Policy": policy,
+      "X-Frame-Options": "DENY",
+      "Cross-Origin-Resource-Policy": "same-origin",
+      // With no-referrer, browsers send `Origin: null` with a form.
+      ...(forms && { "Referrer-Policy": "same-origin" }),
+      ...headers,
+    },
+    body: html,
+  };
+}
+
+/** Returns an empty page that only pages of this origin may show in a frame. */
+export function framedPage(parent: string): Reply {
+  const headers = {
+    ...COMMON_HEADERS,
+    "Content-Type": "text/html; charset=utf-8",
+    "Content-Security-Policy": `default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors ${parent}`,
+  };
+  return { status: 200, headers, body: "<!doctype html><title>Signed out</title>" };
+}

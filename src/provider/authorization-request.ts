@@ -1,0 +1,155 @@
+import { calculatePKCECodeChallenge } from "oauth4webapi";
+import type { AuthorizationParams } from "../config/parameter-kinds.js";
+import { isGoogleIssuer } from "../config/issuers.js";
+import { parseUrl } from "../http/redirects.js";
+import type { AuthorizationRequest } from "../ports/provider.js";
+import type { StepUp } from "../record/record.js";
+import type { ProviderMetadata } from "./discovery.js";
+import type { ProviderConnection } from "./provider-connection.js";
+import type { ProviderSettings } from "./provider-settings.js";
+
+/** Requirements in the metadata that idpauth does not support. */
+const UNSUPPORTED = [
+  ["require_pushed_authorization_requests", "par_required", "pushed authorization requests (RFC 9126)"],
+  ["require_signed_request_object", "request_object_required", "signed request objects (RFC 9101)"],
+] as const;
+
+/** @throws ProviderUnavailableError the provider requires what idpauth does not support */
+export function assertSupported(metadata: ProviderMetadata, connection: ProviderConnection): void {
+  for (const [name, reason, feature] of UNSUPPORTED) {
+    if (metadata[name] !== true) continue;
+    const message = `The provider requires ${feature}, which idpauth does not support. Turn the requirement off for this client, or use another provider.`;
+    throw connection.misconfigured({ endpoint: "authorization", reason, message });
+  }
+}
+
+/** Returns the address of an authentication request (OpenID Connect Core section 3.1.2.1) with PKCE. */
+export async function authorizationUrl(
+  settings: ProviderSettings,
+  metadata: ProviderMetadata,
+  { redirectUri, state, nonce, verifier, selectAccount = false, parameters, stepUp }: AuthorizationRequest,
+): Promise<string> {
+  const scopes = loginScopes(settings, metadata.scopes_supported);
+  const url = new URL(metadata.authorization_endpoint);
+  const further = furtherParameters(settings, scopes, parameters);
+  const all: AuthorizationParams = {
+    ...further,
+    ...(stepUp && stepUpParameters(settings, stepUp, further["prompt"])),
+    ...(selectAccount && { prompt: accountPrompt(settings, metadata.prompt_values_supported) }),
+    client_id: settings.clientId,
+    response_type: "code",
+    redirect_uri: new URL(redirectUri).href,
+    scope: scopes.join(" "),
+    state,
+    nonce,
+    code_challenge: await calculatePKCECodeChallenge(verifier),
+    code_challenge_method: "S256",
+  };
+  for (const [name, values] of Object.entries(all)) {
+    // The endpoint's own address may contain parameters.
+    url.searchParams.delete(name);
+    for (const value of [values].flat()) url.searchParams.append(name, value);
+  }
+  return url.href;
+}
+
+/** The scope that requests a refresh token (OpenID Connect Core section 11). Google has its own parameter instead. */
+const OFFLINE_ACCESS = "offline_access";
+
+/** Returns SCOPE unchanged if it is set; otherwise the default, with `offline_access` if the provider supports it. Pure. */
+export function loginScopes(settings: ProviderSettings, scopesSupported: readonly string[] | undefined): readonly string[] {
+  const extend =
+    settings.scopeIsDefault &&
+    !isGoogleIssuer(settings.issuer) &&
+    scopesSupported?.includes(OFFLINE_ACCESS) === true &&
+    !settings.scope.includes(OFFLINE_ACCESS);
+  return extend ? [...settings.scope, OFFLINE_ACCESS] : settings.scope;
+}
+
+/** Returns the parameters besides the scopes that make the provider give a refresh token. Pure. */
+export function offlineParameters(settings: ProviderSettings, scopes: readonly string[]): Readonly<Record<string, string>> {
+  const google = isGoogleIssuer(settings.issuer);
+  // OpenID Connect Core section 11: without prompt=consent a provider may ignore offline_access.
+  const prompt = settings.loginPrompt ?? (google ? "select_account consent" : scopes.includes(OFFLINE_ACCESS) ? "consent" : "");
+  return { ...(google && { access_type: "offline" }), ...(prompt !== "" && { prompt }) };
+}
+
+/**
+ * Returns the parameters that the protocol does not own. IDP_AUTHORIZATION_PARAMS replaces the parameters of the login, and these replace
+ * IDP_LOGIN_PROMPT and the defaults. Pure.
+ *
+ * @param ofLogin the parameters that the login passes on from its query
+ */
+export function furtherParameters(
+  settings: ProviderSettings,
+  scopes: readonly string[],
+  ofLogin: Readonly<Record<string, string>> = {},
+): AuthorizationParams {
+  return { ...offlineParameters(settings, scopes), ...ofLogin, ...settings.authorizationParams };
+}
+
+/**
+ * Returns the parameters that have the user authenticate again (OpenID Connect Core section 3.1.2.1). Pure.
+ *
+ * @param prompt the prompt of any other login; a `consent` in it stays, since it can bring the refresh token
+ */
+export function stepUpParameters(
+  { issuer }: Pick<ProviderSettings, "issuer">,
+  { max_age: maxAge, acr }: StepUp,
+  prompt: string | readonly string[] | undefined,
+): AuthorizationParams {
+  const prompts = [prompt ?? []].flat().flatMap((value) => value.split(" "));
+  return {
+    // A silent login could only fail, and the guard would send the user back to it.
+    ...(prompts.includes("none") && { prompt: [] }),
+    // Some providers know `prompt` but not `max_age`. `login` never weakens what `max_age` demands.
+    ...(maxAge !== undefined && { max_age: String(maxAge), prompt: prompts.includes("consent") ? "login consent" : "login" }),
+    ...(acr !== undefined && { acr_values: acr.join(" ") }),
+    // Entra ID has authentication contexts instead, which it reports in the claim `acrs`.
+    ...(acr !== undefined && isAt(ENTRA, issuer) && { claims: contextsRequest(acr) }),
+  };
+}
+
+/** Microsoft documents `value`, so one context is not sent as a list (OpenID Connect Core section 5.5.1). */
+function contextsRequest(acr: readonly string[]): string {
+  const wanted = acr.length === 1 ? { value: acr[0] } : { values: acr };
+  return JSON.stringify({ id_token: { acrs: { essential: true, ...wanted } } });
+}
+
+const ENTRA = /(?:^|\.)login\.microsoftonline\.(?:com|us)$/;
+const AUTH0 = /(?:^|\.)auth0\.com$/;
+
+function isAt(hosts: RegExp, issuer: string): boolean {
+  return hosts.test(parseUrl(issuer)?.hostname ?? "");
+}
+
+/**
+ * Returns the `prompt` that lets a user choose another account, without a new consent. Pure.
+ *
+ * @param supported `prompt_values_supported` of the discovery document
+ */
+export function accountPrompt({ issuer }: ProviderSettings, supported: readonly string[] | undefined): "select_account" | "login" {
+  // These support `select_account` without announcing it.
+  const knows = isGoogleIssuer(issuer) || isAt(ENTRA, issuer) || isAt(AUTH0, issuer);
+  return knows || supported?.includes("select_account") === true ? "select_account" : "login";
+}
+
+/**
+ * Returns why a login might bring no refresh token: the provider does not announce the grant or the scope, or the login does not request
+ * the scope or the consent. Some providers give one nevertheless. Undefined: it should bring one, or none is wanted. Pure.
+ *
+ * @param document the parts of the discovery document; undefined if it does not have them
+ */
+export function refreshDoubt(
+  settings: ProviderSettings,
+  document: { readonly scopes_supported?: readonly string[] | undefined; readonly grant_types_supported?: readonly string[] | undefined },
+): "scope" | "grant" | "prompt" | undefined {
+  const { scopes_supported: supported, grant_types_supported: grants } = document;
+  if (!settings.sessionAutoRefresh) return undefined;
+  const scopes = loginScopes(settings, supported);
+  if (!isGoogleIssuer(settings.issuer) && (!scopes.includes(OFFLINE_ACCESS) || supported?.includes(OFFLINE_ACCESS) === false))
+    return "scope";
+  if (grants?.includes("refresh_token") === false) return "grant";
+  const { prompt = "" } = furtherParameters(settings, scopes);
+  return typeof prompt === "string" && !prompt.split(" ").includes("consent") ? "prompt" : undefined;
+}

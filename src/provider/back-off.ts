@@ -1,0 +1,192 @@
+import { ProviderUnavailableError } from "../errors.js";
+import type { Clock } from "../clock.js";
+
+const FIRST_SECONDS = 1;
+const LONGEST_SECONDS = 30;
+const LONGEST_RETRY_AFTER_SECONDS = 60;
+const LONGEST_FOR_UNKNOWN_KEY_SECONDS = 300;
+
+/** Milliseconds. If a second session fails within this time, the provider has an outage; the first session's token is not the cause. */
+const SHARED_WITHIN = 10_000;
+
+/** The maximum number of sessions with a back-off. The oldest is removed first. */
+const MAX_SESSIONS = 10_000;
+
+/** A failed request. */
+export interface Failure {
+  readonly reason: string;
+  /** Of the response. Undefined: no complete response came. */
+  readonly status?: number | undefined;
+  /** The response's Retry-After header. */
+  readonly retryAfter?: string | null | undefined;
+  /** An operator must act. `assertReady` throws with this flag. */
+  readonly misconfigured?: boolean;
+  /** The longest wait in seconds; default 30. */
+  readonly longest?: number;
+}
+
+/** A back-off, or what decides which back-off a failure concerns. */
+export interface FailureListener {
+  succeeded(): void;
+  /** @param startedAt the clock's `monotonic()` when the request began @returns the seconds for which requests are blocked */
+  failed(startedAt: number, failure: Failure): number;
+}
+
+/** Blocks requests to one endpoint for a while after an outage, so that the provider is not overloaded. */
+export interface BackOff {
+  /** Returns the seconds for which requests are blocked, rounded up; 0: not blocked. */
+  secondsLeft(): number;
+  /** @throws ProviderUnavailableError `backing_off`, with the seconds that are left */
+  assertReady(): void;
+  /**
+   * Reports an outage. The wait doubles once for concurrent requests, not once per request.
+   *
+   * @param startedAt the clock's `monotonic()` when the request began
+   * @returns the seconds for which requests are blocked now
+   */
+  failed(startedAt: number, failure?: Partial<Failure>): number;
+  /** Reports a success. The next outage starts with the shortest wait. */
+  succeeded(): void;
+}
+
+/** @param random in [0, 1): jitter, so that processes do not retry at the same time */
+export function createBackOff(clock: Clock, random: () => number): BackOff {
+  let seconds = 0;
+  let failedAt = -Infinity;
+  let until = -Infinity;
+  let isMisconfigured = false;
+
+  const secondsLeft = () => Math.max(0, Math.ceil((until - clock.monotonic()) / 1000));
+
+  return {
+    secondsLeft,
+    assertReady() {
+      const left = secondsLeft();
+      if (left > 0) throw new ProviderUnavailableError("backing_off", { retryAfter: left, misconfigured: isMisconfigured });
+    },
+    failed(startedAt, { retryAfter, misconfigured = false, longest = LONGEST_SECONDS } = {}) {
+      const now = clock.monotonic();
+      isMisconfigured = misconfigured;
+      const asked = retryAfterSeconds(retryAfter, clock.now());
+      if (startedAt > failedAt) {
+        seconds = seconds === 0 ? FIRST_SECONDS : Math.min(seconds * 2, longest);
+        failedAt = now;
+        until = now + (asked ?? seconds * (0.75 + random() / 4)) * 1000;
+      } else if (asked !== undefined) {
+        until = Math.max(until, now + asked * 1000);
+      }
+      return secondsLeft();
+    },
+    succeeded() {
+      seconds = 0;
+      failedAt = -Infinity;
+      until = -Infinity;
+    },
+  };
+}
+
+/** Reads Retry-After, in seconds or as an HTTP date (RFC 9110 section 10.2.3). At most 60; undefined for no wait. */
+export function retryAfterSeconds(value: string | null | undefined, now: number): number | undefined {
+  if (value === null || value === undefined) return undefined;
+  const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - now) / 1000;
+  return seconds > 0 ? Math.min(seconds, LONGEST_RETRY_AFTER_SECONDS) : undefined;
+}
+
+/**
+ * Returns the back-off of sign-ins at one endpoint. An attacker can send any code, and a response may concern one user only. So only
+ * failures that no code can cause block other users.
+ */
+export function createSignInBackOff(clock: Clock, random: () => number): BackOff {
+  const shared = createBackOff(clock, random);
+  return {
+    ...shared,
+    failed(startedAt, failure = {}) {
+      const { misconfigured = false, retryAfter } = failure;
+      if (misconfigured || isWithoutResponse(failure)) return shared.failed(startedAt, { misconfigured });
+      return retryAfterSeconds(retryAfter, clock.now()) ?? 1;
+    },
+  };
+}
+
+function isWithoutResponse({ status, reason }: Partial<Failure>): boolean {
+  return status === undefined && reason !== "too_large";
+}
+
+/** Whether a status asks for a later retry. */
+export function asksForRetry(status: number): boolean {
+  return status >= 500 || status === 408 || status === 429;
+}
+
+/**
+ * The back-off of refreshes: a shared one for an outage of the provider, and one for each session that fails. A session
+ * whose token always fails never delays another session.
+ */
+export class RefreshBackOff {
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #shared: BackOff;
+  readonly #sessions = new Map<string, BackOff>();
+  #last: { readonly session: string; readonly at: number } | undefined;
+
+  constructor(clock: Clock, random: () => number) {
+    this.#clock = clock;
+    this.#random = random;
+    this.#shared = createBackOff(clock, random);
+  }
+
+  /** @throws ProviderUnavailableError `backing_off` */
+  assertReady(session: string): void {
+    this.#shared.assertReady();
+    this.#sessions.get(session)?.assertReady();
+  }
+
+  /** Reports a failed refresh, or a failed userinfo request that confirms one. @returns seconds */
+  failed(session: string, startedAt: number, failure: Failure): number {
+    const { status, reason, misconfigured = false } = failure;
+    if (reason === "invalid_client") return this.#shared.failed(startedAt, failure);
+    // This session's token may have caused it.
+    const isTokensFault = status !== undefined && status >= 400 && !asksForRetry(status);
+    if (misconfigured || isTokensFault) return this.#tokenFailed(session, startedAt, failure);
+    if (isWithoutResponse(failure)) return this.#shared.failed(startedAt, failure);
+    const seconds = this.#tokenFailed(session, startedAt, failure);
+    const now = this.#clock.monotonic();
+    const other = this.#last;
+    this.#last = { session, at: now };
+    if (other === undefined || other.session === session || now - other.at > SHARED_WITHIN) return seconds;
+    return Math.max(seconds, this.#shared.failed(startedAt, failure));
+  }
+
+  /**
+   * Reports new tokens that cannot be verified now, which never concerns another session. Each attempt spends another rotated
+   * token, so the wait for an unknown key is longer.
+   *
+   * @returns the error with the session's own wait
+   */
+  verificationFailed(session: string, startedAt: number, error: ProviderUnavailableError): ProviderUnavailableError {
+    const { reason, cause, isMisconfiguration: misconfigured } = error;
+    const longest = reason === "unknown_key" ? LONGEST_FOR_UNKNOWN_KEY_SECONDS : LONGEST_SECONDS;
+    const retryAfter = this.#tokenFailed(session, startedAt, { misconfigured, longest });
+    return new ProviderUnavailableError(reason, { cause, retryAfter, misconfigured });
+  }
+
+  /** Reports a failure that concerns this session only. */
+  #tokenFailed(session: string, startedAt: number, failure: Partial<Failure>): number {
+    const backOff = this.#sessions.get(session) ?? createBackOff(this.#clock, this.#random);
+    // Moved to the end of the map, as the newest.
+    this.#sessions.delete(session);
+    this.#sessions.set(session, backOff);
+    const [oldest] = this.#sessions.keys();
+    if (this.#sessions.size > MAX_SESSIONS && oldest !== undefined) this.#sessions.delete(oldest);
+    return backOff.failed(startedAt, failure);
+  }
+
+  /** Reports that the token endpoint works. */
+  responded(): void {
+    this.#shared.succeeded();
+  }
+
+  /** Reports that a session's new tokens are verified. */
+  succeeded(session: string): void {
+    this.#sessions.delete(session);
+  }
+}

@@ -1,0 +1,60 @@
+import { ERRORS, IdpAuthError } from "../errors.js";
+import { epochSeconds, type Clock } from "../clock.js";
+import type { UserSession } from "../ports/user-session.js";
+import { judge, type PolicySettings, type SessionEnd } from "../record/session-policy.js";
+
+/** The reason of the signal of `whenEnded`: the session of the request has ended. */
+export class SessionEndedError extends IdpAuthError {
+  static override readonly className = "SessionEndedError";
+  /** `logout`, `replaced` by a new sign-in, or a reason code such as `idle`. */
+  readonly reason: SessionEnd;
+
+  constructor(reason: SessionEnd) {
+    super("session_ended", `${ERRORS.session_ended.title} (${reason}).`);
+    this.reason = reason;
+  }
+}
+
+/** Milliseconds between two attempts to read a session whose store does not respond. */
+const RETRY = 2_000;
+
+/**
+ * Returns a signal that aborts when the session ends. Without a session it aborts as soon as the store has responded.
+ *
+ * @param open opens the session of the request anew; what it throws, this throws
+ * @param onClose gets a function to call when the request closes; the signal is released then
+ */
+export function whenEnded(
+  open: () => UserSession,
+  policy: PolicySettings,
+  clock: Clock,
+  onClose: (closed: () => void) => void,
+): AbortSignal {
+  const controller = new AbortController();
+  let release: (() => void) | undefined;
+  let isClosed = false;
+  const end = (reason: SessionEnd) => {
+    if (!isClosed) controller.abort(new SessionEndedError(reason));
+    isClosed = true;
+  };
+  const begin = async (opened: UserSession | undefined) => {
+    const session = opened ?? open();
+    const record = await session.read();
+    if (isClosed) return;
+    const verdict = judge(record, policy, epochSeconds(clock));
+    if (verdict.kind !== "ended") release = session.watchEnd(end);
+    else end(record === undefined ? (session.endedBy ?? verdict.reason) : verdict.reason);
+  };
+  const attempt = (opened?: UserSession) => {
+    begin(opened).catch(() => {
+      // An outage ends no session.
+      if (!isClosed) release = clock.timer(RETRY, () => attempt());
+    });
+  };
+  attempt(open());
+  onClose(() => {
+    isClosed = true;
+    release?.();
+  });
+  return controller.signal;
+}

@@ -1,0 +1,27 @@
+import type { StoreProblem } from "../../ports/session-store.js";
+import type { ChannelListener } from "../end-announcements.js";
+
+/** Name and arguments of a command. */
+export type RedisCommand = readonly [name: string, ...args: (string | Buffer)[]];
+
+/** The part of a client that the store uses. */
+export interface RedisConnection {
+  /** Sends a command to the primary of `key`. Strings in the reply are Buffers. Rejects or throws with the client's own error. */
+  send(key: string, command: RedisCommand): Promise<unknown>;
+  /** True: a command may name keys of one node only. */
+  readonly isCluster: boolean;
+  /** Opens a connection that listens on a channel; returns a function that closes it. Never throws. */
+  subscribe(channel: string, listener: ChannelListener): () => void;
+  /** False: the application has not connected the client, or has closed it. */
+  isOpen(): boolean;
+  /** Mistakes in the client's options, without I/O. */
+  problems(): StoreProblem[];
+}
+
+/** @param option the setting with its place, for example `disableOfflineQueue: true in createClient({ … })` */
+export function offlineQueue(option: string): StoreProblem {
+  return {
+    message: "The Redis client queues commands during an outage and runs them afterwards.",
+    remedy: `Set ${option}.`,
+  };
+}

@@ -1,0 +1,125 @@
+import { authorize } from "./authorization-endpoint.js";
+import { endSession } from "./end-session-endpoint.js";
+import { refusedClient } from "./client-checks.js";
+import { jsonAfterHook, type ProviderState } from "./test-provider-state.js";
+import type { Endpoint, ReceivedRequest } from "./received-requests.js";
+import { errorReply, jsonReply, type ProviderReply } from "./replies.js";
+import type { ProviderSettings } from "./test-provider-settings.js";
+import { announcedIssuer } from "./entra-tenants.js";
+import { token } from "./issue-tokens.js";
+
+/** The path of each endpoint, after the issuer. */
+export const ENDPOINT_PATHS: Readonly<Record<Endpoint, string>> = {
+  discovery: "/.well-known/openid-configuration",
+  authorize: "/authorize",
+  token: "/token",
+  jwks: "/jwks",
+  userinfo: "/userinfo",
+  revoke: "/revoke",
+  endSession: "/end-session",
+};
+
+/** Returns whether the provider has this endpoint. */
+export function isOffered(endpoint: Endpoint, settings: ProviderSettings): boolean {
+  return endpoint !== "endSession" || settings.endSession === "supported";
+}
+
+/** Does the endpoint's work. */
+export async function work(endpoint: Endpoint, request: ReceivedRequest, state: ProviderState): Promise<ProviderReply> {
+  const methods = METHODS[endpoint];
+  if (!methods.includes(request.method)) {
+    return errorReply("invalid_request", `${endpoint} takes ${methods.join(" or ")}`, 405, { Allow: methods.join(", ") });
+  }
+  switch (endpoint) {
+    case "discovery":
+      return discovery(state);
+    case "authorize":
+      return authorize(request, state);
+    case "token":
+      return token(request, state);
+    case "jwks":
+      return {
+        ...jsonReply({}),
+        body: state.keys.published(state.settings.tenant === undefined ? {} : { issuer: announcedIssuer(state) }),
+      };
+    case "userinfo":
+      return userinfo(request, state);
+    case "revoke":
+      return revoke(request, state);
+    case "endSession":
+      return endSession(request, state);
+  }
+}
+
+const METHODS: Readonly<Record<Endpoint, readonly string[]>> = {
+  discovery: ["GET"],
+  authorize: ["GET"],
+  token: ["POST"],
+  jwks: ["GET"],
+  userinfo: ["GET", "POST"],
+  revoke: ["POST"],
+  endSession: ["GET", "POST"],
+};
+
+/** OpenID Connect Discovery section 3. */
+function discovery(state: ProviderState): ProviderReply {
+  const { base, settings, hooks } = state;
+  const document: Record<string, unknown> = {
+    issuer: announcedIssuer(state),
+    authorization_endpoint: base + ENDPOINT_PATHS.authorize,
+    token_endpoint: base + ENDPOINT_PATHS.token,
+    jwks_uri: base + ENDPOINT_PATHS.jwks,
+    userinfo_endpoint: base + ENDPOINT_PATHS.userinfo,
+    revocation_endpoint: base + ENDPOINT_PATHS.revoke,
+    response_types_supported: ["code"],
+    grant_types_supported: ["authorization_code", "refresh_token"],
+    subject_types_supported: ["public"],
+    id_token_signing_alg_values_supported: ["RS256"],
+    token_endpoint_auth_methods_supported: settings.tokenEndpointAuthMethods,
+    revocation_endpoint_auth_methods_supported: settings.tokenEndpointAuthMethods,
+    scopes_supported: settings.scopesSupported,
+    claims_supported: ["sub", "iss", "aud", "exp", "iat", "auth_time", "acr", "email", "email_verified", "name", "picture", "groups"],
+    claims_parameter_supported: settings.stepUp === "supported",
+    ...(settings.acrValues === undefined ? {} : { acr_values_supported: settings.acrValues }),
+    ...(settings.pkce === "required" ? { code_challenge_methods_supported: ["S256"] } : {}),
+    ...logoutMembers(state),
+    ...(settings.announceIss ? { authorization_response_iss_parameter_supported: true } : {}),
+  };
+  return jsonAfterHook(document, hooks.discoveryDocument);
+}
+
+/** OpenID Connect RP-Initiated Logout 1.0 section 2.1, Back-Channel Logout 1.0 section 2.1, Front-Channel Logout 1.0 section 3. */
+function logoutMembers({ base, settings }: ProviderState): Record<string, unknown> {
+  const { sid, endSession: support, backchannelLogoutUri, frontchannelLogoutUri, frontchannelLogoutParams } = settings;
+  return {
+    ...(support === "supported" && { end_session_endpoint: base + ENDPOINT_PATHS.endSession }),
+    ...(backchannelLogoutUri !== undefined && {
+      backchannel_logout_supported: true,
+      backchannel_logout_session_supported: sid === "supported",
+    }),
+    ...(frontchannelLogoutUri !== undefined && {
+      frontchannel_logout_supported: true,
+      frontchannel_logout_session_supported: sid === "supported" && frontchannelLogoutParams.includes("sid"),
+    }),
+  };
+}
+
+/** OpenID Connect Core section 5.3. */
+function userinfo(request: ReceivedRequest, state: ProviderState): ProviderReply {
+  const bearer = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
+  const person = bearer === undefined ? undefined : state.grants.personOf(bearer, state.now());
+  if (person === undefined) {
+    return errorReply("invalid_token", "no usable access token", 401, { "WWW-Authenticate": 'Bearer error="invalid_token"' });
+  }
+  return jsonAfterHook({ ...person }, state.hooks.userinfoResponse);
+}
+
+/** RFC 7009 section 2. */
+function revoke(request: ReceivedRequest, state: ProviderState): ProviderReply {
+  const refused = refusedClient(request, state.settings);
+  if (refused !== undefined) return refused;
+  const value = request.params.get("token");
+  if (value === null) return errorReply("invalid_request", "token is missing");
+  state.grants.revoke(value);
+  return { status: 200, headers: {}, body: "" };
+}

@@ -1,0 +1,205 @@
+import { describe, expect, it, vi } from "vitest";
+import { sameOriginUrl } from "../../src/http/redirects.js";
+import { Browser, messagesOf, postFrom, type Tab } from "./browser.js";
+import { ADA, BOB, ORIGIN } from "./session-server.js";
+
+const query = (url: string | undefined) => Object.fromEntries(new URL(url ?? "").searchParams);
+const attemptOf = (tab: Tab, index = 0) => query(tab.windows[index]?.url)["attempt"];
+
+/** Whether a promise has settled by now, and as which status. */
+async function status(promise: Promise<{ readonly status: string }>): Promise<string> {
+  const later = new Promise<string>((resolve) => setImmediate(resolve, "pending"));
+  return Promise.race([promise.then((state) => state.status), later]);
+}
+
+describe("signIn", () => {
+  it("returns to this very address, with query and fragment", async () => {
+    const href = `${ORIGIN}/search?q=a%26b&x=%C3%A4+#/deep?tab=2&y`;
+    const tab = new Browser().tab("tab", {}, { href });
+    expect(await status(tab.client.signIn())).toBe("pending");
+    const [url] = tab.navigations;
+    expect(url).toMatch(/^https:\/\/app\.example\/idpauth\/login\/\?/);
+    expect(query(url)).toEqual({ scheme: "PRESERVE_ORIGIN_QP", origin_url: href });
+    expect(sameOriginUrl(query(url)["origin_url"], ORIGIN)).toBe(href);
+  });
+
+  it("returns to another page, passes parameters on, and keeps its own", async () => {
+    const tab = new Browser().tab("tab", { mountPath: "/auth/" }, { href: `${ORIGIN}/a/b` });
+    void tab.client.signIn({ returnTo: "c?d=1#e", params: { login_hint: "ada@example.com", origin_url: "https://evil.example" } });
+    expect(tab.navigations[0]).toMatch(/^https:\/\/app\.example\/auth\/login\/\?/);
+    expect(query(tab.navigations[0])).toEqual({
+      login_hint: "ada@example.com",
+      scheme: "PRESERVE_ORIGIN_QP",
+      origin_url: `${ORIGIN}/a/c?d=1#e`,
+    });
+  });
+});
+
+describe("signIn in a popup window", () => {
+  it("opens the login in a window that cannot reach this page, with an attempt that nobody can guess", () => {
+    const tab = new Browser().tab();
+    for (let count = 0; count < 100; count++) void tab.client.signIn({ popup: true, params: { login_hint: "ada" } });
+    expect(query(tab.windows[0]?.url)).toEqual({ login_hint: "ada", response: "popup", attempt: expect.any(String) as string });
+    const attempts = tab.windows.map((_, index) => attemptOf(tab, index) ?? "");
+    expect(new Set(attempts).size).toBe(100);
+    for (const attempt of attempts) expect(attempt).toMatch(/^[\w-]{16,64}$/);
+    expect(tab.windows.map(({ opener }) => opener)).toEqual(attempts.map(() => null));
+    expect(tab.navigations).toEqual([]);
+  });
+
+  it("resolves when the window says that it has signed in, and the server confirms it", async () => {
+    const browser = new Browser();
+    const tab = browser.tab();
+    await browser.pass(1);
+    const signedIn = tab.client.signIn({ popup: true });
+    await browser.pass(5);
+    browser.server.signIn(ADA);
+    postFrom(browser, { type: "signed-in", attempt: attemptOf(tab) });
+    expect(await browser.settled(signedIn)).toMatchObject({ status: "signed-in", account: ADA.account });
+  });
+
+  it("only the page that opened the window permits it to close", async () => {
+    const browser = new Browser();
+    const tab = browser.tab("opener");
+    const other = browser.tab("other");
+    await browser.pass(1);
+    const messages = messagesOf(browser);
+    void tab.client.signIn({ popup: true });
+    const attempt = attemptOf(tab);
+    const probes = other.probes;
+    postFrom(browser, { type: "signed-in", attempt });
+    await browser.pass(1);
+    expect(messages).toEqual([
+      { type: "signed-in", attempt },
+      { type: "received", attempt },
+    ]);
+    expect(other.probes).toBe(probes + 1);
+  });
+
+  it("does not resolve by a hint that the server does not confirm", async () => {
+    const browser = new Browser();
+    const tab = browser.tab();
+    await browser.pass(1);
+    const signedIn = tab.client.signIn({ popup: true });
+    postFrom(browser, { type: "signed-in", attempt: attemptOf(tab) });
+    await browser.pass(1);
+    expect(await status(signedIn)).toBe("pending");
+  });
+
+  it("while the user is signed in it resolves by the hint of its own attempt, and by nothing else", async () => {
+    const browser = new Browser();
+    browser.server.signIn(ADA, { idle: 600 });
+    const tab = browser.tab();
+    await browser.pass(1);
+    const signedIn = tab.client.signIn({ popup: true });
+    await browser.pass(10);
+    await browser.settled(tab.client.keepAlive());
+    postFrom(browser, { type: "signed-in", attempt: "of-another-window" });
+    await browser.pass(1);
+    expect(await status(signedIn)).toBe("pending");
+    postFrom(browser, { type: "signed-in", attempt: attemptOf(tab) });
+    expect((await browser.settled(signedIn)).status).toBe("signed-in");
+  });
+
+  it("resolves without a hint when the page gets the focus again", async () => {
+    const browser = Object.assign(new Browser(), { hasChannels: false });
+    const tab = browser.tab();
+    await browser.pass(1);
+    const signedIn = tab.client.signIn({ popup: true });
+    await browser.pass(3);
+    browser.server.signIn(BOB);
+    tab.fire("focus");
+    expect(await browser.settled(signedIn)).toMatchObject({ account: BOB.account });
+  });
+
+  it.each(["loading", "unavailable"])("does not resolve with the user who was signed in before, if the state was %s", async (status) => {
+    const browser = new Browser();
+    browser.server.signIn(ADA);
+    const tab = browser.tab();
+    if (status === "unavailable") {
+      await browser.pass(1);
+      browser.server.outage = { status: 503, headers: { "Retry-After": "5" } };
+      await browser.settled(tab.client.refresh());
+      browser.server.outage = undefined;
+    }
+    expect(tab.state.status).toBe(status);
+    let resolved = false;
+    const signedIn = tab.client.signIn({ popup: true }).then(() => (resolved = true));
+    await browser.pass(30);
+    expect(tab.state.status).toBe("signed-in");
+    expect(resolved).toBe(false);
+    postFrom(browser, { type: "signed-in", attempt: attemptOf(tab) });
+    await browser.settled(signedIn);
+  });
+
+  it("resolves after an outage that began just when the popup window signed in", async () => {
+    const browser = new Browser();
+    browser.server.signIn(ADA);
+    const tab = browser.tab();
+    await browser.pass(1);
+    const signedIn = tab.client.signIn({ popup: true });
+    browser.server.outage = { status: 503, headers: { "Retry-After": "5" } };
+    postFrom(browser, { type: "signed-in", attempt: attemptOf(tab) });
+    await browser.pass(1);
+    expect(tab.state.status).toBe("unavailable");
+    browser.server.outage = undefined;
+    await browser.pass(10);
+    expect((await browser.settled(signedIn)).status).toBe("signed-in");
+  });
+
+  it("rejects if the browser opens no window", async () => {
+    const tab = new Browser().tab();
+    tab.blocksWindows = true;
+    await expect(tab.client.signIn({ popup: true })).rejects.toThrow("needs a click");
+  });
+
+  it("lets requests that wait go on", async () => {
+    const browser = new Browser();
+    browser.server.signIn(ADA);
+    const tab = browser.tab();
+    await browser.pass(1);
+    browser.server.signOut("idle");
+    const waiting = tab.client.fetch("/api/items", { method: "POST", body: "draft" });
+    await browser.pass(1);
+    void tab.client.signIn({ popup: true });
+    browser.server.signIn(ADA);
+    postFrom(browser, { type: "signed-in", attempt: attemptOf(tab) });
+    expect((await browser.settled(waiting)).status).toBe(200);
+    expect(browser.server.taken).toEqual(["draft"]);
+  });
+});
+
+describe("signOut", () => {
+  it("navigates to the logout", async () => {
+    const tab = new Browser().tab();
+    void tab.client.signOut();
+    await Promise.resolve();
+    expect(tab.navigations).toEqual([`${ORIGIN}/idpauth/logout/`]);
+  });
+
+  it("everywhere: ends the other sessions first", async () => {
+    const browser = new Browser();
+    browser.server.signIn(ADA);
+    const tab = browser.tab();
+    await browser.pass(1);
+    void tab.client.signOut({ everywhere: true });
+    expect(tab.navigations).toEqual([]);
+    await browser.pass(1);
+    const posted = browser.server.requests.find(({ method }) => method === "POST");
+    expect(posted).toMatchObject({ target: "/idpauth/sessions", body: "end=others" });
+    expect(posted?.headers.get("Accept")).toBe("application/json");
+    expect(tab.navigations).toEqual([`${ORIGIN}/idpauth/logout/`]);
+  });
+
+  it("everywhere: signs nobody out if the other sessions did not end", async () => {
+    const browser = new Browser();
+    browser.server.signIn(ADA);
+    const tab = browser.tab();
+    await browser.pass(1);
+    vi.spyOn(browser.server, "respond").mockReturnValueOnce(new Response(null, { status: 404 }));
+    await expect(browser.settled(tab.client.signOut({ everywhere: true }))).rejects.toThrow(/404.*IDP_SESSIONS_PAGE/);
+    expect(tab.navigations).toEqual([]);
+    tab.fire("pagehide");
+    expect(tab.state.status).toBe("signed-in");
+  });
+});

@@ -1,0 +1,117 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { errorsPage, pageTextsPage, readTables, settingsPage } from "../../scripts/reference-docs.mjs";
+import { settingOptionsModule, writtenTypes } from "../../scripts/setting-options.mjs";
+import { LIVE_CHECKS } from "../../src/cli/live/live-check-table.js";
+import { CHECK_GROUPS, CHECKS as STARTUP_CHECKS } from "../../src/config/startup-checks.js";
+import { ERRORS } from "../../src/errors.js";
+import { LOG_CODES } from "../../src/events/log-lines.js";
+import { en } from "../../src/pages/locales/en.js";
+import type { EndReason } from "../../src/record/probe.js";
+import { SETTINGS } from "../../src/config/read-settings.js";
+
+const CHECKS = { ...STARTUP_CHECKS, ...LIVE_CHECKS };
+const tables = readTables();
+const errors = errorsPage({ errors: ERRORS, checks: CHECKS, groups: CHECK_GROUPS, logCodes: LOG_CODES }, tables);
+const settings = settingsPage(SETTINGS, tables);
+
+/** Each reason code. The type names a missing one. */
+const REASONS: Readonly<Record<EndReason | "id_token_expired" | "review_due", true>> = {
+  no_credentials: true,
+  max_age: true,
+  idle: true,
+  signed_in_before: true,
+  session_expiry: true,
+  logged_out_at_provider: true,
+  ended_everywhere: true,
+  too_many_sessions: true,
+  claims_rejected: true,
+  denied: true,
+  review_due: true,
+  id_token_expired: true,
+  auto_refresh_off: true,
+  refresh_rejected: true,
+  no_refresh_token: true,
+};
+
+function onDisk(name: string, folder = "docs/reference"): string {
+  return readFileSync(new URL(`../../${folder}/${name}`, import.meta.url), "utf8");
+}
+
+describe("[ASVS-7.6.1] the generated pages", () => {
+  it("docs/reference/settings.md is what the table of settings says; if not, run `npm run docs`", () => {
+    expect(onDisk("settings.md")).toBe(settings);
+  });
+
+  it("docs/reference/errors.md is what the tables of errors, checks and reasons say; if not, run `npm run docs`", () => {
+    expect(onDisk("errors.md")).toBe(errors);
+  });
+
+  it("docs/reference/page-texts.md is what the English texts of the pages say; if not, run `npm run docs`", () => {
+    expect(onDisk("page-texts.md")).toBe(pageTextsPage(en));
+  });
+
+  it("src/config/setting-options.ts is what the table of settings says; if not, run `npm run docs`", async () => {
+    const written = onDisk("setting-options.ts", "src/config");
+    expect(written).toBe(await settingOptionsModule(SETTINGS, tables, writtenTypes(written)));
+  });
+
+  it("the comment of an option is text: no link, no path of this repository, and no end of a comment", async () => {
+    const prose = "See [*this* page](page.md#x), [settings.md](../tables/settings.md) and `*/`.";
+    const read = (name: string) => `# T\n\n## A\n\n${prose}\n\nDefault: unset: ${name}\n`;
+    const row = { ...SETTINGS.sessionMaxAge, env: "A" };
+    const written = await settingOptionsModule({ a: row } as unknown as typeof SETTINGS, readTables(read), new Map([["a", "number"]]));
+    expect(written).toContain(
+      "   * See *this* page, settings.md and `*\\/`.\n   *\n   * In seconds. Default: settings. Environment variable: `A`.\n   */\n  readonly a?: number;\n",
+    );
+    expect(onDisk("setting-options.ts", "src/config")).not.toMatch(/docs\/(?!reference\/settings\.md)|\]\(|undefined\.|\[object/);
+  });
+
+  it.each([
+    ["settings", Object.values(SETTINGS).map(({ env }) => env)],
+    ["checks", Object.keys(CHECKS)],
+    ["errors", Object.keys(ERRORS)],
+    ["log", Object.keys(LOG_CODES)],
+    ["reasons", Object.keys(REASONS)],
+  ] as const)("docs/tables/%s.md has one section for each code, and none without a code", (name, codes) => {
+    expect([...tables[name].keys()].sort()).toEqual([...codes].sort());
+    const needsRemedy = name === "log" || name === "reasons";
+    for (const [code, { text, remedy }] of tables[name]) {
+      expect(text, code).toMatch(name === "checks" ? /^[A-Z].*[^.]$/ : /\.$/);
+      expect(remedy !== undefined, code).toBe(needsRemedy);
+    }
+  });
+
+  it("a code without a section fails", () => {
+    const without = readTables((name) => (name === "errors" ? "# Errors\n" : "# Empty\n"));
+    expect(() => settingsPage(SETTINGS, without)).toThrow('docs/tables/settings.md has no section "## SECRET_KEY".');
+  });
+
+  it("docs/reference/settings.md has a section for each setting, with both of its names", () => {
+    for (const [option, { env }] of Object.entries(SETTINGS)) {
+      expect(settings).toContain(`\n## ${env}\n`);
+      expect(settings).toContain(`\n- Option in code: \`${option}\`\n`);
+    }
+  });
+
+  it("docs/reference/errors.md has a heading, and so an anchor of its own, for each code", () => {
+    const codes = [...Object.keys(CHECKS), ...Object.keys(ERRORS), ...Object.keys(REASONS)];
+    const headings = errors.split("\n").filter((line) => /^#{3,4} (?!Group: )/.test(line));
+    expect(headings.map((line) => line.replace(/^#+ /, "")).sort()).toEqual([...codes].sort());
+  });
+
+  it("docs/reference/errors.md has a line for each code of the log", () => {
+    for (const code of Object.keys(LOG_CODES)) expect(errors).toContain(`\n| \`${code}\` |`);
+  });
+
+  it("every link points to a heading", () => {
+    const anchors = (page: string) => page.split("\n").flatMap((line) => /^#+ (.+)$/.exec(line)?.[1]?.toLowerCase() ?? []);
+    for (const [, target = "", anchor = ""] of settings.matchAll(/\]\(([^)#]*)#([^)]*)\)/g)) {
+      expect(anchors(target === "errors.md" ? errors : settings)).toContain(anchor);
+    }
+  });
+
+  it("nothing in a page is undefined or an object", () => {
+    expect(`${settings}${errors}`).not.toMatch(/undefined\b(?!`)|\[object/);
+  });
+});

@@ -1,0 +1,29 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { followQuickStart, MARK, PAGE } from "../../scripts/provider-transcript.mjs";
+import { readProviderUsage } from "../../src/cli/provider/provider-usage.js";
+import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
+import { buildPackage } from "../support/build.js";
+
+const page = readFileSync(new URL("../../docs/reference/provider.md", import.meta.url), "utf8");
+
+describe("docs/evidence/quick-start.md", () => {
+  it("shows the README's quick start in an empty folder; if not, run `npm run build && node scripts/provider-transcript.mjs`", async () => {
+    await buildPackage();
+    const [, transcript = ""] = readFileSync(PAGE, "utf8").split(MARK);
+    expect(await followQuickStart(CookieBrowser)).toBe(transcript.trimStart());
+    // The user is signed in three times: at first, after the provider's restart, and after both restarts.
+    expect(transcript.match(/^200 .*"Ada Lovelace"/gm)).toHaveLength(3);
+  }, 240_000);
+});
+
+describe("docs/reference/provider.md", () => {
+  it("names options that the command accepts, with the defaults that it has", () => {
+    const options = [...page.matchAll(/^\| `(--[^`]+)`/gm)].map(([, option = ""]) =>
+      option.replaceAll('"', "").replace("=URI", "=http://localhost/").replace("=GUID", "=11111111-2222-4333-8444-555555555555"),
+    );
+    expect(options).toHaveLength(8);
+    for (const option of options) expect(readProviderUsage([option])).not.toHaveProperty("mistake");
+    expect(readProviderUsage([])).toMatchObject({ port: 9400, tokenSeconds: 3600, writeEnv: undefined });
+  });
+});

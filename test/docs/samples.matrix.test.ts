@@ -1,0 +1,229 @@
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { NEXT_APPLICATION } from "../adapters/applications/next-installed.js";
+import { buildPackage } from "../support/build.js";
+
+// Every sample of JavaScript and TypeScript that the package ships in its documentation passes a strict type check with the built package.
+// A sample that cannot stand alone says why, in a comment before it that no reader sees: <!-- fragment: … -->.
+
+const ROOT = path.resolve(import.meta.dirname, "../..");
+const PAGES = [
+  "README.md",
+  ...readdirSync(path.join(ROOT, "docs"), { recursive: true, encoding: "utf8" }).flatMap((name) =>
+    name.endsWith(".md") ? [`docs/${name}`] : [],
+  ),
+];
+
+/** Pages whose samples run in a test of their own, which fails when a sample is not run. */
+const EXECUTED: Readonly<Record<string, string>> = {
+  "docs/how-to/testing.md": "test/docs/testing.test.ts",
+  "docs/how-to/fetch-frameworks.md": "test/recipes/page.matrix.test.ts",
+  "docs/how-to/react-vue-svelte.md": "test/compositions/compositions.browser.matrix.test.ts",
+  "docs/how-to/single-page-applications.md": "test/docs/single-page-applications.unit.test.ts",
+};
+
+const EXPRESS = `export { idpAuth } from "idpauth/express";
+import type { ExpressIdpAuth } from "idpauth/express";
+import type { Express, Request, RequestHandler } from "express";
+export declare const auth: ExpressIdpAuth;
+export declare const app: Express;
+export declare const request: Request;
+export declare const handler: RequestHandler;
+export declare const clientId: string;
+export declare const clientSecret: string;
+`;
+
+/** What the text around a page's samples supplies. A sample gets the names that it uses and does not declare. */
+const GIVEN: Readonly<Record<string, string>> = {
+  "docs/how-to/users-and-claims.md": `${EXPRESS}
+export declare const schema: import("idpauth").ClaimsSchema<{ groups: string[] }>;
+`,
+  "docs/how-to/authorization.md": `${EXPRESS}
+export declare const roles: { find(iss: string, sub: string): Promise<string | undefined> };
+`,
+  "docs/how-to/user-table.md": `${EXPRESS}
+export declare const pool: import("pg").Pool;
+`,
+  "docs/how-to/frameworks.md": `export { idpAuth } from "idpauth/express";
+export { redisStore } from "idpauth/redis";
+import type { Express, RequestHandler } from "express";
+import type { NextIdpAuth } from "idpauth/next";
+import type { AdapterFactory } from "idpauth/testing";
+export declare const auth: NextIdpAuth;
+export declare const app: Express;
+export declare const handler: RequestHandler;
+export declare const clientId: string;
+export declare const clientSecret: string;
+export declare const client: Parameters<typeof import("idpauth/redis").redisStore>[0];
+export declare const startMyApplication: AdapterFactory;
+`,
+  "docs/reference/client.md": `export declare const auth: import("idpauth/client").Client;
+`,
+  "docs/how-to/nestjs.md": `export { Injectable } from "@nestjs/common";
+export { Module } from "@nestjs/common";
+export { IdpAuthModule } from "./idp-auth/idp-auth.module.js";
+export declare const ReportsController: new () => object;
+export type { RequestHandler } from "express";
+export { IdpRequiredGuard } from "./idp-auth/idp-required.guard.js";
+`,
+  "docs/how-to/stores.md": `import type { CheckStoreOptions } from "idpauth/testing";
+export declare const create: CheckStoreOptions["create"];
+`,
+};
+
+/** The part of zod's types that a sample uses: a schema of zod 4 has a Standard Schema in its property `~standard`. */
+const ZOD = `interface Schema<Output> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => { readonly value: Output } | { readonly issues: readonly { readonly message: string }[] };
+  };
+  default(value: Output): Schema<Output>;
+}
+export declare const z: {
+  string(): Schema<string>;
+  array<Item>(item: Schema<Item>): Schema<Item[]>;
+  object<Members extends object>(members: { [Name in keyof Members]: Schema<Members[Name]> }): Schema<Members>;
+};
+`;
+
+interface Sample {
+  readonly page: string;
+  readonly line: number;
+  readonly language: string;
+  readonly code: string;
+  /** The file that the text before the sample names. */
+  readonly file: string | undefined;
+  readonly fragment: string | undefined;
+}
+
+const samples = PAGES.flatMap(samplesOf);
+const checked = samples.filter(({ page, fragment }) => fragment === undefined && !Object.hasOwn(EXECUTED, page));
+
+function samplesOf(page: string): Sample[] {
+  const text = readFileSync(path.join(ROOT, page), "utf8");
+  return [...text.matchAll(/^```(js|mjs|jsx|ts|tsx)\b[^\n]*\n(.*?)^```$/gms)].map(({ index, 1: language = "", 2: code = "" }) => {
+    const before = text.slice(0, index).trimEnd().split("\n").at(-1) ?? "";
+    return {
+      page,
+      line: text.slice(0, index).split("\n").length + 1,
+      language,
+      code,
+      file: /`([\w./[\]-]+\.[cm]?[jt]sx?)`[^`]*:$/.exec(before)?.[1],
+      fragment: /^<!-- fragment: (.{10,}) -->$/.exec(before)?.[1],
+    };
+  });
+}
+
+let folder = "";
+
+beforeAll(async () => {
+  await buildPackage();
+  folder = mkdtempSync(path.join(tmpdir(), "idpauth-samples-"));
+  const packages = path.join(folder, "node_modules");
+  mkdirSync(packages);
+  for (const name of readdirSync(path.join(ROOT, "node_modules")))
+    symlinkSync(path.join(ROOT, "node_modules", name), path.join(packages, name));
+  mkdirSync(path.join(packages, "zod"));
+  writeFileSync(path.join(packages, "zod/index.d.ts"), ZOD);
+  writeFileSync(path.join(packages, "zod/package.json"), JSON.stringify({ name: "zod", type: "module", types: "index.d.ts" }));
+  symlinkSync(path.join(NEXT_APPLICATION, "node_modules/next"), path.join(packages, "next"));
+  symlinkSync(ROOT, path.join(packages, "idpauth"));
+  writeFileSync(path.join(folder, "package.json"), JSON.stringify({ type: "module" }));
+});
+
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe("the samples of the documentation", () => {
+  it("are found", () => {
+    expect(new Set(checked.map(({ page }) => page)).size).toBeGreaterThan(5);
+    expect(checked.length).toBeGreaterThan(20);
+  });
+
+  it("pass a strict type check, each as the module that an application has", async () => {
+    const files = checked.flatMap(write);
+    expect(await compile(files)).toBe("");
+  }, 120_000);
+
+  it("the check finds a sample that signs out everywhere by an unchecked session", async () => {
+    const code = "const { iss, sub } = (await auth.getSession(request)).claims;\nawait auth.endAllSessions({ iss, sub });\n";
+    const files = write({ page: "docs/wrong.md", line: 1, language: "js", code, file: undefined, fragment: undefined });
+    expect(await compile(files)).toContain("error TS");
+  }, 120_000);
+
+  it("neither a sample nor an example nor the demo reads the ungated record, by which an application could authorize wrongly", () => {
+    const files = ["examples", "demo"].flatMap((name) =>
+      readdirSync(path.join(ROOT, name), { recursive: true, encoding: "utf8" }).map((file) => `${name}/${file}`),
+    );
+    const sources = files.filter((file) => /\.[cm]?[jt]sx?$/.test(file) && !file.includes("node_modules"));
+    expect(sources.length).toBeGreaterThan(20);
+    const texts = [
+      ...samples.map(({ page, code }) => [page, code]),
+      ...sources.map((file) => [file, readFileSync(path.join(ROOT, file), "utf8")]),
+    ];
+    expect(texts.filter(([, text = ""]) => text.includes("readSessionRecord")).map(([name]) => name)).toEqual([]);
+  });
+
+  it.each(Object.entries(EXECUTED))("those of %s run in %s", (page, test) => {
+    expect(samples.some((sample) => sample.page === page)).toBe(true);
+    expect(readFileSync(path.join(ROOT, test), "utf8")).toContain(path.basename(page));
+  });
+});
+
+/** Writes a sample into its page's folder, and gives the files. Several files in one sample each begin with a comment `// path`. */
+function write({ page, line, language, code, file }: Sample): string[] {
+  const at = path.join(folder, page.replaceAll(/\W/g, "-"));
+  mkdirSync(at, { recursive: true });
+  const given = GIVEN[page] ?? EXPRESS;
+  writeFileSync(path.join(at, "given.d.ts"), given);
+  const names = [...given.matchAll(/^export (?:type )?(?:declare const (\w+)|\{ (\w+) \})/gm)].map(([, one, other]) => one ?? other ?? "");
+  const parts = code.split(/^(?=\/\/ \S+\.[jt]sx?\b)/m).filter((part) => part.trim() !== "");
+  return parts.map((part, index) => {
+    const needed = names.filter((name) => new RegExp(`\\b${name}\\b`).test(part) && !declares(part, name));
+    const name = file ?? `line-${String(line)}-${String(index)}.${language === "js" ? "mjs" : language}`;
+    const depth = "../".repeat(name.split("/").length - 1);
+    const prelude = needed.length === 0 ? "" : `import { ${needed.join(", ")} } from "./${depth}given.js"; `;
+    const target = path.join(at, name);
+    mkdirSync(path.dirname(target), { recursive: true });
+    writeFileSync(
+      target,
+      `${prelude}${part}${part.includes("export ") || prelude !== "" || part.includes("import ") ? "" : "export {};\n"}`,
+    );
+    return path.relative(folder, target);
+  });
+}
+
+function declares(code: string, name: string): boolean {
+  return new RegExp(`\\b(?:const|let|function|class) ${name}\\b|^import\\b[^;]*\\b${name}\\b[^;]*from `, "m").test(code);
+}
+
+async function compile(files: readonly string[]): Promise<string> {
+  const compilerOptions = {
+    module: "nodenext",
+    target: "es2023",
+    lib: ["es2023", "dom", "dom.iterable"],
+    types: ["node"],
+    jsx: "preserve",
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    exactOptionalPropertyTypes: true,
+    noImplicitOverride: true,
+    experimentalDecorators: true,
+    allowJs: true,
+    checkJs: true,
+    skipLibCheck: true,
+    noEmit: true,
+  };
+  writeFileSync(path.join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
+  const compiler = path.join(ROOT, "node_modules/typescript/bin/tsc");
+  return promisify(execFile)(process.execPath, [compiler, "-p", folder]).then(
+    ({ stdout }) => stdout,
+    (error: unknown) => (error as { stdout: string }).stdout,
+  );
+}

@@ -1,0 +1,59 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+
+// The guide shows the files of examples/spa-react, which test/examples/spa-react.matrix.test.ts builds, type-checks and runs.
+
+const ROOT = path.resolve(import.meta.dirname, "../..");
+const EXAMPLE = path.join(ROOT, "examples/spa-react");
+const PAGE = readFileSync(path.join(ROOT, "docs/how-to/single-page-applications.md"), "utf8");
+
+const blocks = [...PAGE.matchAll(/^`([\w./]+)`:\n\n```\w+\n(.*?)^```$/gms)].map(([, file = "", text = ""]) => ({ file, text }));
+
+/** The rows of the table of requirements. */
+const rows = [...PAGE.matchAll(/^\| (6\.1\.\d[\d.]*: .*?) \| (.*) \| (.*?) \|$/gm)].map(([, requirement = "", where = "", test = ""]) => ({
+  requirement,
+  where,
+  tests: [...test.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name),
+}));
+
+const testFiles = readdirSync(path.join(ROOT, "test"), { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".test.ts") && !file.includes("node_modules"))
+  .map((file) => readFileSync(path.join(ROOT, "test", file), "utf8"));
+
+describe("docs/how-to/single-page-applications.md", () => {
+  it("shows every source of the example", () => {
+    const sources = readdirSync(EXAMPLE, { recursive: true, encoding: "utf8" })
+      .map((file) => file.replaceAll(path.sep, "/"))
+      .filter((file) => /\.(?:mjs|tsx?|html)$|^tsconfig\.json$/.test(file) && !/(?:^|\/)(?:node_modules|dist)\//.test(file));
+    expect(blocks.map(({ file }) => file).sort()).toEqual(sources.sort());
+  });
+
+  it.each(blocks)("$file is the example's", ({ file, text }) => {
+    expect(text).toBe(readFileSync(path.join(EXAMPLE, file), "utf8"));
+  });
+
+  it("names the packages of the example", () => {
+    const { dependencies, devDependencies } = JSON.parse(readFileSync(path.join(EXAMPLE, "package.json"), "utf8")) as {
+      dependencies: object;
+      devDependencies: object;
+    };
+    const [, installed = "", developed = ""] = /^npm install (.*)\nnpm install --save-dev (.*)$/m.exec(PAGE) ?? [];
+    expect(installed.split(" ").sort()).toEqual(Object.keys(dependencies).sort());
+    expect(developed.split(" ").sort()).toEqual(Object.keys(devDependencies).sort());
+  });
+
+  it("has a table of the requirements", () => {
+    expect(rows.length).toBe(PAGE.match(/^\| 6\./gm)?.length);
+    expect(rows.length).toBeGreaterThan(15);
+  });
+
+  it.each(rows)("$requirement: its tests exist", ({ where, tests }) => {
+    expect(where).not.toBe("");
+    expect(tests.length).toBeGreaterThan(0);
+    for (const test of tests) {
+      const exists = test.startsWith("test/") ? existsSync(path.join(ROOT, test)) : testFiles.some((text) => text.includes(test));
+      expect(exists, test).toBe(true);
+    }
+  });
+});

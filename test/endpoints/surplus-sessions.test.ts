@@ -1,0 +1,167 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { Events } from "../../src/events/events.js";
+import { signedInAs } from "../../src/testing/sign-in/signed-in-as.js";
+import { TestClock } from "../../src/testing/test-clock.js";
+import { startApplication, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+import { SealingStore } from "../support/sealing-store.js";
+
+const ADA = { sub: "ada", email: "ada@example.com", name: "Ada" };
+const HOUR = 3_600_000;
+
+let app: Application;
+let clock: TestClock;
+let store: SealingStore;
+
+afterEach(() => app.stop());
+
+async function start(options: ApplicationOptions = {}): Promise<void> {
+  clock = new TestClock();
+  store = new SealingStore(clock);
+  app = await startApplication({ clock, store, sessionsPerUser: 2, ...options });
+}
+
+/** A sign-in in a new browser, a second after everything before. */
+async function signedIn(person = ADA, auth = app.auth): Promise<TestUser> {
+  clock.advance(1_000);
+  const user = app.user().at(auth);
+  await user.signIn(undefined, person);
+  return user;
+}
+
+const who = (...users: TestUser[]) => Promise.all(users.map((user) => user.isSignedIn()));
+const reasonOf = async (user: TestUser) => ((await user.get("/idpauth/session?details=true")).json() as { reason: string }).reason;
+const count = async (sub = "ada", auth = app.auth) => (await auth.listSessions({ iss: app.provider.issuer, sub })).length;
+
+describe("[ASVS-7.1.2] IDP_SESSIONS_PER_USER", () => {
+  it("ends the session whose sign-in is oldest, says so in its browser, emits one event and runs onSignOut once", async () => {
+    const signedOut: unknown[] = [];
+    await start({ onSignOut: (input) => void signedOut.push(input) });
+    const ended: Events["ended"][] = [];
+    app.auth.on("ended", (event) => ended.push(event));
+    const [first, second, third] = [await signedIn(), await signedIn(), await signedIn()];
+    const time = clock.now();
+    expect(await who(first, second, third)).toEqual([false, true, true]);
+    expect(await reasonOf(first)).toBe("too_many_sessions");
+    const page = await first.get("/idpauth/", { headers: { accept: "text/html" } });
+    expect(page.body).toContain("You signed in on too many devices, and this session had been unused the longest.");
+    await app.auth.idle();
+    expect(ended).toEqual([{ time, issuer: app.provider.issuer, subject: "ada", reason: "too_many_sessions" }]);
+    expect(signedOut).toEqual([{ reason: "too_many_sessions", subject: { iss: app.provider.issuer, sub: "ada" }, session: null }]);
+  });
+
+  it("ends the one that was unused the longest, even if its sign-in is newer", async () => {
+    await start({ sessionIdleTimeout: 86_400 });
+    const [used, unused] = [await signedIn(), await signedIn()];
+    clock.advance(HOUR / 2);
+    expect(await used.isSignedIn()).toBe(true);
+    const third = await signedIn();
+    expect(await who(used, unused, third)).toEqual([true, false, true]);
+  });
+
+  it("without an idle timeout, counts the daily renewal of a used session as its activity", async () => {
+    await start();
+    const [used, unused] = [await signedIn(), await signedIn()];
+    clock.advance(48 * HOUR);
+    expect(await used.isSignedIn()).toBe(true);
+    const third = await signedIn();
+    expect(await who(used, unused, third)).toEqual([true, false, true]);
+  });
+
+  it("of 1: a new sign-in ends the session in use, never its own", async () => {
+    await start({ sessionsPerUser: 1, sessionIdleTimeout: 86_400 });
+    const first = await signedIn();
+    clock.advance(1_000);
+    const callback = await app.user().approve(undefined, ADA);
+    expect(callback).toContain("state=");
+    const second = app.user();
+    const target = await second.approve(undefined, ADA);
+    // In use until the very moment of the sign-in, and after it.
+    store.after = async ({ method }) => {
+      if (method !== "insert") return;
+      store.after = undefined;
+      clock.advance(1_000);
+      expect(await first.isSignedIn()).toBe(true);
+    };
+    await second.get(target);
+    expect(await who(first, second)).toEqual([false, true]);
+  });
+
+  it("of 0 is none", async () => {
+    await start({ sessionsPerUser: 0 });
+    for (let number = 0; number < 105; number += 1) await signedIn();
+    expect(await count()).toBe(105);
+    expect(store.count("listBySubject")).toBe(2);
+  });
+
+  it("is 100 by default", async () => {
+    clock = new TestClock();
+    app = await startApplication({ clock });
+    for (let number = 0; number < 105; number += 1) await signedIn();
+    expect(await count()).toBe(100);
+  });
+
+  it("counts only the sessions of this user and of this client", async () => {
+    await start();
+    const other = app.another({ clientId: "other" });
+    for (const sub of ["ada", "ada"]) await signedInAs(other, { sub });
+    const [one, two, grace] = [await signedIn(), await signedIn(), await signedIn({ ...ADA, sub: "grace" })];
+    expect(await who(one, two, grace)).toEqual([true, true, true]);
+    await signedIn();
+    expect([await count(), await count("grace"), await count("ada", other)]).toEqual([2, 1, 2]);
+  });
+
+  it("two sign-ins at the same moment end an earlier session, and not each other's", async () => {
+    await start({ sessionsPerUser: 1 });
+    const early = await signedIn();
+    clock.advance(1_000);
+    const tabs = [app.user(), app.user()];
+    const targets = [await tabs[0]!.approve(undefined, ADA), await tabs[1]!.approve(undefined, ADA)];
+    await Promise.all(tabs.map((tab, index) => tab.get(targets[index]!)));
+    expect(await who(early, ...tabs)).toEqual([false, true, true]);
+    // The next sign-in leaves one.
+    const last = await signedIn();
+    expect(await who(...tabs, last)).toEqual([false, false, true]);
+  });
+
+  it.each(["listBySubject", "delete"] as const)(
+    "a store that fails at %s fails no sign-in, and the next one ends the surplus",
+    async (method) => {
+      await start();
+      const [first, second] = [await signedIn(), await signedIn()];
+      let isStored = false;
+      store.before = (call) => {
+        // A sign-in itself deletes the record of its login first.
+        if (isStored && call.method === method) throw new Error("down");
+      };
+      store.after = (call) => void (isStored ||= call.method === "delete");
+      const third = await signedIn();
+      [store.before, store.after] = [undefined, undefined];
+      expect(await who(first, second, third)).toEqual([true, true, true]);
+      const fourth = await signedIn();
+      expect(await who(first, second, third, fourth)).toEqual([false, false, true, true]);
+    },
+  );
+
+  it("costs a sign-in of a user with few sessions one read", async () => {
+    await start({ sessionsPerUser: 100 });
+    await signedIn();
+    store.calls.length = 0;
+    await signedIn();
+    expect(store.count("listBySubject")).toBe(1);
+  });
+
+  it("after it was lowered, each sign-in ends at most 500 sessions, until only so many are left", async () => {
+    await start();
+    const loginAt = Math.floor(clock.now() / 1000) - 1_000;
+    for (let number = 0; number < 1_000; number += 1) await signedInAs(app.auth, { sub: "ada" }, { loginAt });
+    const left: number[] = [];
+    for (let number = 0; number < 3; number += 1) {
+      await signedIn();
+      left.push(await count());
+    }
+    // A page may exceed the 502 sessions that a sign-in reads.
+    expect(left[0]).toBeGreaterThan(300);
+    expect(left[0]).toBeLessThan(502);
+    expect(left.slice(1)).toEqual([2, 2]);
+  });
+});

@@ -1,0 +1,112 @@
+import { describe, expect, it, vi } from "vitest";
+import { LINES_PER_WINDOW, sampled, stderrLog, WINDOW } from "../../src/events/stderr-log.js";
+import type { Log, LogEntry } from "../../src/index.js";
+import { TestClock } from "../../src/testing/test-clock.js";
+
+function rig(): { readonly clock: TestClock; readonly lines: LogEntry[]; readonly log: Log } {
+  const clock = new TestClock();
+  const lines: LogEntry[] = [];
+  return { clock, lines, log: sampled((entry) => lines.push(entry), clock) };
+}
+
+const line = (code: string, details?: LogEntry["details"]): LogEntry => ({
+  level: "warn",
+  code,
+  message: `${code}.`,
+  ...(details && { details }),
+});
+const repeat = (times: number, act: () => void) => {
+  for (let time = 0; time < times; time += 1) act();
+};
+
+describe("[L10] a flood of log lines", () => {
+  it("of one kind: ten pass, and at the end of the minute one says how many did not", () => {
+    const { clock, lines, log } = rig();
+    repeat(1000, () => log(line("callback_failed", { reason: "state" })));
+    expect(lines).toHaveLength(LINES_PER_WINDOW);
+    clock.advance(WINDOW - 1);
+    expect(lines).toHaveLength(LINES_PER_WINDOW);
+    clock.advance(1);
+    expect(lines).toHaveLength(LINES_PER_WINDOW + 1);
+    expect(lines.at(-1)).toEqual({
+      level: "warn",
+      code: "callback_failed",
+      message: "callback_failed. (990 more lines of this kind within a minute were suppressed.)",
+      details: { reason: "state", suppressed: 990 },
+    });
+  });
+
+  it("ten in a minute are all there, and nothing is said of none", () => {
+    const { clock, lines, log } = rig();
+    repeat(LINES_PER_WINDOW, () => log(line("a")));
+    expect(clock.pendingTimers).toBe(0);
+    clock.advance(2 * WINDOW);
+    expect(lines).toEqual(Array(LINES_PER_WINDOW).fill(line("a")));
+  });
+
+  it("the next minute starts at zero", () => {
+    const { clock, lines, log } = rig();
+    repeat(50, () => log(line("a")));
+    clock.advance(WINDOW);
+    lines.length = 0;
+    repeat(50, () => log(line("a")));
+    expect(lines).toHaveLength(LINES_PER_WINDOW);
+  });
+
+  it("the count stands before the next minute's lines, even where the timer comes late", () => {
+    const { lines } = rig();
+    let now = 0;
+    const late = { now: () => now, monotonic: () => now, timer: () => () => undefined };
+    const log = sampled((entry) => lines.push(entry), late);
+    repeat(15, () => log(line("a")));
+    now = WINDOW;
+    log(line("a"));
+    expect(lines.slice(LINES_PER_WINDOW).map(({ details }) => details?.["suppressed"])).toEqual([5, undefined]);
+  });
+
+  it.each<[string, LogEntry]>([
+    ["code", line("b", { reason: "x", endpoint: "token" })],
+    ["reason", line("a", { reason: "y", endpoint: "token" })],
+    ["endpoint", line("a", { reason: "x", endpoint: "jwks" })],
+  ])("of another %s hides nothing of this one", (_name, other) => {
+    const { lines, log } = rig();
+    repeat(100, () => log(line("a", { reason: "x", endpoint: "token" })));
+    log(other);
+    expect(lines.at(-1)).toEqual(other);
+  });
+
+  it("under ever new reasons fills neither the log nor the memory", () => {
+    const { clock, lines, log } = rig();
+    let number = 0;
+    repeat(10_000, () => log(line("provider_unavailable", { reason: `invented_${String((number += 1))}` })));
+    expect(lines.length).toBeLessThanOrEqual(200 + LINES_PER_WINDOW);
+    expect(clock.pendingTimers).toBeLessThanOrEqual(201);
+    clock.advance(WINDOW);
+    expect(lines.filter(({ details }) => details?.["suppressed"] !== undefined)).toHaveLength(1);
+  });
+
+  it("nor lets a known kind pass ten lines more once there are too many kinds", () => {
+    const { lines, log } = rig();
+    const known = () => log(line("provider_unavailable", { reason: "timeout" }));
+    repeat(LINES_PER_WINDOW, known);
+    let number = 0;
+    repeat(199, () => log(line("provider_unavailable", { reason: `invented_${String((number += 1))}` })));
+    repeat(LINES_PER_WINDOW, known);
+    expect(lines.filter(({ details }) => details?.["reason"] === "timeout")).toHaveLength(LINES_PER_WINDOW);
+  });
+});
+
+describe("the default log", () => {
+  it("writes warnings and errors to stderr as single lines, ten a minute of each kind", () => {
+    const written: unknown[] = [];
+    const spy = vi.spyOn(process.stderr, "write").mockImplementation((text) => written.push(text) > 0);
+    try {
+      const log = stderrLog(new TestClock());
+      repeat(50, () => log({ ...line("blocked"), level: "info" }));
+      repeat(50, () => log(line("callback_failed", { reason: "state" })));
+    } finally {
+      spy.mockRestore();
+    }
+    expect(written).toEqual(Array(LINES_PER_WINDOW).fill("idpauth warn callback_failed: callback_failed.\n"));
+  });
+});

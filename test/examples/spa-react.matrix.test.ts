@@ -1,0 +1,259 @@
+import { execFile } from "node:child_process";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { promisify } from "node:util";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { createServer } from "vite";
+import { installFramework } from "../../scripts/framework-install.mjs";
+import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
+import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
+import { TestUser } from "../browser/test-user.js";
+import { chromiumForTests, launchChromium } from "../support/chromium.js";
+import { freePort } from "../support/free-port.js";
+import { ExampleProcess, installExample, PackedPackage } from "./example-process.js";
+import { FRONT_SERVERS, HOSTNAME, type FrontServer } from "./front-server.js";
+
+// examples/spa-react outside the project, over the packed package. docs/how-to/single-page-applications.md shows its files.
+
+const ROOT = path.resolve(import.meta.dirname, "../..");
+const EXAMPLE = path.join(ROOT, "examples/spa-react");
+const SOURCES = ["server.mjs", "index.html", "src/main.tsx", "vite.config.mjs"];
+const COMPILER = path.join(ROOT, "node_modules/typescript/bin/tsc");
+
+/** A line that is there for the authentication alone. A guard or `auth.fetch` stands in a line that the application has anyway. */
+const AUTHENTICATION = /idpauth|\bauth\b(?!\.idpRequired|\.fetch)|useSession|Session(?:Provider|Warning)|\bstatus [!=]==/;
+
+/** Opens the event stream, ends the session once the stream has begun, and gives what the stream says. */
+const STREAM_AT_SIGN_OUT = `new Promise((resolve, reject) => {
+  const stream = new EventSource("/idpauth/events");
+  stream.onopen = () => fetch("/idpauth/logout/?response=json");
+  stream.onerror = () => reject(new Error("the stream failed"));
+  stream.addEventListener("ended", ({ data }) => {
+    stream.close();
+    resolve(JSON.parse(data));
+  });
+})`;
+
+/** Milliseconds for a test that builds or starts the example. */
+const BUILD = 240_000;
+
+const executablePath = await chromiumForTests();
+/** What the example needs and the project does not. */
+const PACKAGES = path.join(import.meta.dirname, "spa-packages");
+const installed = await installFramework(PACKAGES);
+
+const linesOf = (file: string) => readFileSync(path.join(EXAMPLE, file), "utf8").trimEnd().split("\n");
+
+it("is under 120 lines, of which at most 15 are authentication", () => {
+  const lines = SOURCES.flatMap(linesOf);
+  expect(lines.length).toBeLessThan(120);
+  const code = ["server.mjs", "src/main.tsx"].flatMap(linesOf).filter((line) => !/^\s*(?:\/\/|$)/.test(line));
+  const authentication = code.filter((line) => AUTHENTICATION.test(line.replace(/\/\/ .*/, "")));
+  expect(authentication.length, authentication.join("\n")).toBeLessThanOrEqual(15);
+});
+
+/** Returns what the compiler reports. */
+async function compile(project: string): Promise<string> {
+  return promisify(execFile)(process.execPath, [COMPILER, "-p", project]).then(
+    ({ stdout }) => stdout,
+    (error: unknown) => (error as { stdout: string }).stdout,
+  );
+}
+
+describe.skipIf(!installed)("examples/spa-react", () => {
+  let packed: PackedPackage;
+  let folder: string;
+  let provider: TestProvider;
+  let browser: Browser | undefined;
+  const running: ExampleProcess[] = [];
+  const users: TestUser[] = [];
+  const fronts: FrontServer[] = [];
+
+  beforeAll(async () => {
+    packed = await PackedPackage.pack();
+    folder = installExample(EXAMPLE, packed);
+    // The project has other versions of some packages that @fastify/static needs.
+    cpSync(path.join(PACKAGES, "node_modules"), path.join(folder, "node_modules/@fastify/static/node_modules"), { recursive: true });
+    provider = await startTestProvider({ person: { sub: "ada", name: "Ada Lovelace", email: "ada@example.com" } });
+    if (executablePath !== undefined)
+      browser = await launchChromium(executablePath, { args: [`--host-resolver-rules=MAP ${HOSTNAME} 127.0.0.1`] });
+  }, BUILD);
+  afterEach(async () => {
+    const left = users.splice(0);
+    await Promise.all(left.map((user) => user.leave()));
+    for (const each of fronts.splice(0)) await each.stop();
+    for (const each of running.splice(0)) await each.end();
+    expect(left.flatMap((user) => user.complaints)).toEqual([]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await provider.stop();
+    // Vite may still write its cache there.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+    packed.remove();
+  }, BUILD);
+
+  /** `npm start`, which builds the front end first. */
+  async function start(env: Readonly<Record<string, string>> = {}): Promise<string> {
+    const started = new ExampleProcess(folder, {
+      SECRET_KEY: "a secret key of at least 32 bytes",
+      IDP_ISSUER: provider.issuer,
+      IDP_CLIENT_ID: provider.clientId,
+      IDP_CLIENT_SECRET: provider.clientSecret,
+      ...env,
+    });
+    running.push(started);
+    return started.origin();
+  }
+
+  /** A tab in which the user has clicked on "Sign in" and sees the items. */
+  async function signedIn(origin: string): Promise<{ user: TestUser; tab: Page }> {
+    const user = await TestUser.arrive(browser!, origin, { ignoreHTTPSErrors: true });
+    users.push(user);
+    const tab = await user.askFor("/list?month=10#new");
+    await tab.getByRole("button", { name: "Sign in" }).click();
+    await tab.getByText("Order punched cards").waitFor();
+    expect(tab.url()).toContain("/list?month=10");
+    return { user, tab };
+  }
+
+  it(
+    "passes a strict type check, the server too",
+    async () => {
+      const strict = { module: "nodenext", strict: true, allowJs: true, checkJs: true, noEmit: true, skipLibCheck: true };
+      const compilerOptions = { ...strict, types: ["node"], typeRoots: [path.join(ROOT, "node_modules/@types")] };
+      writeFileSync(
+        path.join(folder, "tsconfig.server.json"),
+        JSON.stringify({ compilerOptions, files: ["server.mjs", "vite.config.mjs"] }),
+      );
+      for (const project of ["tsconfig.json", "tsconfig.server.json"]) expect(await compile(path.join(folder, project))).toBe("");
+    },
+    BUILD,
+  );
+
+  it(
+    "guards its API, and refuses a request that another site starts",
+    async () => {
+      const user = new CookieBrowser({ origin: await start() });
+      expect((await user.get("/api/items")).status).toBe(401);
+      await user.follow("/idpauth/login/");
+      expect((await user.get("/api/items")).json()).toHaveLength(1);
+      const post = (headers: Readonly<Record<string, string>>) =>
+        user.get("/api/items", { method: "POST", headers: { "content-type": "application/json", ...headers }, body: '{"text":"Two"}' });
+      expect((await post({ "sec-fetch-site": "cross-site" })).status).toBe(403);
+      expect((await post({ "sec-fetch-site": "same-origin" })).status).toBe(200);
+      expect((await user.get("/nowhere")).headers["content-security-policy"]).toContain("script-src 'self'");
+    },
+    BUILD,
+  );
+
+  it(
+    "responds to HEAD as to GET, and a missing file is 404, not a page",
+    async () => {
+      const user = new CookieBrowser({ origin: await start() });
+      const statuses = async (target: string) => [(await user.get(target)).status, (await user.get(target, { method: "HEAD" })).status];
+      expect(await statuses("/items/7?tab=all")).toEqual([200, 200]);
+      expect(await statuses("/assets/missing.js")).toEqual([404, 404]);
+      expect(await statuses("/api/nothing")).toEqual([404, 404]);
+    },
+    BUILD,
+  );
+
+  it.skipIf(executablePath === undefined)(
+    "a 401 keeps the half-filled form, which is sent once after the sign-in; a second tab follows a sign-out",
+    async () => {
+      const { user, tab } = await signedIn(await start());
+      await tab.getByLabel("New item").fill("Oil the engine");
+      // The session ends, and the page does not know.
+      await tab.evaluate(`fetch("/idpauth/logout/?response=json").then(({ status }) => status)`);
+      const statuses: number[] = [];
+      tab.on("response", (response) => {
+        if (response.request().method() === "POST") statuses.push(response.status());
+      });
+      await tab.getByRole("button", { name: "Add" }).click();
+      const warning = tab.locator("dialog[open]");
+      await warning.getByRole("heading", { name: "Your session has ended" }).waitFor();
+      expect(await tab.getByLabel("New item").inputValue()).toBe("Oil the engine");
+      await Promise.all([tab.waitForEvent("popup"), warning.getByRole("button", { name: "Sign in again" }).click()]);
+      await tab.getByRole("listitem").getByText("Oil the engine").waitFor();
+      expect(statuses).toEqual([401, 200]);
+
+      const second = await user.askFor("/");
+      await second.getByRole("button", { name: "Sign out" }).waitFor();
+      await tab.getByRole("button", { name: "Sign out" }).click();
+      await second.getByRole("button", { name: "Sign in", exact: true }).waitFor();
+    },
+    BUILD,
+  );
+
+  it.skipIf(executablePath === undefined)(
+    "warns one minute before the idle limit",
+    async () => {
+      const { tab } = await signedIn(await start({ IDP_SESSION_IDLE_TIMEOUT: "62" }));
+      const stay = tab.getByRole("button", { name: "Stay signed in" });
+      await stay.waitFor();
+      await stay.click();
+      await stay.waitFor({ state: "hidden" });
+    },
+    BUILD,
+  );
+
+  it.each([
+    ["an object with changeOrigin: false", 200],
+    ["the short form, a string", 500],
+  ])(
+    "development with Vite's proxy, written as %s: the sign-in ends with %i",
+    async (form, status) => {
+      const port = await freePort();
+      const origin = `http://localhost:${String(port)}`;
+      const target = await start({ BASE_URL: origin });
+      const entry = status === 200 ? { target, changeOrigin: false } : target;
+      const vite = await createServer({
+        configFile: false,
+        root: folder,
+        logLevel: "silent",
+        server: { port, strictPort: true, host: "localhost", proxy: { "/api": entry, "/idpauth": entry } },
+      });
+      try {
+        await vite.listen();
+        const user = new CookieBrowser({ origin });
+        expect((await user.get("/")).text).toContain("/src/main.tsx");
+        const end = await user.follow("/idpauth/login/?scheme=PRESERVE_ORIGIN_QP&origin_url=" + encodeURIComponent(`${origin}/api/items`));
+        expect([form, end.status]).toEqual([form, status]);
+        if (status === 500) expect(end.text).toContain("login_loop");
+        else expect(end.json()).toHaveLength(1);
+      } finally {
+        await vite.close();
+      }
+    },
+    BUILD,
+  );
+
+  describe.each(FRONT_SERVERS)("behind $name", ({ program, start: startFront }) => {
+    it.skipIf(program === undefined || executablePath === undefined)(
+      "serves the front end, passes on the API and the sign-in over https, and the event stream at once",
+      async () => {
+        const port = await freePort();
+        const origin = `https://${HOSTNAME}:${String(port)}`;
+        const { port: api } = new URL(await start({ BASE_URL: origin, IDP_EVENTS: "true" }));
+        fronts.push(await startFront({ port, files: path.join(folder, "dist"), api: `localhost:${api}` }));
+
+        const { user, tab } = await signedIn(origin);
+        expect((await user.context.cookies(origin)).map(({ name, secure }) => ({ name, secure }))).toContainEqual({
+          name: "__Host-idpauth",
+          secure: true,
+        });
+        const page = await tab.reload();
+        expect(page?.headers()["content-security-policy"]).toContain("script-src 'self'");
+        await tab.getByLabel("New item").fill("Oil the engine");
+        await tab.getByRole("button", { name: "Add" }).click();
+        await tab.getByRole("listitem").getByText("Oil the engine").waitFor();
+
+        const ended = await tab.evaluate(STREAM_AT_SIGN_OUT);
+        expect(ended).toEqual({ reason: "logout" });
+      },
+      BUILD,
+    );
+  });
+});

@@ -1,0 +1,293 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { allOf, anyOf, emailDomain, hasClaim, type Blocked, type GuardRule } from "../../src/index.js";
+import { idpAuth as fetchStyle } from "../../src/adapters/fetch/fetch.js";
+import { assertGuardOptions } from "../../src/guard/gate.js";
+import { meetsStepUp } from "../../src/guard/guard-rule.js";
+import { TestClock } from "../../src/testing/test-clock.js";
+import { startApplication, type Application, type ApplicationOptions, type TestUser } from "../support/application.js";
+
+const PAGE = { headers: { accept: "text/html" } };
+const SCRIPT = { headers: { accept: "application/json" } };
+let application: Application;
+
+async function signedIn(options: ApplicationOptions = {}): Promise<TestUser> {
+  application = await startApplication({ clock: new TestClock(), ...options });
+  const user = application.user();
+  await user.signIn();
+  return user;
+}
+
+afterEach(() => application.stop());
+
+const guard = (user: TestUser, rule: GuardRule, as = PAGE, target = "/transfer?to=7"): Promise<Blocked | undefined> =>
+  application.auth.guard(user.request(target, as), rule);
+
+describe("allow", () => {
+  it("lets only `true` pass; anything else is 403 and no redirect", async () => {
+    const user = await signedIn();
+    expect(await guard(user, { allow: () => true })).toBeUndefined();
+    expect(await guard(user, { allow: () => Promise.resolve(true) })).toBeUndefined();
+    for (const value of [false, 1, "true", {}, undefined, null]) {
+      const blocked = await guard(user, { allow: () => value as boolean });
+      expect([blocked?.kind, blocked?.reply.status]).toEqual(["forbidden", 403]);
+    }
+  });
+
+  it("is 403 as a page or as JSON `forbidden`", async () => {
+    const user = await signedIn();
+    const page = await guard(user, { allow: () => false });
+    expect(page?.reply.headers["Content-Type"]).toMatch(/^text\/html/);
+    const json = await guard(user, { allow: () => false }, SCRIPT);
+    expect(JSON.parse(json?.reply.body ?? "")).toMatchObject({ status: 403, code: "forbidden" });
+  });
+
+  it("that throws rejects with that error", async () => {
+    const user = await signedIn();
+    const error = new Error("no database");
+    await expect(guard(user, { allow: () => Promise.reject(error) })).rejects.toBe(error);
+  });
+
+  it("does not run for a user who is not signed in", async () => {
+    await signedIn();
+    const blocked = await guard(application.user(), { allow: () => expect.fail("it ran") });
+    expect(blocked?.kind).toBe("navigation");
+  });
+
+  it("sees user, claims and data", async () => {
+    const user = await signedIn({ onSignIn: () => ({ data: { role: "admin" } }) });
+    const rule: GuardRule = {
+      allow: ({ user: { email }, claims, data }) => email === "ada@example.com" && claims.email === email && data["role"] === "admin",
+    };
+    expect(await guard(user, rule)).toBeUndefined();
+  });
+});
+
+describe("a wrong rule", () => {
+  it.each(["allow", "maxAge", "acr"])("`%s` that is undefined is refused: its route would be open to every user", (name) => {
+    expect(() => {
+      assertGuardOptions({ [name]: undefined });
+    }).toThrow(`It got nothing as \`${name}\`.`);
+  });
+
+  it("`acr` is a string without spaces or a list of such strings; anything else is refused", () => {
+    for (const acr of ["gold", ["gold", "silver"]]) {
+      expect(() => {
+        assertGuardOptions({ acr });
+      }).not.toThrow();
+    }
+    for (const acr of ["", "gold silver", [], [""], 1, Array.from({ length: 11 }, () => "gold")]) {
+      expect(() => {
+        assertGuardOptions({ acr });
+      }).toThrow(/`acr` of `auth\.idpRequiredWith` is/);
+    }
+  });
+
+  it("is refused by `guard` on fetch too, which has no idpRequiredWith before it", async () => {
+    const auth = fetchStyle();
+    const rules = [{ allow: undefined }, { maxAge: Number.NaN }, { alow: () => false }] as unknown as GuardRule[];
+    for (const rule of rules) await expect(auth.guard(new Request("http://app.example/"), rule)).rejects.toThrow(TypeError);
+  });
+});
+
+describe("ready-made rules", () => {
+  const subject = (claims: object) => ({ claims: claims as Record<string, unknown> });
+
+  it("hasClaim: equal, or in the list; inherited properties do not count", () => {
+    expect(hasClaim("groups", "admin")(subject({ groups: ["staff", "admin"] }))).toBe(true);
+    expect(hasClaim("role", "admin")(subject({ role: "admin" }))).toBe(true);
+    for (const claims of [
+      {},
+      { groups: "administrators" },
+      { groups: [["admin"]] },
+      { groups: { admin: true } },
+      Object.create({ groups: "admin" }),
+    ]) {
+      expect(hasClaim("groups", "admin")(subject(claims as object))).toBe(false);
+    }
+  });
+
+  it("hasClaim refuses a value that is no claim's, such as a setting that is missing", () => {
+    for (const value of [undefined, null, ["admin"]] as unknown as string[]) expect(() => hasClaim("groups", value)).toThrow(TypeError);
+  });
+
+  it("emailDomain: inherited properties do not count", () => {
+    for (const claims of [
+      Object.assign(Object.create({ email_verified: true }), { email: "eve@example.com" }),
+      Object.create({ email: "eve@example.com", email_verified: true }),
+    ]) {
+      expect(emailDomain("example.com")(subject(claims as object))).toBe(false);
+    }
+  });
+
+  it.each([
+    [{ email: "Ada@EXAMPLE.com", email_verified: true }, true],
+    [{ email: "ada@example.com", email_verified: "true" }, false],
+    [{ email: "ada@example.com" }, false],
+    [{ email: "ada@notexample.com", email_verified: true }, false],
+    [{ email: "ada@example.com.evil.com", email_verified: true }, false],
+    [{ email: "example.com", email_verified: true }, false],
+    [{ email: '"ada@evil.com"@example.com', email_verified: true }, false],
+    [{ email: "ada@evil.com@example.com", email_verified: true }, false],
+    [{ email: "ada@@example.com", email_verified: true }, false],
+    [{ email: "@example.com", email_verified: true }, false],
+    [{ email: " @example.com", email_verified: true }, false],
+    [{ email: "ada@evil.com @example.com", email_verified: true }, false],
+    [{ email: "ada@example.com ", email_verified: true }, false],
+    [{ email: "ada@example.com\n", email_verified: true }, false],
+    [{ email: "ada@", email_verified: true }, false],
+    [{ email: ["ada@example.com"], email_verified: true }, false],
+  ])("emailDomain: %j is %s", (claims, passes) => {
+    expect(emailDomain("Example.com")(subject(claims))).toBe(passes);
+  });
+
+  it("anyOf and allOf take rules that are async, and count only true", async () => {
+    const yes = () => Promise.resolve(true);
+    const no = () => false;
+    const odd = () => 1 as unknown as boolean;
+    const nobody = { claims: {} };
+    expect(await anyOf(no, yes)(nobody)).toBe(true);
+    expect(await anyOf(no, odd)(nobody)).toBe(false);
+    expect(await allOf(yes, yes)(nobody)).toBe(true);
+    expect(await allOf(yes, odd)(nobody)).toBe(false);
+    expect([await anyOf()(nobody), await allOf()(nobody)]).toEqual([false, false]);
+  });
+});
+
+describe("step-up", () => {
+  const rule = { maxAge: 60 };
+
+  it("a page redirects to the provider with max_age and prompt=login, and back to the page with a new session", async () => {
+    const user = await signedIn();
+    const key = [...user.cookies.values()].join();
+    const blocked = await guard(user, rule);
+    expect(blocked?.kind).toBe("stepUp");
+    const login = await user.get(blocked?.reply.headers["Location"] ?? "");
+    const query = new URL(login.location).searchParams;
+    expect([query.get("max_age"), query.get("prompt")]).toEqual(["60", "login consent"]);
+    const callback = new URL(await application.provider.signInCode(login.location));
+    const back = await user.get(`${callback.pathname}${callback.search}`);
+    expect([back.status, back.location]).toEqual([302, "http://app.example/transfer?to=7"]);
+    expect([...user.cookies.values()].join()).not.toBe(key);
+    expect(await guard(user, rule)).toBeUndefined();
+    application.clock.advance(120_000);
+    expect((await guard(user, rule))?.kind).toBe("stepUp");
+  });
+
+  it("a signed-out user signs in once: the login requests the authentication of the route", async () => {
+    await signedIn();
+    const other = application.user();
+    const blocked = await guard(other, { maxAge: 60, acr: "gold" });
+    expect(blocked?.kind).toBe("navigation");
+    const login = await other.get(blocked?.reply.headers["Location"] ?? "");
+    const query = new URL(login.location).searchParams;
+    expect([query.get("max_age"), query.get("acr_values")]).toEqual(["60", "gold"]);
+    const callback = new URL(await application.provider.signInCode(login.location));
+    expect((await other.get(`${callback.pathname}${callback.search}`)).location).toBe("http://app.example/transfer?to=7");
+    expect(await guard(other, { maxAge: 60, acr: "gold" })).toBeUndefined();
+  });
+
+  it("anything else gets the challenge of RFC 9470 and the address of the login", async () => {
+    const user = await signedIn();
+    const { reply } = (await guard(user, { maxAge: 60, acr: ["gold", "silver"] }, SCRIPT)) ?? {};
+    expect(reply?.status).toBe(401);
+    expect(reply?.headers["WWW-Authenticate"]).toBe(
+      'Bearer error="insufficient_user_authentication", error_description="Sign in again to continue", max_age="60", acr_values="gold silver"',
+    );
+    expect(JSON.parse(reply?.body ?? "")).toMatchObject({
+      error: "insufficient_user_authentication",
+      login_url: "/idpauth/login/?max_age=60&acr_values=gold+silver",
+    });
+  });
+
+  it("a refresh never makes the authentication seem newer", async () => {
+    const user = await signedIn();
+    const login = await user.get("/idpauth/login/?max_age=60");
+    const callback = new URL(await application.provider.signInCode(login.location));
+    await user.get(`${callback.pathname}${callback.search}`);
+    expect(await guard(user, { maxAge: 3600 })).toBeUndefined();
+    application.clock.advance(3_700_000);
+    expect((await guard(user, { maxAge: 3600 }))?.kind).toBe("stepUp");
+    expect(application.provider.requestsTo("token", { grant_type: "refresh_token" })).toHaveLength(1);
+  });
+
+  it("an acr that the provider does not reach: 403 step_up_failed, no loop, and the session stays", async () => {
+    const user = await signedIn({ provider: { acrValues: ["bronze"] } });
+    const blocked = await guard(user, { acr: "gold" });
+    const login = await user.get(blocked?.reply.headers["Location"] ?? "");
+    expect(new URL(login.location).searchParams.get("acr_values")).toBe("gold");
+    const callback = new URL(await application.provider.signInCode(login.location));
+    const back = await user.get(`${callback.pathname}${callback.search}`, SCRIPT);
+    expect([back.status, (back.json() as { code: unknown }).code]).toEqual([403, "step_up_failed"]);
+    expect(await user.isSignedIn()).toBe(true);
+  });
+
+  it("by acr alone drops prompt=none, since a silent login could only fail", async () => {
+    application = await startApplication({ clock: new TestClock(), loginPrompt: "none" });
+    application.provider.signedIn.set("ada-1815", Math.floor(application.clock.now() / 1000));
+    const user = application.user();
+    await user.signIn();
+    const blocked = await guard(user, { acr: "gold" });
+    const login = await user.get(blocked?.reply.headers["Location"] ?? "");
+    expect(new URL(login.location).searchParams.has("prompt")).toBe(false);
+  });
+
+  it.each([
+    ["the user who is signed in: the tokens are dropped, since the session may use their grant", true, 0],
+    ["a user who is not: the tokens are revoked", false, 1],
+  ])("a login that does not reach the acr, by %s", async (_who, isSignedIn, revocations) => {
+    const user = await signedIn({ provider: { acrValues: ["bronze"] } });
+    // A sign-in of the same user a moment ago, in another browser, would keep the tokens too.
+    application.clock.advance(600_000);
+    const other = isSignedIn ? user : application.user();
+    const login = await other.get("/idpauth/login/?acr_values=gold");
+    const callback = new URL(await application.provider.signInCode(login.location));
+    expect((await other.get(`${callback.pathname}${callback.search}`)).status).toBe(403);
+    await application.auth.idle();
+    expect(application.provider.requestsTo("revoke")).toHaveLength(revocations);
+  });
+
+  it("another user's: 403, and the present session stays", async () => {
+    const user = await signedIn();
+    const login = await user.get("/idpauth/login/?max_age=60");
+    const callback = new URL(await application.provider.signInCode(login.location, { sub: "grace", email: "grace@example.com" }));
+    const back = await user.get(`${callback.pathname}${callback.search}`, SCRIPT);
+    expect([back.status, (back.json() as { code: unknown }).code]).toEqual([403, "step_up_failed"]);
+    expect((await application.auth.getUser(user.request("/")))?.email).toBe("ada@example.com");
+  });
+
+  it("a maxAge that is no number lets nobody pass", () => {
+    expect(meetsStepUp({ auth_time: 1_000 }, { max_age: 60 }, 1_000, 5)).toBe(true);
+    expect(meetsStepUp({ auth_time: 1_000 }, { max_age: Number.NaN }, 1_000, 5)).toBe(false);
+  });
+
+  it("keeps the same user's data", async () => {
+    const user = await signedIn({ onSignIn: ({ data }) => (data === undefined ? { data: { n: 1 } } : undefined) });
+    await application.auth.updateData(user.request("/"), () => ({ n: 2 }));
+    const login = await user.get("/idpauth/login/?max_age=60");
+    const callback = new URL(await application.provider.signInCode(login.location));
+    await user.get(`${callback.pathname}${callback.search}`);
+    expect(await application.auth.getData(user.request("/"))).toEqual({ n: 2 });
+  });
+
+  it.each([
+    "max_age=-1",
+    "max_age=1.5",
+    "max_age=",
+    "max_age=1&max_age=2",
+    "acr_values=",
+    "acr_values=a&acr_values=b",
+    "acr_values=%C3%A9",
+  ])("a login with %s is 400", async (query) => {
+    const user = await signedIn();
+    expect((await user.get(`/idpauth/login/?${query}`)).status).toBe(400);
+  });
+
+  it("warns at start when the issuer is Google, and names maxAge", async () => {
+    await signedIn();
+    const auth = application.another({ issuer: "https://accounts.google.com" });
+    auth.declareGuard({ maxAge: 60 });
+    auth.start();
+    auth.declareGuard({ maxAge: 90 });
+    expect(application.log.filter(({ code }) => code === "W016").map(({ message }) => message.includes("`maxAge`"))).toEqual([true]);
+  });
+});

@@ -1,0 +1,52 @@
+import { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
+import { describe, expect, it } from "vitest";
+import { PerRequest } from "../../src/http/request.js";
+
+describe("what is remembered of a request", () => {
+  it("is each owner's own, and each request's own", () => {
+    const [one, other] = [new PerRequest<string>(), new PerRequest<string>()];
+    const [request, another] = [{}, {}];
+    expect(one.get(request)).toBeUndefined();
+    one.set(request, "of the first");
+    expect([other.get(request), one.get(another)]).toEqual([undefined, undefined]);
+    other.set(request, "of the second");
+    one.set(another, "of another request");
+    expect([one.get(request), other.get(request), one.get(another)]).toEqual(["of the first", "of the second", "of another request"]);
+    one.set(request, "newer");
+    expect([one.get(request), other.get(request)]).toEqual(["newer", "of the second"]);
+  });
+
+  it("cannot be seen on the request by anybody else", () => {
+    const request = new IncomingMessage(new Socket());
+    const before = [Reflect.ownKeys(request), Object.getPrototypeOf(request), Object.entries(request).length];
+    new PerRequest<string>().set(request, "a secret");
+    expect([Reflect.ownKeys(request), Object.getPrototypeOf(request), Object.entries(request).length]).toEqual(before);
+    expect(request).toBeInstanceOf(IncomingMessage);
+  });
+
+  it("is kept of a frozen request too, which newer engines give no field to", () => {
+    const kept = new PerRequest<string>();
+    const [request, another] = [Object.freeze({ url: "/" }), Object.freeze({ url: "/" })];
+    kept.set(request, "x");
+    expect([kept.get(request), kept.get(another), new PerRequest<string>().get(request)]).toEqual(["x", undefined, undefined]);
+  });
+
+  it("is still known, and can change, after the application has frozen the request", () => {
+    const [kept, later] = [new PerRequest<string>(), new PerRequest<string>()];
+    const request = { url: "/" };
+    kept.set(request, "x");
+    Object.freeze(request);
+    later.set(request, "y");
+    expect([kept.get(request), later.get(request)]).toEqual(["x", "y"]);
+    kept.set(request, "newer");
+    expect([kept.get(request), later.get(request)]).toEqual(["newer", "y"]);
+  });
+
+  it("is not the request's that has it as its prototype, nor that of a proxy around it", () => {
+    const kept = new PerRequest<string>();
+    const request = {};
+    kept.set(request, "x");
+    expect([kept.get(Object.create(request) as object), kept.get(new Proxy(request, {}))]).toEqual([undefined, undefined]);
+  });
+});

@@ -1,0 +1,241 @@
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { stylesheet } from "../../src/http/reply.js";
+import { createPages } from "../../src/pages/pages.js";
+import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
+import { LOOKS, startPageServer } from "./page-server.mjs";
+import { errorStates, indexStates, otherUserStates, popupStates, sessionsStates } from "./states.mjs";
+
+const executablePath = await chromiumForTests();
+const STATES = Object.entries({
+  index: indexStates(""),
+  error: errorStates,
+  sessions: sessionsStates,
+  popup: popupStates,
+  "other-user": otherUserStates,
+}).flatMap(([page, states]) => Object.keys(states).map((name) => `${page}-${name}`));
+const SCREENS = [
+  ["phone", "light", 320],
+  ["phone", "dark", 320],
+  ["desktop", "light", 1280],
+  ["desktop", "dark", 1280],
+] as const;
+
+const OVERFLOW = "Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth)";
+const AXE_IN_LOOKS = new Set(["index-signed-in", "index-ended-idle", "index-sign-in-error", "sessions-several", "error-invalid-parameter"]);
+
+interface AxeResult {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+  }[];
+  readonly passes: readonly { readonly id: string }[];
+}
+
+describe.skipIf(executablePath === undefined)("the pages in a browser", IN_A_BROWSER, () => {
+  let browser: Browser;
+  let server: Awaited<ReturnType<typeof startPageServer>>;
+  let axe: string;
+
+  beforeAll(async () => {
+    axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+    server = await startPageServer({ createPages, stylesheet });
+    browser = await launchChromium(executablePath ?? "");
+  }, 120_000);
+
+  afterAll(async () => {
+    await browser.close();
+    await server.close();
+  });
+
+  async function expectAccessible(tab: Page): Promise<void> {
+    await tab.evaluate(axe);
+    const { violations, passes } = await tab.evaluate<AxeResult>("axe.run()");
+    expect(violations.map(({ id, nodes }) => ({ id, nodes: nodes.map((node) => node.failureSummary) }))).toEqual([]);
+    expect(passes.map(({ id }) => id)).toContain("color-contrast");
+  }
+
+  describe.each(SCREENS)("on a %s, %s", (_device, colorScheme, width) => {
+    let tab: Page;
+    const complaints: string[] = [];
+    const outside: string[] = [];
+
+    beforeAll(async () => {
+      tab = await browser.newPage({ colorScheme, viewport: { width, height: 720 } });
+      tab.on("console", (message) => {
+        if (!message.location().url.endsWith("/gone.png")) complaints.push(message.text());
+      });
+      tab.on("pageerror", (error) => complaints.push(error.message));
+      tab.on("request", (request) => {
+        if (!request.url().startsWith(server.url(""))) outside.push(request.url());
+      });
+    });
+    afterAll(() => tab.close());
+
+    it.each(STATES)("%s: axe finds nothing, nothing scrolls sideways, the policy refuses nothing, nothing is inline", async (state) => {
+      complaints.length = 0;
+      outside.length = 0;
+      await tab.goto(server.url(state), { waitUntil: "load" });
+      expect(await tab.evaluate("document.querySelectorAll('script:not([src]), style, [style], iframe').length")).toBe(0);
+      expect(await tab.evaluate("document.querySelectorAll('form').length")).toBe(state.startsWith("sessions-") ? 1 : 0);
+      expect(await tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")).toBeLessThanOrEqual(0);
+      // The stylesheet has arrived, and in the scheme asked for.
+      const background = await tab.evaluate("getComputedStyle(document.body).backgroundColor");
+      expect(background).toBe(colorScheme === "light" ? "rgb(238, 241, 246)" : "rgb(15, 19, 25)");
+      await expectAccessible(tab);
+      expect(complaints).toEqual([]);
+      expect(outside).toEqual([]);
+    });
+  });
+
+  describe.each(Object.keys(LOOKS).filter((look) => look !== ""))("in the style %s", (look) => {
+    it.each(["light", "dark"] as const)(
+      "axe finds nothing in any state, %s, and nothing scrolls sideways on a phone or enlarged",
+      async (colorScheme) => {
+        const tab = await browser.newPage({ colorScheme });
+        const complaints: string[] = [];
+        tab.on("console", (message) => {
+          if (!message.location().url.endsWith("/gone.png")) complaints.push(`${tab.url()}: ${message.text()}`);
+        });
+        try {
+          for (const state of STATES) {
+            await tab.setViewportSize({ width: 320, height: 640 });
+            await tab.goto(server.url(state, look), { waitUntil: "load" });
+            expect([state, await tab.evaluate(OVERFLOW)]).toEqual([state, 0]);
+            // Looks differ in texts, direction and colors, not in structure. axe judges no contrast of text in Arabic letters alone.
+            if (AXE_IN_LOOKS.has(state)) await expectAccessible(tab);
+            // A desktop of 1280 pixels at 200 %, with letters of twice the size besides (WCAG 2.2, 1.4.4 and 1.4.10).
+            await tab.setViewportSize({ width: 640, height: 360 });
+            expect([state, await tab.evaluate(OVERFLOW)]).toEqual([state, 0]);
+            await tab.evaluate("document.documentElement.style.fontSize = '200%'");
+            expect([state, await tab.evaluate(OVERFLOW)]).toEqual([state, 0]);
+          }
+        } finally {
+          await tab.close();
+        }
+        expect(complaints).toEqual([]);
+      },
+    );
+  });
+
+  it("in Arabic, runs from right to left", async () => {
+    const tab = await browser.newPage({ viewport: { width: 900, height: 700 } });
+    try {
+      await tab.goto(server.url("sessions-several", "ar"));
+      const [name, button] = await Promise.all(
+        ["li:nth-child(2) .name", "li:nth-child(2) button"].map((selector) => tab.locator(`.sessions ${selector}`).boundingBox()),
+      );
+      expect(name?.x).toBeGreaterThan(button?.x ?? Infinity);
+      await tab.goto(server.url("index-ended-idle", "ar"));
+      expect(await tab.evaluate("getComputedStyle(document.querySelector('code')).direction")).toBe("ltr");
+    } finally {
+      await tab.close();
+    }
+  });
+
+  it("with forced colors, buttons and cards keep an edge", async () => {
+    const tab = await browser.newPage({ forcedColors: "active" });
+    try {
+      await tab.goto(server.url("index-ended-idle"));
+      for (const selector of [".card", ".button", ".rule", ".emblem"]) {
+        expect(await tab.evaluate(`getComputedStyle(document.querySelector('${selector}')).borderTopStyle`)).toBe("solid");
+      }
+    } finally {
+      await tab.close();
+    }
+  });
+
+  it("shows the logo, and the application's name for it", async () => {
+    const tab = await browser.newPage();
+    try {
+      await tab.goto(server.url("index-signed-in", "own"), { waitUntil: "load" });
+      expect(await tab.evaluate("document.querySelector('.brand img').naturalWidth")).toBeGreaterThan(0);
+      expect(await tab.getByRole("banner").getByRole("link", { name: "Example Shop" }).count()).toBe(1);
+      await tab.keyboard.press("Tab");
+      await tab.keyboard.press("Enter");
+      await expect.poll(() => tab.url()).toBe(server.url("shop"));
+    } finally {
+      await tab.close();
+    }
+  });
+
+  it("loads the logo's path, with any query, and no other image of the same origin", async () => {
+    const outcome = (src: string) =>
+      `new Promise((resolve) => Object.assign(new Image(), { onload: () => resolve("loaded"), onerror: () => resolve("refused"), src: "${src}" }))`;
+    for (const [src, expected] of [
+      ["/logo.svg?v=2", "loaded"],
+      ["/picture.svg", "refused"],
+    ] as const) {
+      expect(await inFreshTab(browser, server.url("index-signed-out", "own"), outcome(src))).toBe(expected);
+    }
+  });
+
+  it("the sessions page can be worked with the keyboard: each control shows the focus, in the order of the page", async () => {
+    const tab = await browser.newPage();
+    try {
+      await tab.goto(server.url("sessions-several", "de"));
+      const reached: unknown[] = [];
+      for (let step = 0; step < 6; step += 1) {
+        await tab.keyboard.press("Tab");
+        expect(await tab.evaluate("getComputedStyle(document.activeElement).outlineStyle")).toBe("solid");
+        reached.push(await tab.evaluate("document.activeElement.textContent"));
+      }
+      expect(reached).toEqual([
+        "Abmelden",
+        "Sitzung beenden",
+        "Sitzung beenden",
+        "Alle anderen Sitzungen beenden",
+        "Überall abmelden",
+        "Ihr Konto",
+      ]);
+    } finally {
+      await tab.close();
+    }
+  });
+
+  it("shows the picture from the one origin that the policy names", async () => {
+    const loaded = "document.querySelector('img').naturalWidth";
+    expect(await inFreshTab(browser, server.url("index-signed-in"), loaded)).toBeGreaterThan(0);
+  });
+
+  it("shows an initial where the picture does not load", async () => {
+    const shown = "getComputedStyle(document.querySelector('img'), '::after').content";
+    expect(await inFreshTab(browser, server.url("index-signed-in-long"), shown)).toBe('"W"');
+  });
+
+  it("can be worked with the keyboard, and shows where the focus is", async () => {
+    const tab = await browser.newPage();
+    try {
+      await tab.goto(server.url("index-signed-out"));
+      await tab.keyboard.press("Tab");
+      expect(await tab.evaluate("document.activeElement.textContent")).toBe("Sign in");
+      expect(await tab.evaluate("getComputedStyle(document.activeElement).outlineStyle")).toBe("solid");
+      await tab.keyboard.press("Enter");
+      await expect.poll(() => tab.url()).toBe(server.url("idpauth/login/"));
+    } finally {
+      await tab.close();
+    }
+  });
+
+  it("does not move for those who set reduced motion", async () => {
+    const tab = await browser.newPage({ reducedMotion: "reduce" });
+    try {
+      await tab.goto(server.url("index-signed-out"));
+      expect(await tab.evaluate("getComputedStyle(document.querySelector('.button')).transitionDuration")).toBe("0s");
+    } finally {
+      await tab.close();
+    }
+  });
+});
+
+async function inFreshTab(browser: Browser, url: string, expression: string): Promise<unknown> {
+  const tab = await browser.newPage();
+  try {
+    await tab.goto(url, { waitUntil: "load" });
+    return await tab.evaluate(expression);
+  } finally {
+    await tab.close();
+  }
+}

@@ -1,0 +1,5 @@
+import { OF_THE_SERVER, playScenarios } from "./play-scenarios.js";
+import { REDIS } from "./store-rigs.js";
+
+// The other scenarios run over SQLite, and over this store in servers.matrix.test.ts.
+playScenarios([REDIS], OF_THE_SERVER);

@@ -1,0 +1,131 @@
+import { describe, expect, it } from "vitest";
+import { jsonCopy, withData, withReview } from "../../src/record/application-data.js";
+import { withRejection, withTokens } from "../../src/record/refresh-changes.js";
+import { judge } from "../../src/record/session-policy.js";
+import type { SessionRecord } from "../../src/record/record.js";
+
+const nested = (levels: number): Record<string, unknown> => (levels === 0 ? {} : { a: nested(levels - 1) });
+
+describe("jsonCopy", () => {
+  it("copies JSON, and leaves out properties that are undefined or not enumerable", () => {
+    const value = Object.defineProperty({ a: [1, null, "x", { b: false }], c: undefined, d: 1.5 }, "hidden", {
+      value: 1,
+      enumerable: false,
+    });
+    const copy = jsonCopy(value, "It");
+    expect(copy).toEqual({ a: [1, null, "x", { b: false }], d: 1.5 });
+    expect(Object.keys(copy)).toEqual(["a", "d"]);
+    expect(copy["a"]).not.toBe(value.a);
+  });
+
+  it("takes objects without a prototype, and of another realm", () => {
+    expect(jsonCopy(Object.assign(Object.create(null) as object, { a: 1 }), "It")).toEqual({ a: 1 });
+  });
+
+  it("the same object at two places is no cycle", () => {
+    const shared = { x: 1 };
+    expect(jsonCopy({ a: shared, b: [shared] }, "It")).toEqual({ a: { x: 1 }, b: [{ x: 1 }] });
+  });
+
+  it.each<[string, unknown, RegExp]>([
+    ["null", null, /^It must be a plain object/],
+    ["a list", [], /^It must be a plain object/],
+    ["text", "x", /^It must be a plain object/],
+    ["a date", new Date(), /^It must be a plain object/],
+    ["a date inside", { a: [new Date()] }, /^It\.a\[0\] must be JSON/],
+    ["NaN", { a: Number.NaN }, /^It\.a must be JSON/],
+    ["Infinity", { a: Infinity }, /^It\.a must be JSON/],
+    ["a bigint", { a: 1n }, /^It\.a must be JSON/],
+    ["a symbol", { a: Symbol("x") }, /^It\.a must be JSON/],
+    ["undefined in a list", { a: [undefined] }, /^It\.a\[0\] must be JSON/],
+    ["a map", { a: new Map() }, /^It\.a must be JSON/],
+    ["__proto__", JSON.parse('{"a":{"__proto__":1}}'), /^It\.a must not have the member `__proto__`/],
+    ["too deep", nested(64), /nested too deeply/],
+  ])("refuses %s", (_name, value, message) => {
+    expect(() => jsonCopy(value, "It")).toThrow(message);
+    expect(() => jsonCopy(value, "It")).toThrow(TypeError);
+  });
+
+  it("refuses cycles at once, however they branch", () => {
+    const cycle: Record<string, unknown> = {};
+    for (const name of ["a", "b", "c"]) cycle[name] = cycle;
+    expect(() => jsonCopy(cycle, "It")).toThrow(/It\.a is nested too deeply, or contains itself/);
+  });
+
+  it("calls no accessor", () => {
+    expect(() =>
+      jsonCopy(
+        {
+          get a() {
+            return expect.fail("it ran") as unknown;
+          },
+        },
+        "It",
+      ),
+    ).toThrow(/member `a`/);
+  });
+
+  it("counts the bytes of its JSON in UTF-8", () => {
+    expect(jsonCopy({ a: "é" }, "It", 10)).toEqual({ a: "é" });
+    expect(() => jsonCopy({ a: "é" }, "It", 9)).toThrow("It has 10 bytes as JSON. The limit is 9 bytes.");
+    expect(jsonCopy(nested(63), "It")).toEqual(nested(63));
+  });
+});
+
+const NO_LIMITS = { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: null };
+const RECORD: SessionRecord = {
+  credentials: { token: "a", refresh_token: "r", token_uri: "u", client_id: "c", client_secret: "s", scopes: [] },
+  id_info: { iss: "i", sub: "s" },
+  idp_state: { v: 1, lease: { nonce: "n", taken_at: 1 }, review_due: true, data: { n: 1 } },
+};
+
+describe("changes", () => {
+  it("withData replaces the data only", () => {
+    expect(withData(RECORD, { m: 2 })).toEqual({ ...RECORD, idp_state: { ...RECORD.idp_state, data: { m: 2 } } });
+  });
+
+  it("withReview ends the review and the lease, and keeps what the application did not decide", () => {
+    expect(withReview(RECORD, {}).idp_state).toEqual({ v: 1, data: { n: 1 } });
+    const claims = { output: { groups: [] }, version: "2" };
+    expect(withReview(RECORD, { claims, changeData: ({ n }) => ({ n: (n as number) + 1 }) }).idp_state).toEqual({
+      v: 1,
+      claims: { groups: [] },
+      claims_version: "2",
+      data: { n: 2 },
+    });
+    const without = { ...RECORD, idp_state: { v: 1 as const } };
+    expect(withReview(without, { changeData: (data) => ({ ...data, m: 1 }) }).idp_state).toEqual({ v: 1, data: { m: 1 } });
+  });
+
+  const spent = { accessToken: "b", refreshToken: "q", idToken: "t", scopes: undefined, receivedAt: 5, accessTokenExpiresAt: undefined };
+
+  it("a refresh by a process without a schema drops another process's output, which was about the old claims", () => {
+    const state = { v: 1 as const, claims: { groups: ["admin"] }, claims_version: "1", data: { n: 1 } };
+    const verified = { idInfo: { iss: "i", sub: "s", exp: 9, groups: [] }, userinfoClaims: [] };
+    const refreshed = withTokens({ ...RECORD, idp_state: state }, spent, verified);
+    expect(refreshed.idp_state).toEqual({ v: 1, tokens_received_at: 5, id_token: "t", data: { n: 1 } });
+    expect(judge(refreshed, { ...NO_LIMITS, claimsVersion: "1" }, 8)).toEqual({ kind: "refresh", reason: "review_due" });
+    expect(withReview({ ...RECORD, idp_state: { ...state, review_due: true } }, {}).idp_state).toEqual({ v: 1, data: { n: 1 } });
+  });
+
+  it("withRejection takes the refresh token away, and keeps it for the logout if it is to be revoked", () => {
+    const { credentials, idp_state: state } = withRejection(RECORD, "denied", true);
+    expect(credentials).not.toHaveProperty("refresh_token");
+    expect(state).toEqual({ v: 1, rejected: "denied", dropped_token: "r", data: { n: 1 } });
+    expect(withRejection(RECORD, "claims_rejected", false).idp_state).toEqual({ v: 1, rejected: "claims_rejected", data: { n: 1 } });
+  });
+
+  it("withTokens keeps the lease until the application's code has accepted the tokens", () => {
+    const verified = { idInfo: { iss: "i", sub: "s", exp: 9 }, userinfoClaims: [] };
+    const fresh = { ...RECORD, idp_state: { v: 1 as const, lease: { nonce: "n", taken_at: 1 }, data: { n: 1 } } };
+    expect(withTokens(fresh, spent, verified, true).idp_state).toEqual({
+      ...fresh.idp_state,
+      tokens_received_at: 5,
+      id_token: "t",
+      review_due: true,
+    });
+    expect(withTokens(fresh, spent, verified).idp_state).toEqual({ v: 1, tokens_received_at: 5, id_token: "t", data: { n: 1 } });
+    const gone = { idp_state: fresh.idp_state };
+    expect(withTokens(gone, spent, verified, true)).toEqual({ idp_state: { v: 1, data: { n: 1 } } });
+  });
+});

@@ -1,0 +1,266 @@
+import { describe, expect, it } from "vitest";
+import { findLogin, isUsedState, mayFinish, signedIn, withLogin, withoutLogin } from "../../src/record/pending-logins.js";
+import type { IdInfo } from "../../src/record/identity.js";
+import { deepFreeze } from "../../src/record/json.js";
+import { EMPTY_RECORD, type PendingLogin, type SessionRecord } from "../../src/record/record.js";
+
+const NOW = 1_800_000_000;
+
+function login(state: string, startedAt = NOW): PendingLogin {
+  return {
+    state,
+    nonce: `nonce of ${state}`,
+    verifier: `verifier of ${state}`,
+    final_redirect: `https://app.example/${state}`,
+    redirect_uri: "https://app.example/idpauth/login-callback",
+    issuer: "https://idp.example",
+    started_at: startedAt,
+  };
+}
+
+const started = (...logins: PendingLogin[]): SessionRecord =>
+  logins.reduce<SessionRecord>((record, each) => deepFreeze(withLogin(record, each, each.started_at)), EMPTY_RECORD);
+const statesOf = (record: SessionRecord) => record.idp_state.logins?.map(({ state }) => state);
+
+const CREDENTIALS = { token: "access", token_uri: "https://idp.example/token", client_id: "c", client_secret: "s", scopes: ["openid"] };
+
+describe("a started login", () => {
+  it("is all that an empty record then has, mirrors included", () => {
+    expect(withLogin(EMPTY_RECORD, login("a"), NOW)).toStrictEqual({
+      oauth_state: "a",
+      final_redirect: "https://app.example/a",
+      idp_state: { v: 1, logins: [login("a")] },
+    });
+  });
+
+  it("leaves everything else of a signed-in record as it is", () => {
+    const before = deepFreeze<SessionRecord>({
+      credentials: CREDENTIALS,
+      id_info: { sub: "ada" },
+      idp_login_at: 7,
+      idp_state: { v: 1, used: ["hash"] },
+    });
+    expect(withLogin(before, login("a"), NOW)).toStrictEqual({
+      ...before,
+      oauth_state: "a",
+      final_redirect: "https://app.example/a",
+      idp_state: { v: 1, used: ["hash"], logins: [login("a")] },
+    });
+  });
+
+  it("brings its own debug facts, and takes away those of the login before", () => {
+    const before = withLogin(EMPTY_RECORD, login("a"), NOW, { scheme: "DEFAULT" });
+    expect(before.debug).toEqual({ scheme: "DEFAULT" });
+    expect(withLogin(before, login("b"), NOW)).not.toHaveProperty("debug");
+  });
+
+  it("drops those that have expired: at 600 s, not a second before", () => {
+    expect(statesOf(withLogin(started(login("a")), login("b"), NOW + 599))).toEqual(["a", "b"]);
+    expect(statesOf(withLogin(started(login("a")), login("b"), NOW + 600))).toEqual(["b"]);
+  });
+
+  it("makes the oldest of nine go, and keeps the order of the others", () => {
+    const states = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
+    expect(statesOf(started(...states.map((state) => login(state))))).toEqual(states.slice(1));
+  });
+});
+
+describe("a login that comes back", () => {
+  it.each([
+    ["the last second", NOW + 599, "a"],
+    ["the first second after its life", NOW + 600, undefined],
+  ])("is found until it expires: in %s", (_when, now, state) => {
+    expect(findLogin(started(login("a")), "a", now)?.state).toBe(state);
+  });
+
+  it("is found by its own state only", () => {
+    const record = started(login("a"), login("b"));
+    expect([findLogin(record, "b", NOW), findLogin(record, "a", NOW), findLogin(record, "c", NOW)]).toEqual([
+      login("b"),
+      login("a"),
+      undefined,
+    ]);
+    expect(findLogin(EMPTY_RECORD, "a", NOW)).toBeUndefined();
+  });
+});
+
+describe("a login that is used up", () => {
+  it("is gone with its mirror, its state remembered by hash; the newest of the others is mirrored", () => {
+    const record = started(login("a"), login("b"), login("c"), login("d"));
+    expect(withoutLogin(record, "d", "hash of d")).toStrictEqual({
+      ...record,
+      oauth_state: "c",
+      idp_state: { v: 1, logins: [login("a"), login("b"), login("c")], used: ["hash of d"] },
+    });
+    expect(statesOf(withoutLogin(record, "a", "hash of a"))).toEqual(["b", "c", "d"]);
+  });
+
+  it("leaves no empty list and no mirror behind when it was the only one", () => {
+    expect(withoutLogin(started(login("a")), "a", "hash of a")).toStrictEqual({
+      final_redirect: "https://app.example/a",
+      idp_state: { v: 1, used: ["hash of a"] },
+    });
+  });
+
+  it("that is not there changes nothing: it is the very same record", () => {
+    const record = started(login("a"));
+    expect(withoutLogin(record, "b", "hash of b")).toBe(record);
+    expect(withoutLogin(EMPTY_RECORD, "a", "hash of a")).toBe(EMPTY_RECORD);
+  });
+
+  it("is remembered as one of the last eight", () => {
+    const used = ["1", "2", "3", "4", "5", "6", "7", "8"];
+    const record: SessionRecord = { idp_state: { v: 1, logins: [login("a")], used } };
+    expect(withoutLogin(record, "a", "9").idp_state.used).toEqual([...used.slice(1), "9"]);
+  });
+
+  it("is known by its hash, and nothing else is", () => {
+    const record: SessionRecord = { idp_state: { v: 1, used: ["1", "2"] } };
+    expect([isUsedState(record, "1"), isUsedState(record, "2"), isUsedState(record, "3"), isUsedState(EMPTY_RECORD, "1")]).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+  });
+});
+
+describe("a completed callback", () => {
+  const before = deepFreeze<SessionRecord>({
+    credentials: { ...CREDENTIALS, token: "old", refresh_token: "old" },
+    id_info: { sub: "eve" },
+    oauth_state: "b",
+    final_redirect: "https://app.example/b",
+    debug: { scheme: "DEFAULT" },
+    idp_login_at: 1,
+    idp_last_active: 2,
+    idp_state: {
+      v: 1,
+      logins: [login("b")],
+      used: ["hash"],
+      lease: { nonce: "holder", taken_at: NOW },
+      refresh_rejected: true,
+      ended: "idle",
+      access_token_expires_at: 3,
+      issuer: "https://before.example",
+    },
+  });
+
+  it("writes sign-in and stamps from the start, carries other tabs' logins, keeps used states, and forgets the rest", () => {
+    const signIn = {
+      credentials: CREDENTIALS,
+      idInfo: { sub: "ada" },
+      userinfoClaims: ["email"],
+      idToken: "an ID token",
+      receivedAt: NOW - 1,
+      accessTokenExpiresAt: NOW + 300,
+    };
+    expect(signedIn(before, { signIn, login: login("a"), now: NOW, stampsActivity: true })).toStrictEqual({
+      credentials: CREDENTIALS,
+      id_info: { sub: "ada" },
+      oauth_state: "b",
+      final_redirect: "https://app.example/a",
+      debug: { scheme: "DEFAULT" },
+      idp_login_at: NOW,
+      idp_last_active: NOW,
+      idp_state: {
+        v: 1,
+        id_token: "an ID token",
+        logins: [{ ...login("b"), carried: true }],
+        used: ["hash"],
+        issuer: "https://idp.example",
+        access_token_expires_at: NOW + 300,
+        tokens_received_at: NOW - 1,
+        userinfo_claims: ["email"],
+      },
+    });
+  });
+
+  it("leaves no old activity stamp and no old expiry of an access token, where there is no new one", () => {
+    expect(
+      signedIn(before, {
+        signIn: {
+          credentials: CREDENTIALS,
+          idInfo: {},
+          userinfoClaims: [],
+          idToken: "an ID token",
+          receivedAt: NOW,
+          accessTokenExpiresAt: undefined,
+        },
+        login: login("a"),
+        now: NOW,
+        stampsActivity: false,
+      }),
+    ).toStrictEqual({
+      credentials: CREDENTIALS,
+      id_info: {},
+      oauth_state: "b",
+      final_redirect: "https://app.example/a",
+      debug: { scheme: "DEFAULT" },
+      idp_login_at: NOW,
+      idp_state: {
+        v: 1,
+        id_token: "an ID token",
+        logins: [{ ...login("b"), carried: true }],
+        used: ["hash"],
+        issuer: "https://idp.example",
+        tokens_received_at: NOW,
+      },
+    });
+  });
+});
+
+describe("[R12] who a login may finish for", () => {
+  const ADA = { iss: "https://idp.example", sub: "ada" };
+  const present = (idInfo: IdInfo | undefined): SessionRecord => ({ ...(idInfo && { id_info: idInfo }), idp_state: { v: 1 } });
+  const carried: PendingLogin = { ...login("a"), carried: true };
+
+  it.each<[string, IdInfo, IdInfo | undefined, boolean]>([
+    ["the same user", ADA, ADA, true],
+    ["the same user with other claims", ADA, { ...ADA, email: "ada@example.com" }, true],
+    ["another subject", ADA, { ...ADA, sub: "eve" }, false],
+    ["the same subject of another issuer", ADA, { ...ADA, iss: "https://other.example" }, false],
+    ["a session without an identity", ADA, undefined, false],
+    ["two identities without issuer and subject", {}, {}, false],
+    ["two identities with an empty subject", { ...ADA, sub: "" }, { ...ADA, sub: "" }, false],
+  ])("a login carried over a sign-in: %s", (_name, idInfo, signedInAs, expected) => {
+    expect(mayFinish(present(signedInAs), carried, idInfo)).toBe(expected);
+  });
+
+  it("a login that was started since the sign-in may finish for anyone", () => {
+    expect(mayFinish(present(ADA), login("a"), { ...ADA, sub: "eve" })).toBe(true);
+    expect(mayFinish(present(undefined), login("a"), ADA)).toBe(true);
+  });
+
+  it("a login stays carried when other logins start and come back, and a later sign-in carries the new ones too", () => {
+    const first = signedIn(started(login("a"), login("b")), {
+      signIn: {
+        credentials: CREDENTIALS,
+        idInfo: ADA,
+        userinfoClaims: [],
+        idToken: "an ID token",
+        receivedAt: NOW,
+        accessTokenExpiresAt: undefined,
+      },
+      login: login("x"),
+      now: NOW,
+      stampsActivity: false,
+    });
+    const more = withoutLogin(withLogin(first, login("c"), NOW), "a", "hash of a");
+    expect(more.idp_state.logins).toEqual([{ ...login("b"), carried: true }, login("c")]);
+    const second = signedIn(more, {
+      signIn: {
+        credentials: CREDENTIALS,
+        idInfo: ADA,
+        userinfoClaims: [],
+        idToken: "an ID token",
+        receivedAt: NOW,
+        accessTokenExpiresAt: undefined,
+      },
+      login: login("y"),
+      now: NOW,
+      stampsActivity: false,
+    });
+    expect(second.idp_state.logins?.map((each) => each.carried)).toEqual([true, true]);
+  });
+});

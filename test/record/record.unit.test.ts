@@ -1,0 +1,536 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { credentialsToDict, type ProviderCredentials } from "../../src/record/credentials.js";
+import { userPayload } from "../../src/record/identity.js";
+import { deepFreeze, isTooDeep, MAX_DEPTH } from "../../src/record/json.js";
+import { EMPTY_RECORD, isOfClient, MAX_PENDING_LOGINS, MAX_USED_STATES, type SessionRecord } from "../../src/record/record.js";
+import { FIXED_KEYS, parseRecord, specifiedKeys, storedForm, type KeyNames } from "../../src/record/stored-form.js";
+import { hasEpochTimePassed } from "../../src/clock.js";
+
+const NAMES: KeyNames = { credentials: "credentials", oauth_state: "oauth_state", final_redirect: "final_redirect" };
+const OTHER_NAMES: KeyNames = { credentials: "idp.credentials", oauth_state: "State-Key", final_redirect: "zurück" };
+
+const LOGIN = {
+  state: "state",
+  nonce: "nonce",
+  verifier: "verifier",
+  final_redirect: "https://app.example/reports",
+  redirect_uri: "https://app.example/idpauth/login-callback",
+  issuer: "https://idp.example",
+  started_at: 1_800_000_000,
+};
+
+const CREDENTIALS = {
+  token: "access",
+  refresh_token: "refresh",
+  token_uri: "https://idp.example/token",
+  client_id: "client",
+  client_secret: "secret",
+  scopes: ["openid", "email"],
+};
+
+/** A record with everything in it, as JSON has it. */
+function full(): Record<string, unknown> {
+  return {
+    credentials: { ...CREDENTIALS },
+    id_info: { sub: "ada", iss: "https://idp.example", aud: "client", exp: 1_800_003_600, email: "ada@example.com", name: "Ada" },
+    oauth_state: "state",
+    final_redirect: "https://app.example/reports",
+    debug: { anything: [1, null] },
+    idp_login_at: 1_800_000_000,
+    idp_last_active: 1_800_000_100,
+    idp_state: {
+      v: 1,
+      logins: [{ ...LOGIN, cross_site: true, silent: true, step_up: { max_age: 60, acr: ["gold"] } }],
+      silent_failed_at: 1_800_000_000,
+      used: ["hash"],
+      lease: { nonce: "holder", taken_at: 1_800_000_000 },
+      refresh_rejected: true,
+      ended: "idle",
+      access_token_expires_at: 1_800_003_600,
+      issuer: "https://idp.example",
+      data: { userId: 7, tags: ["a", { b: null }] },
+      claims: { groups: ["admin"] },
+      claims_version: "1",
+      review_due: true,
+      rejected: "denied",
+    },
+  };
+}
+
+/** The full record with one place changed; `undefined` takes it away. */
+function changed(path: string, value: unknown): unknown {
+  const record = full();
+  const keys = path.split(".");
+  const last = keys.pop() ?? "";
+  let holder: Record<string, unknown> = record;
+  for (const key of keys) holder = holder[key] as Record<string, unknown>;
+  if (value === undefined) Reflect.deleteProperty(holder, last);
+  else holder[last] = value;
+  return JSON.parse(JSON.stringify(record)) as unknown;
+}
+
+describe("reading a stored record", () => {
+  it("a full record is read, under any three names", () => {
+    const record = parseRecord(full(), NAMES);
+    expect(record).toEqual(full());
+    for (const names of [NAMES, OTHER_NAMES]) expect(parseRecord(storedForm(record!, names), names)).toEqual(record);
+  });
+
+  it("an empty record is a record", () => {
+    expect(parseRecord({ idp_state: { v: 1 } }, NAMES)).toEqual(EMPTY_RECORD);
+  });
+
+  it.each([
+    undefined,
+    null,
+    true,
+    false,
+    0,
+    1,
+    "",
+    "text",
+    JSON.stringify(full()),
+    [],
+    [full()],
+    {},
+    Symbol("record"),
+    () => full(),
+  ] as unknown[])("%s is no session", (stored) => {
+    expect(parseRecord(stored, NAMES)).toBeUndefined();
+  });
+
+  it("what is not stored is not stored again, not even as undefined", () => {
+    expect(storedForm(parseRecord({ idp_state: { v: 1 } }, NAMES)!, NAMES)).toStrictEqual({ idp_state: { v: 1 } });
+  });
+
+  it("eight pending logins and eight used states are still a session", () => {
+    const state = { v: 1, logins: Array.from({ length: 8 }, () => LOGIN), used: Array.from({ length: 8 }, () => "hash") };
+    expect(parseRecord({ idp_state: state }, NAMES)).toEqual({ idp_state: state });
+  });
+
+  it.each([undefined, 0, 2, "1", 1.5, true, null, [1], {}, -1])("format version %j is no session", (v) => {
+    expect(parseRecord(changed("idp_state.v", v), NAMES)).toBeUndefined();
+  });
+
+  const WRONG: Record<string, readonly unknown[]> = {
+    idp_state: [undefined, null, 1, "1", [], [{ v: 1 }], true],
+    credentials: [null, "credentials", 1, [], true, {}],
+    "credentials.token": [undefined, null, "", 1, {}, ["access"]],
+    "credentials.refresh_token": [null, "", 1, {}, ["refresh"], false],
+    "credentials.token_uri": [undefined, null, 1, {}],
+    "credentials.client_id": [undefined, null, 1, {}],
+    "credentials.client_secret": [undefined, null, 1, {}],
+    "credentials.scopes": [undefined, null, "openid email", {}, [1], [null], [["openid"]], { length: 1, 0: "openid" }],
+    id_info: [null, "claims", 1, [], true],
+    oauth_state: [null, 1, {}, [], true],
+    final_redirect: [null, 1, {}, [], true],
+    "idp_state.logins": [null, {}, "x", [null], [{}], ["x"], [[]], Array.from({ length: MAX_PENDING_LOGINS + 1 }, () => LOGIN)],
+    "idp_state.logins.0.state": [undefined, null, "", 1],
+    "idp_state.logins.0.nonce": [undefined, null, "", 1],
+    "idp_state.logins.0.verifier": [undefined, null, "", 1],
+    "idp_state.logins.0.final_redirect": [undefined, null, "", 1],
+    "idp_state.logins.0.redirect_uri": [undefined, null, "", 1],
+    "idp_state.logins.0.issuer": [undefined, null, "", 1],
+    "idp_state.logins.0.silent": [null, false, "true", 1, {}],
+    "idp_state.logins.0.cross_site": [null, false, "true", 1, {}],
+    "idp_state.silent_failed_at": [null, "1", true, {}, [1]],
+    "idp_state.logins.0.started_at": [undefined, null, "", "1800000000", {}],
+    "idp_state.used": [null, "hash", {}, [1], [null], Array.from({ length: MAX_USED_STATES + 1 }, () => "hash")],
+    "idp_state.lease": [
+      null,
+      "holder",
+      [],
+      {},
+      { nonce: "holder" },
+      { taken_at: 1 },
+      { nonce: "", taken_at: 1 },
+      { nonce: 1, taken_at: 1 },
+      { nonce: "x", taken_at: "1" },
+    ],
+    "idp_state.refresh_rejected": [null, false, "true", 1, {}],
+    "idp_state.ended": [null, 1, {}, []],
+    "idp_state.access_token_expires_at": [null, "1800003600", {}, []],
+    "idp_state.issuer": [null, 1, {}, []],
+    "idp_state.data": [null, 1, "x", true, []],
+    "idp_state.claims": [null, 1, "x", true, []],
+    "idp_state.claims_version": [null, 1, {}, []],
+    "idp_state.review_due": [false, null, 1, "true"],
+    "idp_state.rejected": [true, null, 1, "idle", ""],
+    "idp_state.logins.0.step_up": [null, 1, "x", [], { max_age: "60" }, { acr: "gold" }, { acr: [""] }, { acr: [1] }],
+  };
+  it.each(
+    Object.entries(WRONG).flatMap(([path, values]) =>
+      values.map((value): [string, string, unknown] => [path, value === undefined ? "missing" : JSON.stringify(value).slice(0, 40), value]),
+    ),
+  )("%s is %s: no session", (path, _shown, value) => {
+    expect(parseRecord(changed(path, value), NAMES)).toBeUndefined();
+  });
+
+  it.each([
+    ["credentials", undefined],
+    ["credentials.refresh_token", undefined],
+    ["credentials.token_uri", ""],
+    ["credentials.client_secret", ""],
+    ["credentials.scopes", []],
+    ["id_info", undefined],
+    ["id_info", {}],
+    ["id_info.exp", "soon"],
+    ["id_info.sub", 7],
+    ["oauth_state", undefined],
+    ["oauth_state", ""],
+    ["final_redirect", undefined],
+    ["debug", undefined],
+    ["debug", null],
+    ["idp_state.logins", undefined],
+    ["idp_state.logins", []],
+    ["idp_state.used", undefined],
+    ["idp_state.lease", undefined],
+    ["idp_state.refresh_rejected", undefined],
+    ["idp_state.ended", undefined],
+    ["idp_state.access_token_expires_at", undefined],
+    ["idp_state.issuer", undefined],
+    ["idp_state.unknown_to_this_version", { x: 1 }],
+  ])("%s is %j: still a session, taken as it is", (path, value) => {
+    const stored = changed(path, value);
+    expect(parseRecord(stored, NAMES)).toEqual(stored);
+  });
+
+  it.each([0, -1, 1.5, 1e300, "1800000000", "", true, false, null, [], {}, [1]] as unknown[])(
+    "a stamp of %j is kept as it is, for the gate to judge",
+    (stamp) => {
+      expect(parseRecord(changed("idp_login_at", stamp), NAMES)?.idp_login_at).toEqual(stamp);
+      expect(parseRecord(changed("idp_last_active", stamp), NAMES)?.idp_last_active).toEqual(stamp);
+    },
+  );
+
+  it("the names decide: what is stored under another name is not seen", () => {
+    const record = parseRecord(full(), OTHER_NAMES);
+    expect(record).toBeDefined();
+    expect([record?.credentials, record?.oauth_state, record?.final_redirect]).toEqual([undefined, undefined, undefined]);
+  });
+
+  it("keys that belong to nobody are left behind", () => {
+    const record = parseRecord({ ...full(), cart: [1], admin: true, passport: { user: 1 } }, NAMES);
+    expect(record).toEqual(full());
+  });
+
+  it.each(["__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "valueOf", "__defineGetter__"])(
+    "a key called %s pollutes nothing and supplies nothing",
+    (key) => {
+      const poison = JSON.stringify({ v: 1, polluted: true, token: "x", credentials: CREDENTIALS, idp_state: { v: 1 } });
+      const text = `{"${key}":${poison},"idp_state":{"v":1,"${key}":${poison}},"id_info":{"${key}":${poison}}}`;
+      const record = parseRecord(JSON.parse(text), NAMES);
+      expect(record?.credentials).toBeUndefined();
+      expect(Object.getPrototypeOf(record)).toBeNull();
+      expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
+      expect(userPayload(record?.id_info)).toEqual({ email: null, name: null, picture: null });
+      expect(parseRecord(JSON.parse(`{"${key}":${poison}}`), NAMES)).toBeUndefined();
+    },
+  );
+
+  it("deep nesting and great length neither throw nor recurse", () => {
+    let deep: unknown = 1;
+    for (let level = 0; level < 50_000; level += 1) deep = [deep];
+    expect(parseRecord({ ...full(), debug: deep }, NAMES)?.debug).toBe(deep);
+    expect(parseRecord({ ...full(), credentials: deep }, NAMES)).toBeUndefined();
+    expect(parseRecord(changed("oauth_state", "x".repeat(10_000_000)), NAMES)?.oauth_state).toHaveLength(10_000_000);
+  });
+});
+
+/** Any JSON in the places where a record has something, and often something nearly right. */
+const hostileRecord = fc
+  .record(
+    Object.fromEntries(
+      [...Object.values(NAMES), ...FIXED_KEYS, "__proto__", "constructor"].map((key) => [
+        key,
+        fc.oneof({ weight: 2, arbitrary: fc.constant(full()[key] as fc.JsonValue) }, { weight: 1, arbitrary: fc.jsonValue() }),
+      ]),
+    ),
+    { requiredKeys: [] },
+  )
+  .chain((record) => fc.oneof({ weight: 8, arbitrary: fc.constant(record as unknown) }, { weight: 1, arbitrary: fc.jsonValue() }));
+
+/** The settings refuse what every object inherits, and the fixed keys. */
+const keyName = fc
+  .string({ minLength: 1, maxLength: 20, unit: "grapheme" })
+  .filter((name) => !(name in {}) && !(FIXED_KEYS as readonly string[]).includes(name));
+const keyNames: fc.Arbitrary<KeyNames> = fc
+  .uniqueArray(keyName, { minLength: 3, maxLength: 3 })
+  .map(([credentials = "", oauth_state = "", final_redirect = ""]) => ({ credentials, oauth_state, final_redirect }));
+
+const text = fc.string({ minLength: 1, maxLength: 12 });
+const claims = fc
+  .dictionary(fc.oneof(fc.constantFrom("email", "name", "picture", "sub", "exp"), text), fc.jsonValue() as fc.Arbitrary<unknown>)
+  .map((value) => JSON.parse(JSON.stringify(value)) as Record<string, unknown>);
+const login = fc.record({
+  state: text,
+  nonce: text,
+  verifier: text,
+  final_redirect: text,
+  redirect_uri: text,
+  issuer: text,
+  started_at: fc.integer(),
+});
+const soundRecord = fc.record(
+  {
+    credentials: fc.record(
+      {
+        token: text,
+        refresh_token: text,
+        token_uri: fc.string(),
+        client_id: fc.string(),
+        client_secret: fc.string(),
+        scopes: fc.array(fc.string(), { maxLength: 4 }),
+      },
+      { requiredKeys: ["token", "token_uri", "client_id", "client_secret", "scopes"] },
+    ),
+    id_info: claims,
+    oauth_state: fc.string(),
+    final_redirect: fc.string(),
+    debug: fc.constantFrom({ accepted: true }, "text", 0),
+    idp_login_at: fc.integer(),
+    idp_last_active: fc.integer(),
+    idp_state: fc.record(
+      {
+        v: fc.constant(1 as const),
+        logins: fc.array(login, { maxLength: MAX_PENDING_LOGINS }),
+        used: fc.array(text, { maxLength: MAX_USED_STATES }),
+        lease: fc.record({ nonce: text, taken_at: fc.integer() }),
+        refresh_rejected: fc.constant(true as const),
+        ended: text,
+        access_token_expires_at: fc.integer(),
+        issuer: text,
+      },
+      { requiredKeys: ["v"] },
+    ),
+  },
+  { requiredKeys: ["idp_state"] },
+) as fc.Arbitrary<SessionRecord>;
+
+describe("the stored form", () => {
+  it("reading any stored value never throws, and what is read can be stored and read again", () => {
+    fc.assert(
+      fc.property(hostileRecord, (stored) => {
+        const record = parseRecord(JSON.parse(JSON.stringify(stored)), NAMES);
+        if (record === undefined) return;
+        expect(parseRecord(JSON.parse(JSON.stringify(storedForm(record, NAMES))), NAMES)).toEqual(record);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it("every record survives storing as JSON and reading, under any three names", () => {
+    fc.assert(
+      fc.property(soundRecord, keyNames, (record, names) => {
+        const stored = JSON.parse(JSON.stringify(storedForm(record, names))) as unknown;
+        expect(parseRecord(stored, names)).toEqual(record);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("has the specification's keys, the private one, and nothing undefined", () => {
+    const record = parseRecord(full(), NAMES)!;
+    expect(Object.keys(storedForm(record, NAMES)).sort()).toEqual([...Object.values(NAMES), ...FIXED_KEYS].sort());
+    expect(Object.keys(storedForm(EMPTY_RECORD, NAMES))).toEqual(["idp_state"]);
+    expect(Object.keys(storedForm(record, OTHER_NAMES))).toEqual(expect.arrayContaining(Object.values(OTHER_NAMES)));
+  });
+
+  it("of the fixed keys stays under the same names from release to release", () => {
+    expect([...FIXED_KEYS]).toEqual(["id_info", "debug", "idp_login_at", "idp_last_active", "idp_state"]);
+  });
+
+  it("the specified keys are those without the private one", () => {
+    const record = parseRecord(full(), NAMES)!;
+    const { idp_state: _private, ...specified } = full();
+    expect(specifiedKeys(record, NAMES)).toEqual(specified);
+    expect(specifiedKeys(EMPTY_RECORD, NAMES)).toEqual({});
+  });
+});
+
+const PROVIDER_CREDENTIALS: ProviderCredentials = {
+  token: "access",
+  refreshToken: "refresh",
+  tokenUri: "https://idp.example/token",
+  clientId: "client",
+  clientSecret: "secret",
+  scopes: ["openid", "email"],
+};
+
+describe("credentialsToDict", () => {
+  it("gives the six fields under the specification's names", () => {
+    expect(credentialsToDict(PROVIDER_CREDENTIALS)).toEqual(CREDENTIALS);
+  });
+
+  it.each([undefined, null, ""])("a refresh token of %j leaves the key out", (refreshToken) => {
+    expect(Object.keys(credentialsToDict({ ...PROVIDER_CREDENTIALS, refreshToken })).sort()).toEqual([
+      "client_id",
+      "client_secret",
+      "scopes",
+      "token",
+      "token_uri",
+    ]);
+  });
+
+  it("takes nothing else along", () => {
+    const more = { ...PROVIDER_CREDENTIALS, idToken: "id", expiry: 1 };
+    expect(Object.keys(credentialsToDict(more))).toHaveLength(6);
+  });
+
+  it("the scopes are a copy: changing the result changes nothing else", () => {
+    const scopes = ["openid"];
+    const dict = credentialsToDict({ ...PROVIDER_CREDENTIALS, scopes });
+    (dict.scopes as string[]).push("more");
+    expect(scopes).toEqual(["openid"]);
+  });
+});
+
+describe("whose a record is", () => {
+  const client = { issuer: "https://idp.example", clientId: "client" };
+  const { issuer: _issuer, ...anonymous } = { ...(full()["idp_state"] as SessionRecord["idp_state"]) };
+  it.each<[string, SessionRecord, boolean]>([
+    ["this client's at this issuer", parseRecord(full(), NAMES)!, true],
+    ["one that does not say its issuer", { credentials: CREDENTIALS, idp_state: anonymous }, true],
+    ["another issuer's", { credentials: CREDENTIALS, idp_state: { v: 1, issuer: "https://idp.example/" } }, false],
+    ["another client's", { credentials: { ...CREDENTIALS, client_id: "other" }, idp_state: { v: 1, issuer: client.issuer } }, false],
+    ["another client's, without an issuer", { credentials: { ...CREDENTIALS, client_id: "" }, idp_state: { v: 1 } }, false],
+    ["nobody's yet, whatever issuer it names", { idp_state: { v: 1, issuer: "https://other.example" } }, true],
+  ])("%s", (_name, record, expected) => {
+    expect(isOfClient(record, client)).toBe(expected);
+  });
+});
+
+describe("the depth of what a provider sends", () => {
+  const nested = (levels: number, wrap: (inner: unknown) => unknown) => {
+    let value: unknown = "leaf";
+    for (let level = 0; level < levels; level += 1) value = wrap(value);
+    return value;
+  };
+
+  it.each<[string, (inner: unknown) => unknown]>([
+    ["lists", (inner) => [1, inner]],
+    ["objects", (inner) => ({ first: null, inner, last: 1 })],
+  ])("%s are taken down to the last level, and no further", (_name, wrap) => {
+    expect([isTooDeep(nested(MAX_DEPTH, wrap)), isTooDeep(nested(MAX_DEPTH + 1, wrap))]).toEqual([false, true]);
+    expect(isTooDeep(nested(100_000, wrap))).toBe(true);
+  });
+
+  it.each([[null], ["text"], [1], [undefined], [{}], [[]], [Array.from({ length: 1_000 }, () => [])]])("%j is not deep", (value) => {
+    expect(isTooDeep(value)).toBe(false);
+  });
+});
+
+describe("the user payload", () => {
+  it.each([
+    [undefined, { email: null, name: null, picture: null }],
+    [{}, { email: null, name: null, picture: null }],
+    [{ email: "a@example.com" }, { email: "a@example.com", name: null, picture: null }],
+    [
+      { email: "", name: "", picture: "" },
+      { email: "", name: "", picture: "" },
+    ],
+    [
+      { email: 1, name: ["Ada"], picture: { href: "x" } },
+      { email: null, name: null, picture: null },
+    ],
+    [
+      { email: null, name: true, picture: undefined },
+      { email: null, name: null, picture: null },
+    ],
+    [{ name: "<script>" }, { email: null, name: "<script>", picture: null }],
+  ])("of %j is %j", (idInfo, payload) => {
+    expect(userPayload(idInfo)).toEqual(payload);
+  });
+
+  it("has exactly email, name and picture: iss, azp, aud, sub and everything else are stripped", () => {
+    const idInfo = {
+      iss: "i",
+      azp: "z",
+      aud: "a",
+      sub: "s",
+      exp: 1,
+      email_verified: true,
+      nonce: "n",
+      at_hash: "h",
+      email: "e",
+      name: "n",
+      picture: "p",
+      toString: "x",
+    };
+    expect(Object.keys(userPayload(idInfo))).toEqual(["email", "name", "picture"]);
+  });
+});
+
+describe("hasEpochTimePassed", () => {
+  const NOW = 1_800_000_000;
+  it.each([
+    [NOW - 1, true],
+    [NOW, true],
+    [NOW + 1, false],
+    [NOW + 0.001, false],
+    [0, true],
+    [-1, true],
+    [Number.NaN, true],
+    [Number.POSITIVE_INFINITY, true],
+    [Number.NEGATIVE_INFINITY, true],
+    [Number.MAX_VALUE, false],
+    [String(NOW + 60) as unknown as number, true],
+    [null as unknown as number, true],
+    [undefined as unknown as number, true],
+    [{} as unknown as number, true],
+    [[NOW + 60] as unknown as number, true],
+  ])("target %s: %s", (target, hasPassed) => {
+    expect(hasEpochTimePassed(target, NOW)).toBe(hasPassed);
+  });
+
+  it("without a now, it reads the system clock", () => {
+    const now = Math.floor(Date.now() / 1000);
+    expect([hasEpochTimePassed(now - 10), hasEpochTimePassed(now + 1000)]).toEqual([true, false]);
+  });
+});
+
+describe("helpers without side effects have none", () => {
+  const record = () => parseRecord(full(), NAMES)!;
+  it.each([
+    ["credentialsToDict", () => structuredClone(PROVIDER_CREDENTIALS), (input: unknown) => credentialsToDict(input as ProviderCredentials)],
+    ["userPayload", () => structuredClone(full()["id_info"]), (input: unknown) => userPayload(input as Record<string, unknown>)],
+    [
+      "hasEpochTimePassed",
+      () => ({ target: 5, now: 6 }),
+      (input: unknown) => hasEpochTimePassed((input as { target: number }).target, (input as { now: number }).now),
+    ],
+    ["storedForm", record, (input: unknown) => storedForm(input as SessionRecord, OTHER_NAMES)],
+    ["specifiedKeys", record, (input: unknown) => specifiedKeys(input as SessionRecord, NAMES)],
+    ["parseRecord", full, (input: unknown) => parseRecord(input, NAMES)],
+  ])("%s: a frozen input is left as it was, and the result is the same twice", (_name, make, run) => {
+    const input: unknown = deepFreeze<unknown>(make());
+    const before = JSON.stringify(input);
+    const [first, second] = [run(input), run(input)];
+    expect(second).toEqual(first);
+    expect(JSON.stringify(input)).toBe(before);
+  });
+});
+
+describe("deepFreeze", () => {
+  it("freezes to the leaves and gives the same object back", () => {
+    const value = { list: [{ leaf: { x: 1 } }], text: "t", nothing: null };
+    expect(deepFreeze(value)).toBe(value);
+    expect([value, value.list, value.list[0], value.list[0]?.leaf].every((part) => Object.isFrozen(part))).toBe(true);
+  });
+
+  it("ends at an object that contains itself", () => {
+    const loop: { self?: unknown } = {};
+    loop.self = [loop];
+    expect(Object.isFrozen(deepFreeze(loop).self)).toBe(true);
+  });
+
+  it("leaves functions alone: they belong to the application", () => {
+    const hook = () => undefined;
+    expect(Object.isFrozen(deepFreeze({ hook }).hook)).toBe(false);
+  });
+
+  it("the empty record is shared and so cannot be changed", () => {
+    expect(Object.isFrozen(EMPTY_RECORD) && Object.isFrozen(EMPTY_RECORD.idp_state)).toBe(true);
+  });
+});

@@ -1,0 +1,142 @@
+import { describe, expect, it } from "vitest";
+import { checkImports, RULES } from "../../scripts/check-imports.mjs";
+
+const CORE = { "src/clock.ts": "export {};", "src/record/record.ts": "export {};" };
+
+function check(files: Record<string, string>): string[] {
+  return checkImports(new Map(Object.entries({ ...CORE, ...files })));
+}
+
+describe("imports point down only", () => {
+  it.each([
+    ["record imports record", "src/record/session-policy.ts", 'import { a } from "./record.js";'],
+    ["provider imports oauth4webapi and the clock", "src/provider/openid-provider.ts", 'import "oauth4webapi";\nimport "../clock.js";'],
+    ["a store uses Node's own modules", "src/stores/file.ts", 'import { open } from "node:fs/promises";'],
+    [
+      "an adapter imports the public entry and its framework",
+      "src/adapters/express/express.ts",
+      'import "../../index.js";\nimport type { Request } from "express";',
+    ],
+    [
+      "a new adapter imports its framework",
+      "src/adapters/connect/connect.ts",
+      'import "../../index.js";\nimport type { Server } from "connect";\nimport "node:http";',
+    ],
+    ["a new store imports a port", "src/stores/example/example-store.ts", 'import "../../record/record.js";'],
+    [
+      "the command line loads the test provider",
+      "src/cli/provider/provider-server.ts",
+      'import "../../testing/provider/provider-endpoints.js";\nimport "../../pages/layout.js";',
+    ],
+    ["the command line loads what its user names", "src/cli/store.ts", "export const load = (file: string) => import(file);"],
+    [
+      "an import that stands in a comment or a text is none",
+      "src/record/session-policy.ts",
+      '// import "express";\nconst a = \'import "express"\';',
+    ],
+  ])("allowed: %s", (_, file, source) => {
+    expect(
+      check({ "src/index.ts": "", "src/testing/provider/provider-endpoints.ts": "", "src/pages/layout.ts": "", [file]: source }),
+    ).toEqual([]);
+  });
+
+  it.each([
+    [
+      "record imports another folder",
+      "src/record/session-policy.ts",
+      'import "../provider/openid-provider.js";',
+      "may not import src/provider",
+    ],
+    [
+      "record imports only a type of another folder",
+      "src/record/session-policy.ts",
+      'import type { A } from "../provider/openid-provider.js";',
+      "may not import src/provider",
+    ],
+    [
+      "record uses an import type",
+      "src/record/session-policy.ts",
+      'type A = import("../provider/openid-provider.js").A;',
+      "may not import src/provider",
+    ],
+    [
+      "record re-exports from another folder",
+      "src/record/session-policy.ts",
+      'export * from "../provider/openid-provider.js";',
+      "may not import src/provider",
+    ],
+    ["record uses Node's own modules", "src/record/session-policy.ts", 'import { createHash } from "node:crypto";', "built-in"],
+    ["record imports a package", "src/record/session-policy.ts", 'import "jose";', "may not import this package"],
+    ["pages import endpoints", "src/pages/layout.ts", 'import "../endpoints/login.js";', "may not import src/endpoints"],
+    ["a store imports sessions", "src/stores/memory/memory-store.ts", 'import "../../sessions/seal.js";', "may not import src/sessions"],
+    ["endpoints import oauth4webapi", "src/endpoints/login.ts", 'import * as client from "oauth4webapi";', "may not import this package"],
+    [
+      "endpoints import oauth4webapi when they run",
+      "src/endpoints/login.ts",
+      'await import("oauth4webapi");',
+      "may not import this package",
+    ],
+    [
+      "an adapter reaches past the public entry",
+      "src/adapters/express/express.ts",
+      'import "../../clock.js";',
+      "may not import src/clock.ts",
+    ],
+    ["a new adapter imports another's framework", "src/adapters/connect/connect.ts", 'import "koa";', "may not import this package"],
+    [
+      "an adapter imports another",
+      "src/adapters/connect/connect.ts",
+      'import "../express/express.js";',
+      "src/adapters/connect may not import src/adapters/express",
+    ],
+    [
+      "a store imports another",
+      "src/stores/example/example-store.ts",
+      'import "../memory/memory-store.js";',
+      "src/stores/example may not import src/stores/memory",
+    ],
+    ["an adapter imports another's framework", "src/adapters/express/express.ts", 'import "koa";', "may not import this package"],
+    ["the demo reaches into the sources", "demo/main.ts", 'import "../src/clock.js";', "may not import src/clock.ts"],
+    ["the demo imports an entry that is not public", "demo/main.ts", 'import "idpauth/core";', "may not import this package"],
+    ["the address is computed", "src/record/session-policy.ts", "await import(`./${name}.js`);", "cannot be checked"],
+    ["the ending is missing", "src/record/session-policy.ts", 'import "./record";', "ends in .js"],
+    ["the file is missing", "src/record/session-policy.ts", 'import "./clock.js";', "no such file"],
+    ["a built-in module goes without node:", "src/stores/file.ts", 'import "fs";', "write node:"],
+    ["a file has no rule", "src/helpers/all.ts", "", "has no rule"],
+  ])("refused: %s", (_, file, source, reason) => {
+    const violations = check({
+      "src/provider/openid-provider.ts": "",
+      "src/endpoints/login.ts": "",
+      "src/sessions/seal.ts": "",
+      "src/adapters/express/express.ts": "",
+      "src/stores/memory/memory-store.ts": "",
+      [file]: source,
+    });
+    expect(violations).toEqual([expect.stringContaining(reason)]);
+    expect(violations[0]).toSatisfy((line: string) => line.startsWith(`${file}:1: `));
+  });
+
+  it("no folder may import the command line", () => {
+    expect(Object.entries(RULES).filter(([, { folders }]) => folders.some((folder) => /^src\/cli(?:\/|$)/.test(folder)))).toEqual([]);
+  });
+
+  it("names the line of each offence", () => {
+    const source = '\nimport "./record.js";\n\nimport "jose";\nimport "express";\n';
+    expect(check({ "src/record/session-policy.ts": source }).map((line) => line.split(" ")[0])).toEqual([
+      "src/record/session-policy.ts:4:",
+      "src/record/session-policy.ts:5:",
+    ]);
+  });
+
+  it("finds a cycle, also one of types alone, and names it once", () => {
+    const files = {
+      "src/record/a.ts": 'import "./b.js";',
+      "src/record/b.ts": 'import type { C } from "./c.js";',
+      "src/record/c.ts": 'import "./a.js";',
+      "src/record/d.ts": 'import "./a.js";',
+    };
+    expect(check(files)).toEqual([
+      expect.stringContaining("a cycle: src/record/a.ts -> src/record/b.ts -> src/record/c.ts -> src/record/a.ts"),
+    ]);
+  });
+});

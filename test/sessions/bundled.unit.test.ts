@@ -1,0 +1,778 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { StoreUnavailableError } from "../../src/errors.js";
+import type { SessionStore } from "../../src/ports/session-store.js";
+import type { UserSession } from "../../src/ports/user-session.js";
+import type { Credentials } from "../../src/record/credentials.js";
+import { EMPTY_RECORD, type PendingLogin, type SessionRecord } from "../../src/record/record.js";
+import type { KeyNames } from "../../src/record/stored-form.js";
+import { epochSeconds } from "../../src/clock.js";
+import { createBundledSessions, type BundledSessions, type BundledSessionsOptions } from "../../src/sessions/bundled-sessions.js";
+import { createSealer } from "../../src/sessions/seal.js";
+import { newCookieValue, storeKeyOf } from "../../src/sessions/cookie.js";
+import { memoryStore } from "../../src/stores/memory/memory-store.js";
+import { SealingStore } from "../support/sealing-store.js";
+import { TestClock } from "../../src/testing/test-clock.js";
+import { ReportedStore } from "../../src/sessions/reported-store.js";
+import { keysBySubject } from "../support/listed-keys.js";
+
+const SECRET = "a secret key of at least 32 bytes";
+const DAY = 86_400;
+const TTL = 14 * DAY;
+const NAMES: KeyNames = { credentials: "credentials", oauth_state: "oauth_state", final_redirect: "final_redirect" };
+
+const CREDENTIALS: Credentials = {
+  token: "at_first",
+  refresh_token: "rt_first",
+  token_uri: "https://issuer.example/token",
+  client_id: "client",
+  client_secret: "client secret",
+  scopes: ["openid"],
+};
+
+const LOGIN: PendingLogin = {
+  state: "state",
+  nonce: "nonce",
+  verifier: "verifier",
+  final_redirect: "/idpauth/",
+  redirect_uri: "http://app.example/idpauth/login-callback",
+  issuer: "https://issuer.example",
+  started_at: 1_704_067_200,
+};
+
+const SIGNED_IN: SessionRecord = {
+  credentials: CREDENTIALS,
+  id_info: { iss: "https://issuer.example", sub: "ada", email: "ada@example.com" },
+  idp_login_at: 1_704_067_200,
+  idp_state: { v: 1 },
+};
+
+const withLogin = (record: SessionRecord): SessionRecord => ({ ...record, idp_state: { ...record.idp_state, logins: [LOGIN] } });
+const signIn = (record: SessionRecord): SessionRecord => ({ ...record, ...SIGNED_IN });
+const withToken =
+  (token: string) =>
+  (record: SessionRecord): SessionRecord => ({
+    ...record,
+    credentials: { ...CREDENTIALS, ...record.credentials, token },
+  });
+const withRedirect =
+  (finalRedirect: string) =>
+  (record: SessionRecord): SessionRecord => ({ ...record, final_redirect: finalRedirect });
+const withActivity =
+  (lastActive: number) =>
+  (record: SessionRecord): SessionRecord => ({ ...record, idp_last_active: lastActive });
+
+let clock: TestClock;
+let store: SealingStore;
+let sessions: BundledSessions;
+/** The Cookie header of the browser under test. */
+let cookie: string | undefined;
+
+beforeEach(() => {
+  clock = new TestClock();
+  store = new SealingStore(clock);
+  cookie = undefined;
+  sessions = build();
+});
+
+function build({
+  store: changed,
+  ...options
+}: Partial<Omit<BundledSessionsOptions, "store">> & { store?: SessionStore } = {}): BundledSessions {
+  return createBundledSessions({
+    store: new ReportedStore(changed ?? store, clock),
+    sealer: createSealer(SECRET, []),
+    clock,
+    names: NAMES,
+    client: { issuer: "https://provider.example", clientId: "client" },
+    keepIdToken: false,
+    policy: { sessionAutoRefresh: true, sessionMaxAge: null, sessionIdleTimeout: null },
+    cookieName: null,
+    publicPath: "/idpauth/",
+    sessionTtl: TTL,
+    debug: false,
+    ...options,
+  });
+}
+
+/** One request of the browser. */
+function request(header = cookie, from = sessions): UserSession {
+  return from.open(header, false);
+}
+
+function keepCookie(session: UserSession): string {
+  expect(session.setCookies).toHaveLength(1);
+  cookie = session.setCookies[0]!.split(";")[0]!;
+  return cookie;
+}
+
+const keyOf = (header: string) => storeKeyOf(header.split("=")[1]!);
+const now = () => epochSeconds(clock);
+
+/** A whole sign-in: begun, then regenerated. Gives the key that the store has now. */
+async function signedIn(change: (record: SessionRecord) => SessionRecord = signIn): Promise<string> {
+  const first = request();
+  await first.begin(withLogin);
+  keepCookie(first);
+  const callback = request();
+  await callback.regenerate(change);
+  return keyOf(keepCookie(callback));
+}
+
+/** Runs once, just before the store does its next work of this kind. */
+function justBefore(method: string, interfere: () => Promise<unknown> | undefined): void {
+  store.before = async (call) => {
+    if (call.method !== method) return;
+    store.before = undefined;
+    await interfere();
+  };
+}
+
+describe("a user without a session", () => {
+  it("gets no cookie and costs no look-up by reading, updating, touching, regenerating or logging out", async () => {
+    const session = request();
+    expect(await session.read()).toBeUndefined();
+    expect(await session.update(withToken("x"))).toEqual({ changed: false, record: undefined });
+    expect(await session.regenerate(signIn)).toBeUndefined();
+    expect(await session.destroy()).toBeUndefined();
+    await session.touch(now(), true);
+    expect(session.key).toBeUndefined();
+    expect(session.setCookies).toEqual([]);
+    expect(store.calls).toEqual([]);
+  });
+
+  it.each(["planted", "", `"${newCookieValue()}"`, "x".repeat(8192), `${"A".repeat(40)}%00`])(
+    "a cookie of the wrong form (%#) causes no look-up and is no session",
+    async (value) => {
+      expect(await request(`idpauth=${value}`).read()).toBeUndefined();
+      expect(store.calls).toEqual([]);
+    },
+  );
+
+  it("a cookie that the store does not know is no session", async () => {
+    const session = request(`idpauth=${newCookieValue()}`);
+    expect(await session.read()).toBeUndefined();
+    expect(session.isUnreadable).toBe(false);
+  });
+
+  it("at most four cookies of the name are looked up", async () => {
+    const header = Array.from({ length: 9 }, () => `idpauth=${newCookieValue()}`).join("; ");
+    expect(await request(header).read()).toBeUndefined();
+    expect(store.count("get")).toBe(4);
+  });
+});
+
+describe("[CK-5] a user with planted cookies", () => {
+  it.each(["first", "last"])("the session is found when it is sent %s", async (place) => {
+    await signedIn();
+    const planted = `idpauth=${newCookieValue()}`;
+    const session = request(place === "first" ? `${cookie!}; ${planted}` : `${planted}; ${cookie!}`);
+    expect((await session.read())?.credentials).toEqual(CREDENTIALS);
+  });
+
+  it("of two cookies that the store knows the first decides", async () => {
+    await signedIn();
+    const mine = cookie!;
+    cookie = undefined;
+    await signedIn((record) => withToken("at_other")(signIn(record)));
+    expect((await request(`${mine}; ${cookie!}`).read())?.credentials?.token).toBe("at_first");
+    expect((await request(`${cookie!}; ${mine}`).read())?.credentials?.token).toBe("at_other");
+  });
+});
+
+describe("[S5] the stored record", () => {
+  it("holds no token, no secret and no cookie value in the clear, and its key is the hash of the cookie", async () => {
+    const key = await signedIn();
+    const stored = await store.peek(key);
+    const bytes = Buffer.from(stored!.data as Uint8Array).toString("latin1");
+    for (const word of ["at_first", "rt_first", "client secret", "ada", "credentials", cookie!.split("=")[1]!]) {
+      expect(bytes).not.toContain(word);
+      expect(JSON.stringify({ ...stored, data: null, key })).not.toContain(word);
+    }
+    expect(stored?.subject).toBe(
+      createSealer(SECRET, []).subjectHashes({ issuer: "https://issuer.example", clientId: "client" }, "ada")[0],
+    );
+  });
+
+  it("is found by its subject only while a user is signed in", async () => {
+    const subject = createSealer(SECRET, []).subjectHashes({ issuer: "https://issuer.example", clientId: "client" }, "ada")[0];
+    const first = request();
+    await first.begin(withLogin);
+    expect((await store.peek(keyOf(keepCookie(first))))?.subject).toBeUndefined();
+    cookie = undefined;
+    const key = await signedIn();
+    expect(await keysBySubject(store, subject)).toEqual([key]);
+    await request().destroy();
+    expect(await keysBySubject(store, subject)).toEqual([]);
+  });
+
+  it("is read once per request, however often it is read", async () => {
+    await signedIn();
+    store.calls.length = 0;
+    const session = request();
+    await Promise.all([session.read(), session.read(), session.read()]);
+    await session.read();
+    expect(store.count("get")).toBe(1);
+  });
+
+  it("is stored under the configured names", async () => {
+    const names = { credentials: "tokens", oauth_state: "csrf", final_redirect: "next" };
+    sessions = build({ names });
+    await signedIn();
+    expect((await request().read())?.credentials).toEqual(CREDENTIALS);
+    const other = build();
+    expect((await request(cookie, other).read())?.credentials).toBeUndefined();
+  });
+
+  it("drops its debug key outside debug mode, and keeps it within", async () => {
+    const change = (record: SessionRecord): SessionRecord => ({ ...signIn(record), debug: { scheme: "DEFAULT" } });
+    await signedIn(change);
+    expect((await request().read())?.debug).toBeUndefined();
+    cookie = undefined;
+    sessions = build({ debug: true });
+    await signedIn(change);
+    expect((await request().read())?.debug).toEqual({ scheme: "DEFAULT" });
+  });
+
+  it("in the memory store is the frozen record itself", async () => {
+    sessions = build({ store: memoryStore({ clock }) });
+    await signedIn();
+    const record = await request().read();
+    expect(record?.credentials).toEqual(CREDENTIALS);
+    expect(Object.isFrozen(record?.credentials)).toBe(true);
+    expect(Object.isFrozen(record?.idp_state)).toBe(true);
+  });
+
+  const unreadable: readonly (readonly [string, (data: Uint8Array) => Uint8Array])[] = [
+    ["a flipped bit", (data) => data.map((byte, at) => (at === 40 ? byte ^ 1 : byte))],
+    ["truncated", (data) => data.slice(0, data.length / 2)],
+    ["empty", () => new Uint8Array()],
+    ["plain JSON, unsealed", () => new TextEncoder().encode(JSON.stringify(SIGNED_IN))],
+    ["another seal version", (data) => data.map((byte, at) => (at === 0 ? 2 : byte))],
+    ["another session's record", () => createSealer(SECRET, []).seal(JSON.stringify(SIGNED_IN), newCookieValue(), "other")],
+    ["another SECRET_KEY", () => sealedBy("another secret key of 32 bytes or more", JSON.stringify(SIGNED_IN))],
+    ["no JSON", () => sealedBy(SECRET, "at_first {")],
+    ["JSON that is no object", () => sealedBy(SECRET, "[1]")],
+    ["another format version", () => sealedBy(SECRET, JSON.stringify({ ...SIGNED_IN, idp_state: { v: 2 } }))],
+    ["credentials of the wrong type", () => sealedBy(SECRET, JSON.stringify({ ...SIGNED_IN, credentials: { token: 7 } }))],
+  ];
+
+  function sealedBy(secret: string, text: string): Uint8Array {
+    return createSealer(secret, []).seal(text, cookie!.split("=")[1]!, keyOf(cookie!));
+  }
+
+  describe.each(unreadable)("%s", (_what, change) => {
+    it("is no session, and says so", async () => {
+      const key = await signedIn();
+      await store.tamper(key, change);
+      const session = request();
+      expect(await session.read()).toBeUndefined();
+      expect(session.key).toBeUndefined();
+      expect(await session.update(withToken("x"))).toEqual({ changed: false, record: undefined });
+      expect(session.isUnreadable).toBe(true);
+    });
+
+    it("gives way to a new login, under a key of its own", async () => {
+      const key = await signedIn();
+      await store.tamper(key, change);
+      const session = request();
+      await session.begin(withLogin);
+      expect(keyOf(keepCookie(session))).not.toBe(key);
+      expect((await request().read())?.idp_state.logins).toHaveLength(1);
+    });
+
+    it("is ended by a logout all the same", async () => {
+      const key = await signedIn();
+      await store.tamper(key, change);
+      const session = request();
+      expect(await session.destroy()).toBeUndefined();
+      expect(session.setCookies[0]).toContain("Max-Age=0");
+      expect(await store.peek(key)).toBeUndefined();
+    });
+  });
+
+  it("encrypted with an earlier SECRET_KEY opens through SECRET_KEY_FALLBACKS and is encrypted again by the next write", async () => {
+    await signedIn();
+    const rotated = build({ sealer: createSealer("the new secret key of 32 bytes or more", [SECRET]) });
+    expect((await request(cookie, rotated).update(withToken("at_second"))).record?.credentials?.token).toBe("at_second");
+    const later = build({ sealer: createSealer("the new secret key of 32 bytes or more", []) });
+    expect((await request(cookie, later).read())?.credentials?.token).toBe("at_second");
+  });
+});
+
+describe("begin", () => {
+  it("creates the session and sets the cookie with its attributes", async () => {
+    const session = request();
+    const record = await session.begin(withLogin);
+    expect(record).toEqual(withLogin(EMPTY_RECORD));
+    expect(session.setCookies).toEqual([expect.stringMatching(/^idpauth=[\w-]{43}; Path=\/; Max-Age=34560000; HttpOnly; SameSite=Lax$/)]);
+    expect(session.key).toBe(keyOf(keepCookie(session)));
+    expect(await request().read()).toEqual(record);
+  });
+
+  it("over https the cookie is __Host- and Secure, and the plain one is not read", async () => {
+    const session = sessions.open(undefined, true);
+    await session.begin(withLogin);
+    const [header] = session.setCookies;
+    expect(header).toMatch(/^__Host-idpauth=[\w-]{43}; Path=\/; Max-Age=34560000; HttpOnly; SameSite=Lax; Secure$/);
+    const value = header!.slice(header!.indexOf("=") + 1, header!.indexOf(";"));
+    expect(await sessions.open(`__Host-idpauth=${value}`, true).read()).toBeDefined();
+    expect(await sessions.open(`idpauth=${value}`, true).read()).toBeUndefined();
+    expect(await sessions.open(`__Host-idpauth=${value}`, false).read()).toBeUndefined();
+  });
+
+  it("a configured cookie name is used; one with a prefix is always Secure", async () => {
+    const session = build({ cookieName: "__Secure-sid" }).open(undefined, false);
+    await session.begin(withLogin);
+    expect(session.setCookies[0]).toMatch(/^__Secure-sid=.*; Secure$/);
+  });
+
+  it("[SM-1] never uses a value that the user brought along (session fixation)", async () => {
+    const planted = newCookieValue();
+    const session = request(`idpauth=${planted}`);
+    await session.begin(withLogin);
+    expect(keepCookie(session)).not.toContain(planted);
+    expect(await request(`idpauth=${planted}`).read()).toBeUndefined();
+  });
+
+  it("adds to a session that is there, without a new key", async () => {
+    const key = await signedIn();
+    const session = request();
+    const record = await session.begin(withLogin);
+    expect([record.credentials, record.idp_state.logins]).toEqual([CREDENTIALS, [LOGIN]]);
+    expect(session.setCookies).toEqual([]);
+    expect(session.key).toBe(key);
+  });
+
+  it("creates a new session when the old one is gone", async () => {
+    const key = await signedIn();
+    const session = request();
+    await session.read();
+    await request().destroy();
+    await session.begin(withLogin);
+    expect(keyOf(keepCookie(session))).not.toBe(key);
+    expect((await request().read())?.credentials).toBeUndefined();
+  });
+
+  it("a record that holds only pending logins lives ten minutes from the last of them", async () => {
+    const first = request();
+    await first.begin(withLogin);
+    keepCookie(first);
+    clock.advance(599_000);
+    expect(await request().read()).toBeDefined();
+    const second = request();
+    await second.begin((record) => ({ ...withLogin(record), final_redirect: "/again" }));
+    expect(second.setCookies).toEqual([expect.stringContaining(`${cookie!}; Path=/; Max-Age=34560000`)]);
+    clock.advance(599_000);
+    expect(await request().read()).toBeDefined();
+    clock.advance(1_000);
+    expect(await request().read()).toBeUndefined();
+  });
+});
+
+describe("[ASVS-15.4.1] update", () => {
+  it("stores what the change gives", async () => {
+    await signedIn();
+    expect((await request().update(withToken("at_second"))).record?.credentials?.token).toBe("at_second");
+    expect((await request().read())?.credentials?.token).toBe("at_second");
+  });
+
+  it("writes nothing when the change gives back what it got", async () => {
+    await signedIn();
+    store.calls.length = 0;
+    expect(await request().update((record) => record)).toMatchObject({ changed: false, record: { credentials: CREDENTIALS } });
+    expect(store.count("replace")).toBe(0);
+  });
+
+  it("runs on the freshest record, not on the one that this request has read", async () => {
+    await signedIn();
+    const late = request();
+    await late.read();
+    await request().update(withToken("at_second"));
+    const { record: after } = await late.update(withRedirect("/late"));
+    expect([after?.credentials?.token, after?.final_redirect]).toEqual(["at_second", "/late"]);
+    expect((await late.read())?.credentials?.token).toBe("at_second");
+  });
+
+  it("runs again, on the record that another writer left, when that one came between", async () => {
+    await signedIn();
+    justBefore("replace", () => request().update(withToken("at_second")));
+    const seen: (string | undefined)[] = [];
+    const { record: after } = await request().update((record) => {
+      seen.push(record.credentials?.token);
+      return withRedirect("/mine")(record);
+    });
+    expect(seen).toEqual(["at_first", "at_second"]);
+    expect([after?.credentials?.token, after?.final_redirect]).toEqual(["at_second", "/mine"]);
+  });
+
+  it("of many at once none is lost", async () => {
+    await signedIn(withActivity(0));
+    const numbers = Array.from({ length: 20 }, (_, index) => String(index));
+    const add =
+      (number: string) =>
+      (record: SessionRecord): SessionRecord =>
+        withRedirect(`${record.final_redirect ?? ""} ${number}`)(record);
+    await Promise.all(numbers.map((number) => request().update(add(number))));
+    const list = (await request().read())?.final_redirect?.trim().split(" ");
+    expect(list?.toSorted()).toEqual(numbers.toSorted());
+  });
+
+  it("what is gone stays gone: a logout that came between wins", async () => {
+    const key = await signedIn();
+    justBefore("replace", () => request().destroy());
+    const session = request();
+    expect(await session.update(withToken("at_second"))).toEqual({ changed: false, record: undefined });
+    expect(await session.read()).toBeUndefined();
+    expect(await store.peek(key)).toBeUndefined();
+    await session.touch(now(), true);
+    expect(await session.update(withToken("at_third"))).toEqual({ changed: false, record: undefined });
+    expect(await store.peek(key)).toBeUndefined();
+    expect(session.setCookies).toEqual([]);
+  });
+
+  it("gives up on a store that refuses every write, instead of trying for ever", async () => {
+    await signedIn();
+    store.before = async (call) => {
+      if (call.method !== "replace") return;
+      const { before } = store;
+      store.before = undefined;
+      await request().update((record) => withRedirect(`${record.final_redirect ?? ""}.`)(record));
+      store.before = before;
+    };
+    await expect(request().update(withToken("at_second"))).rejects.toBeInstanceOf(StoreUnavailableError);
+  });
+
+  it("does not prolong the life of a signed-in session", async () => {
+    const key = await signedIn();
+    const { expiresAt } = (await store.peek(key))!;
+    clock.advance(5_000_000);
+    await request().update(withToken("at_second"));
+    expect((await store.peek(key))?.expiresAt).toBe(expiresAt);
+  });
+});
+
+describe("[ASVS-15.4.1] [R12] regenerate", () => {
+  it("gives the record a new key, and the old one is dead", async () => {
+    const first = request();
+    await first.begin(withLogin);
+    const oldCookie = keepCookie(first);
+    const callback = request();
+    const record = await callback.regenerate(signIn);
+    const newCookie = keepCookie(callback);
+    expect(newCookie).not.toBe(oldCookie);
+    expect(callback.key).toBe(keyOf(newCookie));
+    expect(await request(newCookie).read()).toEqual(record);
+    expect(await request(oldCookie).read()).toBeUndefined();
+    expect(await store.peek(keyOf(oldCookie))).toBeUndefined();
+    expect(await callback.read()).toEqual(record);
+  });
+
+  it("a write that was under way to the old key lands nowhere", async () => {
+    const first = request();
+    await first.begin(withLogin);
+    const oldCookie = keepCookie(first);
+    const attacker = request(oldCookie);
+    await attacker.read();
+    const callback = request();
+    await callback.regenerate(signIn);
+    keepCookie(callback);
+    expect((await attacker.update(withRedirect("/attacker"))).record).toBeUndefined();
+    await attacker.touch(now() + 100, true);
+    expect(await request().read()).toEqual(signIn(withLogin(EMPTY_RECORD)));
+  });
+
+  it.each(["insert", "delete"])("a logout that came just before the %s wins: nothing is kept, no cookie is set", async (method) => {
+    const first = request();
+    await first.begin(withLogin);
+    keepCookie(first);
+    justBefore(method, () => request().destroy());
+    const callback = request();
+    expect(await callback.regenerate(signIn)).toBeUndefined();
+    expect(callback.setCookies).toEqual([]);
+    expect(await callback.read()).toBeUndefined();
+    for (const key of store.inserted) expect(await store.peek(key)).toBeUndefined();
+  });
+
+  it.each(["insert", "delete"])("what another writer changed just before the %s is kept", async (method) => {
+    await signedIn();
+    justBefore(method, () => request().update(withRedirect("/other-tab")));
+    const callback = request();
+    const record = await callback.regenerate(withToken("at_second"));
+    expect([record?.credentials?.token, record?.final_redirect]).toEqual(["at_second", "/other-tab"]);
+    keepCookie(callback);
+    expect(await request().read()).toEqual(record);
+  });
+
+  it("of two at once on one session one wins, and one session is left", async () => {
+    const first = request();
+    await first.begin(withLogin);
+    keepCookie(first);
+    const both = [request(), request()];
+    const outcomes = await Promise.all(both.map((session) => session.regenerate(signIn)));
+    expect(outcomes.filter((outcome) => outcome !== undefined)).toHaveLength(1);
+    expect(both.flatMap((session) => session.setCookies)).toHaveLength(1);
+    const left = await Promise.all(store.inserted.map((key) => store.peek(key)));
+    expect(left.filter((entry) => entry !== undefined)).toHaveLength(1);
+  });
+
+  it("a store that fails to delete the old key leaves the old session and no other", async () => {
+    const first = request();
+    await first.begin(withLogin);
+    const key = keyOf(keepCookie(first));
+    store.before = (call) => {
+      if (call.method === "delete" && call.key === key) throw new Error("connection lost");
+    };
+    const callback = request();
+    await expect(callback.regenerate(signIn)).rejects.toBeInstanceOf(StoreUnavailableError);
+    expect(callback.setCookies).toEqual([]);
+    store.before = undefined;
+    expect((await request().read())?.credentials).toBeUndefined();
+    expect(await store.peek(store.inserted.at(-1)!)).toBeUndefined();
+  });
+});
+
+describe("destroy", () => {
+  it("gives what was destroyed, the newest tokens included, and deletes the cookie with its own attributes", async () => {
+    const key = await signedIn();
+    const session = request();
+    await session.read();
+    await request().update(withToken("at_second"));
+    expect((await session.destroy())?.credentials?.token).toBe("at_second");
+    expect(session.setCookies).toEqual(["idpauth=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax"]);
+    expect(session.key).toBeUndefined();
+    expect(await session.read()).toBeUndefined();
+    expect(await store.peek(key)).toBeUndefined();
+    expect(await request().read()).toBeUndefined();
+  });
+
+  it("over https the deletion repeats name and Secure", async () => {
+    const session = sessions.open(`__Host-idpauth=${newCookieValue()}`, true);
+    await session.destroy();
+    expect(session.setCookies).toEqual(["__Host-idpauth=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure"]);
+  });
+
+  it("of two at once only one is given the record", async () => {
+    await signedIn();
+    const records = await Promise.all([request().destroy(), request().destroy()]);
+    expect(records.filter((record) => record !== undefined)).toHaveLength(1);
+  });
+
+  it("ends pending logins too", async () => {
+    const first = request();
+    await first.begin(withLogin);
+    keepCookie(first);
+    expect((await request().destroy())?.idp_state.logins).toEqual([LOGIN]);
+    expect(await request().read()).toBeUndefined();
+  });
+});
+
+describe("a store that fails after it has done its work", () => {
+  const once = (method: string) => {
+    let failed = false;
+    store.after = (call) => {
+      if (call.method !== method || failed) return;
+      failed = true;
+      throw new Error("the connection was cut");
+    };
+  };
+
+  it("insert: nothing that nobody holds a cookie for stays behind", async () => {
+    once("insert");
+    const session = request();
+    await expect(session.begin(withLogin)).rejects.toBeInstanceOf(StoreUnavailableError);
+    expect(session.setCookies).toEqual([]);
+    expect(await store.peek(store.inserted.at(-1)!)).toBeUndefined();
+  });
+
+  it("the delete of a regenerate: a logout may have come between, so it wins", async () => {
+    const old = await signedIn();
+    once("delete");
+    const session = request();
+    expect(await session.regenerate(signIn)).toBeUndefined();
+    expect(session.setCookies).toEqual([]);
+    expect([await store.peek(old), await store.peek(store.inserted.at(-1)!)]).toEqual([undefined, undefined]);
+  });
+});
+
+describe("touch", () => {
+  it("stamps the last activity with the data, without a new version", async () => {
+    const key = await signedIn();
+    const before = await store.peek(key);
+    clock.advance(60_000);
+    const session = request();
+    await session.read();
+    await session.touch(now(), true);
+    expect(await store.peek(key)).toEqual({ ...before, lastActive: now() });
+    expect((await request().read())?.idp_last_active).toBe(now());
+    // What the same request reads later, such as `clientState` after a guard, has the stamp too.
+    expect((await session.read())?.idp_last_active).toBe(now());
+    expect(session.setCookies).toEqual([]);
+  });
+
+  it("conflicts with no writer", async () => {
+    await signedIn();
+    const stamper = request();
+    await stamper.read();
+    justBefore("replace", () => stamper.touch(now() + 5, true));
+    let runs = 0;
+    const { record } = await request().update((fresh) => {
+      runs += 1;
+      return withToken("at_second")(fresh);
+    });
+    expect([runs, record?.credentials?.token]).toEqual([1, "at_second"]);
+    expect((await request().read())?.idp_last_active).toBe(now() + 5);
+  });
+
+  it("never moves the stamp back, also when this request does not know the newer one", async () => {
+    await signedIn();
+    const [early, late] = [request(), request()];
+    await Promise.all([early.read(), late.read()]);
+    await late.touch(now() + 60, true);
+    await early.touch(now() + 30, true);
+    expect((await request().read())?.idp_last_active).toBe(now() + 60);
+    await request().update(withActivity(now() + 10));
+    expect((await request().read())?.idp_last_active).toBe(now() + 60);
+  });
+
+  it("costs the store nothing when the stamp is there already", async () => {
+    await signedIn();
+    const session = request();
+    await session.read();
+    await session.touch(now(), true);
+    store.calls.length = 0;
+    await session.touch(now(), true);
+    await session.touch(now() - 1, true);
+    await session.touch(null, true);
+    expect(store.calls).toEqual([]);
+  });
+
+  it("[R4] carries nothing else: an old copy's tokens stay where they are", async () => {
+    await signedIn();
+    const late = request();
+    await late.read();
+    await request().update(withToken("at_second"));
+    await late.touch(now() + 1, true);
+    expect((await request().read())?.credentials?.token).toBe("at_second");
+  });
+
+  it("never creates: after a logout nothing comes back", async () => {
+    const key = await signedIn();
+    const late = request();
+    await late.read();
+    await request().destroy();
+    await late.touch(now() + 1, true);
+    expect(await store.peek(key)).toBeUndefined();
+    expect(late.setCookies).toEqual([]);
+  });
+
+  it("with null renews the life and leaves the stamp", async () => {
+    const key = await signedIn((record) => withActivity(now())(signIn(record)));
+    const stamp = now();
+    clock.advance(2 * DAY * 1000);
+    const session = request();
+    await session.read();
+    await session.touch(null, true);
+    expect(await store.peek(key)).toMatchObject({ lastActive: stamp, expiresAt: now() + TTL });
+  });
+
+  it("renews the life at most once a day, and then sends the cookie again", async () => {
+    const key = await signedIn();
+    const { expiresAt } = (await store.peek(key))!;
+    clock.advance((DAY - 1) * 1000);
+    const early = request();
+    await early.read();
+    await early.touch(now(), true);
+    expect((await store.peek(key))?.expiresAt).toBe(expiresAt);
+    expect(early.setCookies).toEqual([]);
+
+    clock.advance(1000);
+    const due = request();
+    await due.read();
+    await due.touch(now(), true);
+    expect((await store.peek(key))?.expiresAt).toBe(now() + TTL);
+    expect(due.setCookies).toEqual([`${cookie!}; Path=/; Max-Age=34560000; HttpOnly; SameSite=Lax`]);
+
+    clock.advance(60_000);
+    const after = request();
+    await after.read();
+    await after.touch(now(), true);
+    expect(after.setCookies).toEqual([]);
+  });
+
+  it("a session that is used lives on for ever, one that is not dies with its last renewal", async () => {
+    await signedIn();
+    for (let day = 0; day < 40; day += 1) {
+      clock.advance(DAY * 1000);
+      const session = request();
+      expect(await session.read(), `day ${day}`).toBeDefined();
+      await session.touch(now(), true);
+    }
+    clock.advance((TTL - 1) * 1000);
+    expect(await request().read()).toBeDefined();
+    clock.advance(1000);
+    expect(await request().read()).toBeUndefined();
+  });
+});
+
+describe("a store that cannot respond", () => {
+  type Use = (session: UserSession) => Promise<unknown>;
+  const uses: readonly (readonly [string, string, Use])[] = [
+    ["read", "get", (session) => session.read()],
+    ["update", "replace", (session) => session.update(withToken("x"))],
+    ["begin", "replace", (session) => session.begin(withLogin)],
+    ["regenerate", "insert", (session) => session.regenerate(signIn)],
+    ["regenerate", "delete", (session) => session.regenerate(signIn)],
+    ["destroy", "delete", (session) => session.destroy()],
+    ["touch", "touch", async (session) => [await session.read(), await session.touch(now() + 5, true)]],
+  ];
+
+  it.each(uses)("%s: what %s rejects with becomes StoreUnavailableError, and no cookie is touched", async (_name, method, use) => {
+    await signedIn();
+    const reason = new Error("connection lost at_first");
+    store.before = (call) => {
+      if (call.method === method) throw reason;
+    };
+    const session = request();
+    const failure: unknown = await use(session).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(StoreUnavailableError);
+    expect(failure).toMatchObject({ code: "store_unavailable", status: 503, cause: reason });
+    expect((failure as Error).message).not.toContain("at_first");
+    expect(session.setCookies).toEqual([]);
+    store.before = undefined;
+    expect((await request().read())?.credentials).toEqual(CREDENTIALS);
+  });
+
+  it("a first login that cannot be stored sets no cookie", async () => {
+    store.before = () => {
+      throw new Error("full");
+    };
+    const session = request();
+    await expect(session.begin(withLogin)).rejects.toBeInstanceOf(StoreUnavailableError);
+    expect(session.setCookies).toEqual([]);
+  });
+
+  it("its own StoreUnavailableError, with its Retry-After, goes through", async () => {
+    const own = new StoreUnavailableError("full", { retryAfter: 60 });
+    const full: SessionStore = { ...memoryStore({ clock }), name: "full", insert: () => Promise.reject(own) };
+    const session = build({ store: { ...full, get: async () => undefined } }).open(undefined, false);
+    await expect(session.begin(withLogin)).rejects.toBe(own);
+  });
+
+  it("a store that refuses a key nobody can have is broken, not signed in", async () => {
+    const broken: SessionStore = { ...memoryStore({ clock }), name: "broken", insert: async () => false };
+    const session = build({ store: broken }).open(undefined, false);
+    await expect(session.begin(withLogin)).rejects.toBeInstanceOf(StoreUnavailableError);
+    expect(session.setCookies).toEqual([]);
+  });
+
+  it("a store that is not of this process and hands out an unencrypted record is not believed", async () => {
+    const value = newCookieValue();
+    const planted: SessionStore = {
+      ...memoryStore({ clock }),
+      name: "planted",
+      inProcess: false,
+      get: async () => ({ data: SIGNED_IN, expiresAt: now() + 60, version: "1" }),
+    };
+    expect(await build({ store: planted }).open(`idpauth=${value}`, false).read()).toBeUndefined();
+  });
+});

@@ -1,0 +1,3 @@
+import { testOverCluster } from "./redis-cluster-tests.js";
+
+testOverCluster("ioredis");
