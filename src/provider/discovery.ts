@@ -5,7 +5,7 @@ import { isTemplate } from "../config/issuers.js";
 import { ProviderUnavailableError } from "../errors.js";
 import { isLoopback } from "../http/loopback.js";
 import { parseUrl } from "../http/redirects.js";
-import { oneAtATime } from "../work/one-at-a-time.js";
+import { oneAtATime } from "../work/slots.js";
 import { tenantsOf } from "./allowed-tenants.js";
 import { asksForRetry } from "./back-off.js";
 import { SIGNING_ALGORITHMS } from "./id-token.js";

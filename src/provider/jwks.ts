@@ -5,7 +5,7 @@ import { createLocalJWKSet } from "jose/jwks/local";
 import { compactVerify } from "jose/jws/compact/verify";
 import { ProviderUnavailableError } from "../errors.js";
 import { isObject } from "../record/json.js";
-import { oneAtATime } from "../work/one-at-a-time.js";
+import { oneAtATime } from "../work/slots.js";
 import { jsonObject, untilAborted, type Backchannel, type ProviderConnection, type ProviderResponse } from "./provider-connection.js";
 
 /** Milliseconds after which the keys are fetched again in the background. */
