@@ -24,7 +24,7 @@ app.get("/reports", auth.idpRequired, async (req, res) => {
 
 app.get("/api/reports", auth.idpRequired, async (req, res) => {
   const credentials = await auth.getCredentials(req); // null: signed out a moment ago
-  // For a call to an API of the provider: `await auth.getAccessToken(req)`, which is always fresh.
+  // For a call to your API, or one of the provider's: `await auth.getAccessToken(req)`, which is always fresh.
   res.json({ reports: ["Visitors", "Orders"], scopes: credentials?.scopes ?? [] });
 });
 

@@ -26,7 +26,7 @@ app.get("/reports", { preHandler: auth.idpRequired }, async (request, reply) => 
 
 app.get("/api/reports", { preHandler: auth.idpRequired }, async (request) => {
   const credentials = await auth.getCredentials(request); // null: signed out a moment ago
-  // For a call to an API of the provider: `await auth.getAccessToken(request)`, which is always fresh.
+  // For a call to your API, or one of the provider's: `await auth.getAccessToken(request)`, which is always fresh.
   return { reports: ["Visitors", "Orders"], scopes: credentials?.scopes ?? [] };
 });
 

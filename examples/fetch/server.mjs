@@ -23,7 +23,7 @@ const routes = {
 
   "/api/reports": auth.idpRequired(async (request) => {
     const credentials = await auth.getCredentials(request); // null: signed out a moment ago
-    // For a call to an API of the provider: `await auth.getAccessToken(request)`, which is always fresh.
+    // For a call to your API, or one of the provider's: `await auth.getAccessToken(request)`, which is always fresh.
     return Response.json({ reports: ["Visitors", "Orders"], scopes: credentials?.scopes ?? [] });
   }),
 };

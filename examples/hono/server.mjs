@@ -31,7 +31,7 @@ app.get("/reports", auth.idpRequired, async (c) => {
 
 app.get("/api/reports", auth.idpRequired, async (c) => {
   const credentials = await auth.getCredentials(c); // null: signed out a moment ago
-  // For a call to an API of the provider: `await auth.getAccessToken(c)`, which is always fresh.
+  // For a call to your API, or one of the provider's: `await auth.getAccessToken(c)`, which is always fresh.
   return c.json({ reports: ["Visitors", "Orders"], scopes: credentials?.scopes ?? [] });
 });
 

@@ -37,7 +37,7 @@ router.get("/reports", auth.idpRequired, async (ctx) => {
 
 router.get("/api/reports", auth.idpRequired, async (ctx) => {
   const credentials = await auth.getCredentials(ctx); // null: signed out a moment ago
-  // For a call to an API of the provider: `await auth.getAccessToken(ctx)`, which is always fresh.
+  // For a call to your API, or one of the provider's: `await auth.getAccessToken(ctx)`, which is always fresh.
   ctx.body = { reports: ["Visitors", "Orders"], scopes: credentials?.scopes ?? [] };
 });
 

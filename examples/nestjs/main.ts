@@ -29,7 +29,7 @@ class ReportsController {
   @UseGuards(IdpRequiredGuard)
   async list(@Req() request: Request): Promise<object> {
     const credentials = await this.auth.getCredentials(request); // null: signed out a moment ago
-    // For a call to an API of the provider: `await this.auth.getAccessToken(request)`, which is always fresh.
+    // For a call to your API, or one of the provider's: `await this.auth.getAccessToken(request)`, which is always fresh.
     return { reports: ["Visitors", "Orders"], scopes: credentials?.scopes ?? [] };
   }
 }

@@ -20,7 +20,7 @@ const routes = {
   }),
   "/api/reports": auth.idpRequired(async (request, response) => {
     const credentials = await auth.getCredentials(request); // null: signed out a moment ago
-    // For a call to an API of the provider: `await auth.getAccessToken(request)`, which is always fresh.
+    // For a call to your API, or one of the provider's: `await auth.getAccessToken(request)`, which is always fresh.
     json(response, 200, { reports: ["Visitors", "Orders"], scopes: credentials?.scopes ?? [] });
   }),
 };
