@@ -11,7 +11,7 @@ import { headline, node, npm, readJson, root } from "./run.mjs";
 /** @type {import("node:child_process").StdioOptions} */
 const QUIET = ["ignore", "pipe", "ignore"];
 
-/** Bytes of the packed package. It had 349 KB before its users could sign out everywhere; docs/explanation/decisions.md has the account. */
+/** The maximum number of bytes of the packed package. docs/explanation/decisions.md says what it contains. */
 const MAX_SIZE = 440_000;
 
 /** The stylesheet has no types. */

@@ -17,7 +17,7 @@ export interface Reply<Body extends string | ReadableStream<Uint8Array> = string
  */
 export type AnyReply = Reply<string | ReadableStream<Uint8Array>>;
 
-/** On every response (decisions, "HTTP in general"). */
+/** The headers of every response. */
 export const COMMON_HEADERS = {
   "Cache-Control": "no-store",
   "X-Content-Type-Options": "nosniff",

@@ -91,7 +91,6 @@ const OPERATOR_ERRORS = new Set(["invalid_client", "unauthorized_client", "unsup
 
 /**
  * Returns the meaning of a response to a code exchange or a refresh. The ID token is verified later. Pure.
- * The order is that of the table in the decisions, "Accessor, probe, guard".
  *
  * An attacker can put any code into a URL. So in the response to a code, only `invalid_client` means a wrong configuration.
  */

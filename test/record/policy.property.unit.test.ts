@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { judge, type PolicySettings } from "../../src/record/session-policy.js";
 import type { SessionRecord } from "../../src/record/record.js";
 
-// The model: the specification's five steps and the "Time" section of the decisions, written down a second time and in
-// other words. It shares no code with the gate, so that one mistake cannot hide in both.
+// The model: the specification's five steps and what the decisions say about limits and clocks, written down a second
+// time and in other words. It shares no code with the gate, so that one mistake cannot hide in both.
 
 const FUTURE_TOLERANCE = 300;
 
