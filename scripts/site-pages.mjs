@@ -1,0 +1,121 @@
+// What the site has beside VitePress's pages: the pages as Markdown, llms.txt for language models, one address for each code, and a policy.
+import { createHash } from "node:crypto";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+
+/** Folders of docs/ that are pages. The others are parts from which pages are generated. */
+const FOLDERS = ["contributing", "evidence", "explanation", "how-to", "reference", "screenshots", "tutorial"];
+
+/** Pages for maintainers and reviewers. They are not in the search and not in llms-full.txt. */
+const INTERNAL = /^(?:evidence\/|contributing\/|explanation\/decisions\.md$)/;
+
+/**
+ * @param {string} page its path in docs/, such as "how-to/csrf.md"
+ * @returns {boolean}
+ */
+export function isInternal(page) {
+  return INTERNAL.test(page);
+}
+
+/**
+ * Copies the pages next to VitePress's packages, because Vite finds its own parts only from there.
+ *
+ * @param {string} docs
+ * @param {string} pages replaced as a whole
+ */
+export function copyPages(docs, pages) {
+  rmSync(pages, { recursive: true, force: true });
+  mkdirSync(pages, { recursive: true });
+  for (const name of ["index.md", ...FOLDERS]) cpSync(path.join(docs, name), path.join(pages, name), { recursive: true });
+}
+
+/**
+ * Adds to the built site what VitePress doesn't write.
+ *
+ * @param {string} pages
+ * @param {string} dist
+ * @returns {{ pages: number, codes: number }}
+ */
+export function finishSite(pages, dist) {
+  const list = filesIn(pages, ".md");
+  for (const page of list) cpSync(path.join(pages, page), path.join(dist, page));
+  const texts = list
+    .filter((page) => page !== "index.md" && !isInternal(page))
+    .map((page) => ({ page, text: readFileSync(path.join(pages, page), "utf8") }));
+  writeFileSync(path.join(dist, "llms.txt"), llmsIndex(texts));
+  writeFileSync(path.join(dist, "llms-full.txt"), texts.map(({ page, text }) => `<!-- ${page} -->\n\n${text}`).join("\n"));
+  const codes = writeCodeAddresses(readFileSync(path.join(pages, "reference/errors.md"), "utf8"), path.join(dist, "e"));
+  for (const page of filesIn(dist, ".html")) {
+    const file = path.join(dist, page);
+    writeFileSync(file, withPolicy(readFileSync(file, "utf8")));
+  }
+  return { pages: list.length, codes };
+}
+
+/**
+ * @param {readonly { page: string, text: string }[]} texts
+ * @returns {string} one line for each page: its title, its address, its first sentence
+ */
+export function llmsIndex(texts) {
+  const lines = texts.map(({ page, text }) => {
+    const title = /^# (.+)$/m.exec(text)?.[1] ?? page;
+    const first = /^# .+\n+(?![#|<`-])([^\n]+(?:\n[^\n]+)*)/m.exec(text)?.[1] ?? "";
+    const sentence = (/^.*?[.:](?=\s|$)/s.exec(first)?.[0] ?? first).replaceAll("\n", " ");
+    return `- [${title}](/${page})${sentence === "" ? "" : `: ${sentence}`}`;
+  });
+  return `# idpauth\n\n> OpenID Connect sign-in and server-side sessions for Node.js web apps.\n\n${lines.join("\n")}\n`;
+}
+
+/**
+ * Writes a page for each code of errors.md that redirects to its section: `/e/E016`.
+ *
+ * @param {string} errors
+ * @param {string} folder
+ * @returns {number} how many
+ */
+function writeCodeAddresses(errors, folder) {
+  const codes = [...errors.matchAll(/^#{3,4} `?([A-Z]\d{3}|[a-z]+(?:_[a-z]+)*)`?$/gm)].map(([, code = ""]) => code);
+  mkdirSync(folder, { recursive: true });
+  for (const code of codes) {
+    const to = `../reference/errors.html#${code.toLowerCase()}`;
+    const page = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${code}</title><meta http-equiv="refresh" content="0; url=${to}"><link rel="canonical" href="${to}"></head><body><a href="${to}">${code}</a></body></html>\n`;
+    writeFileSync(path.join(folder, `${code}.html`), page);
+  }
+  return codes.length;
+}
+
+/**
+ * Adds a Content-Security-Policy that allows only the site's own files and its inline scripts, by their hashes. VitePress writes inline
+ * styles into its HTML, for which a policy has no hash.
+ *
+ * @param {string} html
+ * @returns {string}
+ */
+export function withPolicy(html) {
+  const hashes = [...html.matchAll(/<script(?![^>]*\ssrc=)[^>]*>(.*?)<\/script>/gs)].map(
+    ([, script = ""]) => `'sha256-${createHash("sha256").update(script).digest("base64")}'`,
+  );
+  const policy = [
+    "default-src 'none'",
+    ["script-src 'self'", ...new Set(hashes)].join(" "),
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+  return html.replace(/<head>/, `<head><meta http-equiv="Content-Security-Policy" content="${policy}">`);
+}
+
+/**
+ * @param {string} folder
+ * @param {string} ending
+ * @returns {string[]} paths in the folder, with slashes, sorted
+ */
+function filesIn(folder, ending) {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(ending))
+    .map((name) => name.replaceAll(path.sep, "/"))
+    .toSorted();
+}

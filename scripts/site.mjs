@@ -1,0 +1,22 @@
+// Builds the documentation's site from docs/ in site/dist, and serves it. The first run installs VitePress in site/.
+//   npm run site
+//   npm run site -- --build       only builds
+//   npm run site -- --port=8080   default 4173, or the next free one
+import path from "node:path";
+import { needPackages } from "./framework-install.mjs";
+import { headline, node, root } from "./run.mjs";
+import { copyPages, finishSite } from "./site-pages.mjs";
+
+const site = path.join(root, "site");
+
+headline("Site: installing VitePress, once");
+const vitepress = path.join(await needPackages("site"), "vitepress/bin/vitepress.js");
+headline("Site: building site/dist");
+copyPages(path.join(root, "docs"), path.join(site, "pages"));
+process.exitCode = node([vitepress, "build", site]);
+if (process.exitCode === 0) {
+  const { pages, codes } = finishSite(path.join(site, "pages"), path.join(site, "dist"));
+  console.log(`site/dist: ${pages} pages, ${codes} addresses of codes`);
+  const port = process.argv.find((argument) => argument.startsWith("--port="))?.slice("--port=".length) ?? "4173";
+  if (!process.argv.includes("--build")) process.exitCode = node([vitepress, "preview", site, "--port", port]);
+}

@@ -1,0 +1,68 @@
+// The site of the documentation. Its pages are those of docs/, so the same files serve the repository, the npm package and the site.
+import { sidebar } from "./sidebar.mjs";
+
+/** Pages for maintainers and reviewers. The site has them, but its search and llms-full.txt do not. */
+const INTERNAL = /^(?:evidence\/|contributing\/|explanation\/decisions\.md)/;
+
+/** @type {import("vitepress").UserConfig} */
+export default {
+  lang: "en",
+  title: "idpauth",
+  description: "OpenID Connect sign-in and server-side sessions for Node.js web apps.",
+  // scripts/site.mjs copies the pages of docs/ to this folder.
+  srcDir: "pages",
+  outDir: "dist",
+  cacheDir: "node_modules/.cache/vitepress",
+  // Addresses of the application that a page describes.
+  ignoreDeadLinks: [/^https?:\/\/localhost/],
+  // Pages link to files of the repository, which the site doesn't have.
+  markdown: { config: (markdown) => void markdown.use(repositoryLinks), languageAlias: { caddy: "nginx" } },
+  themeConfig: {
+    sidebar,
+    nav: [
+      { text: "Start", link: "/tutorial/quick-start" },
+      { text: "Guides", link: "/how-to/users-and-claims" },
+      { text: "Reference", link: "/reference/settings" },
+      { text: "Guarantees", link: "/explanation/guarantees" },
+    ],
+    outline: [2, 3],
+    search: {
+      provider: "local",
+      options: {
+        /**
+         * @param {string} source
+         * @param {import("vitepress").MarkdownEnv} env
+         * @param {{ render(source: string, env: unknown): string }} markdown
+         */
+        _render(source, env, markdown) {
+          const html = markdown.render(source, env);
+          if (INTERNAL.test(env.relativePath) || env.frontmatter?.["search"] === false) return "";
+          // Symptoms that people search for, which the text does not contain.
+          const aliases = env.frontmatter?.["aliases"] ?? [];
+          return aliases.length === 0 ? html : `${html}<p>${aliases.join(". ")}</p>`;
+        },
+        miniSearch: { searchOptions: { boost: { title: 4, text: 1, titles: 2 }, fuzzy: 0.2, prefix: true } },
+      },
+    },
+    docFooter: { prev: "Previous", next: "Next" },
+  },
+};
+
+/** Shows links that leave docs/ as text, because the repository's address is not known. */
+function repositoryLinks(/** @type {import("markdown-it").default} */ markdown) {
+  markdown.core.ruler.push("repository-links", (state) => {
+    const { relativePath = "" } = state.env;
+    const depth = relativePath.split("/").length - 1;
+    for (const block of state.tokens) {
+      const open = [];
+      for (const token of block.children ?? []) {
+        if (token.type === "link_open") {
+          const href = token.attrGet("href") ?? "";
+          const leaves = href.startsWith("../".repeat(depth + 1));
+          open.push(leaves);
+          if (leaves) [token.tag, token.attrs] = ["span", null];
+        } else if (token.type === "link_close" && open.pop()) token.tag = "span";
+      }
+    }
+  });
+}

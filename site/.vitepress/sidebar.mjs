@@ -1,0 +1,72 @@
+/** The tree of the site. Each page of docs/ that users read stands in it once; test/site checks it. */
+export const sidebar = [
+  {
+    text: "Start",
+    items: [
+      { text: "Quick start", link: "/tutorial/quick-start" },
+      { text: "Your own provider", link: "/how-to/your-provider" },
+      { text: "Build a staff app", link: "/tutorial/staff-only" },
+      { text: "Your first test", link: "/tutorial/first-test" },
+    ],
+  },
+  {
+    text: "Frameworks",
+    items: [
+      { text: "Express, Fastify, Koa, Hono, Next.js", link: "/how-to/frameworks" },
+      { text: "NestJS", link: "/how-to/nestjs" },
+      { text: "SvelteKit, Astro, Bun, Deno …", link: "/how-to/fetch-frameworks" },
+      { text: "Single-page applications", link: "/how-to/single-page-applications" },
+      { text: "React, Vue, Svelte", link: "/how-to/react-vue-svelte" },
+    ],
+  },
+  {
+    text: "Guides",
+    items: [
+      { text: "Users and claims", link: "/how-to/users-and-claims" },
+      { text: "Authorization", link: "/how-to/authorization" },
+      { text: "User table", link: "/how-to/user-table" },
+      { text: "Providers", link: "/how-to/providers" },
+      { text: "Login parameters", link: "/how-to/login-parameters" },
+      { text: "Step-up", link: "/how-to/step-up" },
+      { text: "Signing out", link: "/how-to/signing-out" },
+      { text: "Live connections", link: "/how-to/live-connections" },
+      { text: "CSRF", link: "/how-to/csrf" },
+      { text: "Your pages", link: "/how-to/your-pages" },
+      { text: "Testing", link: "/how-to/testing" },
+    ],
+  },
+  {
+    text: "Deploy and operate",
+    items: [
+      { text: "Production checklist", link: "/how-to/production" },
+      { text: "Sessions and stores", link: "/how-to/sessions" },
+      { text: "Several processes", link: "/how-to/scaling" },
+      { text: "Monitoring", link: "/how-to/operations" },
+      { text: "Check a configuration", link: "/reference/check-live" },
+    ],
+  },
+  {
+    text: "Reference",
+    items: [
+      { text: "Settings", link: "/reference/settings" },
+      { text: "Errors", link: "/reference/errors" },
+      { text: "Functions and guard", link: "/reference/accessors" },
+      { text: "HTTP endpoints", link: "/reference/endpoints" },
+      { text: "Browser client", link: "/reference/client" },
+      { text: "React", link: "/reference/react" },
+      { text: "Texts of the pages", link: "/reference/page-texts" },
+      { text: "Development provider", link: "/reference/provider" },
+    ],
+  },
+  {
+    text: "Explain",
+    items: [
+      { text: "Guarantees", link: "/explanation/guarantees" },
+      { text: "Security", link: "/explanation/security" },
+    ],
+  },
+  {
+    text: "Extend",
+    items: [{ text: "Your own store", link: "/how-to/stores" }],
+  },
+];
