@@ -41,7 +41,7 @@ const problems = [
   ...[...shipped]
     .filter(
       (file) =>
-        !/^(dist\/.+\.(js|d\.ts)|dist\/react\/session-warning\.css|docs\/(tutorial|how-to|reference|explanation)\/[\w-]+\.md)$/.test(
+        !/^(dist\/.+\.(js|d\.ts)|dist\/react\/session-warning\.css|docs\/(start|tutorial|how-to|reference|explanation)\/[\w-]+\.md)$/.test(
           file,
         ) && !["package.json", "README.md", "LICENSE", "SECURITY.md"].includes(file),
     )

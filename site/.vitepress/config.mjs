@@ -11,6 +11,8 @@ export default {
   description: "OpenID Connect sign-in and server-side sessions for Node.js web apps.",
   // scripts/site.mjs copies the pages of docs/ to this folder.
   srcDir: "pages",
+  // Without an icon, browsers request one that isn't there.
+  head: [["link", { rel: "icon", href: "data:," }]],
   outDir: "dist",
   cacheDir: "node_modules/.cache/vitepress",
   // Addresses of the application that a page describes.
@@ -20,7 +22,7 @@ export default {
   themeConfig: {
     sidebar,
     nav: [
-      { text: "Start", link: "/tutorial/quick-start" },
+      { text: "Start", link: "/start/express" },
       { text: "Guides", link: "/how-to/users-and-claims" },
       { text: "Reference", link: "/reference/settings" },
       { text: "Guarantees", link: "/explanation/guarantees" },

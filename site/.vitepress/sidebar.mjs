@@ -3,7 +3,7 @@ export const sidebar = [
   {
     text: "Start",
     items: [
-      { text: "Quick start", link: "/tutorial/quick-start" },
+      { text: "Express", link: "/start/express" },
       { text: "Your own provider", link: "/how-to/your-provider" },
       { text: "Build a staff app", link: "/tutorial/staff-only" },
       { text: "Your first test", link: "/tutorial/first-test" },
