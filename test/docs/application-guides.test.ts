@@ -139,7 +139,7 @@ describe("docs/how-to/authorization.md", () => {
   });
 
   it("combines rules", async () => {
-    await run(page, "Rules that idpauth has");
+    await run(page, "Ready-made rules");
     const publish = async (person: kit.PersonClaims) => {
       provider.person = person;
       await user.follow("/idpauth/login/");
@@ -152,7 +152,7 @@ describe("docs/how-to/authorization.md", () => {
 
   it("decides again at each refresh", async () => {
     let role: string | undefined = "reader";
-    await run(page, "Decide again at each refresh", { given: { roles: { find: () => Promise.resolve(role) } } });
+    await run(page, "Decide again after each refresh", { given: { roles: { find: () => Promise.resolve(role) } } });
     await user.follow("/idpauth/login/");
     expect((await user.get("/reports")).text).toBe("passed");
     role = "writer";
@@ -178,7 +178,7 @@ describe("docs/how-to/user-table.md", () => {
   });
 
   it("stores the user's id at the sign-in", async () => {
-    await run(page, "Write the user at the sign-in", { given: { pool } });
+    await run(page, "Add the user when they sign in", { given: { pool } });
     await user.follow("/idpauth/login/");
     expect((await user.get("/orders")).json()).toBe(7);
     expect(queries).toEqual([[provider.issuer, expect.any(String), "grace@example.com"]]);
@@ -197,7 +197,7 @@ describe("docs/how-to/user-table.md", () => {
   });
 
   it("notices the end of a session", async () => {
-    await run(page, "Notice the end of a session", { given: { pool } });
+    await run(page, "React to the end of a session", { given: { pool } });
     await user.follow("/idpauth/login/");
     await user.follow("/idpauth/logout/");
     await expect.poll(() => queries).toEqual([[provider.issuer, expect.any(String), "logout", undefined]]);
@@ -246,7 +246,7 @@ describe("docs/how-to/step-up.md", () => {
   const page = "how-to/step-up.md";
 
   it("requires a recent sign-in", async () => {
-    await run(page, "A recent sign-in");
+    await run(page, "Require a recent sign-in");
     await user.follow("/idpauth/login/");
     expect((await user.get("/transfer", { method: "POST" })).status).toBe(401);
     expect((await user.follow("/transfer")).text).toBe("passed");
@@ -254,7 +254,7 @@ describe("docs/how-to/step-up.md", () => {
   });
 
   it.each([
-    ["A strong sign-in", 0],
+    ["Require a strong sign-in", 0],
     ["Entra ID", 0],
   ])("%s", async (title, at) => {
     await run(page, title, { at });
@@ -263,7 +263,7 @@ describe("docs/how-to/step-up.md", () => {
   });
 
   it("is tested without a provider", async () => {
-    await run(page, "A recent sign-in");
+    await run(page, "Require a recent sign-in");
     const auth = createAuth();
     const guarded = express();
     auth.mount(guarded);
