@@ -70,7 +70,7 @@ export function settingsPage(settings, tables) {
       "",
       "In code, each value has the type that its section names. If a value is `undefined`, the value in the environment applies. `null` unsets a setting that can be unset.",
     ].join("\n"),
-    "A value that is not allowed causes error [E006](errors.md#e006). idpauth reports all mistakes at once. `npx idpauth check` reports them without starting the application.",
+    "A value that isn't allowed causes error [E006](errors.md#e006). idpauth reports all errors at once, and `npx idpauth check` reports them without starting the application.",
     "## Overview",
     table(
       ["Setting", "Option in code", "Type", "Default"],
@@ -105,9 +105,9 @@ export function errorsPage({ errors, checks, groups, logCodes }, tables) {
   return page([
     GENERATED,
     "# Errors, checks and reason codes",
-    "Codes are stable: a code is never renamed, and never gets another meaning.",
+    "Codes are stable: a code is never renamed, and its meaning never changes.",
     "## Startup checks",
-    "An error (`E…`) keeps the application from starting; one exception lists every finding. E004 is the only `E` code that is a warning. A warning (`W…`) goes to the log. Only `idpauth check --live` reports the codes of the group `live`: [check-live.md](check-live.md).",
+    "An error (`E…`) keeps the application from starting, and one exception lists every finding. E004 is the only `E` code that is a warning. A warning (`W…`) goes to the log. Only `idpauth check --live` reports the codes of the group `live`: [check-live.md](check-live.md).",
     ...groups.flatMap((group) => {
       const rows = Object.entries(checks).filter(([, row]) => row.group === group);
       return [
@@ -132,7 +132,7 @@ export function errorsPage({ errors, checks, groups, logCodes }, tables) {
       ]),
     ),
     "## Reason codes",
-    "A reason code says why a user is not signed in. It appears in `explainIdpAuthentication`, in events, in the log, in the guard's 401, and in the probe with `?details=true`.",
+    "A reason code is the reason why a user isn't signed in. It appears in `explainIdpAuthentication`, in events, in the log, in the guard's 401, and in the probe with `?details=true`.",
     "If several reasons apply, idpauth reports the first in this order.",
     ...[...tables.reasons].flatMap(([code, row]) => entry(`### ${code}`, undefined, row.text, row.remedy ?? "")),
   ]);

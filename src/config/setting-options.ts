@@ -6,13 +6,13 @@
  */
 export interface SettingOptions {
   /**
-   * The secret that encrypts stored sessions. Use at least 32 random bytes, the same for every process.
+   * The secret that encrypts stored sessions. Use at least 32 random bytes, and the same value for every process.
    *
    * Required. Environment variable: `SECRET_KEY`.
    */
   readonly secretKey?: string | undefined;
   /**
-   * Other keys that can decrypt stored sessions. New sessions use SECRET_KEY only. To rotate the key and keep users signed in, first add
+   * Other keys that can decrypt stored sessions. New sessions use only SECRET_KEY. To rotate the key without signing anyone out, first add
    * the new key here, in every process. Then set the new key as SECRET_KEY, and keep the old key here.
    *
    * Default: none. Environment variable: `SECRET_KEY_FALLBACKS`.
@@ -26,20 +26,20 @@ export interface SettingOptions {
    */
   readonly sessionAutoRefresh?: boolean | undefined;
   /**
-   * The maximum age of a session, measured from the sign-in. A refresh never extends it. 0 ends each session at once (warning W003).
+   * The maximum age of a session, measured from the sign-in. Refreshing never extends it. 0 ends each session at once (warning W003).
    *
    * In seconds. Default: no limit. Environment variable: `IDP_SESSION_MAX_AGE`.
    */
   readonly sessionMaxAge?: number | null | undefined;
   /**
-   * The idle timeout, measured from the last request of the signed-in user that met a guard, an accessor or the probe without
-   * `slide=false`. 0 ends each session at once (warning W003).
+   * How long a session can be idle. The signed-in user's requests restart the timeout if they pass a guard, call an accessor, or call the
+   * probe without `slide=false`. 0 ends each session at once (warning W003).
    *
    * In seconds. Default: only IDP_SESSION_TTL ends an unused session. Environment variable: `IDP_SESSION_IDLE_TIMEOUT`.
    */
   readonly sessionIdleTimeout?: number | null | undefined;
   /**
-   * Sessions of users who signed in before this time have ended. Set it to the time of a deployment, for example when a new `onSignIn` must
+   * Ends the sessions of users who signed in before this time. Set it to the time of a deployment, for example when a new `onSignIn` must
    * have seen every session, or after an incident. A time in the future is error E022.
    *
    * Default: no limit. Environment variable: `IDP_SESSIONS_NOT_BEFORE`.
@@ -47,30 +47,31 @@ export interface SettingOptions {
   readonly sessionsNotBefore?: string | number | null | undefined;
   /**
    * The lifetime of the stored record, for the sessions of idpauth. Each request that passes a guard, an accessor or the probe renews it,
-   * at most once a day, so it only ends sessions that nobody uses. The cookie lives for 400 days, or for the maximum age plus one day if
-   * that is shorter. Only the probe sends the cookie again, so users of an application without the probe sign in again after 400 days. Set
-   * a longer time than the session limits, so that the landing page can show which limit ended a session.
+   * at most once a day, so it ends only sessions that nobody uses. The cookie lives for 400 days, or for the maximum age plus one day if
+   * that is shorter. Only the probe sends the cookie again, so users of an application without the probe have to sign in again after 400
+   * days. Set a longer time than the session limits, so that the landing page can show which limit ended a session.
    *
    * In seconds. Default: 14 days, or IDP_SESSION_MAX_AGE plus one day if that is longer. Environment variable: `IDP_SESSION_TTL`.
    */
   readonly sessionTtl?: number | undefined;
   /**
    * The maximum number of sessions that a user can have in this application, for the sessions of idpauth. When a sign-in exceeds it, the
-   * session that the user hasn't used for the longest time ends (reason `too_many_sessions`). 0: no maximum.
+   * session that has been unused for the longest time ends (reason `too_many_sessions`). 0: no maximum.
    *
    * Default: `100`. Environment variable: `IDP_SESSIONS_PER_USER`.
    */
   readonly sessionsPerUser?: number | undefined;
   /**
-   * Whether logout revokes the token at the provider. The logout succeeds even if the provider does not respond.
+   * Whether logout revokes the token at the provider. The logout succeeds even if the provider doesn't respond.
    *
    * Default: `true`. Environment variable: `IDP_TOKEN_REVOKE_ON_LOGOUT`.
    */
   readonly tokenRevokeOnLogout?: boolean | undefined;
   /**
-   * The session key that stores the credentials. CREDENTIALS_SESSION_KEY_NAME, STATE_KEY_NAME and FINAL_REDIRECT_KEY_NAME must differ. None
-   * of them may be a reserved name (E007). Reserved are the record's other keys: `id_info`, `debug`, `idp_login_at`, `idp_last_active` and
-   * `idp_state`. Members of session objects and of other objects are reserved too, such as `cookie`, `id` and `constructor`.
+   * The session key that stores the credentials. CREDENTIALS_SESSION_KEY_NAME, STATE_KEY_NAME and FINAL_REDIRECT_KEY_NAME must differ, and
+   * must not be reserved names (E007). Reserved are the record's other keys, which are `id_info`, `debug`, `idp_login_at`,
+   * `idp_last_active` and `idp_state`. The properties of session objects and of other objects are reserved as well, such as `cookie`, `id`
+   * and `constructor`.
    *
    * Default: `credentials`. Environment variable: `CREDENTIALS_SESSION_KEY_NAME`.
    */
@@ -88,44 +89,44 @@ export interface SettingOptions {
    */
   readonly finalRedirectKeyName?: string | undefined;
   /**
-   * The name of the session cookie, for the sessions of idpauth only. The prefixes `__Host-` and `__Secure-` need an https BASE_URL. If
-   * BASE_URL is https and the name does not start with `__Host-`, idpauth logs warning W013.
+   * The name of the session cookie, only for the sessions of idpauth. The prefixes `__Host-` and `__Secure-` need an https BASE_URL. If
+   * BASE_URL is https and the name doesn't start with `__Host-`, idpauth logs warning W013.
    *
-   * Default: `__Host-idpauth` over https, `idpauth` over http; if IDP_MOUNT_PATH is not `/idpauth/`, the path is added to the name, as in
+   * Default: `__Host-idpauth` over https, `idpauth` over http; if IDP_MOUNT_PATH isn't `/idpauth/`, the path is added to the name, as in
    * `idpauth.partners.idpauth`. Environment variable: `IDP_COOKIE_NAME`.
    */
   readonly cookieName?: string | null | undefined;
   /**
    * Whether a logout also ends the provider's session (OpenID Connect RP-Initiated Logout 1.0). The browser goes to the provider's
-   * `end_session_endpoint` and comes back to `logout-callback`. Register the address of `logout-callback` at the provider. With `auth0` or
+   * `end_session_endpoint` and returns to `logout-callback`, so register the address of `logout-callback` at the provider. With `auth0` or
    * `cognito`, idpauth uses the logout address of Auth0 or Amazon Cognito instead.
    *
    * Default: `false`. Environment variable: `IDP_LOGOUT_AT_PROVIDER`.
    */
   readonly logoutAtProvider?: boolean | "auth0" | "cognito" | undefined;
   /**
-   * Whether the provider may end sessions with a request to `backchannel-logout` (OpenID Connect Back-Channel Logout 1.0). It does not work
-   * with `session: "host"` (E020).
+   * Whether the provider may end sessions with a request to `backchannel-logout` (OpenID Connect Back-Channel Logout 1.0). This doesn't
+   * work with `session: "host"` (E020).
    *
    * Default: `false`. Environment variable: `IDP_BACKCHANNEL_LOGOUT`.
    */
   readonly backchannelLogout?: boolean | undefined;
   /**
-   * Whether the provider may end sessions with a frame that loads `frontchannel-logout` (OpenID Connect Front-Channel Logout 1.0). It does
-   * not work with `session: "host"` (E020).
+   * Whether the provider may end sessions with a frame that loads `frontchannel-logout` (OpenID Connect Front-Channel Logout 1.0). This
+   * doesn't work with `session: "host"` (E020).
    *
    * Default: `false`. Environment variable: `IDP_FRONTCHANNEL_LOGOUT`.
    */
   readonly frontchannelLogout?: boolean | undefined;
   /**
-   * Whether idpauth serves the page `sessions`, on which users see and end their sessions. It does not work with `session: "host"` (E020).
+   * Whether idpauth serves the page `sessions`, on which users see and end their sessions. This doesn't work with `session: "host"` (E020).
    *
    * Default: `false`. Environment variable: `IDP_SESSIONS_PAGE`.
    */
   readonly sessionsPage?: boolean | undefined;
   /**
-   * Whether idpauth serves the event stream `events`, which tells a page at once that its session has ended. Each visible page keeps one
-   * request open. With HTTP/1.1 a browser opens at most six connections to an origin.
+   * Whether idpauth serves the event stream `events`, which notifies a page as soon as its session has ended. Each visible page keeps one
+   * request open, and with HTTP/1.1, a browser opens at most six connections to an origin.
    *
    * Default: `false`. Environment variable: `IDP_EVENTS`.
    */
@@ -157,7 +158,7 @@ export interface SettingOptions {
   readonly issuer?: string | undefined;
   /**
    * The tenants of Entra ID whose users may sign in, if IDP_ISSUER is Entra ID's address for several tenants: the `tid` of each ID token
-   * must be one of them. `any` admits users of every organization; at `/common/v2.0` also every user with a personal Microsoft account.
+   * must be one of them. `any` allows users of every organization, and at `/common/v2.0` also every user with a personal Microsoft account.
    *
    * Default: none; required if IDP_ISSUER ends with `/organizations/v2.0` or `/common/v2.0`. Environment variable: `IDP_ALLOWED_TENANTS`.
    */
@@ -169,7 +170,7 @@ export interface SettingOptions {
    */
   readonly scope?: string | readonly string[] | undefined;
   /**
-   * The time for which a user's request waits for the provider. After this time, the response has status 503.
+   * How long a user's request waits for the provider. After this time, the response has status 503.
    *
    * In seconds. Default: `5`. Environment variable: `IDP_HTTP_TIMEOUT`.
    */
@@ -184,15 +185,15 @@ export interface SettingOptions {
   /**
    * The method by which the client authenticates at the token and revocation endpoints (RFC 6749 section 2.3.1). `client_secret_post` sends
    * client ID and secret in the request body. `client_secret_basic` sends them in the Authorization header, encoded as
-   * application/x-www-form-urlencoded (letters, digits and `*-._` stay unchanged). `client_secret_basic_raw` sends them in the header
-   * without encoding, for providers that do not decode them.
+   * application/x-www-form-urlencoded (letters, digits and `*-._` don't change). `client_secret_basic_raw` sends them in the header without
+   * encoding, for providers that don't decode them.
    *
    * Default: `client_secret_post`. Environment variable: `IDP_TOKEN_ENDPOINT_AUTH_METHOD`.
    */
   readonly tokenEndpointAuthMethod?: "client_secret_post" | "client_secret_basic" | "client_secret_basic_raw" | undefined;
   /**
-   * Endpoints that the discovery document lacks, or that replace its endpoints. Use the names of the discovery document, for example
-   * `{"userinfo_endpoint": "https://login.example.com/userinfo"}`.
+   * Endpoints that are missing from the discovery document, or that replace the endpoints in it. Use the names of the discovery document,
+   * for example `{"userinfo_endpoint": "https://login.example.com/userinfo"}`.
    *
    * Default: only the discovery document. Environment variable: `IDP_PROVIDER_METADATA`.
    */
@@ -207,23 +208,23 @@ export interface SettingOptions {
       >
     | undefined;
   /**
-   * What happens if a refresh response has no ID token, which OpenID Connect Core section 12.2 allows. `userinfo`: the userinfo endpoint
-   * must confirm the same user. `refuse`: the session ends.
+   * What happens if a refresh response doesn't contain an ID token, which OpenID Connect Core section 12.2 allows. `userinfo`: the userinfo
+   * endpoint must confirm the same user. `refuse`: the session ends.
    *
    * Default: `userinfo`. Environment variable: `IDP_REFRESH_WITHOUT_ID_TOKEN`.
    */
   readonly refreshWithoutIdToken?: "userinfo" | "refuse" | undefined;
   /**
    * When idpauth calls the userinfo endpoint. `when-needed`: when a user signs in and the ID token contains no email, name or picture, and
-   * on a refresh without an ID token. `always`: whenever a user signs in, and on every refresh. idpauth adds the claims of userinfo to
-   * those of the ID token. If both contain a claim, the ID token's value counts. With `when-needed`, refreshes with an ID token keep the
-   * claims that userinfo sent before. With `always`, they are renewed, and if userinfo does not respond, the response is 503.
+   * during a refresh without an ID token. `always`: whenever a user signs in, and during every refresh. idpauth adds the claims of userinfo
+   * to those of the ID token, and if both contain a claim, the ID token's value counts. With `when-needed`, refreshes with an ID token keep
+   * the claims that userinfo sent before. With `always`, they're renewed, and if userinfo doesn't respond, the response is 503.
    *
    * Default: `when-needed`. Environment variable: `IDP_USERINFO`.
    */
   readonly userinfo?: "when-needed" | "always" | undefined;
   /**
-   * The difference between the provider's clock and this machine's clock that idpauth tolerates when it checks the times of an ID token.
+   * The difference between the provider's clock and this machine's clock that idpauth tolerates when it checks the times in an ID token.
    *
    * In seconds. Default: `5`. Environment variable: `IDP_CLOCK_TOLERANCE`.
    */
@@ -238,14 +239,15 @@ export interface SettingOptions {
   readonly loginPrompt?: string | null | undefined;
   /**
    * Additional parameters of every authorization request, for example Auth0's `audience`. A parameter here replaces idpauth's default for
-   * that parameter, and `prompt` replaces IDP_LOGIN_PROMPT. idpauth refuses the parameters that it sets itself (E016).
+   * that parameter, and `prompt` replaces IDP_LOGIN_PROMPT. You can't set the parameters that idpauth sets itself (E016).
    *
    * Default: none. Environment variable: `IDP_AUTHORIZATION_PARAMS`.
    */
   readonly authorizationParams?: Readonly<Record<string, string | readonly string[]>> | undefined;
   /**
-   * The parameters that a login passes on from its query to the provider, for example `login_hint ui_locales`. Each value has at most 512
-   * characters. A parameter in IDP_AUTHORIZATION_PARAMS overrides the query. idpauth refuses the parameters that it uses itself (E016).
+   * The parameters that a login passes on from its query to the provider, for example `login_hint ui_locales`. Each value can have at most
+   * 512 characters. A parameter in IDP_AUTHORIZATION_PARAMS overrides the query. You can't list the parameters that idpauth uses itself
+   * (E016).
    *
    * Default: none. Environment variable: `IDP_LOGIN_PARAMS`.
    */
@@ -257,15 +259,15 @@ export interface SettingOptions {
    */
   readonly documentHosts?: readonly string[] | undefined;
   /**
-   * Other audiences that an ID token may contain besides this client (OpenID Connect Core section 3.1.3.7). A token with any other audience
-   * is refused.
+   * Other audiences that an ID token may contain besides this client (OpenID Connect Core section 3.1.3.7). idpauth rejects a token with
+   * any other audience.
    *
    * Default: none. Environment variable: `IDP_TRUSTED_AUDIENCES`.
    */
   readonly trustedAudiences?: readonly string[] | undefined;
   /**
-   * The application's origin, as browsers use it. The cookie and the callback belong to this origin. The value `/` in the environment means
-   * unset, because Vite's tools set this value.
+   * The application's origin, as browsers use it. The cookie and the callback belong to this origin. In the environment, the value `/`
+   * means unset, because Vite's tools set it.
    *
    * Default: each request's scheme and Host header, with warning W001. Environment variable: `BASE_URL`.
    */
@@ -285,27 +287,28 @@ export interface SettingOptions {
   readonly pathPrefix?: string | undefined;
   /**
    * Whether idpauth uses `X-Forwarded-Proto` and `X-Forwarded-Host` instead of the request's own scheme and Host header. Use it with
-   * frameworks that have no such setting. Turn it on only behind a proxy that sets both headers itself.
+   * frameworks that don't have such a setting. Turn it on only behind a proxy that sets both headers itself.
    *
    * Default: `false`. Environment variable: `IDP_TRUST_PROXY`.
    */
   readonly trustProxy?: boolean | undefined;
   /**
-   * The page that opens after a login, if the login requests no page or requests a page on another origin. The value of this setting may be
-   * on another origin.
+   * The page that opens after a login that requests no page, or a page on another origin. The value of this setting may be on another
+   * origin.
    *
    * Default: the landing page. Environment variable: `IDP_AUTH_FINAL_REDIRECT_URL`.
    */
   readonly authFinalRedirectUrl?: string | null | undefined;
   /**
-   * The page after a logout by navigation (`response=redirect`), as by `signOut()` of idpauth/client. It may be on another origin.
+   * The page that opens after a logout by navigation (`response=redirect`), as by `signOut()` of idpauth/client. It may be on another
+   * origin.
    *
    * Default: the landing page. Environment variable: `IDP_AUTH_LOGOUT_REDIRECT_URL`.
    */
   readonly authLogoutRedirectUrl?: string | null | undefined;
   /**
    * The time limit for each run of `onSignIn`, of `onRefresh` and of the claims schema (option `claims`). After this time, the response has
-   * status 503. A sign-in then creates no session, and an existing session stays.
+   * status 503. A sign-in then doesn't create a session, and an existing session continues.
    *
    * In seconds. Default: `5`. Environment variable: `IDP_HOOK_TIMEOUT`.
    */
@@ -318,7 +321,7 @@ export interface SettingOptions {
    */
   readonly dataLimit?: number | undefined;
   /**
-   * Turns on debug mode: the debug endpoint works, and some startup checks are less strict. DEBUG and NODE_ENV have no effect.
+   * Turns on debug mode, in which the debug endpoint works and some startup checks are less strict. DEBUG and NODE_ENV have no effect.
    *
    * Default: `false`. Environment variable: `IDP_DEBUG`.
    */
