@@ -63,14 +63,14 @@ describe("the code of docs/how-to/login-parameters.md", () => {
   const requested = () => provider.requestsTo("authorize").at(-1)?.query;
 
   it("sends the same parameters with every login", async () => {
-    const user = await run("The same parameters for every login");
+    const user = await run("Send the same parameters with every login");
     await user.follow("/idpauth/login/");
     expect(requested()?.get("audience")).toBe("https://api.example.com");
     await user.close();
   });
 
   it("sends the parameters of one login", async () => {
-    const user = await run("A parameter of one login");
+    const user = await run("Send a parameter with one login");
     const { url } = await user.follow("/welcome");
     expect([requested()?.get("login_hint"), requested()?.get("ui_locales")]).toEqual(["ada@example.com", "de"]);
     expect(url.pathname).toBe("/reports");
@@ -78,7 +78,7 @@ describe("the code of docs/how-to/login-parameters.md", () => {
   });
 
   it("verifies the claim", async () => {
-    const user = await run("These parameters restrict no user");
+    const user = await run("Login parameters don't restrict who signs in");
     expect((await user.follow("/reports")).status).toBe(403);
     provider.person = { ...provider.person, hd: "example.com" };
     await user.follow("/idpauth/login/");
