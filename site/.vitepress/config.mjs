@@ -18,7 +18,11 @@ export default {
   // Addresses of the application that a page describes.
   ignoreDeadLinks: [/^https?:\/\/localhost/],
   // Pages link to files of the repository, which the site doesn't have.
-  markdown: { config: (markdown) => void markdown.use(repositoryLinks), languageAlias: { caddy: "nginx" } },
+  markdown: {
+    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
+    config: (markdown) => void markdown.use(repositoryLinks),
+    languageAlias: { caddy: "nginx" },
+  },
   themeConfig: {
     sidebar,
     nav: [

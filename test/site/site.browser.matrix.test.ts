@@ -1,0 +1,146 @@
+import { execFile } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { promisify } from "node:util";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { sidebar } from "../../site/.vitepress/sidebar.mjs";
+import { chromiumForTests, IN_A_BROWSER, launchChromium } from "../support/chromium.js";
+import { serveFolder } from "./static-server.js";
+
+// VitePress fails the build for a dead link. The tests read what it has built, with the policy that the site has.
+
+const ROOT = path.resolve(import.meta.dirname, "../..");
+const DIST = path.join(ROOT, "site/dist");
+const executablePath = await chromiumForTests();
+
+/** One page of each kind. */
+const KINDS = ["/", "/start/express.html", "/how-to/authorization.html", "/reference/settings.html", "/explanation/guarantees.html"];
+
+interface AxeResult {
+  readonly violations: readonly { readonly id: string; readonly nodes: readonly { readonly failureSummary: string }[] }[];
+}
+
+describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_BROWSER, () => {
+  let browser: Browser;
+  let server: Awaited<ReturnType<typeof serveFolder>>;
+  let axe: string;
+
+  beforeAll(async () => {
+    await promisify(execFile)(process.execPath, ["scripts/site.mjs", "--build"], { cwd: ROOT, maxBuffer: 64 * 1024 * 1024 });
+    axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+    server = await serveFolder(DIST);
+    browser = await launchChromium(executablePath ?? "");
+  }, 600_000);
+
+  afterAll(async () => {
+    await browser.close();
+    server.close();
+  });
+
+  /** Opens a page, and collects what the browser refuses and what it requests from other servers. */
+  async function open(address: string, options: Parameters<Browser["newPage"]>[0] = {}): Promise<{ tab: Page; complaints: string[] }> {
+    // The tests read the page with scripts of their own; the page's policy still applies to the page's scripts and requests.
+    const tab = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
+    const complaints: string[] = [];
+    tab.on("console", (message) => {
+      if (message.type() === "error") complaints.push(message.text());
+    });
+    tab.on("pageerror", (error) => complaints.push(error.message));
+    tab.on("request", (request) => {
+      const url = request.url();
+      if (!url.startsWith(`${server.origin}/`) && !url.startsWith("data:")) complaints.push(`request to ${url}`);
+    });
+    await tab.goto(`${server.origin}${address}`, { waitUntil: "networkidle" });
+    return { tab, complaints };
+  }
+
+  describe.each(KINDS)("%s", (address) => {
+    it.each(["light", "dark"] as const)("is accessible and requests nothing from other servers, %s", async (colorScheme) => {
+      const { tab, complaints } = await open(address, { colorScheme, reducedMotion: "reduce" });
+      const source = `${axe}; axe.run({ resultTypes: ["violations"] })`;
+      const { violations } = (await tab.evaluate(source)) as AxeResult;
+      expect(violations.map(({ id, nodes }) => [id, nodes.map(({ failureSummary }) => failureSummary)])).toEqual([]);
+      expect(complaints).toEqual([]);
+      await tab.close();
+    });
+
+    it("fits a screen of 320 pixels", async () => {
+      const { tab } = await open(address, { viewport: { width: 320, height: 700 } });
+      const overflow = await tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+      expect(overflow).toBe(0);
+      await tab.close();
+    });
+
+    it("has a policy that blocks scripts of other pages", async () => {
+      const { tab } = await open(address);
+      const blocked = await tab.evaluate(`new Promise((resolve) => {
+        addEventListener("securitypolicyviolation", ({ effectiveDirective }) => resolve(effectiveDirective), { once: true });
+        const script = document.createElement("script");
+        script.textContent = "globalThis.injected = true";
+        document.head.append(script);
+      })`);
+      expect(blocked).toBe("script-src-elem");
+      expect(await tab.evaluate("globalThis.injected")).toBeUndefined();
+      await tab.close();
+    });
+  });
+
+  it("is usable with the keyboard: skip link, search, and the frameworks' code", async () => {
+    const { tab } = await open("/");
+    await tab.keyboard.press("Tab");
+    expect(await tab.evaluate("document.activeElement.className")).toContain("VPSkipLink");
+    await tab.keyboard.press("Control+k");
+    await tab.keyboard.type("signed out after an hour");
+    const first = tab.locator(".VPLocalSearchBox .result").first();
+    await first.waitFor();
+    await tab.keyboard.press("Escape");
+    await tab.locator(".vp-code-group input").first().focus();
+    await tab.keyboard.press("ArrowRight");
+    expect(await tab.locator(".vp-code-group .blocks > .active code").innerText()).toContain("idpauth/fastify");
+    await tab.close();
+  });
+
+  it.each([
+    ["login loop", "login_loop"],
+    ["redirect_uri mismatch", "redirect"],
+    ["invalid_grant", "invalid_grant"],
+  ])("finds %s", async (symptom, word) => {
+    const { tab } = await open("/start/express.html");
+    await tab.keyboard.press("Control+k");
+    await tab.keyboard.type(symptom);
+    await tab.locator(".VPLocalSearchBox .result").first().waitFor();
+    expect((await tab.locator(".VPLocalSearchBox .results").innerText()).toLowerCase()).toContain(word.split("_")[0]);
+    await tab.close();
+  });
+
+  it("redirects the address of a code to its section", async () => {
+    const { tab } = await open("/e/E016.html");
+    await tab.waitForURL("**/reference/errors.html#e016");
+    expect(await tab.locator("#e016").innerText()).toContain("E016");
+    await tab.close();
+  });
+
+  it("has each page for users in the menu once, and each page as Markdown", async () => {
+    const menu = sidebar.flatMap(({ items }) => items.map(({ link }) => `${link.slice(1)}.md`));
+    const pages = ["start", "tutorial", "how-to", "providers", "reference", "explanation"].flatMap((folder) =>
+      filesOf(folder).map((name) => `${folder}/${name}`),
+    );
+    expect(menu.toSorted()).toEqual(pages.filter((page) => page !== "explanation/decisions.md").toSorted());
+    const full = await readFile(path.join(DIST, "llms-full.txt"), "utf8");
+    for (const page of menu) {
+      expect(full).toContain(await readFile(path.join(DIST, page), "utf8"));
+    }
+    expect(full).not.toContain("<!-- evidence/");
+  });
+});
+
+function filesOf(folder: string): string[] {
+  try {
+    return readdirSync(path.join(ROOT, "docs", folder)).filter((name) => name.endsWith(".md"));
+  } catch {
+    return [];
+  }
+}
