@@ -48,8 +48,8 @@ export interface SettingOptions {
   /**
    * The lifetime of the stored record, for the sessions of idpauth. Each request that passes a guard, an accessor or the probe renews it,
    * at most once a day, so it ends only sessions that nobody uses. The cookie lives for 400 days, or for the maximum age plus one day if
-   * that is shorter. Only the probe sends the cookie again, so users of an application without the probe have to sign in again after 400
-   * days. Set a longer time than the session limits, so that the landing page can show which limit ended a session.
+   * that is shorter. Only the probe and the sessions page send the cookie again, so users of an application that uses neither have to sign
+   * in again after 400 days. Set a longer time than the session limits, so that the landing page can show which limit ended a session.
    *
    * In seconds. Default: 14 days, or IDP_SESSION_MAX_AGE plus one day if that is longer. Environment variable: `IDP_SESSION_TTL`.
    */
