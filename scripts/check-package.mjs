@@ -12,7 +12,7 @@ import { headline, node, npm, readJson, root } from "./run.mjs";
 const QUIET = ["ignore", "pipe", "ignore"];
 
 /** The maximum number of bytes of the packed package. docs/explanation/decisions.md says what it contains. */
-const MAX_SIZE = 440_000;
+const MAX_SIZE = 455_000;
 
 /** The stylesheet has no types. */
 const STYLESHEET = ["--exclude-entrypoints", "./react/session-warning.css"];
@@ -41,7 +41,7 @@ const problems = [
   ...[...shipped]
     .filter(
       (file) =>
-        !/^(dist\/.+\.(js|d\.ts)|dist\/react\/session-warning\.css|docs\/(start|tutorial|how-to|reference|explanation)\/[\w-]+\.md)$/.test(
+        !/^(dist\/.+\.(js|d\.ts)|dist\/react\/session-warning\.css|docs\/(start|tutorial|how-to|providers|reference|explanation)\/[\w-]+\.md)$/.test(
           file,
         ) && !["package.json", "README.md", "LICENSE", "SECURITY.md"].includes(file),
     )

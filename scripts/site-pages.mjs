@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import path from "node:path";
 
 /** Folders of docs/ that are pages. The others are parts from which pages are generated. */
-const FOLDERS = ["contributing", "evidence", "explanation", "how-to", "reference", "screenshots", "start", "tutorial"];
+const FOLDERS = ["contributing", "evidence", "explanation", "how-to", "providers", "reference", "screenshots", "start", "tutorial"];
 
 /** Pages for maintainers and reviewers. They are not in the search and not in llms-full.txt. */
 const INTERNAL = /^(?:evidence\/|contributing\/|explanation\/decisions\.md$)/;

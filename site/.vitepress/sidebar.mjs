@@ -25,7 +25,6 @@ export const sidebar = [
       { text: "Users and claims", link: "/how-to/users-and-claims" },
       { text: "Authorization", link: "/how-to/authorization" },
       { text: "User table", link: "/how-to/user-table" },
-      { text: "Providers", link: "/how-to/providers" },
       { text: "Login parameters", link: "/how-to/login-parameters" },
       { text: "Step-up", link: "/how-to/step-up" },
       { text: "Signing out", link: "/how-to/signing-out" },
@@ -33,6 +32,20 @@ export const sidebar = [
       { text: "CSRF", link: "/how-to/csrf" },
       { text: "Your pages", link: "/how-to/your-pages" },
       { text: "Testing", link: "/how-to/testing" },
+    ],
+  },
+  {
+    text: "Providers",
+    items: [
+      { text: "All providers", link: "/how-to/providers" },
+      { text: "Google", link: "/providers/google" },
+      { text: "Microsoft Entra ID", link: "/providers/entra-id" },
+      { text: "Keycloak", link: "/providers/keycloak" },
+      { text: "Auth0", link: "/providers/auth0" },
+      { text: "Okta", link: "/providers/okta" },
+      { text: "Amazon Cognito", link: "/providers/cognito" },
+      { text: "authentik, Zitadel, GitLab", link: "/providers/self-hosted" },
+      { text: "Any OpenID provider", link: "/providers/generic" },
     ],
   },
   {

@@ -13,6 +13,7 @@ const DOCS = path.resolve(import.meta.dirname, "../../docs");
 const ADA = { email: "ada@example.com", email_verified: true, name: "Ada Lovelace", groups: ["admin", "staff"] };
 const GRACE = { email: "grace@example.com", email_verified: true, groups: ["staff"] };
 const HOUR = 3_600_000;
+const ZITADEL_ROLES = "urn:zitadel:iam:org:project:roles";
 
 let provider: kit.TestProvider;
 let app: Express;
@@ -253,11 +254,8 @@ describe("docs/how-to/step-up.md", () => {
     expect((await user.get("/transfer", { method: "POST" })).text).toBe("passed");
   });
 
-  it.each([
-    ["Require a strong sign-in", 0],
-    ["Entra ID", 0],
-  ])("%s", async (title, at) => {
-    await run(page, title, { at });
+  it("requires a strong sign-in", async () => {
+    await run(page, "Require a strong sign-in");
     await user.follow("/idpauth/login/");
     expect((await user.get("/payout", { method: "POST" })).headers["www-authenticate"]).toContain("acr_values=");
   });
@@ -285,5 +283,39 @@ describe("docs/how-to/step-up.md", () => {
     server.closeAllConnections();
     server.close();
     expect(statuses).toEqual([401]);
+  });
+});
+
+describe("docs/providers", () => {
+  it.each([
+    ["entra-id", "/payout", 'acr_values="C1"'],
+    ["keycloak", "/payout", 'acr_values="gold"'],
+    ["okta", "/payout", 'acr_values="urn:okta:loa:2fa:any"'],
+    ["auth0", "/transfer", 'max_age="300"'],
+    ["cognito", "/transfer", 'max_age="300"'],
+  ])("%s.md: the step-up requires what the page describes", async (name, path, challenge) => {
+    await run(`providers/${name}.md`, "Step-up");
+    await user.follow("/idpauth/login/");
+    const response = await user.get(path, { method: "POST" });
+    expect([response.status, response.headers["www-authenticate"]]).toEqual([401, expect.stringContaining(challenge)]);
+  });
+
+  it.each([
+    ["google", "Groups and domains", "/reports", { hd: "example.com" }, { hd: "example.org" }],
+    ["auth0", "Groups and roles", "/admin", { "https://example.com/groups": ["admin"] }, { groups: ["admin"] }],
+    ["okta", "Groups", "/admin", { groups: ["staff", "admin"] }, { groups: ["staff"] }],
+    ["cognito", "Groups", "/admin", { "cognito:groups": ["admin"] }, { groups: ["admin"] }],
+    ["self-hosted", "Zitadel", "/admin", { [ZITADEL_ROLES]: { admin: { 1: "example.com" } } }, { [ZITADEL_ROLES]: { staff: {} } }],
+    ["self-hosted", "Zitadel", "/admin", { [ZITADEL_ROLES]: [{ staff: {} }, { admin: {} }] }, {}],
+  ])("%s.md, %s: the guard of %s allows only the users that the page describes", async (name, title, path, allowed, denied) => {
+    await run(`providers/${name}.md`, title);
+    for (const [claims, status] of [
+      [denied, 403],
+      [allowed, 200],
+    ] as const) {
+      provider.person = { email: "grace@example.com", ...claims };
+      await user.follow("/idpauth/login/");
+      expect((await user.get(path)).status).toBe(status);
+    }
   });
 });

@@ -49,7 +49,7 @@ const pages = [
   "README.md",
   "CONTRIBUTING.md",
   "SECURITY.md",
-  ...["start", "tutorial", "how-to", "reference", "tables", "explanation", "contributing"].flatMap((folder) =>
+  ...["start", "tutorial", "how-to", "providers", "reference", "tables", "explanation", "contributing"].flatMap((folder) =>
     readdirSync(path.join(ROOT, "docs", folder)).map((name) => `docs/${folder}/${name}`),
   ),
 ].filter((page) => page.endsWith(".md"));

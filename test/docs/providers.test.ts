@@ -1,0 +1,93 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { readSettings } from "../../src/config/read-settings.js";
+import { isEntraIssuer, isGoogleIssuer, issuerTemplate, logoutPresetOf } from "../../src/config/issuers.js";
+
+// The pages of providers as a user copies them: settings, addresses, and what the check prints.
+
+const DOCS = path.resolve(import.meta.dirname, "../../docs");
+const NAMES = readdirSync(path.join(DOCS, "providers"));
+const textOf = (name: string) => readFileSync(path.join(DOCS, "providers", name), "utf8");
+
+/** The `.env` blocks of a page, each as an environment, in order. */
+const environmentsOf = (text: string) =>
+  [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) =>
+    Object.fromEntries([...block.matchAll(/^(\w+)=(.*)$/gm)].map(([, name = "", value = ""]) => [name, value])),
+  );
+
+/** The complete settings of a page, and each later block as an addition to them, with a usable key. */
+const variantsOf = (name: string) => {
+  const [base = {}, ...others] = environmentsOf(textOf(name));
+  const variants = name === "self-hosted.md" ? others : [{}, ...others];
+  return variants.map((one) => ({ ...base, ...one, SECRET_KEY: "an-example-of-a-key-with-32-bytes!" }) as Record<string, string>);
+};
+
+describe.each(NAMES)("docs/providers/%s", (name) => {
+  it("shows settings that are accepted; the only warning is that SCOPE lacks `offline_access`", () => {
+    const variants = variantsOf(name);
+    expect(variants.length).toBeGreaterThan(0);
+    for (const env of variants) {
+      const { findings, settings } = readSettings({}, env);
+      const expected = isGoogleIssuer(settings?.issuer ?? "") || settings?.scope.includes("offline_access") === true ? [] : ["W004"];
+      expect(
+        findings.map(({ code }) => code),
+        JSON.stringify(env),
+      ).toEqual(expected);
+    }
+  });
+
+  it("names the redirect URI as idpauth sends it, without a slash at the end", () => {
+    const uris = textOf(name).match(/https?:\/\/[\w.:]+\/idpauth\/[\w/-]*/g) ?? [];
+    expect(uris).toContain("https://app.example.com/idpauth/login-callback");
+    const known = ["login-callback", "logout-callback", "backchannel-logout", "frontchannel-logout"];
+    expect(uris.map((uri) => uri.split("/idpauth/")[1]).filter((last = "") => !known.includes(last))).toEqual([]);
+  });
+
+  it("names the month in which its facts were checked, and links to the provider's documentation", () => {
+    const text = textOf(name);
+    if (name !== "generic.md") expect(text).toMatch(/were\schecked\sin\s[A-Z]\w+\s20\d\d\./);
+    expect(text.match(/\]\(https:\/\//g)?.length ?? 0).toBeGreaterThan(3);
+  });
+
+  it("shows only lines that a recorded run of the check has", () => {
+    const recorded = readFileSync(path.join(DOCS, "evidence/check-live.md"), "utf8").split("\n");
+    const shown = [...textOf(name).matchAll(/^```console\n(.*?)^```$/gms)].flatMap(([, block = ""]) => block.split("\n"));
+    expect(shown.filter((line) => !recorded.includes(line))).toEqual([]);
+  });
+});
+
+describe("the issuers and scopes of the pages", () => {
+  const OFFLINE = ["openid", "profile", "email", "offline_access"];
+  it.each([
+    ["google.md", 0, /^https:\/\/accounts\.google\.com$/, ["openid", "email", "profile"]],
+    ["entra-id.md", 0, /^https:\/\/login\.microsoftonline\.com\/[\da-f-]{36}\/v2\.0$/, OFFLINE],
+    ["keycloak.md", 0, /\/realms\/your-realm$/, ["openid", "profile", "email"]],
+    ["auth0.md", 0, /\.auth0\.com\/$/, OFFLINE],
+    ["okta.md", 0, /\.okta\.com$/, ["openid", "profile", "email", "groups", "offline_access"]],
+    ["cognito.md", 0, /^https:\/\/cognito-idp\.([\w-]+)\.amazonaws\.com\/\1_\w+$/, ["openid", "profile", "email"]],
+    ["self-hosted.md", 0, /\/application\/o\/your-app\/$/, OFFLINE],
+    ["self-hosted.md", 1, /^https:\/\/login\.example\.com$/, OFFLINE],
+    ["self-hosted.md", 2, /^https:\/\/gitlab\.com$/, ["openid", "profile", "email"]],
+    ["generic.md", 0, /^https:\/\/login\.example\.com$/, OFFLINE],
+  ])("%s, block %i", (name, index, issuer, scope) => {
+    const { settings } = readSettings({}, variantsOf(name)[index]);
+    expect(settings?.issuer).toMatch(issuer);
+    expect(settings?.scope).toEqual(scope);
+  });
+
+  it("are those by which idpauth recognizes Entra ID, Auth0 and Amazon Cognito", () => {
+    const issuerOf = (name: string) => variantsOf(name)[0]?.["IDP_ISSUER"] ?? "";
+    expect(isEntraIssuer(issuerOf("entra-id.md"))).toBe(true);
+    expect(variantsOf("entra-id.md").map(({ IDP_ISSUER = "" }) => issuerTemplate(IDP_ISSUER) !== undefined)).toContain(true);
+    const presets = ["auth0.md", "cognito.md"].map((name) => logoutPresetOf({ issuer: issuerOf(name), logoutAtProvider: true }));
+    expect(presets).toEqual(["auth0", "cognito"]);
+  });
+
+  it("every page is in the comparison of providers and in the list of the first steps", () => {
+    for (const page of ["providers.md", "your-provider.md"]) {
+      const text = readFileSync(path.join(DOCS, "how-to", page), "utf8");
+      for (const name of NAMES) expect(text).toContain(`../providers/${name}`);
+    }
+  });
+});
