@@ -6,13 +6,18 @@ import path from "node:path";
 import { needPackages } from "./framework-install.mjs";
 import { headline, node, root } from "./run.mjs";
 import { copyPages, finishSite } from "./site-pages.mjs";
+import { writeReference } from "./site-reference.mjs";
 
 const site = path.join(root, "site");
 
 headline("Site: installing VitePress, once");
-const vitepress = path.join(await needPackages("site"), "vitepress/bin/vitepress.js");
-headline("Site: building site/dist");
+const modules = await needPackages("site");
+const vitepress = path.join(modules, "vitepress/bin/vitepress.js");
+headline("Site: the API reference, from the types");
 copyPages(path.join(root, "docs"), path.join(site, "pages"));
+const undocumented = await writeReference(path.join(modules, "typedoc/bin/typedoc"), path.join(site, "pages"));
+console.log(`${undocumented} members have no docstring`);
+headline("Site: building site/dist");
 process.exitCode = node([vitepress, "build", site]);
 if (process.exitCode === 0) {
   const { pages, codes } = finishSite(path.join(site, "pages"), path.join(site, "dist"));

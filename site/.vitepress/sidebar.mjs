@@ -82,4 +82,13 @@ export const sidebar = [
     text: "Extend",
     items: [{ text: "Your own store", link: "/how-to/stores" }],
   },
+  {
+    text: "API",
+    items: [
+      { text: "idpauth", link: "/api/" },
+      ...["express", "fastify", "hono", "koa", "node", "fetch", "next", "redis", "postgres", "sqlite", "client", "react", "testing"].map(
+        (entry) => ({ text: `idpauth/${entry}`, link: `/api/${entry}` }),
+      ),
+    ],
+  },
 ];
