@@ -42,8 +42,32 @@ const TITLE_TERMS: readonly Term[] = [
   [/\b(?:anew|meanwhile)\b/gi, "again, or in that time"],
 ];
 
+/**
+ * Patterns that sound translated, with how often the pages for users may have them. The numbers only fall: whoever removes some lowers the
+ * number.
+ */
+const CEILINGS: readonly (readonly [pattern: RegExp, most: number, instead: string])[] = [
+  [/(?:^|[.:!?] )So /gm, 1, "the reason in the same sentence: X, so Y"],
+  [
+    /\bat (?:the|a|an|each|every|any) (?:sign-in|sign-out|refresh|request|login|logout|startup)\b/gi,
+    0,
+    "when a user signs in, during a refresh",
+  ],
+  [/\b(?:the start (?:fails|logs|stops)|stops? the start)\b/gi, 0, "the app doesn't start"],
+  [
+    /\b(?:sends?|signs? out|changes?|loses?|shows?|causes?|writes?|reads?|is) no (?!longer\b|more\b|one\b)\w+/gi,
+    4,
+    "doesn't send anything",
+  ],
+  [/\b(?:need not|it is necessary|nevertheless|meanwhile|anew)\b/gi, 0, "you don't need to, at the same time, again"],
+  [/\b(?:(?:is|are|as) (?:a )?text|is no text)\b/gi, 3, "string"],
+  [/\bmade-up\b|\badmits?\b|\bfrom before\b|\bearlier user\b/gi, 2, "fake, allow, the existing session, a different user"],
+];
+
 /** The parts of src/ whose messages and comments are checked. */
 const CHECKED_SOURCE = ["cli", "config", "errors.ts", "provider"];
+
+const PAGES_FOR_USERS = ["start", "tutorial", "how-to", "providers", "reference", "explanation"];
 
 const pages = [
   "README.md",
@@ -119,6 +143,13 @@ describe("the words of the documentation", () => {
 
   it.each(sources)("the messages and comments of %s use the standard terms", (file) => {
     expect(mistakesIn(file, messagesAndComments(readFileSync(path.join(ROOT, file), "utf8")))).toEqual([]);
+  });
+
+  it.each(CEILINGS)("the pages for users have %s at most %i times", (pattern, most, instead) => {
+    const found = pages
+      .filter((page) => page === "README.md" || PAGES_FOR_USERS.some((folder) => page.startsWith(`docs/${folder}/`)))
+      .flatMap((page) => mistakesIn(page, readFileSync(path.join(ROOT, page), "utf8"), [[pattern, instead]]));
+    expect(found.length, found.join("\n")).toBeLessThanOrEqual(most);
   });
 
   it("the titles of tests use the standard terms", () => {
