@@ -55,8 +55,8 @@ const CEILINGS: readonly (readonly [pattern: RegExp, most: number, instead: stri
   ],
   [/\b(?:the start (?:fails|logs|stops)|stops? the start)\b/gi, 0, "the app doesn't start"],
   [
-    /\b(?:sends?|signs? out|changes?|loses?|shows?|causes?|writes?|reads?|is) no (?!longer\b|more\b|one\b)\w+/gi,
-    4,
+    /\b(?:sends?|signs? out|changes?|loses?|shows?|causes?|writes?|reads?|(?<!there )is) no (?!longer\b|more\b|one\b)\w+/gi,
+    8,
     "doesn't send anything",
   ],
   [/\b(?:need not|it is necessary|nevertheless|meanwhile|anew)\b/gi, 0, "you don't need to, at the same time, again"],
