@@ -17,10 +17,10 @@ const environmentsOf = (text: string) =>
   );
 
 /** The complete settings of a page, and each later block as an addition to them, with a usable key. */
-const variantsOf = (name: string) => {
+const variantsOf = (name: string): Record<string, string>[] => {
   const [base = {}, ...others] = environmentsOf(textOf(name));
   const variants = name === "self-hosted.md" ? others : [{}, ...others];
-  return variants.map((one) => ({ ...base, ...one, SECRET_KEY: "an-example-of-a-key-with-32-bytes!" }) as Record<string, string>);
+  return variants.map((one) => ({ ...base, ...one, SECRET_KEY: "an-example-of-a-key-with-32-bytes!" }));
 };
 
 describe.each(NAMES)("docs/providers/%s", (name) => {
