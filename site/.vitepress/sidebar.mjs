@@ -4,6 +4,10 @@ export const sidebar = [
     text: "Start",
     items: [
       { text: "Express", link: "/start/express" },
+      { text: "Fastify", link: "/start/fastify" },
+      { text: "Hono", link: "/start/hono" },
+      { text: "Koa and node", link: "/start/koa-and-node" },
+      { text: "Next.js", link: "/start/nextjs" },
       { text: "Your own provider", link: "/how-to/your-provider" },
       { text: "Build a staff app", link: "/tutorial/staff-only" },
       { text: "Your first test", link: "/tutorial/first-test" },
