@@ -19,6 +19,7 @@ export default {
   ignoreDeadLinks: [/^https?:\/\/localhost/],
   // Pages link to files of the repository, which the site doesn't have.
   markdown: {
+    anchor: { slugify: anchorOf },
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
     config: (markdown) => void markdown.use(repositoryLinks),
     languageAlias: { caddy: "nginx" },
@@ -71,4 +72,17 @@ function repositoryLinks(/** @type {import("markdown-it").default} */ markdown) 
       }
     }
   });
+}
+
+/**
+ * Returns a heading's anchor as GitHub and npm write it, since the pages' links use these.
+ *
+ * @param {string} heading
+ * @returns {string}
+ */
+function anchorOf(heading) {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, "")
+    .replaceAll(" ", "-");
 }

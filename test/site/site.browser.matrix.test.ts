@@ -130,6 +130,23 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
     await tab.close();
   });
 
+  it("has the anchor of each link", async () => {
+    const names = readdirSync(DIST, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".html"));
+    const pages = new Map(
+      await Promise.all(names.map(async (name) => [`/${name}`, await readFile(path.join(DIST, name), "utf8")] as const)),
+    );
+    const missing = [...pages].flatMap(([page, html]) =>
+      [...html.matchAll(/<a [^>]*?href="([^"#]*)#([^"]+)"/g)].flatMap(([, target = "", anchor = ""]) => {
+        if (/^https?:/.test(target)) return [];
+        const { pathname } = new URL(target === "" ? page : target, `http://localhost${page}`);
+        const there = pages.get(pathname.endsWith("/") ? `${pathname}index.html` : pathname);
+        return there?.includes(` id="${decodeURIComponent(anchor)}"`) === true ? [] : [`${page}: ${target}#${anchor}`];
+      }),
+    );
+    expect(missing).toEqual([]);
+    expect(pages.size).toBeGreaterThan(60);
+  });
+
   it("has each page for users in the menu once, and each page as Markdown", async () => {
     const menu = sidebar.filter(({ text }) => text !== "API").flatMap(({ items }) => items.map(({ link }) => `${link.slice(1)}.md`));
     const pages = ["start", "tutorial", "how-to", "providers", "reference", "explanation"].flatMap((folder) =>
