@@ -43,6 +43,8 @@ export default {
          */
         _render(source, env, markdown) {
           const html = markdown.render(source, env);
+          // Of the API reference, the names of the exports. Its members would hide the guides.
+          if (env.relativePath.startsWith("api/")) return (html.match(/<h([123])\b.*?<\/h\1>/gs) ?? []).join("");
           if (INTERNAL.test(env.relativePath) || env.frontmatter?.["search"] === false) return "";
           // Symptoms that people search for, which the text does not contain.
           const aliases = env.frontmatter?.["aliases"] ?? [];

@@ -135,7 +135,9 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
     const pages = new Map(
       await Promise.all(names.map(async (name) => [`/${name}`, await readFile(path.join(DIST, name), "utf8")] as const)),
     );
-    const missing = [...pages].flatMap(([page, html]) =>
+    // TypeDoc numbers the anchors of its pages itself.
+    const written = [...pages].filter(([page]) => !page.startsWith("/api/"));
+    const missing = written.flatMap(([page, html]) =>
       [...html.matchAll(/<a [^>]*?href="([^"#]*)#([^"]+)"/g)].flatMap(([, target = "", anchor = ""]) => {
         if (/^https?:/.test(target)) return [];
         const { pathname } = new URL(target === "" ? page : target, `http://localhost${page}`);
