@@ -96,7 +96,7 @@ export default defineConfig(
   },
   {
     // Plain scripts outside the TypeScript project.
-    files: ["*.js", "bench/**", "soak/**"],
+    files: ["*.js", "bench/**", "soak/**", "site/.vitepress/**"],
     extends: [tseslint.configs.disableTypeChecked],
     languageOptions: { parserOptions: { projectService: false } },
   },

@@ -3,8 +3,19 @@ import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
-/** Folders of docs/ that are pages. The others are parts from which pages are generated. */
-const FOLDERS = ["contributing", "evidence", "explanation", "how-to", "providers", "reference", "screenshots", "start", "tutorial"];
+/** Folders of docs/ that are pages or their pictures. The others are parts from which pages are generated. */
+const FOLDERS = [
+  "contributing",
+  "diagrams",
+  "evidence",
+  "explanation",
+  "how-to",
+  "providers",
+  "reference",
+  "screenshots",
+  "start",
+  "tutorial",
+];
 
 /** Pages for maintainers and reviewers. They are not in the search and not in llms-full.txt. */
 const INTERNAL = /^(?:evidence\/|contributing\/|explanation\/decisions\.md$)/;

@@ -1,4 +1,5 @@
 // The site of the documentation. Its pages are those of docs/, so the same files serve the repository, the npm package and the site.
+import { figurePlaces } from "./figures.mjs";
 import { sidebar } from "./sidebar.mjs";
 
 /** Pages for maintainers and reviewers. The site has them, but its search and llms-full.txt do not. */
@@ -21,7 +22,7 @@ export default {
   markdown: {
     anchor: { slugify: anchorOf },
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
-    config: (markdown) => void markdown.use(repositoryLinks),
+    config: (markdown) => void markdown.use(repositoryLinks).use(figurePlaces),
     languageAlias: { caddy: "nginx" },
   },
   themeConfig: {

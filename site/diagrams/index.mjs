@@ -1,0 +1,38 @@
+// The figures of the pages. A page has the comment `<!-- figure: NAME -->` where the site shows one, and says the same in words.
+import { Drawing } from "./drawing.mjs";
+import * as guardedRequest from "./guarded-request.mjs";
+import * as lifeOfASession from "./life-of-a-session.mjs";
+import * as signIn from "./sign-in.mjs";
+import * as whereEverythingIs from "./where-everything-is.mjs";
+
+/** Widths in CSS pixels: the site's column of text, and a phone. */
+export const WIDE = 640;
+export const NARROW = 342;
+
+const FIGURES = {
+  "where-everything-is": whereEverythingIs,
+  "sign-in": signIn,
+  "life-of-a-session": lifeOfASession,
+  "guarded-request": guardedRequest,
+};
+
+/** @returns {{ name: string, title: string, description: string, wide: ReturnType<typeof render>, narrow: ReturnType<typeof render> }[]} */
+export function figures() {
+  return Object.entries(FIGURES).map(([name, figure]) => ({
+    name,
+    title: figure.title,
+    description: figure.description,
+    wide: render(figure, WIDE),
+    narrow: render(figure, NARROW),
+  }));
+}
+
+/**
+ * @param {(typeof FIGURES)[keyof typeof FIGURES]} figure
+ * @param {number} width
+ */
+function render({ title, description, draw }, width) {
+  const drawing = new Drawing(width);
+  draw(drawing);
+  return drawing.finish({ title, description });
+}
