@@ -21,6 +21,7 @@ const KINDS = [
   "/",
   "/start/express.html",
   "/how-to/authorization.html",
+  "/how-to/sessions.html",
   "/reference/settings.html",
   "/api/koa.html",
   "/explanation/guarantees.html",
@@ -68,7 +69,7 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
     it.each(["light", "dark"] as const)("is accessible and requests nothing from other servers, %s", async (colorScheme) => {
       const { tab, complaints } = await open(address, { colorScheme, reducedMotion: "reduce" });
       const source = `${axe}; axe.run({ resultTypes: ["violations"] })`;
-      const { violations } = (await tab.evaluate(source)) as AxeResult;
+      const { violations } = await tab.evaluate<AxeResult>(source);
       expect(violations.map(({ id, nodes }) => [id, nodes.map(({ failureSummary }) => failureSummary)])).toEqual([]);
       expect(complaints).toEqual([]);
       await tab.close();
@@ -108,6 +109,43 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
     await tab.keyboard.press("ArrowRight");
     expect(await tab.locator(".vp-code-group .blocks > .active code").innerText()).toContain("idpauth/fastify");
     await tab.close();
+  });
+
+  it("computes the session timeline with the keyboard", async () => {
+    const { tab } = await open("/how-to/sessions.html");
+    const result = tab.locator(".timeline .result");
+    expect(await result.innerText()).toContain("ends after 8 h, when the maximum age is reached");
+    await tab.getByLabel("Maximum age").focus();
+    await tab.keyboard.press("ArrowLeft");
+    expect(await result.innerText()).toContain("ends after 7 h 30 min");
+    await tab.getByLabel("The provider sent a refresh token").focus();
+    await tab.keyboard.press("Space");
+    expect(await result.innerText()).toContain("ends after 1 h, when the ID token expires");
+    await tab.close();
+  });
+
+  it("shows the session timeline's first values without JavaScript", async () => {
+    const { tab } = await open("/how-to/sessions.html", { javaScriptEnabled: false });
+    expect(await tab.locator(".timeline .result").innerText()).toContain("ends after 8 h");
+    expect(await tab.locator(".timeline svg[role=img]").isVisible()).toBe(true);
+    expect(await tab.locator(".timeline input").first().isVisible()).toBe(false);
+    await tab.close();
+  });
+
+  it.each([
+    ["/explanation/security.html", 2],
+    ["/how-to/sessions.html", 1],
+    ["/reference/accessors.html", 1],
+  ])("shows the figures of %s, on a phone the narrow ones", async (address, count) => {
+    for (const [width, widest] of [
+      [1280, 640],
+      [390, 342],
+    ] as const) {
+      const { tab } = await open(address, { viewport: { width, height: 900 } });
+      const images = await tab.evaluate(`[...document.querySelectorAll("picture.figure img")].map((image) => image.naturalWidth)`);
+      expect(images).toEqual(Array.from({ length: count }, () => widest));
+      await tab.close();
+    }
   });
 
   it.each([

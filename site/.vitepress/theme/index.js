@@ -1,4 +1,11 @@
 import DefaultTheme from "vitepress/theme";
+import SessionTimeline from "./SessionTimeline.vue";
 import "./style.css";
 
-export default DefaultTheme;
+/** @type {import("vitepress").Theme} */
+export default {
+  extends: DefaultTheme,
+  enhanceApp({ app }) {
+    app.component("SessionTimeline", SessionTimeline);
+  },
+};
