@@ -4,9 +4,11 @@
 //   npm run site -- --port=8080   default 4173, or the next free one
 import path from "node:path";
 import { needPackages } from "./framework-install.mjs";
-import { headline, node, root } from "./run.mjs";
+import { missingAddresses } from "./project-links.mjs";
+import { headline, node, readJson, root } from "./run.mjs";
 import { copyPages, finishSite } from "./site-pages.mjs";
 import { writeReference } from "./site-reference.mjs";
+import { linkPages } from "./stage-package.mjs";
 
 const site = path.join(root, "site");
 
@@ -15,6 +17,9 @@ const modules = await needPackages("site");
 const vitepress = path.join(modules, "vitepress/bin/vitepress.js");
 headline("Site: the API reference, from the types");
 copyPages(path.join(root, "docs"), path.join(site, "pages"));
+const project = /** @type {import("./project-links.mjs").Project} */ (readJson(path.join(root, "project.json")));
+const { version } = /** @type {{ version: string }} */ (readJson(path.join(root, "package.json")));
+if (missingAddresses(project).length === 0) linkPages(path.join(site, "pages"), "docs/", project, version);
 const undocumented = await writeReference(path.join(modules, "typedoc/bin/typedoc"), path.join(site, "pages"));
 console.log(`${undocumented} members have no docstring`);
 headline("Site: building site/dist");

@@ -58,7 +58,7 @@ export default {
   },
 };
 
-/** Shows links that leave docs/ as text, because the repository's address is not known. */
+/** Shows links that leave docs/ as text. With the addresses in project.json, scripts/site.mjs has made them links to the repository. */
 function repositoryLinks(/** @type {import("markdown-it").default} */ markdown) {
   markdown.core.ruler.push("repository-links", (state) => {
     const { relativePath = "" } = state.env;

@@ -1,0 +1,144 @@
+// Adds the project's addresses, which project.json contains, to the published package and to the site. The files of the repository name
+// pages by their paths, so that they stay correct without an address.
+import path from "node:path";
+
+/**
+ * @typedef {object} Project the content of project.json
+ * @property {string} repository its page, such as `https://git.example/idpauth/idpauth`
+ * @property {string} documentation where the site is
+ * @property {string} contact an e-mail address, or a page
+ */
+
+/** What each address must look like. */
+const FORMS = {
+  repository: /^https:\/\/[^\s/]+\/\S*[^\s/]$/,
+  documentation: /^https:\/\/\S*[^\s/]$/,
+  contact: /^(?:https:\/\/\S+|[^\s@]+@[^\s@]+)$/,
+};
+
+/** A page of the site, in a text. A path in another address doesn't count. */
+const PAGE = /(?<![\w/.:-])docs\/((?!contributing|evidence|tables)[\w-]+\/[\w-]+)\.md(?:#([\w-]+))?/g;
+
+/** A code of a startup check, in lower case as an anchor, or of an error. */
+const CODE = /^(?:[ew]\d{3}|[a-z]+(?:_[a-z]+)+)$/;
+
+/**
+ * @param {Project} project
+ * @returns {string[]} one line for each address that is missing, or that has the wrong form
+ */
+export function missingAddresses(project) {
+  return Object.entries(FORMS).flatMap(([name, form]) => {
+    const value = project[/** @type {keyof Project} */ (name)];
+    if (value === "") return `project.json: "${name}" is empty`;
+    const example = name === "contact" ? "an e-mail address, or an https: address" : "an https: address without a slash at its end";
+    return form.test(value) ? [] : `project.json: "${name}" is ${JSON.stringify(value)}, which isn't ${example}`;
+  });
+}
+
+/**
+ * @param {Record<string, unknown>} manifest the package.json
+ * @param {Project} project
+ * @returns {Record<string, unknown>} with the addresses after the description
+ */
+export function manifestWithLinks(manifest, { repository, documentation }) {
+  const { name, version, description, ...others } = manifest;
+  return {
+    name,
+    version,
+    description,
+    homepage: documentation,
+    repository: { type: "git", url: `git+${repository}.git` },
+    bugs: { url: `${repository}/issues` },
+    ...others,
+  };
+}
+
+/**
+ * Adds links to a page. Links between pages of docs/ stay as they are: they work in the package and on the site.
+ *
+ * @param {string} text
+ * @param {string} file the page's path in the repository, with slashes
+ * @param {Project} project
+ * @param {string} version links to files of the repository lead to this version's tag
+ * @returns {string}
+ */
+export function pageWithLinks(text, file, project, version) {
+  const files = `${project.repository}/blob/v${version}`;
+  const linked = outsideCode(text, (prose) =>
+    prose.replace(/\]\((?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?\)/g, (link, to, anchor = "") => {
+      const target = path.posix.join(path.posix.dirname(file), to);
+      if (!target.startsWith("docs/")) return `](${files}/${target}${anchor})`;
+      // npm and the repository show README.md and SECURITY.md without the other pages.
+      return file.startsWith("docs/") ? link : `](${messageWithLinks(target + anchor, project)})`;
+    }),
+  );
+  const named = outsideCode(linked, (prose) => withRepositoryNamed(prose, files, project.repository));
+  if (file !== "SECURITY.md") return named;
+  const form = named.replace(
+    '"Report a vulnerability" form',
+    `["Report a vulnerability" form](${project.repository}/security/advisories/new)`,
+  );
+  return form.replace("(security advisories).", `(security advisories), or write to ${contactLink(project.contact)}.`);
+}
+
+/**
+ * Replaces the paths of pages by addresses: in the messages and comments of the built package.
+ *
+ * @param {string} text
+ * @param {Project} project
+ * @returns {string}
+ */
+export function messageWithLinks(text, project) {
+  return text.replace(PAGE, (_, page, anchor) => {
+    if (page === "reference/errors" && CODE.test(anchor ?? "")) {
+      return messageBase(project) + anchor.replace(/^[ew](?=\d)/, (/** @type {string} */ letter) => letter.toUpperCase());
+    }
+    return `${project.documentation}/${page}.html${anchor === undefined ? "" : `#${anchor}`}`;
+  });
+}
+
+/**
+ * @param {Project} project
+ * @returns {string} the address that a code completes: the site redirects `E016` there to the code's section
+ */
+export function messageBase({ documentation }) {
+  return `${documentation}/e/`;
+}
+
+/**
+ * Links "the repository", and "the repository's folder `examples/`" to that folder.
+ *
+ * @param {string} prose
+ * @param {string} files
+ * @param {string} repository
+ */
+function withRepositoryNamed(prose, files, repository) {
+  // Links and headings stay as they are: links can't be nested, and a heading's text is its anchor.
+  return prose.replace(
+    /(\[[^\]]*\]\([^)]*\)|^#.*$)|\b([Tt]he\s+repository)(?:('s\s+folder\s+)(`([\w./-]+)`))?/gm,
+    (all, /** @type {string | undefined} */ kept, words, folderWords, code, folder) => {
+      if (kept !== undefined) return all;
+      if (folder === undefined) return `[${words}](${repository})`;
+      return `[${words}${folderWords}${code}](${files}/${folder.replace(/\/$/, "")})`;
+    },
+  );
+}
+
+/** @param {string} contact */
+function contactLink(contact) {
+  return contact.startsWith("https:") ? `[the maintainers](${contact})` : `[${contact}](mailto:${contact})`;
+}
+
+/**
+ * Changes a page without its code. Names and paths in backticks are not taken out.
+ *
+ * @param {string} text
+ * @param {(prose: string) => string} change
+ */
+function outsideCode(text, change) {
+  /** @type {string[]} */
+  const codes = [];
+  const takeOut = (/** @type {string} */ code) => (/^`[\w./-]+`$/.test(code) ? code : `\0${codes.push(code) - 1}\0`);
+  const prose = text.replace(/^( *)(```+)[^\n]*\n.*?^\1\2$|(`+)(?!`).+?\3(?!`)/gms, takeOut);
+  return change(prose).replace(/\0(\d+)\0/g, (_, index) => codes[Number(index)] ?? "");
+}

@@ -1,0 +1,55 @@
+// Copies what npm publishes to another folder, and adds the project's addresses there. The repository stays as it is.
+import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { manifestWithLinks, messageWithLinks, pageWithLinks } from "./project-links.mjs";
+import { readJson, root } from "./run.mjs";
+
+/** What "files" of package.json chooses from. */
+const PARTS = ["dist", "docs", "README.md", "LICENSE", "SECURITY.md"];
+
+/**
+ * Takes the build as it is.
+ *
+ * @param {string} folder an empty folder
+ * @param {import("./project-links.mjs").Project} project
+ */
+export function stagePackage(folder, project) {
+  const manifest = /** @type {Record<string, unknown>} */ (readJson(path.join(root, "package.json")));
+  writeFileSync(path.join(folder, "package.json"), `${JSON.stringify(manifestWithLinks(manifest, project), undefined, 2)}\n`);
+  for (const part of PARTS) cpSync(path.join(root, part), path.join(folder, part), { recursive: true });
+  linkPages(folder, "", project, String(manifest["version"]));
+  for (const file of filesIn(folder, /^dist\/.*(?:\.js|\.d\.ts)$/)) change(folder, file, (text) => messageWithLinks(text, project));
+}
+
+/**
+ * Adds the addresses to all pages below a folder.
+ *
+ * @param {string} folder
+ * @param {string} prefix the folder's path in the repository: "" or "docs/"
+ * @param {import("./project-links.mjs").Project} project
+ * @param {string} version
+ */
+export function linkPages(folder, prefix, project, version) {
+  for (const file of filesIn(folder, /\.md$/)) change(folder, file, (text) => pageWithLinks(text, prefix + file, project, version));
+}
+
+/**
+ * @param {string} folder
+ * @param {RegExp} pattern
+ */
+function filesIn(folder, pattern) {
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).map((file) => file.replaceAll(path.sep, "/"));
+  return files.filter((file) => pattern.test(file));
+}
+
+/**
+ * @param {string} folder
+ * @param {string} file
+ * @param {(text: string) => string} edit
+ */
+function change(folder, file, edit) {
+  const place = path.join(folder, file);
+  const text = readFileSync(place, "utf8");
+  const changed = edit(text);
+  if (changed !== text) writeFileSync(place, changed);
+}
