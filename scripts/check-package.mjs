@@ -1,5 +1,5 @@
 // Checks what `npm publish` would ship: each entry, the pages that an error or the README names, and nothing else; its size; its types;
-// and that each entry can be imported from the packed package. Takes the build as it is.
+// and that each entry can be imported from the packed package. Takes the build as it is, or the folder in the first argument.
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,13 +17,16 @@ const MAX_SIZE = 455_000;
 /** The stylesheet has no types. */
 const STYLESHEET = ["--exclude-entrypoints", "./react/session-warning.css"];
 
+/** Contains the files that would be published. */
+const source = path.resolve(process.argv[2] ?? root);
+
 headline("Package: what would be published");
 const TOOLS = await needPackages("scripts/check-package");
 const NEXT = await needPackages("test/adapters/next-application");
 /** @typedef {{ exports: Record<string, string | { types: string, default: string }>, bin: Record<string, string> }} Manifest */
 /** @typedef {{ files: { path: string }[], size: number, unpackedSize: number }} Pack */
-const manifest = /** @type {Manifest} */ (readJson(path.join(root, "package.json")));
-const listing = npm(["pack", "--dry-run", "--json", "--ignore-scripts"], { stdio: QUIET });
+const manifest = /** @type {Manifest} */ (readJson(path.join(source, "package.json")));
+const listing = npm(["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: source, stdio: QUIET });
 const [pack] = /** @type {[Pack]} */ (JSON.parse(listing));
 const shipped = new Set(pack.files.map((file) => file.path));
 
@@ -56,7 +59,9 @@ console.log(`${shipped.size} files, ${Math.round(pack.size / 1024)} KB packed, $
 
 const folder = mkdtempSync(path.join(tmpdir(), "idpauth-package-"));
 try {
-  const [{ filename }] = JSON.parse(npm(["pack", "--json", "--ignore-scripts", "--pack-destination", folder], { stdio: QUIET }));
+  const [{ filename }] = JSON.parse(
+    npm(["pack", "--json", "--ignore-scripts", "--pack-destination", folder], { cwd: source, stdio: QUIET }),
+  );
   const tarball = path.join(folder, filename);
   const outcomes = [
     ["publint", node([path.join(TOOLS, "publint/src/cli.js"), "--strict", tarball])],

@@ -27,9 +27,10 @@ const PATIENCE = 60_000;
 
 /**
  * @param {{ new (options: { origin: string }): CookieBrowser }} Browser
+ * @param {{ tarball?: string }} [options] `tarball` is the packed package. The default packs the build
  * @returns {Promise<string>} the transcript, without what differs from run to run
  */
-export async function followQuickStart(Browser) {
+export async function followQuickStart(Browser, options = {}) {
   const base = mkdtempSync(path.join(tmpdir(), "idpauth-quick-start-"));
   const folder = path.join(base, "empty");
   mkdirSync(folder);
@@ -63,10 +64,10 @@ export async function followQuickStart(Browser) {
   /** @param {string} text */
   const say = (text) => lines.push("```", "", text, "", "```console");
   try {
-    const [{ filename }] = JSON.parse(npm(["pack", "--ignore-scripts", "--json", "--pack-destination", base], root));
+    const tarball = options.tarball ?? pack(base);
     const packages = INSTALL.split(" ")
       .slice(2)
-      .map((name) => (name === "idpauth" ? path.join(base, filename) : name));
+      .map((name) => (name === "idpauth" ? tarball : name));
     npm(["install", "--prefer-offline", "--no-audit", "--no-fund", "--ignore-scripts", ...packages], folder);
     lines.push("```console", `$ ${INSTALL}`);
     writeFileSync(path.join(folder, "server.mjs"), fileOfReadme("server.mjs"));
@@ -129,6 +130,15 @@ export async function followQuickStart(Browser) {
         .replaceAll(/^(idpauth warn W\d+: ).*$/gm, "$1…")
     );
   }
+}
+
+/**
+ * @param {string} folder
+ * @returns {string} the packed package in this folder
+ */
+function pack(folder) {
+  const [{ filename }] = JSON.parse(npm(["pack", "--ignore-scripts", "--json", "--pack-destination", folder], root));
+  return path.join(folder, filename);
 }
 
 /** @param {string} name */

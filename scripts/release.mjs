@@ -1,0 +1,123 @@
+// Prepares a release in release/: the tarball with the project's addresses, checked the way a stranger would, the notes and the list of
+// what it depends on. It publishes nothing: .github/workflows/release.yml publishes the tarball when a tag is pushed.
+//   npm run release                only if nothing is missing
+//   npm run release -- --check     only says what is missing
+//   npm run release -- --rehearse  with example addresses, in release/rehearsal/, whatever is missing
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { pageWithLinks } from "./project-links.mjs";
+import { notesOf, reasonsAgainst } from "./release-readiness.mjs";
+import { headline, node, npm, readJson, root } from "./run.mjs";
+import { stagePackage } from "./stage-package.mjs";
+
+/** @typedef {{ new (options: { origin: string }): import("../src/testing/browser/cookie-browser.js").CookieBrowser }} Browser */
+
+/** Addresses that cannot exist (RFC 2606). */
+const EXAMPLE = {
+  repository: "https://git.example/idpauth/idpauth",
+  documentation: "https://idpauth.example",
+  contact: "x@idpauth.example",
+};
+
+const isRehearsal = process.argv.includes("--rehearse");
+const written = /** @type {import("./project-links.mjs").Project} */ (readJson(path.join(root, "project.json")));
+const manifest = /** @type {{ name: string, version: string }} */ (readJson(path.join(root, "package.json")));
+const changelog = readFileSync(path.join(root, "CHANGELOG.md"), "utf8");
+const { version } = manifest;
+
+headline(`Release ${version}: what is missing`);
+const reasons = reasonsAgainst({ project: written, version, changelog, ...gitState() });
+for (const reason of reasons) console.error(reason);
+if (reasons.length === 0) console.log("nothing");
+if (process.argv.includes("--check") || (reasons.length > 0 && !isRehearsal)) process.exitCode = reasons.length > 0 ? 1 : 0;
+else await prepare(isRehearsal ? EXAMPLE : written);
+
+/** @param {import("./project-links.mjs").Project} project */
+async function prepare(project) {
+  // The workflow publishes the tarball directly in release/.
+  const folder = isRehearsal ? "release/rehearsal" : "release";
+  const release = path.join(root, folder);
+  const temporary = mkdtempSync(path.join(tmpdir(), "idpauth-release-"));
+  try {
+    headline("Build: dist/");
+    if (node(["scripts/build.mjs"]) !== 0) return fail("the build");
+    const stage = path.join(temporary, manifest.name);
+    mkdirSync(stage);
+    stagePackage(stage, project);
+    // With the types for each way to resolve modules: node10, node16 from CommonJS and from ESM, and bundler.
+    if (node(["scripts/check-package.mjs", stage]) !== 0) return fail("the check of the package");
+
+    headline("Tarball");
+    rmSync(release, { recursive: true, force: true });
+    mkdirSync(release, { recursive: true });
+    const [{ filename, shasum }] = /** @type {[{ filename: string, shasum: string }]} */ (
+      JSON.parse(npm(["pack", "--json", "--ignore-scripts", "--pack-destination", release], { cwd: stage }))
+    );
+    const tarball = path.join(release, filename);
+    console.log(`${folder}/${filename} ${shasum}`);
+
+    headline("Quick start: in an empty folder, with the tarball");
+    console.log(await quickStart(tarball));
+
+    headline("Dependencies: npm sbom");
+    writeFileSync(path.join(release, "sbom.cdx.json"), dependencies(temporary));
+    const notes = pageWithLinks(notesOf(changelog, version), "CHANGELOG.md", project, version);
+    writeFileSync(path.join(release, "notes.md"), `${notes}\n`);
+    console.log(`${folder}/sbom.cdx.json\n${folder}/notes.md\n\nNothing is published. To publish, push the tag v${version}.`);
+    if (isRehearsal) console.log("This was a rehearsal with example addresses: don't publish this tarball.");
+  } catch (error) {
+    console.error(error);
+    fail("a step, as the error above says");
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
+}
+
+/** @param {string} step */
+function fail(step) {
+  console.error(`\nFailed: ${step}`);
+  process.exitCode = 1;
+}
+
+/** @param {string} tarball */
+async function quickStart(tarball) {
+  const { CookieBrowser } = /** @type {{ CookieBrowser: Browser }} */ (
+    await import(pathToFileURL(path.join(root, "build/testing/browser/cookie-browser.js")).href)
+  );
+  const { followQuickStart } = await import("./provider-transcript.mjs");
+  return followQuickStart(CookieBrowser, { tarball });
+}
+
+/**
+ * @param {string} temporary
+ * @returns {string} CycloneDX, of what `npm install` brings to an application
+ */
+function dependencies(temporary) {
+  // npm takes the component's name from its folder.
+  const folder = path.join(temporary, "sbom", manifest.name);
+  mkdirSync(folder, { recursive: true });
+  const {
+    devDependencies: _dev,
+    peerDependencies: _peer,
+    peerDependenciesMeta: _meta,
+    ...published
+  } = /** @type {Record<string, unknown>} */ (readJson(path.join(temporary, manifest.name, "package.json")));
+  writeFileSync(path.join(folder, "package.json"), JSON.stringify(published));
+  npm(["install", "--package-lock-only", "--ignore-scripts", "--no-audit", "--no-fund", "--omit-lockfile-registry-resolved"], {
+    cwd: folder,
+  });
+  return npm(["sbom", "--package-lock-only", "--sbom-format=cyclonedx", "--sbom-type=library"], { cwd: folder });
+}
+
+function gitState() {
+  const git = (/** @type {readonly string[]} */ args) => execFileSync("git", [...args], { cwd: root, encoding: "utf8" }).trim();
+  const changes = git(["status", "--porcelain"]);
+  const tagged = git(["for-each-ref", "--format=%(*objectname)%(objectname)", `refs/tags/v${version}`]);
+  return {
+    changes: changes === "" ? [] : changes.split("\n").map((line) => line.slice(2).trim()),
+    isTaken: tagged !== "" && !tagged.includes(git(["rev-parse", "HEAD"])),
+  };
+}
