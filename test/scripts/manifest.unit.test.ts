@@ -31,7 +31,7 @@ describe("the project's package.json", () => {
 
   it("does not install what only one framework's tests or one command need", () => {
     const installed = Object.keys(read("package-lock.json")["packages"]!);
-    const own = ["test/adapters/next-application", "scripts/mutation", "scripts/check-package"].flatMap((folder) =>
+    const own = ["test/adapters/next-application", "scripts/mutation", "scripts/check-package", "scripts/check-project"].flatMap((folder) =>
       Object.keys(read(`${folder}/package.json`)["devDependencies"]!).map((name) => `node_modules/${name}`),
     );
     expect(own.length).toBeGreaterThan(5);

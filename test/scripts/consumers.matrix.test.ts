@@ -1,0 +1,128 @@
+import { execFile, execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { packageEntries } from "../../scripts/entries.mjs";
+import { installFramework } from "../../scripts/framework-install.mjs";
+import { npm } from "../../scripts/run.mjs";
+import { buildPackage } from "../support/build.js";
+
+// CommonJS, and the versions of TypeScript that docs/reference/support.md names, with the packed package.
+
+const ROOT = path.resolve(import.meta.dirname, "../..");
+const TOOLS = path.join(ROOT, "scripts/check-project");
+const NEXT = path.join(ROOT, "test/adapters/next-application");
+const run = promisify(execFile);
+const installed = (await installFramework(TOOLS)) && (await installFramework(NEXT));
+
+/** What the entries and the application below import. */
+const PACKAGES = ["jose", "oauth4webapi", "express", "fastify", "hono", "koa", "next", "react", "@types", "csstype", "undici-types"];
+
+const compilers = {
+  oldest: path.join(TOOLS, "node_modules/typescript-oldest/bin/tsc"),
+  own: path.join(ROOT, "node_modules/typescript/bin/tsc"),
+  newest: path.join(TOOLS, "node_modules/typescript-newest/bin/tsc"),
+};
+
+const entries = packageEntries()
+  .filter(({ isProgram }) => !isProgram)
+  .map(({ name }) => name);
+
+/** The expected errors are missing if a type is `any`. */
+const APPLICATION = `
+import express from "express";
+import { type IdpAuthOptions, hasClaim } from "idpauth";
+import { idpAuth } from "idpauth/express";
+import { idpAuth as fetchAuth } from "idpauth/fetch";
+import { redisStore } from "idpauth/redis";
+import { startTestProvider } from "idpauth/testing";
+
+const options: IdpAuthOptions = { clientId: "app" };
+const app = express();
+const auth = idpAuth({ ...options, onSignIn: () => ({ data: { plan: "free" } }) });
+auth.mount(app);
+app.get("/", auth.idpRequiredWith({ allow: ({ data }) => data?.plan === "free" }), async (req, res) => {
+  const { user, data } = await auth.requireSession(req);
+  res.json({ name: user.name, plan: data?.plan });
+  // @ts-expect-error the name is a string
+  const name: number = user.name;
+  // @ts-expect-error the data has no such property
+  void [name, data?.paln];
+});
+void [hasClaim, fetchAuth, redisStore, startTestProvider];
+`;
+
+describe.skipIf(!installed)("an application with the packed package", () => {
+  let folder: string;
+
+  beforeAll(async () => {
+    await buildPackage();
+    folder = mkdtempSync(path.join(tmpdir(), "idpauth-consumer-"));
+    const own = path.join(folder, "node_modules/idpauth");
+    mkdirSync(own, { recursive: true });
+    const [{ filename }] = JSON.parse(npm(["pack", "--json", "--ignore-scripts", "--pack-destination", folder])) as [{ filename: string }];
+    execFileSync("tar", ["-xzf", path.join(folder, filename), "-C", own, "--strip-components=1"]);
+    for (const name of PACKAGES) {
+      const found = [ROOT, NEXT].map((place) => path.join(place, "node_modules", name)).find((place) => existsSync(place));
+      if (found !== undefined) symlinkSync(found, path.join(folder, "node_modules", name), "junction");
+    }
+    for (const file of ["application.mts", "application.cts"]) writeFileSync(path.join(folder, file), APPLICATION);
+  }, 300_000);
+
+  afterAll(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it.each(entries)("gets the same functions with require(%j) as with import", async (name) => {
+    const code = `import { createRequire } from "node:module";
+      const required = createRequire(process.cwd() + "/x.cjs")("${name}");
+      const imported = await import("${name}");
+      if (Object.keys(required).length === 0) throw new Error("nothing is exported");
+      for (const key of Object.keys(imported)) if (required[key] !== imported[key]) throw new Error(key);`;
+    await run(process.execPath, ["--input-type=module", "-e", code], { cwd: folder });
+  });
+
+  const check = async (compiler: string, files: readonly string[], options: object = {}) => {
+    const compilerOptions = {
+      target: "es2022",
+      module: "nodenext",
+      strict: true,
+      skipLibCheck: true,
+      noEmit: true,
+      types: ["node"],
+      ...options,
+    };
+    writeFileSync(path.join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
+    return run(process.execPath, [compiler, "-p", "."], { cwd: folder }).then(
+      ({ stdout }) => stdout,
+      (error: unknown) => (error as { stdout: string }).stdout,
+    );
+  };
+
+  describe.each(Object.entries(compilers))("with the %s TypeScript", (_, compiler) => {
+    it.each([
+      ["nodenext", {}],
+      ["bundler", { module: "esnext", moduleResolution: "bundler" }],
+    ])("its types compile with module resolution %s", async (_name, options) => {
+      expect(await check(compiler, ["application.mts"], options)).toBe("");
+    });
+  });
+
+  it("a CommonJS file of TypeScript compiles with the project's own and the newest version; the oldest reports TS1479", async () => {
+    const files = ["application.cts"];
+    const options = { esModuleInterop: true };
+    expect(await check(compilers.own, files, options)).toBe("");
+    expect(await check(compilers.newest, files, options)).toBe("");
+    expect(await check(compilers.oldest, files, options)).toContain("TS1479");
+  });
+
+  it("module resolution node10, which doesn't read `exports`, finds no entry", async () => {
+    const options = { module: "commonjs", moduleResolution: "node10", ignoreDeprecations: "6.0", esModuleInterop: true };
+    writeFileSync(path.join(folder, "node10.ts"), APPLICATION);
+    const text = await check(compilers.own, ["node10.ts"], options);
+    const missing = Array.from(text.matchAll(/error TS2307: Cannot find module '([^']+)'/g), ([, name]) => name);
+    expect(missing).toEqual(["idpauth", "idpauth/express", "idpauth/fetch", "idpauth/redis", "idpauth/testing"]);
+  });
+});
