@@ -73,6 +73,7 @@ export const sidebar = [
       { text: "React", link: "/reference/react" },
       { text: "Texts of the pages", link: "/reference/page-texts" },
       { text: "Development provider", link: "/reference/provider" },
+      { text: "Versions and support", link: "/reference/support" },
     ],
   },
   {
