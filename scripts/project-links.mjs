@@ -65,7 +65,7 @@ export function manifestWithLinks(manifest, { repository, documentation }) {
 export function pageWithLinks(text, file, project, version) {
   const files = `${project.repository}/blob/v${version}`;
   const linked = outsideCode(text, (prose) =>
-    prose.replace(/\]\((?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?\)/g, (link, to, anchor = "") => {
+    prose.replace(/\]\((?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?\)/g, (link, /** @type {string} */ to, /** @type {string} */ anchor = "") => {
       const target = path.posix.join(path.posix.dirname(file), to);
       if (!target.startsWith("docs/")) return `](${files}/${target}${anchor})`;
       // npm and the repository show README.md and SECURITY.md without the other pages.
@@ -89,9 +89,9 @@ export function pageWithLinks(text, file, project, version) {
  * @returns {string}
  */
 export function messageWithLinks(text, project) {
-  return text.replace(PAGE, (_, page, anchor) => {
-    if (page === "reference/errors" && CODE.test(anchor ?? "")) {
-      return messageBase(project) + anchor.replace(/^[ew](?=\d)/, (/** @type {string} */ letter) => letter.toUpperCase());
+  return text.replace(PAGE, (_, /** @type {string} */ page, /** @type {string | undefined} */ anchor) => {
+    if (page === "reference/errors" && anchor !== undefined && CODE.test(anchor)) {
+      return messageBase(project) + anchor.replace(/^[ew](?=\d)/, (letter) => letter.toUpperCase());
     }
     return `${project.documentation}/${page}.html${anchor === undefined ? "" : `#${anchor}`}`;
   });

@@ -43,12 +43,12 @@ async function prepare(project) {
   const temporary = mkdtempSync(path.join(tmpdir(), "idpauth-release-"));
   try {
     headline("Build: dist/");
-    if (node(["scripts/build.mjs"]) !== 0) return fail("the build");
+    if (node(["scripts/build.mjs"]) !== 0) return void fail("the build");
     const stage = path.join(temporary, manifest.name);
     mkdirSync(stage);
     stagePackage(stage, project);
     // With the types for each way to resolve modules: node10, node16 from CommonJS and from ESM, and bundler.
-    if (node(["scripts/check-package.mjs", stage]) !== 0) return fail("the check of the package");
+    if (node(["scripts/check-package.mjs", stage]) !== 0) return void fail("the check of the package");
 
     headline("Tarball");
     rmSync(release, { recursive: true, force: true });
