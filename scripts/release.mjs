@@ -43,12 +43,12 @@ async function prepare(project) {
   const temporary = mkdtempSync(path.join(tmpdir(), "idpauth-release-"));
   try {
     headline("Build: dist/");
-    if (node(["scripts/build.mjs"]) !== 0) return void fail("the build");
+    if (node(["scripts/build.mjs"]) !== 0) throw new Error("The build failed.");
     const stage = path.join(temporary, manifest.name);
     mkdirSync(stage);
     stagePackage(stage, project);
     // With the types for each way to resolve modules: node10, node16 from CommonJS and from ESM, and bundler.
-    if (node(["scripts/check-package.mjs", stage]) !== 0) return void fail("the check of the package");
+    if (node(["scripts/check-package.mjs", stage]) !== 0) throw new Error("The check of the package failed.");
 
     headline("Tarball");
     rmSync(release, { recursive: true, force: true });
@@ -69,17 +69,11 @@ async function prepare(project) {
     console.log(`${folder}/sbom.cdx.json\n${folder}/notes.md\n\nNothing is published. To publish, push the tag v${version}.`);
     if (isRehearsal) console.log("This was a rehearsal with example addresses: don't publish this tarball.");
   } catch (error) {
-    console.error(error);
-    fail("a step, as the error above says");
+    console.error(`\n${error instanceof Error ? error.message : String(error)}`);
+    process.exitCode = 1;
   } finally {
     rmSync(temporary, { recursive: true, force: true });
   }
-}
-
-/** @param {string} step */
-function fail(step) {
-  console.error(`\nFailed: ${step}`);
-  process.exitCode = 1;
 }
 
 /** @param {string} tarball */
