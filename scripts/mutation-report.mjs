@@ -4,6 +4,7 @@ import { existsSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { readJson, root } from "./run.mjs";
 
+const RECORD = ["test/record/record.unit.test.ts", "test/record/polluted-prototype.unit.test.ts"];
 const REFRESH = ["test/access/refresh.test.ts", "test/access/refresh-framework-session.test.ts", "test/application/sign-in.test.ts"];
 
 /**
@@ -18,11 +19,11 @@ export const DECIDING_FILES = {
   "src/application/rules.ts": ["test/guard/guard-rules.test.ts"],
   "src/guard/guard-rule.ts": ["test/guard/guard-rules.test.ts"],
   "src/http/redirects.ts": ["test/http/redirects.unit.test.ts"],
-  "src/record/record.ts": ["test/record/record.unit.test.ts"],
+  "src/record/record.ts": RECORD,
   "src/record/stored-form.ts": ["test/record/record.unit.test.ts"],
   "src/record/identity.ts": ["test/record/record.unit.test.ts"],
   "src/record/credentials.ts": ["test/record/record.unit.test.ts"],
-  "src/record/json.ts": ["test/record/record.unit.test.ts"],
+  "src/record/json.ts": ["test/record/json.unit.test.ts", ...RECORD],
   "src/record/pending-logins.ts": ["test/record/pending-logins.unit.test.ts"],
   "src/access/shared-refresh.ts": REFRESH,
   "src/access/refresh-attempt.ts": REFRESH,

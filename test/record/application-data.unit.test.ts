@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { jsonCopy, withData, withReview } from "../../src/record/application-data.js";
+import { isApplicationData, jsonCopy, mergedData, withData, withReview } from "../../src/record/application-data.js";
 import { withRejection, withTokens } from "../../src/record/refresh-changes.js";
 import { judge } from "../../src/record/session-policy.js";
 import type { SessionRecord } from "../../src/record/record.js";
+import { polluted } from "../support/polluted.js";
 
 const nested = (levels: number): Record<string, unknown> => (levels === 0 ? {} : { a: nested(levels - 1) });
 
@@ -69,6 +70,51 @@ describe("jsonCopy", () => {
     expect(jsonCopy({ a: "é" }, "It", 10)).toEqual({ a: "é" });
     expect(() => jsonCopy({ a: "é" }, "It", 9)).toThrow("It has 10 bytes as JSON. The limit is 9 bytes.");
     expect(jsonCopy(nested(63), "It")).toEqual(nested(63));
+  });
+});
+
+describe("isApplicationData", () => {
+  it.each<[string, unknown, boolean]>([
+    ["an empty object", {}, true],
+    ["an object", { a: [1, { b: null }] }, true],
+    ["the deepest object", nested(63), true],
+    ["a deeper object", nested(64), false],
+    ["a list", [{}], false],
+    ["null", null, false],
+    ["a string", "x", false],
+    ["a number", 1, false],
+    ["undefined", undefined, false],
+  ])("%s", (_name, value, expected) => {
+    expect(isApplicationData(value)).toBe(expected);
+  });
+});
+
+describe("merging the application's change with the newest data", () => {
+  it.each<[string, object, object, object, object, boolean]>([
+    ["an unchanged value keeps the newest one", { a: 1 }, { a: 1 }, { a: 2 }, { a: 2 }, false],
+    ["a changed value replaces one that stayed", { a: 1 }, { a: 2 }, { a: 1 }, { a: 2 }, false],
+    ["a new key is added to the newest data", {}, { b: 1 }, { a: 1 }, { a: 1, b: 1 }, false],
+    ["a key that another request added stays", { a: 1 }, { a: 2 }, { a: 1, b: 1 }, { a: 2, b: 1 }, false],
+    ["a removed key becomes undefined", { a: 1, b: 1 }, { b: 1 }, { a: 1, b: 2 }, { a: undefined, b: 2 }, false],
+    ["a change to a nested value counts for its top-level key", { a: { x: 1 } }, { a: { x: 2 } }, { a: { x: 1 } }, { a: { x: 2 } }, false],
+    ["two different changes of one key overwrite", { a: 1 }, { a: 2 }, { a: 3 }, { a: 2 }, true],
+    ["the same change twice overwrites nothing", { a: 1 }, { a: 2 }, { a: 2 }, { a: 2 }, false],
+    ["removing a key that changed overwrites", { a: 1 }, {}, { a: 2 }, { a: undefined }, true],
+    ["changing a key that was removed overwrites", { a: 1 }, { a: 2 }, {}, { a: 2 }, true],
+    ["one overwritten key of two counts", { a: 1, b: 1 }, { a: 2, b: 2 }, { a: 1, b: 3 }, { a: 2, b: 2 }, true],
+  ])("%s", (_name, read, returned, newest, data, isOverwritten) => {
+    const merged = mergedData(read as never, returned as never, newest as never);
+    expect(merged.data).toStrictEqual({ ...data });
+    expect(merged.isOverwritten).toBe(isOverwritten);
+  });
+
+  it("doesn't take inherited values for the application's", async () => {
+    await polluted({ role: "admin" }, () => {
+      const merged = mergedData({}, { a: 1 }, {});
+      expect([Object.entries(merged.data), merged.isOverwritten]).toEqual([[["a", 1]], false]);
+      expect(mergedData({}, { role: "admin" }, {}).data).toHaveProperty("role", "admin");
+      expect(Object.entries(mergedData({}, { role: "admin" }, {}).data)).toEqual([["role", "admin"]]);
+    });
   });
 });
 
