@@ -464,6 +464,12 @@ describe("withoutInherited", () => {
     expect(Object.entries(record.idp_state)).toEqual([["v", 1]]);
   });
 
+  it("returns a claim with the name of a private key as the provider sent it", () => {
+    const claims = { sub: "ada", logins: [{ at: "desk" }], lease: { months: 12 } };
+    const { id_info: read } = withoutInherited({ id_info: claims, idp_state: { v: 1 } }) as SessionRecord;
+    expect([read?.["logins"], read?.["lease"]]).toStrictEqual([[{ at: "desk" }], { months: 12 }]);
+  });
+
   it.each([[null], ["text"], [7], [[{ v: 1 }]], [undefined]])("leaves a private state of %j for the checks to refuse", (state) => {
     expect(withoutInherited({ idp_state: state }).idp_state).toBe(state);
   });
