@@ -1,9 +1,20 @@
-import { describe, expect, it } from "vitest";
+import { runInNewContext } from "node:vm";
+import { afterEach, describe, expect, it } from "vitest";
 import { isApplicationData, jsonCopy, mergedData, withData, withReview } from "../../src/record/application-data.js";
+import { nextTurn } from "../../src/clock.js";
 import { withRejection, withTokens } from "../../src/record/refresh-changes.js";
 import { judge } from "../../src/record/session-policy.js";
 import type { SessionRecord } from "../../src/record/record.js";
 import { polluted } from "../support/polluted.js";
+
+function thrownBy(action: () => unknown): string {
+  try {
+    action();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return expect.fail("it didn't throw");
+}
 
 const nested = (levels: number): Record<string, unknown> => (levels === 0 ? {} : { a: nested(levels - 1) });
 
@@ -21,6 +32,7 @@ describe("jsonCopy", () => {
 
   it("takes objects without a prototype, and of another realm", () => {
     expect(jsonCopy(Object.assign(Object.create(null) as object, { a: 1 }), "It")).toEqual({ a: 1 });
+    expect(jsonCopy(runInNewContext("({ a: { b: [1] } })"), "It")).toEqual({ a: { b: [1] } });
   });
 
   it("the same object at two places is no cycle", () => {
@@ -40,6 +52,11 @@ describe("jsonCopy", () => {
     ["a symbol", { a: Symbol("x") }, /^It\.a must be JSON/],
     ["undefined in a list", { a: [undefined] }, /^It\.a\[0\] must be JSON/],
     ["a map", { a: new Map() }, /^It\.a must be JSON/],
+    ["undefined", undefined, /^It must be a plain object/],
+    ["a function", () => ({}), /^It must be a plain object/],
+    ["a function inside", { a: () => 1 }, /^It\.a must be JSON/],
+    ["an object of a class", { a: new (class Cart {})() }, /^It\.a must be JSON/],
+    ["too deep in lists", { a: JSON.parse("[".repeat(64) + "]".repeat(64)) as unknown }, /nested too deeply/],
     ["__proto__", JSON.parse('{"a":{"__proto__":1}}'), /^It\.a must not have the member `__proto__`/],
     ["too deep", nested(64), /nested too deeply/],
   ])("refuses %s", (_name, value, message) => {
@@ -64,6 +81,34 @@ describe("jsonCopy", () => {
         "It",
       ),
     ).toThrow(/member `a`/);
+  });
+
+  it("takes lists down to the same depth as objects", () => {
+    const value = { a: JSON.parse("[".repeat(63) + "]".repeat(63)) as unknown };
+    expect(jsonCopy(value, "It")).toEqual(value);
+  });
+
+  it("shows only the beginning of a long key in its message", () => {
+    const key = "k".repeat(10_000);
+    const accessor = Object.defineProperty({}, key, { get: () => 1, enumerable: true });
+    for (const value of [{ [key]: new Date() }, accessor]) {
+      const message = thrownBy(() => jsonCopy(value, "It"));
+      expect(message).toContain("k".repeat(100));
+      expect(message.length).toBeLessThan(250);
+    }
+  });
+
+  describe("given the promise of an async function", () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => void unhandled.push(reason);
+    afterEach(() => void process.off("unhandledRejection", note));
+
+    it("refuses it, and the promise's rejection doesn't end the process", async () => {
+      process.on("unhandledRejection", note);
+      expect(() => jsonCopy(Promise.reject(new Error("too late")), "It")).toThrow(/^It must be a plain object/);
+      await nextTurn();
+      expect(unhandled).toEqual([]);
+    });
   });
 
   it("counts the bytes of its JSON in UTF-8", () => {
