@@ -30,6 +30,13 @@ const OUTPUT = {
   minifyInternalExports: false,
 };
 
+/** Shortens the names of local variables, 6 % of the packed code. Functions, classes and lines stay, and so do the stack traces that name them. */
+const SHORTER_LOCALS = {
+  compress: false,
+  mangle: { keepNames: { function: true, class: true } },
+  codegen: { removeWhitespace: false },
+};
+
 /**
  * The files that the server's entries share: for each, which modules of src/ it has. What every application loads is one file, because each
  * file costs about a millisecond. Its lines name their modules, and a stack trace names the function.
@@ -51,7 +58,7 @@ const CHUNKS = [
 ];
 
 /**
- * Bundles the package into readable files: one for each entry, and those that entries share.
+ * Bundles the package into files with readable lines: one for each entry, and those that entries share.
  *
  * @param {string} folder
  */
@@ -65,6 +72,7 @@ export async function bundlePackage(folder) {
   }));
   await bundle.write({
     ...OUTPUT,
+    minify: SHORTER_LOCALS,
     dir: folder,
     chunkFileNames: "chunks/[name].js",
     codeSplitting: { groups },

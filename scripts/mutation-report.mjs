@@ -4,7 +4,8 @@ import { existsSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { readJson, root } from "./run.mjs";
 
-const REFRESH = ["test/access/refresh.test.ts", "test/access/refresh-framework-session.test.ts", "test/application/sign-in.test.ts"];
+const RECORD = ["test/record/record.unit.test.ts", "test/record/polluted-prototype.unit.test.ts"];
+const REFRESH = ["test/access/refresher.unit.test.ts"];
 
 /**
  * The files that decide, who is signed in, where a redirect leads, which token counts, what a sealed record gives away; with
@@ -15,22 +16,22 @@ const REFRESH = ["test/access/refresh.test.ts", "test/access/refresh-framework-s
 export const DECIDING_FILES = {
   "src/record/session-policy.ts": ["test/record/policy.unit.test.ts", "test/sessions/subject-sessions.test.ts"],
   "src/record/application-data.ts": ["test/record/application-data.unit.test.ts", "test/record/record.unit.test.ts"],
-  "src/application/rules.ts": ["test/guard/guard-rules.test.ts"],
-  "src/guard/guard-rule.ts": ["test/guard/guard-rules.test.ts"],
+  "src/application/rules.ts": ["test/application/rules.unit.test.ts"],
+  "src/guard/guard-rule.ts": ["test/guard/guard-rule.unit.test.ts"],
   "src/http/redirects.ts": ["test/http/redirects.unit.test.ts"],
-  "src/record/record.ts": ["test/record/record.unit.test.ts"],
+  "src/record/record.ts": RECORD,
   "src/record/stored-form.ts": ["test/record/record.unit.test.ts"],
   "src/record/identity.ts": ["test/record/record.unit.test.ts"],
   "src/record/credentials.ts": ["test/record/record.unit.test.ts"],
-  "src/record/json.ts": ["test/record/record.unit.test.ts"],
+  "src/record/json.ts": ["test/record/json.unit.test.ts", ...RECORD],
   "src/record/pending-logins.ts": ["test/record/pending-logins.unit.test.ts"],
   "src/access/shared-refresh.ts": REFRESH,
   "src/access/refresh-attempt.ts": REFRESH,
   "src/access/lease.ts": REFRESH,
-  "src/record/refresh-changes.ts": [...REFRESH, "test/record/application-data.unit.test.ts"],
+  "src/record/refresh-changes.ts": ["test/record/refresh-changes.unit.test.ts"],
   "src/sessions/seal.ts": ["test/sessions/seal.unit.test.ts"],
   "src/sessions/cookie.ts": ["test/sessions/cookie.unit.test.ts", "test/sessions/seal.unit.test.ts"],
-  "src/provider/id-token.ts": ["test/provider/id-token.test.ts"],
+  "src/provider/id-token.ts": ["test/provider/id-token.unit.test.ts", "test/provider/id-token.test.ts"],
 };
 
 /**

@@ -4,7 +4,7 @@ import { failureReason, ProviderRefusedError } from "../errors.js";
 import type { Log, LogEntry } from "./log.js";
 import type { IdInfo } from "../record/identity.js";
 import type { EventName, Events, Listener } from "./events.js";
-import { lineOf, logLine } from "./log-lines.js";
+import { failureLine, logLine, outageLine, reasonLine } from "./log-lines.js";
 
 /** Lines of `logOnce` that are remembered. */
 const MOST_WRITTEN = 100;
@@ -85,6 +85,13 @@ export class EventHub {
   refused(during: Events["failure"]["during"], reason: string, about: Pick<Events["failure"], "issuer"> = {}): void {
     this.emit("failure", { ...about, during, kind: "refusal", reason });
   }
+}
+
+/** The log line of an event; undefined if the event is neither a refusal nor an outage, or if another line reports it. */
+function lineOf<Name extends EventName>(name: Name, event: Events[Name]): LogEntry | undefined {
+  if (name === "blocked") return reasonLine("blocked", (event as Events["blocked"]).reason);
+  if (name === "failure") return failureLine(event as Events["failure"]);
+  return name === "outage" ? outageLine(event as Events["outage"]) : undefined;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { LogEntry, LogLevel } from "./log.js";
-import type { EventName, Events, ProviderEndpoint } from "./events.js";
+import type { Events, ProviderEndpoint } from "./events.js";
 
 /**
  * The table of the log's codes that are neither error codes (docs/reference/errors.md has those) nor startup checks. Codes are never
@@ -105,13 +105,6 @@ const PROVIDER_OUTAGES: Partial<Record<ProviderEndpoint, string>> = {
   jwks: "The provider's signing keys could not be fetched.",
 };
 
-/** The log line of an event; undefined if the event is no refusal and no outage, or if another line reports it. */
-export function lineOf<Name extends EventName>(name: Name, event: Events[Name]): LogEntry | undefined {
-  if (name === "blocked") return reasonLine("blocked", (event as Events["blocked"]).reason);
-  if (name === "failure") return failureLine(event as Events["failure"]);
-  return name === "outage" ? outageLine(event as Events["outage"]) : undefined;
-}
-
 /** The line of a code. @param message default the text of the table */
 export function logLine(code: LogCode, message = `${LOG_CODES[code].text}.`): LogEntry {
   return { level: LOG_CODES[code].level, code, message };
@@ -122,7 +115,8 @@ export function reasonLine(code: LogCode, reason: string): LogEntry {
   return { ...logLine(code, `${LOG_CODES[code].text} (${reason}).`), details: { reason } };
 }
 
-function failureLine({ during, kind, reason }: Events["failure"]): LogEntry | undefined {
+/** The line of a failure; undefined if another line reports it. */
+export function failureLine({ during, kind, reason }: Events["failure"]): LogEntry | undefined {
   if (during === "refresh") return reasonLine(kind === "refusal" ? "refresh_rejected" : "refresh_failed", reason);
   // The application's own decision is no failure.
   if (reason === "sign_in_denied") return { level: "info", code: reason, message: "`onSignIn` refused a user." };
@@ -131,7 +125,8 @@ function failureLine({ during, kind, reason }: Events["failure"]): LogEntry | un
   return kind === "outage" ? undefined : logLine("session_unreadable");
 }
 
-function outageLine({ side, endpoint, reason }: Events["outage"]): LogEntry | undefined {
+/** The line of an outage; undefined if another line reports it. */
+export function outageLine({ side, endpoint, reason }: Events["outage"]): LogEntry | undefined {
   if (side === "session") {
     return { level: "error", code: "session_missing", message: 'A request has no session of the framework, although session is "host".' };
   }

@@ -2,22 +2,27 @@ import { preferences } from "../http/accept.js";
 import { en } from "./locales/en.js";
 import type { Messages } from "./messages.js";
 
-/**
- * The languages of the pages, by their tag (BCP 47): the direction of writing, the locale of dates and numbers, and the texts. Arabic uses
- * the digits of the settings that pages show.
- */
-export const LANGUAGES = {
+/** The languages of the pages, by their tag (BCP 47). */
+export type Language = "en" | "de" | "fr" | "es" | "ja" | "ar";
+
+/** The direction of writing, the locale of dates and numbers, and the texts. */
+interface LanguageFacts {
+  readonly direction: "ltr" | "rtl";
+  readonly formats: string;
+  readonly load: () => Promise<Messages>;
+}
+
+/** Arabic uses the digits of the settings that pages show. */
+export const LANGUAGES: Readonly<Record<Language, LanguageFacts>> = {
   en: { direction: "ltr", formats: "en-GB", load: () => Promise.resolve(en) },
   de: { direction: "ltr", formats: "de", load: async () => (await import("./locales/de.js")).de },
   fr: { direction: "ltr", formats: "fr", load: async () => (await import("./locales/fr.js")).fr },
   es: { direction: "ltr", formats: "es", load: async () => (await import("./locales/es.js")).es },
   ja: { direction: "ltr", formats: "ja", load: async () => (await import("./locales/ja.js")).ja },
   ar: { direction: "rtl", formats: "ar-u-ca-gregory-nu-latn", load: async () => (await import("./locales/ar.js")).ar },
-} as const satisfies Readonly<Record<string, { direction: "ltr" | "rtl"; formats: string; load: () => Promise<Messages> }>>;
+};
 
-export type Language = keyof typeof LANGUAGES;
-
-export const DEFAULT_LANGUAGE = "en" satisfies Language;
+export const DEFAULT_LANGUAGE: Language = "en";
 
 /** Returns the texts of a language. */
 export type LoadMessages = (language: Language) => Promise<Messages>;

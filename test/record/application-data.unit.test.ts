@@ -1,8 +1,20 @@
-import { describe, expect, it } from "vitest";
-import { jsonCopy, withData, withReview } from "../../src/record/application-data.js";
+import { runInNewContext } from "node:vm";
+import { afterEach, describe, expect, it } from "vitest";
+import { isApplicationData, jsonCopy, mergedData, withData, withReview } from "../../src/record/application-data.js";
+import { nextTurn } from "../../src/clock.js";
 import { withRejection, withTokens } from "../../src/record/refresh-changes.js";
 import { judge } from "../../src/record/session-policy.js";
 import type { SessionRecord } from "../../src/record/record.js";
+import { polluted } from "../support/polluted.js";
+
+function thrownBy(action: () => unknown): string {
+  try {
+    action();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return expect.fail("it didn't throw");
+}
 
 const nested = (levels: number): Record<string, unknown> => (levels === 0 ? {} : { a: nested(levels - 1) });
 
@@ -20,6 +32,7 @@ describe("jsonCopy", () => {
 
   it("takes objects without a prototype, and of another realm", () => {
     expect(jsonCopy(Object.assign(Object.create(null) as object, { a: 1 }), "It")).toEqual({ a: 1 });
+    expect(jsonCopy(runInNewContext("({ a: { b: [1] } })"), "It")).toEqual({ a: { b: [1] } });
   });
 
   it("the same object at two places is no cycle", () => {
@@ -39,6 +52,11 @@ describe("jsonCopy", () => {
     ["a symbol", { a: Symbol("x") }, /^It\.a must be JSON/],
     ["undefined in a list", { a: [undefined] }, /^It\.a\[0\] must be JSON/],
     ["a map", { a: new Map() }, /^It\.a must be JSON/],
+    ["undefined", undefined, /^It must be a plain object/],
+    ["a function", () => ({}), /^It must be a plain object/],
+    ["a function inside", { a: () => 1 }, /^It\.a must be JSON/],
+    ["an object of a class", { a: new URL("https://app.example") }, /^It\.a must be JSON/],
+    ["too deep in lists", { a: JSON.parse("[".repeat(64) + "]".repeat(64)) as unknown }, /nested too deeply/],
     ["__proto__", JSON.parse('{"a":{"__proto__":1}}'), /^It\.a must not have the member `__proto__`/],
     ["too deep", nested(64), /nested too deeply/],
   ])("refuses %s", (_name, value, message) => {
@@ -65,10 +83,83 @@ describe("jsonCopy", () => {
     ).toThrow(/member `a`/);
   });
 
+  it("takes lists down to the same depth as objects", () => {
+    const value = { a: JSON.parse("[".repeat(63) + "]".repeat(63)) as unknown };
+    expect(jsonCopy(value, "It")).toEqual(value);
+  });
+
+  it("shows only the beginning of a long key in its message", () => {
+    const key = "k".repeat(10_000);
+    const accessor = Object.defineProperty({}, key, { get: () => 1, enumerable: true });
+    for (const value of [{ [key]: new Date() }, accessor]) {
+      const message = thrownBy(() => jsonCopy(value, "It"));
+      expect(message).toContain("k".repeat(100));
+      expect(message.length).toBeLessThan(250);
+    }
+  });
+
+  describe("given the promise of an async function", () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => void unhandled.push(reason);
+    afterEach(() => void process.off("unhandledRejection", note));
+
+    it("refuses it, and the promise's rejection doesn't end the process", async () => {
+      process.on("unhandledRejection", note);
+      expect(() => jsonCopy(Promise.reject(new Error("too late")), "It")).toThrow(/^It must be a plain object/);
+      await nextTurn();
+      expect(unhandled).toEqual([]);
+    });
+  });
+
   it("counts the bytes of its JSON in UTF-8", () => {
     expect(jsonCopy({ a: "é" }, "It", 10)).toEqual({ a: "é" });
     expect(() => jsonCopy({ a: "é" }, "It", 9)).toThrow("It has 10 bytes as JSON. The limit is 9 bytes.");
     expect(jsonCopy(nested(63), "It")).toEqual(nested(63));
+  });
+});
+
+describe("isApplicationData", () => {
+  it.each<[string, unknown, boolean]>([
+    ["an empty object", {}, true],
+    ["an object", { a: [1, { b: null }] }, true],
+    ["the deepest object", nested(63), true],
+    ["a deeper object", nested(64), false],
+    ["a list", [{}], false],
+    ["null", null, false],
+    ["a string", "x", false],
+    ["a number", 1, false],
+    ["undefined", undefined, false],
+  ])("%s", (_name, value, expected) => {
+    expect(isApplicationData(value)).toBe(expected);
+  });
+});
+
+describe("merging the application's change with the newest data", () => {
+  it.each<[string, object, object, object, object, boolean]>([
+    ["an unchanged value keeps the newest one", { a: 1 }, { a: 1 }, { a: 2 }, { a: 2 }, false],
+    ["a changed value replaces one that stayed", { a: 1 }, { a: 2 }, { a: 1 }, { a: 2 }, false],
+    ["a new key is added to the newest data", {}, { b: 1 }, { a: 1 }, { a: 1, b: 1 }, false],
+    ["a key that another request added stays", { a: 1 }, { a: 2 }, { a: 1, b: 1 }, { a: 2, b: 1 }, false],
+    ["a removed key becomes undefined", { a: 1, b: 1 }, { b: 1 }, { a: 1, b: 2 }, { a: undefined, b: 2 }, false],
+    ["a change to a nested value counts for its top-level key", { a: { x: 1 } }, { a: { x: 2 } }, { a: { x: 1 } }, { a: { x: 2 } }, false],
+    ["two different changes of one key overwrite", { a: 1 }, { a: 2 }, { a: 3 }, { a: 2 }, true],
+    ["the same change twice overwrites nothing", { a: 1 }, { a: 2 }, { a: 2 }, { a: 2 }, false],
+    ["removing a key that changed overwrites", { a: 1 }, {}, { a: 2 }, { a: undefined }, true],
+    ["changing a key that was removed overwrites", { a: 1 }, { a: 2 }, {}, { a: 2 }, true],
+    ["one overwritten key of two counts", { a: 1, b: 1 }, { a: 2, b: 2 }, { a: 1, b: 3 }, { a: 2, b: 2 }, true],
+  ])("%s", (_name, read, returned, newest, data, isOverwritten) => {
+    const merged = mergedData(read as never, returned as never, newest as never);
+    expect(merged.data).toStrictEqual({ ...data });
+    expect(merged.isOverwritten).toBe(isOverwritten);
+  });
+
+  it("doesn't take inherited values for the application's", async () => {
+    await polluted({ role: "admin" }, () => {
+      const merged = mergedData({}, { a: 1 }, {});
+      expect([Object.entries(merged.data), merged.isOverwritten]).toEqual([[["a", 1]], false]);
+      expect(mergedData({}, { role: "admin" }, {}).data).toHaveProperty("role", "admin");
+      expect(Object.entries(mergedData({}, { role: "admin" }, {}).data)).toEqual([["role", "admin"]]);
+    });
   });
 });
 

@@ -1,8 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { findLogin, isUsedState, mayFinish, signedIn, withLogin, withoutLogin } from "../../src/record/pending-logins.js";
+import {
+  dataOfSameUser,
+  findLogin,
+  isUsedState,
+  mayFinish,
+  signedIn,
+  stateOfSignIn,
+  withLogin,
+  withoutLogin,
+} from "../../src/record/pending-logins.js";
+import type { Review } from "../../src/record/application-data.js";
+import type { SignIn } from "../../src/record/credentials.js";
 import type { IdInfo } from "../../src/record/identity.js";
 import { deepFreeze } from "../../src/record/json.js";
-import { EMPTY_RECORD, type PendingLogin, type SessionRecord } from "../../src/record/record.js";
+import { EMPTY_RECORD, withoutInherited, type PendingLogin, type SessionRecord } from "../../src/record/record.js";
 
 const NOW = 1_800_000_000;
 
@@ -112,6 +123,14 @@ describe("a login that is used up", () => {
     const used = ["1", "2", "3", "4", "5", "6", "7", "8"];
     const record: SessionRecord = { idp_state: { v: 1, logins: [login("a")], used } };
     expect(withoutLogin(record, "a", "9").idp_state.used).toEqual([...used.slice(1), "9"]);
+  });
+
+  it("records when it failed, if it was silent and the provider needs the user", () => {
+    const record = started(login("a"), login("b"));
+    const failed = withoutLogin(record, "a", "hash of a", NOW + 5);
+    expect(failed.idp_state).toStrictEqual({ v: 1, logins: [login("b")], used: ["hash of a"], silent_failed_at: NOW + 5 });
+    expect(withoutLogin(failed, "b", "hash of b").idp_state.silent_failed_at).toBe(NOW + 5);
+    expect(withoutLogin(record, "a", "hash of a").idp_state).not.toHaveProperty("silent_failed_at");
   });
 
   it("is known by its hash, and nothing else is", () => {
@@ -262,5 +281,113 @@ describe("[R12] who a login may finish for", () => {
       stampsActivity: false,
     });
     expect(second.idp_state.logins?.map((each) => each.carried)).toEqual([true, true]);
+  });
+});
+
+describe("the state that a sign-in adds", () => {
+  it("contains the provider's session, the time of the ID token and the provider's time limit", () => {
+    expect(stateOfSignIn({ sid: "s", iat: NOW, session_expiry: NOW + 60, exp: NOW + 9 })).toStrictEqual({
+      sid: "s",
+      signed_in_iat: NOW,
+      session_expiry: NOW + 60,
+    });
+  });
+
+  it.each<[IdInfo]>([[{}], [{ sid: "" }], [{ sid: 7 }], [{ sid: ["s"] }], [{ iat: String(NOW) }], [{ iat: null }]])(
+    "contains nothing of the claims %j",
+    (claims) => {
+      expect(stateOfSignIn(claims)).toStrictEqual({});
+    },
+  );
+
+  it("keeps a time limit that isn't a number, so that the policy can end the session", () => {
+    expect(stateOfSignIn({ session_expiry: null })).toStrictEqual({ session_expiry: null });
+    expect(stateOfSignIn({ session_expiry: "soon" })).toStrictEqual({ session_expiry: "soon" });
+  });
+
+  it("doesn't contain what claims only inherit", () => {
+    const inheriting = Object.create({ sid: "evil", iat: NOW, session_expiry: NOW }) as IdInfo;
+    expect(stateOfSignIn(inheriting)).toStrictEqual({});
+  });
+});
+
+describe("a sign-in that the application's code accepted", () => {
+  const ADA = { iss: "https://idp.example", sub: "ada" };
+  const EVE = { iss: "https://idp.example", sub: "eve" };
+  const signIn: SignIn = {
+    credentials: CREDENTIALS,
+    idInfo: ADA,
+    userinfoClaims: [],
+    idToken: "an ID token",
+    receivedAt: NOW,
+    accessTokenExpiresAt: undefined,
+  };
+  const withDataOf = (idInfo: IdInfo | undefined): SessionRecord =>
+    deepFreeze({ ...(idInfo && { id_info: idInfo }), idp_state: { v: 1, data: { cart: ["book"] } } });
+  const after = (record: SessionRecord, review?: Review, idInfo: IdInfo = ADA) =>
+    signedIn(record, { signIn: { ...signIn, idInfo }, login: login("a"), now: NOW, stampsActivity: false, ...(review && { review }) });
+
+  it("keeps the application's data if the same user signs in again", () => {
+    expect(dataOfSameUser(withDataOf(ADA), { ...ADA, name: "Ada" })).toEqual({ cart: ["book"] });
+    expect(after(withDataOf(ADA)).idp_state.data).toEqual({ cart: ["book"] });
+  });
+
+  it.each<[string, IdInfo | undefined]>([
+    ["another user", EVE],
+    ["the same subject at another issuer", { ...ADA, iss: "https://other.example" }],
+    ["a session without a user", undefined],
+  ])("doesn't get the application's data of %s", (_name, idInfo) => {
+    expect(dataOfSameUser(withDataOf(idInfo), ADA)).toBeUndefined();
+    expect(after(withDataOf(idInfo)).idp_state).not.toHaveProperty("data");
+    const seen: unknown[] = [];
+    const changed = after(withDataOf(idInfo), { changeData: (data) => (seen.push(data), { ...data, visits: 1 }) });
+    expect([seen, changed.idp_state.data]).toEqual([[{}], { visits: 1 }]);
+  });
+
+  it("stores the data that the application makes of the user's data", () => {
+    const changed = after(withDataOf(ADA), { changeData: (data) => ({ ...data, visits: 1 }) });
+    expect(changed.idp_state.data).toEqual({ cart: ["book"], visits: 1 });
+  });
+
+  it("stores the output of the claims schema with its version", () => {
+    const { idp_state: state } = after(withDataOf(EVE), { claims: { output: { groups: ["admin"] }, version: "2" } });
+    expect(state).toMatchObject({ claims: { groups: ["admin"] }, claims_version: "2" });
+    expect(Object.keys(after(withDataOf(ADA)).idp_state)).not.toEqual(expect.arrayContaining(["claims"]));
+  });
+
+  it("stores the provider's session and its time limit, for a logout by the provider", () => {
+    const { idp_state: state } = after(EMPTY_RECORD, undefined, { ...ADA, sid: "s", iat: NOW - 1, session_expiry: NOW + 60 });
+    expect(state).toMatchObject({ sid: "s", signed_in_iat: NOW - 1, session_expiry: NOW + 60 });
+  });
+
+  it("forgets the earlier session's refusal, failure and review", () => {
+    const before = deepFreeze<SessionRecord>({
+      id_info: ADA,
+      idp_state: {
+        v: 1,
+        rejected: "denied",
+        review_due: true,
+        silent_failed_at: NOW,
+        dropped_token: "dropped",
+        sid: "before",
+        signed_in_iat: 1,
+        session_expiry: 2,
+        claims: { groups: ["admin"] },
+        claims_version: "1",
+        userinfo_claims: ["email"],
+      },
+    });
+    expect(after(before)).toStrictEqual({
+      credentials: CREDENTIALS,
+      id_info: ADA,
+      final_redirect: "https://app.example/a",
+      idp_login_at: NOW,
+      idp_state: { v: 1, issuer: "https://idp.example", id_token: "an ID token", tokens_received_at: NOW },
+    });
+  });
+
+  it("adds no key to a record without pending logins", () => {
+    const { idp_state: state } = after(withoutInherited({ idp_state: { v: 1 as const } }));
+    expect(Object.keys(state).sort()).toEqual(["id_token", "issuer", "tokens_received_at", "v"]);
   });
 });

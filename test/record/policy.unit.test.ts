@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judge, MAX_FUTURE_SECONDS, remaining, type PolicySettings } from "../../src/record/session-policy.js";
+import { isWithinLimits, judge, MAX_FUTURE_SECONDS, remaining, untilEnd, type PolicySettings } from "../../src/record/session-policy.js";
 import { deepFreeze } from "../../src/record/json.js";
 import type { SessionRecord } from "../../src/record/record.js";
 
@@ -361,5 +361,87 @@ describe("the application's code", () => {
     expect(verdict(with_({ claims_version: "1" }), { claimsVersion: "2" })).toEqual({ kind: "refresh", reason: "review_due" });
     expect(verdict(with_({ claims_version: "2" }), { claimsVersion: "2" })).toEqual({ kind: "valid" });
     expect(verdict(with_({ claims_version: "2" }))).toEqual({ kind: "valid" });
+  });
+});
+
+describe("the provider's time limit, session_expiry", () => {
+  const until = (expiry: unknown, facts: Facts = {}): SessionRecord => {
+    const record = session(facts);
+    return deepFreeze({ ...record, idp_state: { ...record.idp_state, ...(expiry !== undefined && { session_expiry: expiry }) } });
+  };
+
+  it.each<[string, unknown, string]>([
+    ["one second ahead", NOW + 1, "valid"],
+    ["this very second", NOW, "session_expiry"],
+    ["one second ago", NOW - 1, "session_expiry"],
+    ["zero", 0, "session_expiry"],
+    ["missing", undefined, "valid"],
+  ])("%s: %s", (_name, expiry, expected) => {
+    expect(outcome(until(expiry))).toBe(expected);
+    expect(isWithinLimits({}, expiry, NO_CAPS, NOW)).toBe(expected === "valid");
+  });
+
+  it.each(BROKEN.filter(([, expiry]) => typeof expiry !== "number" || !Number.isFinite(expiry)))(
+    "a limit that is %s ends the session",
+    (_name, expiry) => {
+      expect(outcome(until(expiry))).toBe("session_expiry");
+      expect(remaining(until(expiry), NO_CAPS, NOW).sessionExpiry).toBe(0);
+    },
+  );
+
+  it("is checked after the application's session limits, and before the ID token", () => {
+    expect(outcome(until(NOW, { loginAt: NOW - MAX - 1 }), BOTH_CAPS)).toBe("max_age");
+    expect(outcome(until(NOW, { lastActive: NOW - IDLE - 1 }), BOTH_CAPS)).toBe("idle");
+    expect(outcome(until(NOW, { loginAt: NOW - 101 }), { sessionsNotBefore: NOW - 100 })).toBe("signed_in_before");
+    expect(outcome(until(NOW, { exp: NOW - 1 }))).toBe("session_expiry");
+    expect(outcome(until(NOW, { exp: NOW - 1, refreshToken: false }), { sessionAutoRefresh: false })).toBe("session_expiry");
+  });
+
+  it.each([
+    [NOW + 60, 60],
+    [NOW, 0],
+    [NOW - 60, 0],
+  ])("%i leaves %i seconds", (expiry, seconds) => {
+    expect(remaining(until(expiry), NO_CAPS, NOW).sessionExpiry).toBe(seconds);
+  });
+});
+
+describe("isWithinLimits", () => {
+  it.each<[string, { readonly idp_login_at?: unknown; readonly idp_last_active?: unknown }, boolean]>([
+    ["new", { idp_login_at: NOW, idp_last_active: NOW }, true],
+    ["at both limits", { idp_login_at: NOW - MAX, idp_last_active: NOW - IDLE }, true],
+    ["older than the maximum age", { idp_login_at: NOW - MAX - 1, idp_last_active: NOW }, false],
+    ["idle for too long", { idp_login_at: NOW, idp_last_active: NOW - IDLE - 1 }, false],
+    ["without stamps", {}, true],
+  ])("a session that is %s", (_name, stamps, expected) => {
+    expect(isWithinLimits(stamps, undefined, BOTH_CAPS, NOW)).toBe(expected);
+    expect(isWithinLimits(stamps, undefined, NO_CAPS, NOW)).toBe(true);
+  });
+});
+
+describe("untilEnd", () => {
+  const seconds = (record: SessionRecord, settings: Partial<PolicySettings> = {}) => untilEnd(record, { ...NO_CAPS, ...settings }, NOW);
+  const facts: Facts = { exp: NOW + 60, loginAt: NOW - 100, lastActive: NOW - 10 };
+
+  it("is the nearest of the session limits", () => {
+    expect(seconds(session(facts), BOTH_CAPS)).toBe(IDLE - 10);
+    expect(seconds(session(facts), { sessionMaxAge: MAX })).toBe(MAX - 100);
+    const record = session(facts);
+    expect(seconds({ ...record, idp_state: { ...record.idp_state, session_expiry: NOW + 7 } }, BOTH_CAPS)).toBe(7);
+  });
+
+  it("is never, if a refresh can always renew the tokens and no limit is set", () => {
+    expect(seconds(session(facts))).toBe(Infinity);
+  });
+
+  it("is the ID token's exp, if nothing can refresh it", () => {
+    expect(seconds(session({ ...facts, refreshToken: false }))).toBe(60);
+    expect(seconds(session(facts), { sessionAutoRefresh: false })).toBe(60);
+    expect(seconds(session({ ...facts, refreshToken: false }), { sessionIdleTimeout: 30 })).toBe(20);
+  });
+
+  it("reads a record without credentials", () => {
+    const { credentials: _credentials, ...rest } = session({ exp: NOW + 60 });
+    expect(seconds(rest)).toBe(60);
   });
 });

@@ -1,9 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { credentialsToDict, type ProviderCredentials } from "../../src/record/credentials.js";
-import { userPayload } from "../../src/record/identity.js";
-import { deepFreeze, isTooDeep, MAX_DEPTH } from "../../src/record/json.js";
-import { EMPTY_RECORD, isOfClient, MAX_PENDING_LOGINS, MAX_USED_STATES, type SessionRecord } from "../../src/record/record.js";
+import { credentialsToDict, frozenCredentials, type ProviderCredentials } from "../../src/record/credentials.js";
+import { claimsWithOutput, hasSubject, isSameUser, sessionUser, userPayload } from "../../src/record/identity.js";
+import { deepFreeze } from "../../src/record/json.js";
+import {
+  EMPTY_RECORD,
+  isOfClient,
+  MAX_PENDING_LOGINS,
+  MAX_USED_STATES,
+  withoutIdToken,
+  withoutInherited,
+  type SessionRecord,
+} from "../../src/record/record.js";
 import { FIXED_KEYS, parseRecord, specifiedKeys, storedForm, type KeyNames } from "../../src/record/stored-form.js";
 import { hasEpochTimePassed } from "../../src/clock.js";
 
@@ -48,12 +56,19 @@ function full(): Record<string, unknown> {
       refresh_rejected: true,
       ended: "idle",
       access_token_expires_at: 1_800_003_600,
+      tokens_received_at: 1_800_000_000,
+      userinfo_claims: ["email"],
+      dropped_token: "dropped",
       issuer: "https://idp.example",
       data: { userId: 7, tags: ["a", { b: null }] },
       claims: { groups: ["admin"] },
       claims_version: "1",
       review_due: true,
       rejected: "denied",
+      id_token: "header.payload.signature",
+      sid: "provider session",
+      signed_in_iat: 1_800_000_000,
+      session_expiry: 1_800_007_200,
     },
   };
 }
@@ -132,6 +147,7 @@ describe("reading a stored record", () => {
     "idp_state.logins.0.final_redirect": [undefined, null, "", 1],
     "idp_state.logins.0.redirect_uri": [undefined, null, "", 1],
     "idp_state.logins.0.issuer": [undefined, null, "", 1],
+    "idp_state.logins.0.carried": [null, false, "true", 1, {}],
     "idp_state.logins.0.silent": [null, false, "true", 1, {}],
     "idp_state.logins.0.cross_site": [null, false, "true", 1, {}],
     "idp_state.silent_failed_at": [null, "1", true, {}, [1]],
@@ -151,6 +167,12 @@ describe("reading a stored record", () => {
     "idp_state.refresh_rejected": [null, false, "true", 1, {}],
     "idp_state.ended": [null, 1, {}, []],
     "idp_state.access_token_expires_at": [null, "1800003600", {}, []],
+    "idp_state.tokens_received_at": [null, "1800000000", true, {}, []],
+    "idp_state.userinfo_claims": [null, "email", {}, [1], [null]],
+    "idp_state.dropped_token": [null, "", 1, {}, ["dropped"]],
+    "idp_state.id_token": [null, "", 1, {}, []],
+    "idp_state.sid": [null, "", 1, {}, []],
+    "idp_state.signed_in_iat": [null, "1800000000", true, {}, []],
     "idp_state.issuer": [null, 1, {}, []],
     "idp_state.data": [null, 1, "x", true, []],
     "idp_state.claims": [null, 1, "x", true, []],
@@ -191,6 +213,20 @@ describe("reading a stored record", () => {
     ["idp_state.access_token_expires_at", undefined],
     ["idp_state.issuer", undefined],
     ["idp_state.unknown_to_this_version", { x: 1 }],
+    ["idp_state.tokens_received_at", undefined],
+    ["idp_state.userinfo_claims", undefined],
+    ["idp_state.userinfo_claims", []],
+    ["idp_state.dropped_token", undefined],
+    ["idp_state.id_token", undefined],
+    ["idp_state.sid", undefined],
+    ["idp_state.signed_in_iat", undefined],
+    ["idp_state.session_expiry", "soon"],
+    ["idp_state.rejected", undefined],
+    ["idp_state.rejected", "claims_rejected"],
+    ["idp_state.logins.0.carried", true],
+    ["idp_state.logins.0.step_up", undefined],
+    ["idp_state.logins.0.step_up", { max_age: 0 }],
+    ["idp_state.logins.0.step_up", { acr: ["gold", "silver"] }],
   ])("%s is %j: still a session, taken as it is", (path, value) => {
     const stored = changed(path, value);
     expect(parseRecord(stored, NAMES)).toEqual(stored);
@@ -386,11 +422,69 @@ describe("credentialsToDict", () => {
   });
 });
 
+describe("frozenCredentials", () => {
+  it("returns a copy that can't be changed, with an ordinary prototype", () => {
+    const stored = { ...CREDENTIALS, scopes: ["openid", "email"] };
+    const copy = frozenCredentials(stored);
+    expect(copy).toEqual(CREDENTIALS);
+    expect([Object.isFrozen(copy), Object.isFrozen(copy.scopes)]).toEqual([true, true]);
+    expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
+    expect([Object.isFrozen(stored), Object.isFrozen(stored.scopes)]).toEqual([false, false]);
+  });
+});
+
+describe("withoutIdToken", () => {
+  it("removes the ID token and keeps everything else", () => {
+    const record = parseRecord(full(), NAMES)!;
+    const { id_token: idToken, ...state } = record.idp_state;
+    expect(idToken).toBeDefined();
+    expect(withoutIdToken(record)).toEqual({ ...record, idp_state: state });
+    expect(withoutIdToken(record).idp_state).not.toHaveProperty("id_token");
+  });
+
+  it("returns the same record if it contains no ID token", () => {
+    const record = withoutIdToken(parseRecord(full(), NAMES)!);
+    expect(withoutIdToken(record)).toBe(record);
+    expect(withoutIdToken(EMPTY_RECORD)).toBe(EMPTY_RECORD);
+  });
+});
+
+describe("withoutInherited", () => {
+  it("returns every object of a record without a prototype", () => {
+    const record = withoutInherited(JSON.parse(JSON.stringify(full())) as SessionRecord);
+    const { idp_state: state } = record;
+    const parts = [record, record.credentials, record.id_info, record.debug, state, state.lease, state.logins?.[0]];
+    expect(parts.map((part) => Object.getPrototypeOf(part) as unknown)).toEqual(parts.map(() => null));
+    expect(record).toEqual(full());
+  });
+
+  it("always has the record's eight keys, and adds none to the private state", () => {
+    const record = withoutInherited({ idp_state: { v: 1 } });
+    expect(Object.keys(record).sort()).toEqual([...Object.values(NAMES), ...FIXED_KEYS].sort());
+    expect(Object.entries(record.idp_state)).toEqual([["v", 1]]);
+  });
+
+  it("returns a claim with the name of a private key as the provider sent it", () => {
+    const claims = { sub: "ada", logins: [{ at: "desk" }], lease: { months: 12 } };
+    const { id_info: read } = withoutInherited({ id_info: claims, idp_state: { v: 1 } }) as SessionRecord;
+    expect([read?.["logins"], read?.["lease"]]).toStrictEqual([[{ at: "desk" }], { months: 12 }]);
+  });
+
+  it.each([[null], ["text"], [7], [[{ v: 1 }]], [undefined]])("leaves a private state of %j for the checks to refuse", (state) => {
+    expect(withoutInherited({ idp_state: state }).idp_state).toBe(state);
+  });
+
+  it.each([[null], ["text"], [7], [{ 0: LOGIN, length: 1 }]])("leaves logins of %j for the checks to refuse", (logins) => {
+    expect(withoutInherited({ idp_state: { v: 1, logins } }).idp_state).toEqual({ v: 1, logins });
+    expect(parseRecord({ idp_state: { v: 1, logins } }, NAMES)).toBeUndefined();
+  });
+});
+
 describe("whose a record is", () => {
   const client = { issuer: "https://idp.example", clientId: "client" };
   const { issuer: _issuer, ...anonymous } = { ...(full()["idp_state"] as SessionRecord["idp_state"]) };
   it.each<[string, SessionRecord, boolean]>([
-    ["this client's at this issuer", parseRecord(full(), NAMES)!, true],
+    ["this client's at this issuer", full() as unknown as SessionRecord, true],
     ["one that does not say its issuer", { credentials: CREDENTIALS, idp_state: anonymous }, true],
     ["another issuer's", { credentials: CREDENTIALS, idp_state: { v: 1, issuer: "https://idp.example/" } }, false],
     ["another client's", { credentials: { ...CREDENTIALS, client_id: "other" }, idp_state: { v: 1, issuer: client.issuer } }, false],
@@ -398,26 +492,6 @@ describe("whose a record is", () => {
     ["nobody's yet, whatever issuer it names", { idp_state: { v: 1, issuer: "https://other.example" } }, true],
   ])("%s", (_name, record, expected) => {
     expect(isOfClient(record, client)).toBe(expected);
-  });
-});
-
-describe("the depth of what a provider sends", () => {
-  const nested = (levels: number, wrap: (inner: unknown) => unknown) => {
-    let value: unknown = "leaf";
-    for (let level = 0; level < levels; level += 1) value = wrap(value);
-    return value;
-  };
-
-  it.each<[string, (inner: unknown) => unknown]>([
-    ["lists", (inner) => [1, inner]],
-    ["objects", (inner) => ({ first: null, inner, last: 1 })],
-  ])("%s are taken down to the last level, and no further", (_name, wrap) => {
-    expect([isTooDeep(nested(MAX_DEPTH, wrap)), isTooDeep(nested(MAX_DEPTH + 1, wrap))]).toEqual([false, true]);
-    expect(isTooDeep(nested(100_000, wrap))).toBe(true);
-  });
-
-  it.each([[null], ["text"], [1], [undefined], [{}], [[]], [Array.from({ length: 1_000 }, () => [])]])("%j is not deep", (value) => {
-    expect(isTooDeep(value)).toBe(false);
   });
 });
 
@@ -459,6 +533,48 @@ describe("the user payload", () => {
       toString: "x",
     };
     expect(Object.keys(userPayload(idInfo))).toEqual(["email", "name", "picture"]);
+  });
+});
+
+describe("the user of a session, for the server", () => {
+  const ADA = { iss: "https://idp.example", sub: "ada" };
+
+  it.each([
+    [{}, { id: "ada", email: null, name: null, picture: null, email_verified: null }],
+    [
+      { email: "ada@example.com", name: "Ada", picture: "https://idp.example/ada.png", email_verified: true },
+      { id: "ada", email: "ada@example.com", name: "Ada", picture: "https://idp.example/ada.png", email_verified: true },
+    ],
+    [{ email_verified: false }, { id: "ada", email: null, name: null, picture: null, email_verified: false }],
+    [{ email_verified: "true" }, { id: "ada", email: null, name: null, picture: null, email_verified: null }],
+    [{ email_verified: 1 }, { id: "ada", email: null, name: null, picture: null, email_verified: null }],
+  ])("with claims %j is %j", (more, user) => {
+    expect(sessionUser({ ...ADA, ...more })).toEqual(user);
+  });
+
+  it("is known only if issuer and subject are strings and not empty", () => {
+    expect(hasSubject(ADA)).toBe(true);
+    for (const claims of [undefined, {}, { iss: ADA.iss }, { sub: ADA.sub }, { ...ADA, iss: "" }, { ...ADA, sub: "" }, { ...ADA, sub: 7 }])
+      expect(hasSubject(claims), JSON.stringify(claims)).toBe(false);
+    expect(hasSubject({ ...ADA, iss: ["https://idp.example"] })).toBe(false);
+  });
+
+  it("is the same user if issuer and subject are the same", () => {
+    expect(isSameUser(ADA, { ...ADA, name: "Ada" })).toBe(true);
+    expect(isSameUser(ADA, { ...ADA, sub: "eve" })).toBe(false);
+    expect(isSameUser(ADA, { ...ADA, iss: "https://other.example" })).toBe(false);
+    expect([isSameUser(ADA, undefined), isSameUser(undefined, ADA), isSameUser(undefined, undefined)]).toEqual([false, false, false]);
+    expect(isSameUser({}, {})).toBe(false);
+  });
+
+  it("gets the output of the application's schema, which can't change issuer or subject", () => {
+    const claims = { ...ADA, groups: ["a"], name: "Ada" };
+    expect(claimsWithOutput(claims, { groups: ["admin"], iss: "https://evil.example", sub: "eve" })).toEqual({
+      ...ADA,
+      groups: ["admin"],
+      name: "Ada",
+    });
+    expect(claimsWithOutput(claims, undefined)).toEqual(claims);
   });
 });
 
@@ -512,25 +628,8 @@ describe("helpers without side effects have none", () => {
   });
 });
 
-describe("deepFreeze", () => {
-  it("freezes to the leaves and gives the same object back", () => {
-    const value = { list: [{ leaf: { x: 1 } }], text: "t", nothing: null };
-    expect(deepFreeze(value)).toBe(value);
-    expect([value, value.list, value.list[0], value.list[0]?.leaf].every((part) => Object.isFrozen(part))).toBe(true);
-  });
-
-  it("ends at an object that contains itself", () => {
-    const loop: { self?: unknown } = {};
-    loop.self = [loop];
-    expect(Object.isFrozen(deepFreeze(loop).self)).toBe(true);
-  });
-
-  it("leaves functions alone: they belong to the application", () => {
-    const hook = () => undefined;
-    expect(Object.isFrozen(deepFreeze({ hook }).hook)).toBe(false);
-  });
-
-  it("the empty record is shared and so cannot be changed", () => {
+describe("the empty record", () => {
+  it("is shared, so it can't be changed", () => {
     expect(Object.isFrozen(EMPTY_RECORD) && Object.isFrozen(EMPTY_RECORD.idp_state)).toBe(true);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cookieNameFor, cookieValues, setCookie } from "../../src/sessions/cookie.js";
+import { cookieNameFor, cookieValues, hasCookie, setCookie } from "../../src/sessions/cookie.js";
 
 /** A well-formed value: 43 characters of base64url. */
 const value = (letter: string) => letter.repeat(43);
@@ -39,6 +39,7 @@ describe("the session cookie of a request", () => {
     ["the name after spaces inside another cookie's value", `x=a   idpauth=${A}`, []],
     ["the name inside its own value", `idpauth=idpauth=${A}`, []],
     ["the name alone", "idpauth", []],
+    ["the name, and a value without an equals sign before it", `idpauth.${A}`, []],
     ["the name without a value", "idpauth=", []],
     ["the name without a value, then with one", `idpauth; idpauth=${A}`, [A]],
     ["another letter case of the name", `IDPAUTH=${A}`, []],
@@ -77,6 +78,29 @@ describe("the session cookie of a request", () => {
     const spaces = `x${" ".repeat(32_768)}idpauth=${A}${" ".repeat(32_768)}`;
     expect(cookieValues(spaces, "idpauth")).toEqual([]);
     expect(cookieValues("idpauth ".repeat(8192), "idpauth")).toEqual([]);
+  });
+});
+
+describe("whether the browser sent the session cookie", () => {
+  it.each<[what: string, header: string | undefined, sent: boolean]>([
+    ["no Cookie header", undefined, false],
+    ["an empty header", "", false],
+    ["other cookies only", "theme=dark; lang=en", false],
+    ["it alone", `idpauth=${A}`, true],
+    ["it last", `theme=dark; idpauth=${A}`, true],
+    ["it in the middle, without spaces", `theme=dark;idpauth=${A};lang=en`, true],
+    ["a value of the wrong form", "idpauth=planted", true],
+    ["an empty value", "idpauth=", true],
+    ["the name without a value, then with one", `idpauth; idpauth=${A}`, true],
+    ["the name in another cookie's value, then the cookie", `theme=idpauth; idpauth=${A}`, true],
+    ["the name alone", "idpauth", false],
+    ["a name that ends alike", `xidpauth=${A}`, false],
+    ["a prefixed name", `__Host-idpauth=${A}`, false],
+    ["a name that begins alike", `idpauth2=${A}`, false],
+    ["the name inside another cookie's value", `x=idpauth=${A}`, false],
+    ["the name after a space inside another cookie's value", `x=a idpauth=${A}`, false],
+  ])("%s", (_what, header, sent) => {
+    expect(hasCookie(header, "idpauth")).toBe(sent);
   });
 });
 

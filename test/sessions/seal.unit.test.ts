@@ -106,6 +106,13 @@ describe("the format, version 1", () => {
     expect(sealer().subjectHashes(client, "zo\u00eb")).toEqual(["4JgXK1T5q9AKC84kx7XKr0ND43Tvtx1qh5rQYMwG6y0"]);
   });
 
+  it("of the hashes of a provider session, of a stored logout and of an account stays what it is", () => {
+    expect(sealer().sidHashes(client, "zo\u00eb")).toEqual(["rpN-SjMZMelqxmTlk36pEly8X1isYxCU7I1mcJH0UPg"]);
+    expect(sealer().logoutKeys(client, "sid", "zo\u00eb")).toEqual(["Rym1ofa_e0GSzdTcngNCjCGlxCmqZg8XytoJC4MH3EI"]);
+    expect(sealer().logoutKeys(client, "sub", "zo\u00eb")).toEqual(["qoV-b9QUg9Zc93SxmQacjED7Cugp2J7IizJe-8FqkXA"]);
+    expect(sealer().account(client.issuer, "zo\u00eb")).toBe("vLZTciuJF-QuCjipHT3I3LKL3JwUwA5Rc8-6pf6kW4E");
+  });
+
   it("is written too: a version and 28 bytes beyond the JSON", () => {
     const plain = '{"name":"Zo\u00eb"}';
     for (const sealed of [sealer().seal(plain, owner, storeKeyOf(owner)), sealer().sealSummary(plain, storeKeyOf(owner))]) {
@@ -197,5 +204,38 @@ describe("the subject hash", () => {
         expect(hashOf(all.slice(0, a), all.slice(a, b), all.slice(b))).not.toBe(hashOf(all.slice(0, c), all.slice(c, d), all.slice(d)));
       }),
     );
+  });
+});
+
+describe("the hashes of a provider's session, of a logout and of an account", () => {
+  it("differ for different providers, clients, claims and values", () => {
+    const one = sealer();
+    const others = [client, { ...client, issuer: "https://other.example" }, { ...client, clientId: "other" }];
+    const hashes = ["ada", "grace"].flatMap((value) => [
+      ...others.flatMap((each) => [
+        ...one.subjectHashes(each, value),
+        ...one.sidHashes(each, value),
+        ...one.logoutKeys(each, "sid", value),
+        ...one.logoutKeys(each, "sub", value),
+      ]),
+      one.account(client.issuer, value),
+      one.account("https://other.example", value),
+    ]);
+    expect(new Set(hashes).size).toBe(hashes.length);
+  });
+
+  it("are listed under SECRET_KEY first, then under each fallback in its order, so that a rotation loses no logout", () => {
+    const rotated = createSealer(SECRET, [OLD_SECRET]);
+    const before = createSealer(OLD_SECRET, []);
+    expect(rotated.sidHashes(client, "s")).toEqual([...sealer().sidHashes(client, "s"), ...before.sidHashes(client, "s")]);
+    expect(rotated.logoutKeys(client, "sub", "s")).toEqual([
+      ...sealer().logoutKeys(client, "sub", "s"),
+      ...before.logoutKeys(client, "sub", "s"),
+    ]);
+  });
+
+  it("of an account uses SECRET_KEY alone", () => {
+    expect(createSealer(SECRET, [OLD_SECRET]).account(client.issuer, "ada")).toBe(sealer().account(client.issuer, "ada"));
+    expect(createSealer(OLD_SECRET, []).account(client.issuer, "ada")).not.toBe(sealer().account(client.issuer, "ada"));
   });
 });

@@ -1,0 +1,214 @@
+import { describe, expect, it, vi } from "vitest";
+import type { Tenants } from "../../src/provider/allowed-tenants.js";
+import { ProviderRefusedError, ProviderUnavailableError } from "../../src/errors.js";
+import {
+  checkClaims,
+  checkIssuance,
+  checkProviderSession,
+  isSid,
+  readJwt,
+  verifyIdToken,
+  type Expected,
+} from "../../src/provider/id-token.js";
+import type { Jwks } from "../../src/provider/jwks.js";
+import type { IdInfo } from "../../src/record/identity.js";
+
+const NOW = 1_000;
+const EXPECTED: Expected = {
+  issuer: "https://idp.example",
+  clientId: "c",
+  trustedAudiences: [],
+  now: NOW,
+  clockTolerance: 5,
+  algorithms: ["RS256"],
+  accessToken: "access",
+};
+const CLAIMS: IdInfo = { iss: "https://idp.example", aud: "c", sub: "ada", exp: 2_000, iat: 1_000 };
+const TENANT = "https://idp.example/tenant-1/v2.0";
+
+const part = (json: object | string) => Buffer.from(typeof json === "string" ? json : JSON.stringify(json)).toString("base64url");
+const token = (header: object, claims: object = CLAIMS) => `${part(header)}.${part(claims)}.c2ln`;
+const refused = (what: string) => new ProviderRefusedError(what);
+/** Returns what a check found. */
+function outcome(check: () => unknown): unknown {
+  try {
+    check();
+    return "accepted";
+  } catch (error) {
+    return error instanceof ProviderRefusedError ? error.reason : error;
+  }
+}
+
+/** Keys that accept every signature. */
+function keys(isSigned = true) {
+  const verify = vi.fn<Jwks["verify"]>().mockResolvedValue(isSigned);
+  return { jwks: { verify } as unknown as Jwks, verify };
+}
+const tenants = (keyFits: Tenants["keyFits"] = () => true) => ({ issuerFor: () => TENANT, keyFits }) as unknown as Tenants;
+
+describe("the type of a token", () => {
+  const read = (typ: unknown, types: readonly (string | undefined)[]) =>
+    outcome(() => readJwt(token({ alg: "RS256", typ }), ["RS256"], types, refused));
+
+  it.each<[unknown, string]>([
+    ["JWT", "accepted"],
+    ["application/jwt", "accepted"],
+    ["Application/JWT", "accepted"],
+    [undefined, "accepted"],
+    ["logout+jwt", "typ"],
+    ["application/", "typ"],
+    ["jwtapplication/", "typ"],
+    ["x/application/jwt", "typ"],
+    ["application/application/jwt", "typ"],
+    ["", "typ"],
+  ])("%j: whether it is an ID token's", (typ, result) => {
+    expect(read(typ, ["jwt", undefined])).toBe(result);
+  });
+
+  it("that is required can't be left out", () => {
+    expect(read(undefined, ["logout+jwt"])).toBe("typ");
+    expect(read("application/logout+jwt", ["logout+jwt"])).toBe("accepted");
+  });
+});
+
+describe("an encrypted token", () => {
+  const JWE = { alg: "RSA-OAEP-256", enc: "A256GCM" };
+  const read = (text: string) => outcome(() => readJwt(text, ["RS256"], ["jwt", undefined], refused));
+
+  it.each<[string, string, string]>([
+    ["five parts and `enc` in the header", `${part(JWE)}.a2V5.aXY.Y2lwaGVy.dGFn`, "encrypted"],
+    ["`enc` and an empty key, as with a shared one", `${part(JWE)}..aXY.Y2lwaGVy.dGFn`, "encrypted"],
+    ["`enc`, but three parts", `${part(JWE)}.${part(CLAIMS)}.c2ln`, "alg"],
+    ["`enc`, but four parts", `${part(JWE)}.a2V5.aXY.Y2lwaGVy`, "format"],
+    ["`enc`, but six parts", `${part(JWE)}.a2V5.aXY.Y2lwaGVy.dGFn.bW9yZQ`, "format"],
+    ["`enc`, and characters that aren't base64url in one of five parts", `${part(JWE)}.a2V5.aXY.Y2=waGVy.dGFn`, "format"],
+    ["`enc`, and text before the five parts", ` ${part(JWE)}.a2V5.aXY.Y2lwaGVy.dGFn`, "format"],
+    ["five parts without `enc`", `${part({ alg: "RS256" })}.a2V5.aXY.Y2lwaGVy.dGFn`, "format"],
+    ["five parts and an `enc` that isn't a string", `${part({ ...JWE, enc: 1 })}.a2V5.aXY.Y2lwaGVy.dGFn`, "format"],
+    ["five parts whose header isn't JSON", `${part("no")}.a2V5.aXY.Y2lwaGVy.dGFn`, "format"],
+    ["five parts without a header", `.a2V5.aXY.Y2lwaGVy.dGFn`, "format"],
+  ])("is recognized by its parts and `enc`: %s", (_what, text, result) => {
+    expect(read(text)).toBe(result);
+  });
+
+  it("isn't the fault of one sign-in: it is an outage that an operator must correct", async () => {
+    const { jwks, verify } = keys();
+    const error: unknown = await verifyIdToken(`${part(JWE)}.a2V5.aXY.Y2lwaGVy.dGFn`, EXPECTED, jwks, () => undefined).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(ProviderUnavailableError);
+    expect(error).toMatchObject({ reason: "id_token_encrypted", isMisconfiguration: true });
+    expect(verify).not.toHaveBeenCalled();
+  });
+});
+
+describe("the signature", () => {
+  it("is verified after the claims, with the token, its header and the signal", async () => {
+    const { jwks, verify } = keys();
+    const { signal } = new AbortController();
+    const checked: unknown[] = [];
+    const text = token({ alg: "RS256", kid: "k" });
+    const claims = await verifyIdToken(
+      text,
+      EXPECTED,
+      jwks,
+      (each) => {
+        expect(verify).not.toHaveBeenCalled();
+        checked.push(each);
+      },
+      signal,
+    );
+    expect(claims).toEqual(CLAIMS);
+    expect(checked).toEqual([CLAIMS]);
+    expect(verify).toHaveBeenCalledExactlyOnceWith(text, { alg: "RS256", kid: "k" }, signal, undefined);
+  });
+
+  it("that is wrong refuses the token", async () => {
+    await expect(verifyIdToken(token({ alg: "RS256" }), EXPECTED, keys(false).jwks, () => undefined)).rejects.toMatchObject({
+      reason: "id_token_signature",
+    });
+  });
+
+  it("isn't verified for a token that the flow refuses, or whose `at_hash` is wrong", async () => {
+    const { jwks, verify } = keys();
+    const own = new Error("the flow refused it");
+    const refuse = () => {
+      throw own;
+    };
+    await expect(verifyIdToken(token({ alg: "RS256" }), EXPECTED, jwks, refuse)).rejects.toBe(own);
+    const wrong = token({ alg: "RS256" }, { ...CLAIMS, at_hash: "AAAA" });
+    await expect(verifyIdToken(wrong, EXPECTED, jwks, () => undefined)).rejects.toMatchObject({ reason: "id_token_at_hash" });
+    expect(verify).not.toHaveBeenCalled();
+  });
+
+  it("counts only under a key of the token's own tenant", async () => {
+    const keyFits = vi.fn<Tenants["keyFits"]>().mockImplementation((issuerOfKey) => issuerOfKey === "fits");
+    const { jwks, verify } = keys();
+    await verifyIdToken(
+      token({ alg: "RS256" }, { ...CLAIMS, iss: TENANT }),
+      { ...EXPECTED, tenants: tenants(keyFits) },
+      jwks,
+      () => undefined,
+    );
+    const fits = verify.mock.calls[0]?.[3];
+    expect([fits?.("fits"), fits?.("another")]).toEqual([true, false]);
+    expect(keyFits.mock.calls).toEqual([
+      ["fits", TENANT],
+      ["another", TENANT],
+    ]);
+  });
+});
+
+describe("the issuer", () => {
+  it("and the time of issue are returned after the check", () => {
+    expect(checkIssuance(CLAIMS, EXPECTED, refused)).toEqual({ issuer: "https://idp.example", iat: 1_000 });
+  });
+
+  it("of a provider with several tenants is that of the token's tenant", () => {
+    const expected = { ...EXPECTED, tenants: tenants() };
+    expect(checkIssuance({ ...CLAIMS, iss: TENANT }, expected, refused).issuer).toBe(TENANT);
+    expect(outcome(() => checkIssuance(CLAIMS, expected, refused))).toBe("iss");
+  });
+});
+
+describe("the provider's session", () => {
+  it.each<[string, unknown, boolean]>([
+    ["with a letter", "s", true],
+    ["of 1000 characters", "s".repeat(1_000), true],
+    ["of 1001 characters", "s".repeat(1_001), false],
+    ["that is empty", "", false],
+    ["with a space and a tilde", " ~", true],
+    ["with a line break at its start", "\ns", false],
+    ["with a line break at its end", "s\n", false],
+    ["with a letter outside ASCII", "é", false],
+    ["that is a number", 7, false],
+    ["that is missing", undefined, false],
+    ["that is a list", ["s"], false],
+  ])("has a `sid` %s: whether it can be used", (_what, sid, isUsable) => {
+    expect(isSid(sid)).toBe(isUsable);
+  });
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ["no limit and no `sid`", {}, "accepted"],
+    ["a limit in the future", { session_expiry: NOW + 1 }, "accepted"],
+    ["a limit that has just passed", { session_expiry: NOW }, "id_token_session_expiry"],
+    ["a limit in the past", { session_expiry: NOW - 1 }, "id_token_session_expiry"],
+    ["a limit that isn't a date", { session_expiry: null }, "accepted"],
+    ["a `sid`", { sid: "s" }, "accepted"],
+    ["a `sid` that no logout token can name", { sid: "s".repeat(1_001) }, "id_token_sid"],
+    ["an empty `sid`, which counts as none", { sid: "" }, "accepted"],
+    ["a `sid` that isn't a string, which counts as none", { sid: 7 }, "accepted"],
+  ])("with %s: whether it can be stored", (_what, claims, result) => {
+    expect(outcome(() => checkProviderSession({ ...CLAIMS, ...claims }, NOW))).toBe(result);
+  });
+
+  it.each<[string, unknown, string]>([
+    ["a date", 2_000, "accepted"],
+    ["a date in the past, which a refresh may see", 1, "accepted"],
+    ["a string", "2000", "id_token_session_expiry"],
+    ["null", null, "id_token_session_expiry"],
+    ["a negative number", -1, "id_token_session_expiry"],
+  ])("has %s as its limit: whether the claims are well-formed", (_what, limit, result) => {
+    expect(outcome(() => checkClaims({ ...CLAIMS, session_expiry: limit }, EXPECTED))).toBe(result);
+  });
+});
