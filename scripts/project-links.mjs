@@ -19,6 +19,9 @@ const FORMS = {
 /** A page of the site, in a text. A path in another address doesn't count. */
 const PAGE = /(?<![\w/.:-])docs\/((?!contributing|evidence|tables)[\w-]+\/[\w-]+)\.md(?:#([\w-]+))?/g;
 
+/** Pages that only the site and the repository have, not the package. */
+export const SITE_ONLY = /^docs\/(?:start|tutorial|providers)\//;
+
 /** A code of a startup check, in lower case as an anchor, or of an error. */
 const CODE = /^(?:[ew]\d{3}|[a-z]+(?:_[a-z]+)+)$/;
 
@@ -60,16 +63,17 @@ export function manifestWithLinks(manifest, { repository, documentation }) {
  * @param {string} file the page's path in the repository, with slashes
  * @param {Project} project
  * @param {string} version links to files of the repository lead to this version's tag
+ * @param {(page: string) => boolean} [isBeside] whether the page of a link is beside this one; the link to another leads to the site
  * @returns {string}
  */
-export function pageWithLinks(text, file, project, version) {
+export function pageWithLinks(text, file, project, version, isBeside = () => true) {
   const files = `${project.repository}/blob/v${version}`;
   const linked = outsideCode(text, (prose) =>
     prose.replace(/\]\((?![a-z]+:|#)([^)\s#]+)(#[^)\s]*)?\)/g, (link, /** @type {string} */ to, /** @type {string} */ anchor = "") => {
       const target = path.posix.join(path.posix.dirname(file), to);
       if (!target.startsWith("docs/")) return `](${files}/${target}${anchor})`;
       // npm and the repository show README.md and SECURITY.md without the other pages.
-      return file.startsWith("docs/") ? link : `](${messageWithLinks(target + anchor, project)})`;
+      return file.startsWith("docs/") && isBeside(target) ? link : `](${messageWithLinks(target + anchor, project)})`;
     }),
   );
   const named = outsideCode(linked, (prose) => withRepositoryNamed(prose, files, project.repository));

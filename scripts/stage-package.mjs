@@ -1,7 +1,7 @@
 // Copies what npm publishes to another folder, and adds the project's addresses there. The repository stays as it is.
 import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { manifestWithLinks, messageWithLinks, pageWithLinks } from "./project-links.mjs";
+import { manifestWithLinks, messageWithLinks, pageWithLinks, SITE_ONLY } from "./project-links.mjs";
 import { readJson, root } from "./run.mjs";
 
 /** What "files" of package.json chooses from. */
@@ -17,7 +17,7 @@ export function stagePackage(folder, project) {
   const manifest = /** @type {Record<string, unknown>} */ (readJson(path.join(root, "package.json")));
   writeFileSync(path.join(folder, "package.json"), `${JSON.stringify(manifestWithLinks(manifest, project), undefined, 2)}\n`);
   for (const part of PARTS) cpSync(path.join(root, part), path.join(folder, part), { recursive: true });
-  linkPages(folder, "", project, String(manifest["version"]));
+  linkPages(folder, "", project, String(manifest["version"]), (page) => !SITE_ONLY.test(page));
   for (const file of filesIn(folder, /^dist\/.*(?:\.js|\.d\.ts)$/)) change(folder, file, (text) => messageWithLinks(text, project));
 }
 
@@ -28,9 +28,11 @@ export function stagePackage(folder, project) {
  * @param {string} prefix the folder's path in the repository: "" or "docs/"
  * @param {import("./project-links.mjs").Project} project
  * @param {string} version
+ * @param {(page: string) => boolean} [isBeside] whether a page of docs/ is in the folder
  */
-export function linkPages(folder, prefix, project, version) {
-  for (const file of filesIn(folder, /\.md$/)) change(folder, file, (text) => pageWithLinks(text, prefix + file, project, version));
+export function linkPages(folder, prefix, project, version, isBeside) {
+  for (const file of filesIn(folder, /\.md$/))
+    change(folder, file, (text) => pageWithLinks(text, prefix + file, project, version, isBeside));
 }
 
 /**
