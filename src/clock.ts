@@ -11,6 +11,7 @@ export interface Clock {
   timer(milliseconds: number, task: () => void): () => void;
 }
 
+/** The real time, from `Date` and `performance`. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

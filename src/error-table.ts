@@ -152,4 +152,5 @@ export const ERRORS = errorRows({
   },
 });
 
+/** The codes of responses, exceptions and log lines; never renamed. */
 export type ErrorCode = keyof typeof ERRORS;

@@ -10,10 +10,13 @@ export class IdpAuthError extends Error {
   /** The class's name. Minifiers do not change it. */
   static readonly className: string = "IdpAuthError";
 
+  /** Stable; docs/reference/errors.md lists them. */
   readonly code: ErrorCode;
   /** The HTTP status. Some frameworks read `status`, others `statusCode`. */
   readonly status: number;
+  /** The same number as `status`. */
   readonly statusCode: number;
+  /** What a developer or operator can do about it. */
   readonly remedy: string;
 
   constructor(code: ErrorCode, message: string, options?: { cause?: unknown; remedy?: string }) {
@@ -37,15 +40,18 @@ export class IdpAuthError extends Error {
 export interface Finding {
   /** `E001`…, `W001`…; see docs/reference/errors.md. */
   readonly code: string;
+  /** An error keeps the application from starting. */
   readonly severity: "error" | "warning";
   /** What is wrong, and which setting. Never contains a secret. */
   readonly message: string;
+  /** How to correct it. */
   readonly remedy: string;
 }
 
 /** The application must not start. Contains all findings, errors first. */
 export class ConfigurationError extends IdpAuthError {
   static override readonly className = "ConfigurationError";
+  /** At least one has the severity `error`. */
   readonly findings: readonly Finding[];
 
   constructor(findings: readonly Finding[]) {
@@ -78,6 +84,7 @@ export class ProviderUnavailableError extends IdpAuthError {
     this.retryAfter = misconfigured ? MISCONFIGURED_RETRY_AFTER : retryAfter;
   }
 
+  /** True: an operator must correct the settings; waiting doesn't help. */
   get isMisconfiguration(): boolean {
     return this.code === "provider_misconfigured";
   }
@@ -98,6 +105,7 @@ export class ProviderRefusedError extends IdpAuthError {
 /** The store did not respond. The state of the session is unknown, and it was not changed. */
 export class StoreUnavailableError extends IdpAuthError {
   static override readonly className = "StoreUnavailableError";
+  /** Seconds to wait before the next try. Default 1. */
   readonly retryAfter: number;
 
   constructor(message = "The session store cannot be reached right now.", options?: { cause?: unknown; retryAfter?: number }) {
@@ -117,8 +125,11 @@ export type HookName = "claims" | "onSignIn" | "onRefresh" | "onSignOut";
 /** A function of the application threw, or took too long. Nothing was decided about the user; a later try may succeed. */
 export class HookFailedError extends IdpAuthError {
   static override readonly className = "HookFailedError";
+  /** The name of the option that contains the function. */
   readonly hook: HookName;
+  /** `timeout`: it ran longer than `hookTimeout`. */
   readonly reason: "threw" | "timeout";
+  /** Seconds to wait before the next try. */
   readonly retryAfter = 1;
 
   /** @param options `cause`: what the function threw; it may contain tokens, so it is never logged */

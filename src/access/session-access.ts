@@ -48,7 +48,9 @@ export type AuthenticatedRecord = SessionRecord & { readonly credentials: Creden
 
 /** The result of a check without side effects. It has two more reasons: a refresh, or the application's code, would decide. */
 export interface Explanation {
+  /** Whether the session is valid without a refresh. */
   readonly authenticated: boolean;
+  /** Null if `authenticated`. */
   readonly reason: EndReason | "id_token_expired" | "review_due" | null;
 }
 

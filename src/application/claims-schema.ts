@@ -3,9 +3,13 @@ import type { JsonObject } from "../record/json.js";
 
 /** The part of the Standard Schema interface, version 1, that idpauth uses. */
 export interface ClaimsSchema<Output> {
+  /** As https://standardschema.dev specifies it. */
   readonly "~standard": {
+    /** The version of the interface. */
     readonly version: 1;
+    /** The library, such as `zod`. idpauth doesn't read it. */
     readonly vendor: string;
+    /** Gets a copy of the verified claims. `issues`: it doesn't accept them. */
     readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
   };
 }

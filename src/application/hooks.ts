@@ -17,7 +17,9 @@ export const DENIAL: unique symbol = Symbol.for("idpauth.denial");
 
 /** What `deny` returns. A hook returns it to refuse the user. */
 export interface Denial {
+  /** Only an object with this mark counts as a denial. */
   readonly [DENIAL]: true;
+  /** For the page that the user sees. Undefined: the page's own text. */
   readonly message: string | undefined;
 }
 
@@ -39,6 +41,7 @@ export interface HookInput<OwnClaims extends object = object> {
   readonly claims: Claims & OwnClaims;
   /** The claims of the userinfo endpoint; null if it was not called. */
   readonly userinfo: IdInfo | null;
+  /** The new tokens, with the client secret. */
   readonly credentials: Credentials;
   /** Aborts when the hook's time is over (`hookTimeout`). */
   readonly signal: AbortSignal;
@@ -61,7 +64,14 @@ export interface SignInInput<OwnClaims extends object = object> extends HookInpu
  * because it may run again, and the data is `{}` when the user is new in this browser.
  */
 export type SignInResult<Data extends object> =
-  { readonly data: Data | ((current: Readonly<Data>) => Data) } | Denial | null | undefined | void;
+  | {
+      /** JSON of at most `dataLimit` bytes, or a pure function that returns it. */
+      readonly data: Data | ((current: Readonly<Data>) => Data);
+    }
+  | Denial
+  | null
+  | undefined
+  | void;
 
 /** The result of `onRefresh`: nothing, a pure change of the data, or `deny()`, which ends the session. */
 export type RefreshResult<Data extends object> = ((data: Readonly<Partial<Data>>) => Partial<Data>) | Denial | null | undefined | void;
@@ -73,10 +83,17 @@ export type RefreshResult<Data extends object> = ((data: Readonly<Partial<Data>>
  */
 export type SignOutReason = SessionEnd;
 
+/** What `onSignOut` learns. */
 export interface SignOutInput<OwnClaims extends object = object, Data extends object = Record<string, unknown>> {
+  /** docs/reference/errors.md explains each reason. */
   readonly reason: SignOutReason;
-  /** The user's `iss` and `sub`. */
-  readonly subject: { readonly iss: string; readonly sub: string };
+  /** The user. */
+  readonly subject: {
+    /** The issuer that signed the user in. */
+    readonly iss: string;
+    /** Unique at that issuer. */
+    readonly sub: string;
+  };
   /** The session as it was; null where its record could not be read: `endSession`, `endAllSessions`. */
   readonly session: Pick<Session<OwnClaims, Data>, "user" | "claims" | "data"> | null;
 }

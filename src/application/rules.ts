@@ -2,6 +2,7 @@
 
 /** What a rule looks at. A session has it, and so has the input of `onSignIn`. */
 export interface WithClaims {
+  /** Verified claims by name. A value can be any JSON. */
   readonly claims: Readonly<Record<string, unknown>>;
 }
 

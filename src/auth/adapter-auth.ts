@@ -10,6 +10,7 @@ export interface AdapterParts<FrameworkRequest extends object, OwnClaims extends
     /** As of `AdapterAuth`, with what the adapter knows about its framework. */
     start(facts?: FrameworkFacts): readonly Finding[];
   };
+  /** The adapter makes its middleware and guards from them. */
   readonly gates: Gates<FrameworkRequest, OwnClaims, Data>;
 }
 

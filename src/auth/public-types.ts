@@ -58,6 +58,7 @@ export interface IdpAuthOptions<OwnClaims extends object = object, Data extends 
 export interface FrameworkAdapter<FrameworkRequest extends object> {
   /** The framework's name in messages: `Express`, … */
   readonly name: string;
+  /** Wraps the framework's request. It may be called several times for one. */
   request(raw: FrameworkRequest): IdpRequest;
   /** The session of the framework's own middleware on this request; undefined when there is none. */
   session?(raw: FrameworkRequest): FrameworkSession | undefined;
@@ -86,11 +87,13 @@ export interface FrameworkFacts {
   readonly rewritesSessions?: boolean;
 }
 
+/** Options of `getSession`. */
 export interface SessionOptions<Value> {
   /** What `getSession` returns in an outage (503) instead of rejecting, for a public page that works without its user. */
   readonly ifUnavailable: Value;
 }
 
+/** Options of `getAccessToken`. */
 export interface AccessTokenOptions {
   /** Seconds for which the token must stay valid. Default 30. A value above half of the token's lifetime counts as half of it. */
   readonly minValidity?: number;
@@ -120,6 +123,7 @@ export interface Accessors<
    * @throws ProviderUnavailableError | StoreUnavailableError an outage (503), without `ifUnavailable`; the user may still be signed in
    */
   getSession<const Value>(raw: FrameworkRequest, options: SessionOptions<Value>): Promise<Session<OwnClaims, Data> | Value | null>;
+  /** Without `ifUnavailable`, an outage rejects. */
   getSession(raw: FrameworkRequest): Promise<Session<OwnClaims, Data> | null>;
   /**
    * The session with which a guard let this request pass: the same read, however long the handler runs.

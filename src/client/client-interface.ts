@@ -1,6 +1,7 @@
 import type { ProbeDetails } from "../record/probe.js";
 import type { SessionState } from "./session-state.js";
 
+/** Options of `createClient`. */
 export interface ClientOptions<ClientData extends object = Record<string, unknown>> {
   /** The public path of idpauth, with a slash at both ends. Default `/idpauth/`. */
   readonly mountPath?: string;
@@ -21,6 +22,7 @@ export interface ClientOptions<ClientData extends object = Record<string, unknow
   readonly onUserChange?: (state: SessionState<ClientData>) => void;
 }
 
+/** Options of `signIn`. */
 export interface SignInOptions {
   /** The page to return to: a path or URL of this origin. Default: the address of this page, with query and fragment. Not with `popup`. */
   readonly returnTo?: string;
@@ -30,6 +32,7 @@ export interface SignInOptions {
   readonly popup?: boolean;
 }
 
+/** Options of `signOut`. */
 export interface SignOutOptions {
   /** True: also ends the user's other sessions; the server needs `IDP_SESSIONS_PAGE`. Default false. */
   readonly everywhere?: boolean;

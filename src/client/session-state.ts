@@ -5,6 +5,7 @@ import type { UserPayload } from "../record/identity.js";
 export interface Deadlines {
   /** The ID token expires. idpauth then refreshes it where it can, so this is rarely the end of the session. */
   readonly idToken: number | null;
+  /** The maximum age of the session (`IDP_SESSION_MAX_AGE`). */
   readonly maxAge: number | null;
   /** Only this limit moves when the user is active. */
   readonly idle: number | null;
@@ -16,30 +17,47 @@ export interface Deadlines {
 
 /** Nothing is known yet. The first probe is on its way. */
 export interface Loading {
+  /** The first state, unless `initialState` is given. */
   readonly status: "loading";
+  /** Not known yet. */
   readonly user: null;
+  /** Not known yet. */
   readonly account: null;
+  /** Not known yet. */
   readonly data: null;
+  /** Not known yet. */
   readonly deadlines: null;
+  /** Only `signed-out` has a reason. */
   readonly reason: null;
 }
 
+/** A user is signed in, as of the server's last response. */
 export interface SignedIn<ClientData extends object> {
+  /** Narrows the type: `user` is then not null. */
   readonly status: "signed-in";
+  /** Email, name and picture, from the verified claims. */
   readonly user: UserPayload;
   /** Tells one user from another. It changes when the application's secret key changes. */
   readonly account: string;
   /** The result of the application's `clientData`; null without that option. */
   readonly data: Readonly<ClientData> | null;
+  /** As of the last response. */
   readonly deadlines: Deadlines;
+  /** Only `signed-out` has a reason. */
   readonly reason: null;
 }
 
+/** No user is signed in. */
 export interface SignedOut {
+  /** Never the result of an outage; see `Unavailable`. */
   readonly status: "signed-out";
+  /** Null, also after the end of a session. */
   readonly user: null;
+  /** Null, also after the end of a session. */
   readonly account: null;
+  /** Null, also after the end of a session. */
   readonly data: null;
+  /** Null, also after the end of a session. */
   readonly deadlines: null;
   /** Why the user is signed out. */
   readonly reason: EndReason;
@@ -47,12 +65,17 @@ export interface SignedOut {
 
 /** The server did not respond, so nothing was decided. The other members are those of the last known state. */
 export interface Unavailable<ClientData extends object> {
+  /** The client tries again by itself. */
   readonly status: "unavailable";
   /** The last known user; null if none is known. */
   readonly user: UserPayload | null;
+  /** The last known account; null if none is known. */
   readonly account: string | null;
+  /** The last known data; null if none is known. */
   readonly data: Readonly<ClientData> | null;
+  /** The last known ones; null if none are known. */
   readonly deadlines: Deadlines | null;
+  /** Only `signed-out` has a reason. */
   readonly reason: null;
 }
 

@@ -29,9 +29,13 @@ export interface Events {
     readonly reason: EndReason | "forbidden" | "step_up_required" | "cross_origin";
   };
   /** A session has ended by policy, by a logout at the provider, or because of too many sessions; sent once per session and reason. */
-  readonly ended: EventBase & { readonly reason: EndReason };
+  readonly ended: EventBase & {
+    /** docs/reference/errors.md explains each reason. */
+    readonly reason: EndReason;
+  };
   /** A login, callback, refresh, logout or session check failed, by an outage or a refusal. */
   readonly failure: EventBase & {
+    /** `session`: a stored session was read. */
     readonly during: "login" | "callback" | "refresh" | "logout" | "backchannel_logout" | "frontchannel_logout" | "session";
     /** `refusal`: a definite refusal, of a bad request or by the provider. `outage`: nothing was decided; a later try may succeed. */
     readonly kind: "refusal" | "outage";
@@ -49,8 +53,10 @@ export interface Events {
   };
 }
 
+/** The provider's endpoint that did not respond. */
 export type ProviderEndpoint = "discovery" | "jwks" | "token" | "userinfo" | "revocation";
 
+/** What `auth.on` accepts; `idpauth:` and the name is also a diagnostics channel. */
 export type EventName = keyof Events;
 /** May be async; idpauth does not wait for it. */
 export type Listener<Name extends EventName> = (event: Events[Name]) => unknown;

@@ -1,10 +1,13 @@
+/** In rising order of severity. */
 export type LogLevel = "info" | "warn" | "error";
 
 /** One log line. It never contains a token, secret, state, nonce or verifier. */
 export interface LogEntry {
+  /** The default log leaves `info` out. */
   readonly level: LogLevel;
   /** Stable. Where an error, a check or an end reason applies, this is its code. */
   readonly code: string;
+  /** English text. Its wording can change; use `code` for alerts. */
   readonly message: string;
   /** Details that are safe to write down: status codes, durations, error codes of the provider. */
   readonly details?: Readonly<Record<string, string | number | boolean>>;

@@ -14,6 +14,7 @@ export interface BlockedUser<Kind extends "navigation" | "unauthenticated"> {
   readonly kind: Kind;
   /** The default response: for a navigation 302 to `loginUrl`, else 401 as JSON. */
   readonly reply: Reply;
+  /** Why the session ended; `no_credentials` if there was none. */
   readonly reason: EndReason;
   /**
    * The path of the login; for a navigation with the query that leads back to the requested page. If that login would loop
@@ -28,9 +29,11 @@ export interface BlockedUser<Kind extends "navigation" | "unauthenticated"> {
 
 /** The guard blocked a request because the provider or the store is unavailable. The user may still be signed in. */
 export interface BlockedByOutage {
+  /** Also the name of the guard's response function for it. */
   readonly kind: "unavailable";
   /** The default response: 503 with Retry-After. */
   readonly reply: Reply;
+  /** For the log, not for the user: its `cause` can contain secrets. */
   readonly error: IdpAuthError;
   /** Seconds after which the request may succeed. */
   readonly retryAfter: number;
@@ -38,6 +41,7 @@ export interface BlockedByOutage {
 
 /** The user is signed in, but the route's `allow` did not return true. */
 export interface BlockedByRule {
+  /** Also the name of the guard's response function for it. */
   readonly kind: "forbidden";
   /** The default response: 403, as a page or as a problem document. */
   readonly reply: Reply;
@@ -45,9 +49,11 @@ export interface BlockedByRule {
 
 /** The user is signed in, but the route requires a more recent or stronger authentication. */
 export interface BlockedForStepUp {
+  /** Also the name of the guard's response function for it. */
   readonly kind: "stepUp";
   /** The default response: for a navigation 302 to `loginUrl`, else 401 (RFC 9470) as JSON. */
   readonly reply: Reply;
+  /** Whether a browser requested a page. */
   readonly isNavigation: boolean;
   /** The URL of the login that requests the authentication; for a navigation it leads back to the requested page. */
   readonly loginUrl: string;

@@ -3,7 +3,14 @@ import type { AnyReply, Reply } from "../http/reply.js";
 import type { GuardRule } from "./guard-rule.js";
 
 /** A request that goes no further: a guard blocked it, it may be forged, or an endpoint responds to it. */
-export type Stopped = Blocked | { readonly kind: "forged" | "endpoint"; readonly reply: AnyReply };
+export type Stopped =
+  | Blocked
+  | {
+      /** `forged`: `auth.csrf` refused it. `endpoint`: an endpoint responds. */
+      readonly kind: "forged" | "endpoint";
+      /** The response to send as it is. */
+      readonly reply: AnyReply;
+    };
 
 /** What stands before a handler. An adapter makes the middleware of its framework from it, the same for each gate. */
 export interface Gate<FrameworkRequest extends object> {
@@ -49,6 +56,7 @@ export interface GateParts<FrameworkRequest extends object> {
   csrf(raw: FrameworkRequest): Promise<Reply> | undefined;
 }
 
+/** The gates of one `auth` object, for its adapter. */
 export interface Gates<FrameworkRequest extends object, OwnClaims extends object = object, Data extends object = Record<string, unknown>> {
   /** Stops the requests for the endpoints. Every request of the application passes it. */
   readonly endpoints: Gate<FrameworkRequest>;

@@ -1,7 +1,10 @@
 /** What closes with an exchange: a response, a connection or a stream of HTTP/2, each an event emitter of Node.js. */
 export interface Closable {
+  /** True: it has closed, and emits nothing more. */
   readonly destroyed?: boolean;
+  /** Adds a listener, as `EventEmitter` does. */
   on(event: "close", listener: () => void): unknown;
+  /** Removes a listener, as `EventEmitter` does. */
   off(event: "close", listener: () => void): unknown;
 }
 

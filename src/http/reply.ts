@@ -2,6 +2,7 @@ import { ERRORS, type ErrorCode } from "../errors.js";
 
 /** A response with text. The adapter sends it. */
 export interface Reply<Body extends string | ReadableStream<Uint8Array> = string> {
+  /** The HTTP status. */
   readonly status: number;
   /** Names have each word capitalized: `Content-Type`, `Retry-After`. A name occurs once; `Set-Cookie` is not among them. */
   readonly headers: Readonly<Record<string, string>>;

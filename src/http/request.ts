@@ -133,6 +133,7 @@ export class PerRequest<Value> {
   /** For requests that were frozen at the start, because newer engines refuse to add a private field to them. */
   readonly #frozen = new WeakMap<object, Value>();
 
+  /** Undefined: no value is stored for this request. */
   get(request: object): Value | undefined {
     for (let entry = Slot.firstOf(request); entry !== undefined; entry = entry.next) {
       if (entry.owner === this) return entry.value as Value;
@@ -140,6 +141,7 @@ export class PerRequest<Value> {
     return Object.isExtensible(request) ? undefined : this.#frozen.get(request);
   }
 
+  /** Replaces an earlier value. */
   set(request: object, value: Value): void {
     const first = Slot.firstOf(request);
     for (let entry = first; entry !== undefined; entry = entry.next) {

@@ -7,7 +7,9 @@ import type { Language } from "./languages.js";
 
 /** A link of a page. `href` is a path, an http(s) URL, or empty for the current address. */
 export interface PageLink {
+  /** The text of the link. */
   readonly label: string;
+  /** The address, not escaped. */
   readonly href: string;
 }
 
@@ -15,6 +17,7 @@ export interface PageLink {
 export interface DescribedSession {
   /** The value of the form field `end` that ends it. */
   readonly id: string;
+  /** The session's label, or "Unknown device" in the page's language. */
   readonly device: string;
   /** When the user signed in, in words. */
   readonly signedIn: string;
@@ -36,12 +39,15 @@ export interface PageDescription {
   readonly kind: "signed-out" | "signed-in" | "ended" | "popup" | "sessions" | "other-user" | "error";
   /** The HTTP status of the response. */
   readonly status: number;
+  /** For the attribute `lang`. */
   readonly language: Language;
+  /** For the attribute `dir`. */
   readonly direction: "ltr" | "rtl";
   /** The application's name: the option `pages.name`. */
   readonly name: string | undefined;
   /** The title of the document. */
   readonly title: string;
+  /** For the `h1`. */
   readonly heading: string;
   /** The paragraphs of the page, in order. */
   readonly texts: readonly string[];
@@ -59,16 +65,22 @@ export interface PageDescription {
   readonly otherAction: PageLink | undefined;
   /** Paths of the endpoints, with the labels in the page's language; `home` is the option `pages.homeHref`. */
   readonly links: {
+    /** Undefined without `pages.homeHref`. */
     readonly home: PageLink | undefined;
+    /** The landing page, at the mount path. */
     readonly landing: PageLink;
+    /** Starts a sign-in. */
     readonly login: PageLink;
+    /** Signs the user out. */
     readonly logout: PageLink;
+    /** Undefined without `IDP_SESSIONS_PAGE`. */
     readonly sessions: PageLink | undefined;
   };
   /** The user's sessions. A form posts `end` to `links.sessions`: an id, `others` or `all`. */
   readonly sessions: readonly DescribedSession[] | undefined;
-  /** The paths of the stylesheet of idpauth, and of the script that the page needs: a popup closes with it. */
+  /** The path of the stylesheet of idpauth. */
   readonly stylesheet: string;
+  /** The path of the script that the page needs: a popup closes with it. */
   readonly script: string | undefined;
 }
 

@@ -8,8 +8,9 @@ export interface PageLogo {
   readonly src: string;
   /** The text for users who do not see the image. Default: `pages.name`. */
   readonly alt?: string;
-  /** The size in CSS pixels, 1 to 1000. */
+  /** CSS pixels, 1 to 1000. */
   readonly width?: number;
+  /** CSS pixels, 1 to 1000. */
   readonly height?: number;
 }
 
@@ -23,6 +24,7 @@ export interface SchemeColors {
 
 /** The colors of the light scheme, and of the dark one. Without `dark.accent`, the pages lighten `accent` until it is legible. */
 export interface PageColors extends SchemeColors {
+  /** Used where the browser prefers a dark scheme. */
   readonly dark?: SchemeColors;
 }
 
@@ -32,6 +34,7 @@ export interface PagesOptions {
   readonly name?: string;
   /** The logo, or its address. */
   readonly logo?: string | PageLogo;
+  /** Default: those of idpauth. A contrast below 4.5:1 is warning W017. */
   readonly colors?: PageColors;
   /** The application's start page: a path or an http(s) URL. The header and the page of a signed-in user link to it. */
   readonly homeHref?: string;

@@ -5,6 +5,7 @@ import type { SessionRecord } from "../record/record.js";
 export interface Entry {
   /** Opaque: encrypted bytes. A store that is `inProcess` gets the frozen record itself. */
   readonly data: Uint8Array | SessionRecord;
+  /** From this second on, the entry doesn't exist. */
   readonly expiresAt: EpochSeconds;
   /** When the user was last active. It is stored beside the data, so that a change of it conflicts with no other write. */
   readonly lastActive?: EpochSeconds;
@@ -46,6 +47,7 @@ export interface SessionStore {
   readonly inProcess?: boolean;
   /** Setup mistakes that break the store's requirements. Found without I/O; startup check E012 reports them. */
   readonly problems?: readonly StoreProblem[];
+  /** Resolves to undefined if there is no such entry. */
   get(key: string): Promise<Stored | undefined>;
   /** Resolves to false if the key exists already; then nothing was written. */
   insert(key: string, entry: Entry): Promise<boolean>;
@@ -97,5 +99,6 @@ export interface EndWatcher {
 export interface StoreProblem {
   /** What is wrong. Names options; never contains a secret. */
   readonly message: string;
+  /** How to correct it. Never contains a secret. */
   readonly remedy: string;
 }

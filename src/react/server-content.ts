@@ -1,11 +1,13 @@
 import { createElement, useEffect, useState, type ReactNode } from "react";
 import { useSession, useSessionClient } from "./session-provider.js";
 
+/** Props of `ServerContent`. */
 export interface ServerContentProps {
   /** The account that the server rendered the children for: `account` of `auth.clientState()`. Null: for a signed-out user. */
   readonly account: string | null;
   /** Renders the page on the server again: `refresh` of Next.js's `useRouter()`. */
   readonly refresh: () => void;
+  /** What the server rendered for `account`. */
   readonly children?: ReactNode;
 }
 

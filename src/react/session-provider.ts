@@ -4,9 +4,11 @@ import type { Client, SessionState } from "../client/client.js";
 /** A client for any `ClientData`: the hooks return it with the type that their caller names. */
 const ClientContext = createContext<unknown>(null);
 
+/** Props of `SessionProvider`. */
 export interface SessionProviderProps<ClientData extends object> {
   /** The result of `createClient`. Create it once for each page of the browser, and once for each request on a server. */
   readonly client: Client<ClientData>;
+  /** The components that use the session. */
   readonly children?: ReactNode;
 }
 

@@ -2,6 +2,7 @@ import { createElement, useEffect, useState, type ReactNode, type SyntheticEvent
 import { useSession, useSessionClient } from "./session-provider.js";
 import { ENGLISH, type WarningTexts } from "./warning-texts.js";
 
+/** Props of `SessionWarning`. */
 export interface SessionWarningProps {
   /** The dialog opens this many seconds before the session ends. Default 60. */
   readonly warnBefore?: number;

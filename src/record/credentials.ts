@@ -10,7 +10,9 @@ export interface Credentials {
   readonly refresh_token?: string;
   /** The token endpoint that issued them. */
   readonly token_uri: string;
+  /** The setting `clientId`. A session of another client doesn't count. */
   readonly client_id: string;
+  /** The setting `clientSecret`. It must not reach a browser. */
   readonly client_secret: string;
   /** The scopes that the provider named; if it named none, the requested scopes. */
   readonly scopes: readonly string[];
@@ -18,11 +20,17 @@ export interface Credentials {
 
 /** The fields of a token response, under the names that provider libraries use. */
 export interface ProviderCredentials {
+  /** The access token. */
   readonly token: string;
+  /** Absent, null or empty: the session stores none. */
   readonly refreshToken?: string | null | undefined;
+  /** The URL of the token endpoint. */
   readonly tokenUri: string;
+  /** The client that the tokens were issued to. */
   readonly clientId: string;
+  /** Stored with the tokens. */
   readonly clientSecret: string;
+  /** Granted or requested scopes, in any order. */
   readonly scopes: readonly string[];
 }
 

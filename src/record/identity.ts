@@ -2,22 +2,34 @@ import type { JsonObject } from "./json.js";
 
 /** The verified claims of the ID token (OpenID Connect Core section 2). A provider may send any JSON value for each. */
 export interface IdInfo {
+  /** The email address; see `email_verified`. */
   readonly email?: unknown;
+  /** The full name, for display. */
   readonly name?: unknown;
+  /** The URL of a picture of the user. */
   readonly picture?: unknown;
+  /** True: the provider has verified `email`. */
   readonly email_verified?: unknown;
+  /** Epoch seconds: the ID token expires. */
   readonly exp?: unknown;
+  /** The issuer. */
   readonly iss?: unknown;
+  /** The client that the token was issued to. */
   readonly azp?: unknown;
+  /** The client ID, or a list that contains it. */
   readonly aud?: unknown;
+  /** The user, unique at the issuer. */
   readonly sub?: unknown;
   readonly [claim: string]: unknown;
 }
 
 /** The `user` object of the probe: exactly these three claims. Null: the provider sent no string. */
 export interface UserPayload {
+  /** It may be unverified. */
   readonly email: string | null;
+  /** The full name, for display. */
   readonly name: string | null;
+  /** A URL, unchecked: the provider or the user chose it. */
   readonly picture: string | null;
 }
 
@@ -34,6 +46,7 @@ export function userPayload(idInfo: IdInfo | undefined): UserPayload {
 export interface SessionUser extends UserPayload {
   /** The subject (`sub`): identifies the user at this provider, and never changes. */
   readonly id: string;
+  /** Null: the provider sent no boolean. */
   readonly email_verified: boolean | null;
 }
 
@@ -48,7 +61,9 @@ function stringOrNull(value: unknown): string | null {
 
 /** Claims that identify a user (OpenID Connect Core section 5.7). */
 export interface Claims extends IdInfo {
+  /** The issuer, never empty. */
   readonly iss: string;
+  /** The user at that issuer, never empty. */
   readonly sub: string;
 }
 

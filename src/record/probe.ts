@@ -25,6 +25,7 @@ export type SessionEnd = EndReason | "logout" | "replaced";
  * may still be signed in: read the status first. The status is 200 otherwise.
  */
 export interface SessionProbe {
+  /** Whether a user is signed in. */
   readonly authenticated: boolean;
   /** Null when signed out. */
   readonly user: UserPayload | null;

@@ -94,9 +94,13 @@ export type Rejection = "claims_rejected" | "denied";
  * their names; a store gets three of them under configured names (`KeyNames`).
  */
 export interface SessionRecord {
+  /** Absent until a user signs in. */
   readonly credentials?: Credentials;
+  /** The verified claims of ID token and userinfo. */
   readonly id_info?: IdInfo;
+  /** The `state` of the newest pending login. */
   readonly oauth_state?: string;
+  /** The page to which the newest login returns. */
   readonly final_redirect?: string;
   /** What the last login decided about its origin. Present only in debug mode. */
   readonly debug?: unknown;
@@ -104,6 +108,7 @@ export interface SessionRecord {
   readonly idp_login_at?: unknown;
   /** Epoch seconds of the last successful access; only with an idle timeout. The policy validates it. */
   readonly idp_last_active?: unknown;
+  /** idpauth's own; `readSessionRecord` leaves it out. */
   readonly idp_state: PrivateState;
 }
 

@@ -12,6 +12,7 @@ import type { EpochSeconds } from "../clock.js";
  * @typeParam Data the application's own data
  */
 export interface Session<OwnClaims extends object = object, Data extends object = Record<string, unknown>> {
+  /** From the verified claims: `id` is `sub`. */
   readonly user: SessionUser;
   /** The verified claims; where the option `claims` is set, the output of the schema replaces claims of the same name. */
   readonly claims: Claims & OwnClaims;

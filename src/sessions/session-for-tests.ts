@@ -8,8 +8,13 @@ export const SESSION_FOR_TESTS: unique symbol = Symbol.for("idpauth.session-for-
 export interface SessionForTests {
   /** Claims of the ID token. Defaults: `iss` (and `tid`, with several tenants), `aud` and `azp` from the settings, a new `sub`, `iat` now, `exp` in an hour. */
   readonly claims?: Readonly<Record<string, unknown>>;
-  /** Default: a random access token and no refresh token, so that the session ends with its ID token. */
-  readonly tokens?: { readonly token?: string; readonly refresh_token?: string };
+  /** The tokens in the session. */
+  readonly tokens?: {
+    /** The access token. Default: a random one. */
+    readonly token?: string;
+    /** Default: none, so that the session ends with its ID token. */
+    readonly refresh_token?: string;
+  };
   /** The application's own data: JSON. */
   readonly data?: Readonly<Record<string, unknown>>;
   /** Seconds since the epoch. Default: now. */

@@ -10,7 +10,9 @@ import { pagesUnder, readSummary } from "./session-entries.js";
 
 /** The two claims that identify a user (OpenID Connect Core section 5.7). */
 export interface Subject {
+  /** The issuer of the user's ID token. */
   readonly iss: string;
+  /** Unique at that issuer, and never given to another user. */
   readonly sub: string;
 }
 

@@ -6,9 +6,13 @@ import { cancelStream, keepHeadPrivate, NodeRequest, readableOf } from "../node/
 
 /** Any request of Fastify, whatever its server, schema, type provider and logger. */
 export interface AnyFastifyRequest {
+  /** The request of node:http or node:http2. */
   readonly raw: IncomingMessage | Http2ServerRequest;
+  /** `http` or `https`, as Fastify's `trustProxy` decides. */
   readonly protocol: string;
+  /** With the port, as Fastify's `trustProxy` decides. */
   readonly host: string;
+  /** The result of Fastify's body parser. */
   readonly body?: unknown;
 }
 

@@ -33,6 +33,7 @@ export type GuardResponses = GuardResponsesOf<[request: FastifyRequest, reply: F
 /** A hook for `onRequest`, `preValidation` and `preHandler`, of a route or of a whole scope. */
 export type GuardHook = (request: AnyFastifyRequest, reply: AnyFastifyReply, done: (error?: Error) => void) => void;
 
+/** The second argument of `app.register(auth.plugin)`. */
 export interface PluginOptions {
   /** The beginning of the mount path. It is only checked, because the mount path is always the whole path. */
   readonly prefix?: string;

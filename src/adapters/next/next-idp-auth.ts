@@ -96,7 +96,9 @@ export interface NextIdpAuth<OwnClaims extends object = object, Data extends obj
   getUser(request?: Request): Promise<UserPayload | null>;
   /** The session of a signed-in user: user, verified claims and times, read-only; null when signed out. It applies the same policy. */
   getSession<const Value>(options: SessionOptions<Value>): Promise<Session<OwnClaims, Data> | Value | null>;
+  /** The same for the request of a route handler. */
   getSession<const Value>(request: Request, options: SessionOptions<Value>): Promise<Session<OwnClaims, Data> | Value | null>;
+  /** Without `ifUnavailable`, an outage rejects. */
   getSession(request?: Request): Promise<Session<OwnClaims, Data> | null>;
   /** What the browser may see of the session: the body of `GET /idpauth/session?details=true`. It does not count as activity. */
   clientState(request?: Request): Promise<ProbeDetails>;
@@ -130,8 +132,12 @@ export interface NextIdpAuth<OwnClaims extends object = object, Data extends obj
   loginUrl(options?: LoginUrlOptions, request?: Request): Promise<string>;
   /** For route handlers that stream a response; see `Accessors`. @param request the request that the handler got */
   whenEnded(request: Request): AbortSignal;
-  /** @param current the request whose own session is marked in the list; default the current request */
+  /** A user's sessions, newest first. @param current the request whose own session is marked; default the current request */
   listSessions(subject: Subject, current?: Request): ReturnType<IdpAuth<Incoming>["listSessions"]>;
-  /** @param options `except`: the request whose own session stays; `"current"`: the current request, where you have no `Request` */
+  /**
+   * Ends all sessions of a user and returns their number.
+   *
+   * @param options `except`: the request whose own session stays; `"current"`: the current request, where you have no `Request`
+   */
   endAllSessions(subject: Subject, options?: { readonly except?: Request | "current" }): Promise<number>;
 }

@@ -13,6 +13,7 @@ export type AnyResponse = ServerResponse | Http2ServerResponse;
  * both. Nothing is read before it is needed.
  */
 export class NodeRequest<Message extends AnyRequest = AnyRequest> implements IdpRequest {
+  /** For subclasses that know more about the request. */
   protected readonly message: Message;
 
   constructor(message: Message) {

@@ -32,6 +32,7 @@ export type Guarded<Request, Response, Rest extends readonly unknown[]> = (
   ...rest: Rest
 ) => Promise<unknown>;
 
+/** Options of `auth.listener`. */
 export interface ListenerOptions<Request = IncomingMessage, Response = ServerResponse> {
   /**
    * Called with every error that the handler throws or rejects with; it ends the response. Default: 503 with Retry-After in an

@@ -15,34 +15,58 @@ import type {
 
 /** Features that an adapter may lack, each with the reason that its requirements are not checked. */
 export const ADAPTER_FEATURES = {
+  /** For `session: "host"`. */
   "host sessions": "the framework has no server-side sessions of its own",
+  /** For `trustsProxy` of the setup. */
   "own trust-proxy setting": "the framework has no trust-proxy setting of its own; `trustProxy` of idpauth replaces it",
+  /** For `earlier` of the setup. */
   "earlier headers": "no middleware before idpauth can set response headers",
+  /** For `basePath` of the setup. */
   "sub-path": "the framework cannot mount an application below a path",
+  /** For requests in absolute form. */
   "raw targets": "the server parses the request target before the framework gets it",
+  /** For unusual paths and queries, byte for byte. */
   "untouched requests": "the framework's own router corrects or refuses odd targets, queries and methods before the application sees them",
+  /** For event streams that the browser has left. */
   "aborted requests": "the server does not report that a user has left",
 } as const;
 
+/** A key of `ADAPTER_FEATURES`. */
 export type AdapterFeature = keyof typeof ADAPTER_FEATURES;
 
 /** The accessors that every adapter has. `raw`: the framework's own request object. */
 export interface ApplicationAuth {
+  /** Null when signed out. */
   getCredentials(raw: object): Promise<Credentials | null>;
+  /** Null when signed out. */
   getUser(raw: object): Promise<UserPayload | null>;
+  /** Returns `ifUnavailable` during an outage. */
   getSession<Value>(raw: object, options: SessionOptions<Value>): Promise<Session | Value | null>;
+  /** Rejects during an outage. */
   getSession(raw: object): Promise<Session | null>;
+  /** Rejects unless a guard let the request pass. */
   requireSession(raw: object): Promise<Session>;
+  /** What the browser may see of the session. */
   clientState(raw: object): Promise<ProbeDetails>;
+  /** Undefined when signed out. */
   getData(raw: object): Promise<JsonObject | undefined>;
+  /** Undefined when signed out. */
   updateData(raw: object, change: (data: JsonObject) => Record<string, unknown>): Promise<JsonObject | undefined>;
+  /** The stored record, for debugging. */
   readSessionRecord(raw: object): Promise<Readonly<Record<string, unknown>> | null>;
+  /** Null when signed out. */
   getAccessToken(raw: object, options?: { readonly minValidity?: number }): Promise<string | null>;
+  /** Never refreshes. */
   checkIdpAuthentication(raw: object): Promise<boolean>;
+  /** Never refreshes. */
   explainIdpAuthentication(raw: object): Promise<Explanation>;
+  /** Aborts when the session ends. */
   whenEnded(raw: object): AbortSignal;
+  /** An adapter may return a promise. */
   loginUrl(raw: object, options?: LoginUrlOptions): string | Promise<string>;
+  /** Returns a function that removes the listener. */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void;
+  /** Resolves when no refresh and no revocation runs. */
   idle(): Promise<void>;
 }
 
@@ -66,25 +90,33 @@ export interface RouteGuard {
  * For GET, HEAD is routed the same way.
  */
 export interface JsonRoute {
+  /** Tells the two kinds of routes apart. */
   readonly kind: "json";
+  /** GET also stands for HEAD. */
   readonly method: "GET" | "POST";
   /** Below the setup's base path. */
   readonly path: string;
+  /** Absent: every request passes. */
   readonly guard?: RouteGuard;
   /** Headers that the handler sets in the framework's usual way. Each replaces an earlier header of its name. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** @param raw the request object that the host's accessors take */
+  /** Returns the body, or a promise of it. @param raw the request object that the accessors take */
   respond(auths: readonly ApplicationAuth[], raw: object): unknown;
 }
 
 /** A route that responds with 200 and the request's body, byte for byte, as a stream. */
 export interface EchoRoute {
+  /** Tells the two kinds of routes apart. */
   readonly kind: "echo";
+  /** A method whose requests have a body. */
   readonly method: "POST";
+  /** Below the setup's base path. */
   readonly path: string;
+  /** Absent: every request passes. */
   readonly guard?: RouteGuard;
 }
 
+/** A route that the application must serve. */
 export type ApplicationRoute = JsonRoute | EchoRoute;
 
 /** The application that a requirement needs. */
@@ -105,6 +137,7 @@ export interface AdapterSetup {
   readonly trustsProxy: boolean;
   /** Header lines that middleware before idpauth adds to every response. */
   readonly earlier: readonly (readonly [name: string, value: string])[];
+  /** Each is served below `basePath`. */
   readonly routes: readonly ApplicationRoute[];
   /** True: `auth.csrf` of the first mount protects all routes, in the framework's own way. It also runs before the endpoints. */
   readonly csrf: boolean;
@@ -138,6 +171,7 @@ export type AdapterFactory = (setup: AdapterSetup) => Promise<RunningApplication
 export interface AdapterUnderTest {
   /** The adapter's name in the names of the tests: `Express 5`, … */
   readonly name: string;
+  /** Called for each requirement, for some several times. */
   readonly start: AdapterFactory;
   /** The features that the framework or its server lacks. */
   readonly lacks?: readonly AdapterFeature[];

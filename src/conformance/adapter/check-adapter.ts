@@ -14,8 +14,11 @@ export interface AdapterCheckOptions extends AdapterUnderTest, AdapterScope {
   readonly report?: (result: AdapterResult) => void;
 }
 
+/** The results of `checkAdapter`. */
 export interface AdapterReport {
+  /** As the adapter's author gave it. */
   readonly name: string;
+  /** The kind of sessions that the application used. */
   readonly session: "bundled" | "host";
   /** One result for each requirement in scope, in the order of {@link adapterRequirements}. */
   readonly results: readonly AdapterResult[];

@@ -4,8 +4,11 @@ import { ApplicationStarter } from "./application-starter.js";
 
 /** An adapter breaks a requirement. `cause` is the failed check. */
 export class AdapterRequirementError extends Error {
+  /** Minifiers don't change it. */
   override readonly name = "AdapterRequirementError";
+  /** The subject of the requirement: `login`, `guard`, … */
   readonly area: string;
+  /** The broken rule, unique within its area. */
   readonly title: string;
 
   constructor(name: string, { area, title }: AdapterRequirement, cause: unknown) {
@@ -19,7 +22,9 @@ export class AdapterRequirementError extends Error {
 
 /** The result of one requirement. */
 export interface AdapterResult {
+  /** The subject of the requirement: `login`, `guard`, … */
   readonly area: string;
+  /** The rule, unique within its area. */
   readonly title: string;
   /** True if it was checked and the adapter meets it. */
   readonly passed: boolean;

@@ -7,8 +7,11 @@ import { callLimit, assertStore, assertStoreUnderTest, whyNotChecked, type Store
 
 /** A store breaks a requirement. The message gives the lost guarantees and the reason; `cause` is the failed check. */
 export class StoreRequirementError extends Error {
+  /** Minifiers don't change it. */
   override readonly name = "StoreRequirementError";
+  /** The method or the subject of the requirement. */
   readonly method: string;
+  /** The broken rule, unique within its method. */
   readonly title: string;
   /** The guarantees that the store cannot give. */
   readonly guarantees: readonly GuaranteeNumber[];
@@ -36,7 +39,9 @@ export class StoreRequirementError extends Error {
 
 /** The result of one requirement. */
 export interface StoreResult {
+  /** The method or the subject of the requirement. */
   readonly method: string;
+  /** The rule, unique within its method. */
   readonly title: string;
   /** The guarantees that depend on it. */
   readonly guarantees: readonly GuaranteeNumber[];

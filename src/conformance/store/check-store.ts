@@ -3,6 +3,7 @@ import { GUARANTEES, PROPERTY_NEEDS, STORE_PROPERTIES, type GuaranteeNumber, typ
 import { storeRequirements } from "./requirements/index.js";
 import type { StoreFactory } from "./store-under-test.js";
 
+/** Options of `checkStore`. */
 export interface StoreCheckOptions {
   /** The store's name in the report. */
   readonly name: string;
@@ -14,23 +15,31 @@ export interface StoreCheckOptions {
 
 /** The guarantees that the store supports. */
 export interface StoreReport {
+  /** As given to `checkStore`. */
   readonly name: string;
   /** One result for each requirement, in the order of {@link storeRequirements}. */
   readonly results: readonly StoreResult[];
   /** The seven guarantees, in their order. */
   readonly guarantees: readonly GuaranteeVerdict[];
+  /** In the order of `STORE_PROPERTIES`. */
   readonly properties: readonly PropertyVerdict[];
 }
 
+/** Whether the store supports a guarantee. */
 export interface GuaranteeVerdict {
+  /** Its place in `GUARANTEES`, from 1. */
   readonly number: GuaranteeNumber;
+  /** One short sentence. */
   readonly title: string;
   /** False: a requirement for it is broken. Undefined: no such requirement is broken, but some could not be checked. */
   readonly given: boolean | undefined;
 }
 
+/** Whether the store supports a property. */
 export interface PropertyVerdict {
+  /** A key of `STORE_PROPERTIES`. */
   readonly name: StoreProperty;
+  /** One short sentence. */
   readonly title: string;
   /** The same as for a guarantee. */
   readonly given: boolean | undefined;

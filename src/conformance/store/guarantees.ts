@@ -10,6 +10,7 @@ export type OptionalMethod = "getMany" | "ends";
 
 /** One of the seven guarantees that idpauth gives with a store that meets the requirements. */
 export interface Guarantee {
+  /** Its place in `GUARANTEES`, from 1. */
   readonly number: GuaranteeNumber;
   /** One short sentence. */
   readonly title: string;
@@ -17,6 +18,7 @@ export interface Guarantee {
   readonly needs?: StoreNeed;
 }
 
+/** The place of a guarantee in `GUARANTEES`. */
 export type GuaranteeNumber = 1 | 2 | 3 | 4 | 5 | 6 | 7;
 
 /** The seven guarantees, in their order. */
@@ -32,15 +34,22 @@ export const GUARANTEES: readonly Guarantee[] = [
 
 /** Further properties that idpauth has with such a store: a short name and one sentence each. */
 export const STORE_PROPERTIES = {
+  /** Of `expiresAt`. */
   expiry: "A session lives exactly until its expiry.",
+  /** Of `lastActive` and `touch`. */
   idle: "The idle timeout counts from the last activity.",
+  /** Of `listBySubject` and `listBySid`. */
   everywhere: "Signing out everywhere ends all sessions of a user, and no other user's.",
+  /** Of `data` and of error messages. */
   secrecy: "Encrypted bytes return unchanged and appear in no message.",
+  /** Of `announceEnd` and `watchEnds`. */
   ends: "Open connections learn of the end of their session without polling.",
+  /** Of keys: each has its own entry. */
   separation: "No user gets another user's session.",
 } as const;
 
 /** The feature that the proof of a property needs. Without the feature, the verdict stays open. */
 export const PROPERTY_NEEDS: Readonly<Partial<Record<StoreProperty, StoreNeed>>> = { ends: "ends" };
 
+/** The name of a property. */
 export type StoreProperty = keyof typeof STORE_PROPERTIES;

@@ -3,6 +3,7 @@ import type { StoreNeed } from "./guarantees.js";
 
 /** A store under test, with control over its time and its server. */
 export interface StoreUnderTest {
+  /** The store whose calls are checked. */
   readonly store: SessionStore;
   /** Returns the store's current time. */
   now(): EpochSeconds;
@@ -32,6 +33,7 @@ export interface StoreUnderTest {
  * from its sockets.
  */
 export interface StoreOutage {
+  /** Resolves when the server is unreachable. */
   begin(): Promise<void>;
   /** The server is reachable again; the store may reconnect later. Also called if `begin` fails. */
   end(): Promise<void>;

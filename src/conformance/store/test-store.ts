@@ -5,17 +5,20 @@ import type { StoreFactory } from "./store-under-test.js";
 
 /** The context that a runner passes to a running test. vitest and node:test both have `skip`. */
 export interface TestContext {
+  /** Marks the running test as skipped. Jest has no such function. */
   skip?(why: string): unknown;
 }
 
 /** Registers a test: `it` of vitest, `test` of node:test or Jest, … */
 export type RegisterTest = (name: string, run: (context?: TestContext) => Promise<void>) => unknown;
 
+/** Options of `testStore`. */
 export interface StoreTestOptions {
   /** The store's name in the names of the tests. */
   readonly name: string;
   /** Called for each test. The result is closed after the test. */
   readonly create: StoreFactory;
+  /** Registers a test with any runner. */
   readonly test: RegisterTest;
   /**
    * The features that the store under test lacks. Requirements that need them get no test. You need this only for a runner whose

@@ -4,11 +4,17 @@ import { isPool } from "./pool.js";
 
 /** What the store uses of a `Client` of `pg` that listens. */
 export interface PostgresListener {
+  /** Runs LISTEN, and later UNLISTEN. */
   query(text: string): Promise<unknown>;
+  /** For each announced end of a session. */
   on(event: "notification", listener: (message: Notification) => void): unknown;
+  /** The connection may be lost: this process then polls. */
   on(event: "error", listener: (error: Error) => void): unknown;
+  /** The connection has closed: this process then polls. */
   on(event: "end", listener: () => void): unknown;
+  /** Called after the last watcher is removed. */
   removeListener(event: "notification", listener: (message: Notification) => void): unknown;
+  /** Called after the last watcher is removed. */
   removeListener(event: "error" | "end", listener: () => void): unknown;
 }
 

@@ -22,19 +22,30 @@ export interface PostgresResult {
 
 /** What the store uses of a client that a pool of `pg` lends. */
 export interface PostgresClient {
-  query(query: Query): Promise<{ readonly rowCount: number | null; readonly rows: unknown[] }>;
+  /** Rejects with an error whose `code` is the SQLSTATE. */
+  query(query: Query): Promise<{
+    /** The number of rows that were written, or returned. */
+    readonly rowCount: number | null;
+    /** Arrays of text or null, as `rowMode` and `types` demand. */
+    readonly rows: unknown[];
+  }>;
   /** With true: the pool closes the connection. */
   release(destroy?: boolean): void;
+  /** The store ignores errors while the client is lent. */
   on(event: "error", listener: (error: Error) => void): unknown;
+  /** Called before the pool gets the client back. */
   removeListener(event: "error", listener: (error: Error) => void): unknown;
 }
 
 /** What the store uses of a `Pool` of `pg`. */
 export interface PostgresPool {
+  /** Lends a client. The store releases it after each operation. */
   connect(): Promise<PostgresClient>;
+  /** The store ignores errors of idle connections. */
   on(event: "error", listener: (error: Error) => void): unknown;
   /** Tells a pool from a single client. */
   readonly totalCount: number;
+  /** Startup check E012 reads `connectionTimeoutMillis`. */
   readonly options: object;
 }
 

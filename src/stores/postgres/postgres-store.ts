@@ -13,6 +13,7 @@ export { postgresMigration };
 export type { PostgresPool, PostgresClient } from "./pool.js";
 export type { PostgresListener } from "./end-channel.js";
 
+/** Options of `postgresStore`. */
 export interface PostgresStoreOptions {
   /**
    * `name` or `schema.name`: letters, digits and underscores, case-sensitive, at most 63 each. Default `idpauth_sessions`, on

@@ -13,6 +13,7 @@ import { checkTimeout, DEFAULT_STORE_TIMEOUT, withinTime } from "../time-limit.j
 /** A client of the package `redis` (node-redis) or `ioredis`, for one server, Sentinel or a Cluster. */
 export type RedisClient = NodeRedisClient | IoRedisClient;
 
+/** Options of `redisStore`. */
 export interface RedisStoreOptions {
   /**
    * Prefix of every key, by default `idpauth:`. Two applications on one server need two prefixes. The keys are

@@ -12,6 +12,7 @@ import { checkTimeout, DEFAULT_STORE_TIMEOUT } from "../time-limit.js";
 
 export type { SqliteDatabase, SqliteStatement, SqliteValue } from "./driver.js";
 
+/** Options of `sqliteStore`. */
 export interface SqliteStoreOptions {
   /** Default: the system clock. Processes that share a file must have the same time. */
   readonly clock?: Clock;

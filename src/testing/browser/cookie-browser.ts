@@ -6,6 +6,7 @@ import { fetchSite } from "./fetch-site.js";
 export { CookieJar, type KeptCookie } from "./cookie-jar.js";
 export { rawRequest, type RawResponse } from "./raw-request.js";
 
+/** Options of `new CookieBrowser()`. */
 export interface CookieBrowserOptions {
   /** Where a path without an origin leads. */
   readonly origin?: string;
@@ -20,11 +21,13 @@ export interface CookieBrowserOptions {
 
 /** A proxy that passes on only what lies below a prefix, and takes the prefix off the path. */
 export interface PrefixProxy {
+  /** The application's port on 127.0.0.1. */
   readonly port: number;
   /** Such as `/portal`. */
   readonly strips: string;
 }
 
+/** Options of one request. */
 export interface BrowserRequestOptions {
   /** Default GET. */
   readonly method?: string;
@@ -39,6 +42,7 @@ export interface BrowserRequestOptions {
    * sends no such header.
    */
   readonly headers?: Readonly<Record<string, string | string[]>>;
+  /** Sent as UTF-8. Default: no body. */
   readonly body?: string;
   /** A response with a longer body is an error. Default: any length is read. */
   readonly maxBytes?: number;
@@ -46,18 +50,23 @@ export interface BrowserRequestOptions {
   readonly signal?: AbortSignal;
 }
 
+/** A response that was read to its end. */
 export interface BrowserResponse {
   /** The requested address. */
   readonly url: URL;
+  /** The HTTP status. */
   readonly status: number;
   /** Names in lower case, as Node parses them. */
   readonly headers: IncomingHttpHeaders;
   /** Names and values in turn, as they came over the wire. */
   readonly rawHeaders: readonly string[];
+  /** The `Set-Cookie` lines, also of cookies that the jar refuses. */
   readonly setCookies: readonly string[];
   /** The Location header, byte for byte. */
   readonly location: string | undefined;
+  /** The body, decoded as UTF-8. */
   readonly text: string;
+  /** Parses the body. @throws SyntaxError it is not JSON */
   json(): any; // eslint-disable-line @typescript-eslint/no-explicit-any -- the test knows what it asked for
 }
 
@@ -84,6 +93,7 @@ export class BodyTooLargeError extends Error {
 
 /** A browser without pages: it keeps cookies, sends requests, and follows redirects in `follow`. All names resolve to this machine. */
 export class CookieBrowser {
+  /** The cookies of all origins. */
   readonly cookies: CookieJar;
   /** Headers of every request to another origin than the browser's own. */
   protected headersElsewhere: Readonly<Record<string, string>> = {};

@@ -1,13 +1,18 @@
 /** A cookie as a browser keeps it (RFC 6265bis section 5.5). */
 export interface KeptCookie {
+  /** Empty if the line had no `=`. */
   readonly name: string;
+  /** As the line had it, not decoded. */
   readonly value: string;
   /** The host that set it, or the domain that it named. */
   readonly domain: string;
   /** Only for that very host, because no Domain was named. */
   readonly hostOnly: boolean;
+  /** Default: the directory of the address that set it. */
   readonly path: string;
+  /** Sent over https only. */
   readonly secure: boolean;
+  /** Kept for inspection: there are no scripts. */
   readonly httpOnly: boolean;
   /** As it was written; undefined when it was not. */
   readonly sameSite: string | undefined;
@@ -74,6 +79,7 @@ export class CookieJar {
     this.#cookies.push({ hostOnly: true, path: "/", secure: false, httpOnly: true, sameSite: undefined, expiresAt: undefined, ...cookie });
   }
 
+  /** Removes the cookies of all origins. */
   clear(): void {
     this.#cookies = [];
   }

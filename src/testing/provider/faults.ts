@@ -20,30 +20,73 @@ interface FaultScope {
 export type Fault = FaultScope &
   (
     | {
-        /** Another status (default 500), headers and body (text, bytes, or a value sent as JSON). */
+        /** Another status, headers and body. */
         readonly kind: "status";
+        /** Default 500. */
         readonly status?: number;
+        /** Text, bytes, or a value that is sent as JSON. Default: no body. */
         readonly body?: unknown;
+        /** Added; a `Content-Type` replaces the default one. */
         readonly headers?: Readonly<Record<string, string>>;
       }
-    /** The provider reads the request and never responds. */
-    | { readonly kind: "hang" }
-    /** The connection is reset without a reply. */
-    | { readonly kind: "reset" }
-    /** The endpoint waits, then goes on as usual; `ms` of the provider's clock, default 1000. */
-    | { readonly kind: "delay"; readonly ms?: number }
-    /** 200 and the declared type of JSON, but a body (default `{"garbage`) that is none. */
-    | { readonly kind: "garbage"; readonly body?: string }
-    /** 200 and well-formed JSON of `bytes` bytes (default 2 MiB; Infinity streams until the client leaves). With `before: false` it is the real reply, padded. */
-    | { readonly kind: "oversized"; readonly bytes?: number }
-    /** A redirect with `status` (default 302) to `location`, default a path of the provider where nothing is. */
-    | { readonly kind: "redirect"; readonly status?: number; readonly location?: string }
-    /** One byte of the reply at a time, one each `ms` of the provider's clock, default 1000. */
-    | { readonly kind: "drip"; readonly ms?: number; readonly body?: string }
-    /** The reply under another media type; default `text/html`. */
-    | { readonly kind: "wrong-type"; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
-    /** The connection ends after `bytes` bytes of the body (default half), short of the Content-Length sent. */
-    | { readonly kind: "truncated"; readonly bytes?: number; readonly body?: string }
+    | {
+        /** The provider reads the request and never responds. */
+        readonly kind: "hang";
+      }
+    | {
+        /** The connection is reset without a reply. */
+        readonly kind: "reset";
+      }
+    | {
+        /** The endpoint waits, then goes on as usual. */
+        readonly kind: "delay";
+        /** Milliseconds of the provider's clock, default 1000. */
+        readonly ms?: number;
+      }
+    | {
+        /** 200 and the media type of JSON, but a body that isn't JSON. */
+        readonly kind: "garbage";
+        /** Default `{"garbage`. */
+        readonly body?: string;
+      }
+    | {
+        /** 200 and well-formed JSON of `bytes` bytes. With `before: false` it is the real reply, padded. */
+        readonly kind: "oversized";
+        /** Default 2 MiB. Infinity streams until the client leaves. */
+        readonly bytes?: number;
+      }
+    | {
+        /** A redirect without a body. */
+        readonly kind: "redirect";
+        /** Default 302. */
+        readonly status?: number;
+        /** Default: a path of the provider where nothing is. */
+        readonly location?: string;
+      }
+    | {
+        /** One byte of the reply at a time. */
+        readonly kind: "drip";
+        /** Milliseconds of the provider's clock before each byte, default 1000. */
+        readonly ms?: number;
+        /** Default: that of the real reply. */
+        readonly body?: string;
+      }
+    | {
+        /** The reply under another media type. */
+        readonly kind: "wrong-type";
+        /** Added to those of the reply. Default: `Content-Type: text/html`. */
+        readonly headers?: Readonly<Record<string, string>>;
+        /** Default: that of the real reply. */
+        readonly body?: string;
+      }
+    | {
+        /** The connection ends before the body has the length that Content-Length gives. */
+        readonly kind: "truncated";
+        /** The bytes of the body that are sent. Default: half of them. */
+        readonly bytes?: number;
+        /** Default: that of the real reply. */
+        readonly body?: string;
+      }
   );
 
 export interface HoldOptions {
@@ -53,6 +96,7 @@ export interface HoldOptions {
   readonly times?: number;
   /** `arrived` resolves with this many requests held; default 1. */
   readonly count?: number;
+  /** Holds only requests for which this returns true. */
   readonly when?: (request: ReceivedRequest) => boolean;
 }
 

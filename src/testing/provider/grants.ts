@@ -46,7 +46,9 @@ interface AccessToken {
 
 /** A code or token that the provider has issued. Tests search for it in the wrong places. */
 export interface Issued {
+  /** `code`: an authorization code. */
   readonly kind: "code" | "access_token" | "refresh_token" | "id_token" | "logout_token";
+  /** The code or token itself. */
   readonly value: string;
 }
 

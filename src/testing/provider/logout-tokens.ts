@@ -11,7 +11,9 @@ export const LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout"
 
 /** The content of a logout token. Without `sub` and `sid`, it names the session of `provider.person`. */
 export interface LogoutTokenOptions {
+  /** The user. Without `sid`, it means all of the user's sessions. */
   readonly sub?: string;
+  /** One session at the provider. */
   readonly sid?: string;
   /** Epoch seconds; default the provider's time. */
   readonly iat?: number;
@@ -27,8 +29,11 @@ export interface LogoutTokenOptions {
 
 /** The application's response to a logout token. */
 export interface LogoutResponse {
+  /** 200: the sessions have ended. 400: they have not (section 2.8). */
   readonly status: number;
+  /** As `fetch` returns them. */
   readonly headers: Headers;
+  /** JSON with `error` if the status is 400. */
   readonly body: string;
 }
 

@@ -11,7 +11,9 @@ export interface ReceivedRequest {
   readonly method: string;
   /** The request target as it was sent: path and query. */
   readonly url: string;
+  /** The parameters of the URL. */
   readonly query: URLSearchParams;
+  /** Names in lower case, as Node parses them. */
   readonly headers: IncomingHttpHeaders;
   /** The body as text, for every content type; empty if there is none. */
   readonly body: string;

@@ -79,7 +79,10 @@ let firstKey: Promise<SigningKey> | undefined;
 /** What the JWKS endpoint publishes; every method takes effect with the next request. */
 export interface JwksControls {
   /** The document as it is published by default, for a test that builds its own from it. */
-  document(): { keys: PublicJwk[] };
+  document(): {
+    /** Public keys, the current one last. */
+    keys: PublicJwk[];
+  };
   /** Publishes this instead: a value as JSON, text as it is. */
   publish(document: unknown): void;
   /** A 200 whose body is no JSON. */

@@ -23,7 +23,9 @@ export interface TestProviderOptions extends Partial<ProviderSettings> {
 export interface TestProvider extends ProviderHooks {
   /** The issuer of the discovery document: `http://127.0.0.1:port` and the issuer path. */
   readonly issuer: string;
+  /** The present value of `settings.clientId`. */
   readonly clientId: string;
+  /** The present value of `settings.clientSecret`. */
   readonly clientSecret: string;
   /**
    * The settings of a client of this provider, with a fixed key that is for tests only. Use it for
@@ -83,6 +85,7 @@ export interface TestProvider extends ProviderHooks {
    * @param options `kid`: of the new key; default a fresh one
    */
   rotateKeys(options?: { keepOld?: boolean; kid?: string }): Promise<void>;
+  /** Changes what the JWKS endpoint publishes. */
   readonly jwks: JwksControls;
 
   /**

@@ -9,12 +9,17 @@ import type { JsonPart, SigningKeys } from "./signing-keys.js";
 
 /** An ID token before it is signed. */
 export interface IdTokenDraft {
+  /** `alg`, `typ` and the key's `kid`. */
   readonly header: Record<string, unknown>;
+  /** Those that the provider would sign. */
   readonly claims: Record<string, unknown>;
+  /** `authorization_code`: a sign-in. `refresh_token`: a refresh. */
   readonly grant: "authorization_code" | "refresh_token";
   /** The provider's current key pair, in the forms that tests need. */
   readonly privateKey: KeyObject;
+  /** SPKI, as an attacker uses it for HS256. */
   readonly publicKeyPem: string;
+  /** Without `kid`, `use` and `alg`. */
   readonly publicJwk: Readonly<Record<string, unknown>>;
   /**
    * Returns the compact form, signed with the header's algorithm, without any checks. `none` gives an empty signature.
@@ -26,7 +31,14 @@ export interface IdTokenDraft {
 }
 
 /** Header and claims to sign as usual, or the finished token as text. */
-export type MutatedIdToken = string | { readonly header?: JsonPart; readonly claims?: JsonPart };
+export type MutatedIdToken =
+  | string
+  | {
+      /** Default: the draft's. */
+      readonly header?: JsonPart;
+      /** Default: the draft's. */
+      readonly claims?: JsonPart;
+    };
 
 /** Functions of a test that change the provider's responses. Undefined: no change. */
 export interface ProviderHooks {

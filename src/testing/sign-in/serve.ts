@@ -16,13 +16,29 @@ export type TestedApplication =
   | URL
   | SocketServer
   | AnyFunction
-  | { readonly fetch: AnyFunction }
-  /** Koa. */
-  | { callback(): AnyFunction }
-  /** Fastify. */
-  | { ready(): PromiseLike<unknown>; readonly routing: AnyFunction }
-  /** NestJS. */
-  | { init(): Promise<unknown>; getHttpAdapter(): { getInstance(): unknown } };
+  | {
+      /** A function from `Request` to `Response`, as of Hono. */
+      readonly fetch: AnyFunction;
+    }
+  | {
+      /** Koa: returns the request listener. */
+      callback(): AnyFunction;
+    }
+  | {
+      /** Fastify: loads the plugins. */
+      ready(): PromiseLike<unknown>;
+      /** Fastify: the request listener. */
+      readonly routing: AnyFunction;
+    }
+  | {
+      /** NestJS: creates the controllers and routes. */
+      init(): Promise<unknown>;
+      /** NestJS: Express or Fastify, on which it runs. */
+      getHttpAdapter(): {
+        /** Returns the application of Express or Fastify. */
+        getInstance(): unknown;
+      };
+    };
 
 /** A reachable application. */
 export interface Served {

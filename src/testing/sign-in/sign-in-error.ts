@@ -6,7 +6,9 @@ export type SignInStep = "login" | "provider" | "callback" | "session";
 
 /** `signIn` failed. The message names the step and what to check, and contains no secret. */
 export class SignInError extends Error {
+  /** Minifiers don't change it. */
   override readonly name = "SignInError";
+  /** The step that failed. */
   readonly step: SignInStep;
   /** The status of the last response; undefined if there was none. */
   readonly status: number | undefined;

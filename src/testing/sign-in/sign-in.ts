@@ -6,6 +6,7 @@ import { serve, type Served, type TestedApplication } from "./serve.js";
 import { codeIn, deadEnd, errorCode, placeOf, SignInError, type SignInStep } from "./sign-in-error.js";
 import { checkedOrigin, TestBrowser, type BrowserOptions } from "./test-browser.js";
 
+/** Options of `signIn`. */
 export interface SignInOptions extends BrowserOptions {
   /** The path of the endpoints; default `/idpauth/`. */
   readonly mountPath?: string;

@@ -4,17 +4,24 @@ import { ADA, assertClaims, withSubject, withVerifiedEmail, type PersonClaims } 
 
 /** The part of `idpAuth`'s result that every adapter has. */
 export interface SignsInForTests {
+  /** Stores a session and returns its `Set-Cookie` values. */
   [SESSION_FOR_TESTS](asked?: SessionForTests): Promise<readonly string[]>;
 }
 
+/** Options of `signedInAs` and `signedInCookie`. */
 export type SignedInAsOptions = Omit<SessionForTests, "claims">;
 
 /** A cookie in the form that browser drivers take; Playwright: `context.addCookies([{ ...cookie, url }])`. */
 export interface SignedInCookie {
+  /** The setting `cookieName`, or its default. */
   readonly name: string;
+  /** 43 characters that identify the session. */
   readonly value: string;
+  /** True, as idpauth sets it. */
   readonly httpOnly: boolean;
+  /** True for https; see the option `secure`. */
   readonly secure: boolean;
+  /** `Lax`, as idpauth sets it. */
   readonly sameSite: "Lax" | "Strict" | "None";
 }
 

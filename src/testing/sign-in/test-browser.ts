@@ -3,6 +3,7 @@ import { CookieBrowser, type BrowserResponse, type BrowserRequestOptions } from 
 import { personHeaders, type PersonClaims } from "../provider/people.js";
 import { serve, type Served, type TestedApplication } from "./serve.js";
 
+/** Options of `browser`. */
 export interface BrowserOptions {
   /**
    * The origin that browsers use, if it differs from the listening address: `https://app.example` simulates a browser behind a
@@ -26,6 +27,7 @@ export type PostedData =
 
 /** A browser at an application, which keeps cookies. Paths are the application's. */
 export class TestBrowser extends CookieBrowser {
+  /** The application's origin, as the user sees it. */
   readonly origin: string;
   /** The final address of `signIn`: `returnTo`, or the application's default page. Not requested yet. */
   returnedTo: URL | undefined = undefined;
@@ -54,7 +56,7 @@ export class TestBrowser extends CookieBrowser {
     return this.cookies.header(new URL("/", this.origin)) ?? "";
   }
 
-  /** @param data sent as a form when it is `URLSearchParams`, as it is when it is text, else as JSON */
+  /** Sends a POST. @param data `URLSearchParams` become a form, text stays text, other data becomes JSON */
   post(target: string | URL, data?: PostedData, options: BrowserRequestOptions = {}): Promise<BrowserResponse> {
     const [type, body] =
       data === undefined
@@ -77,6 +79,7 @@ export class TestBrowser extends CookieBrowser {
     return this.#served.release();
   }
 
+  /** The same as `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
