@@ -170,8 +170,8 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
 
   it("has the anchor of each link", async () => {
     const names = readdirSync(DIST, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".html"));
-    const pages = new Map(
-      await Promise.all(names.map(async (name) => [`/${name}` as string, await readFile(path.join(DIST, name), "utf8")] as const)),
+    const pages = new Map<string, string>(
+      await Promise.all(names.map(async (name) => [`/${name}`, await readFile(path.join(DIST, name), "utf8")] as const)),
     );
     // TypeDoc numbers the anchors of its pages itself.
     const written = [...pages].filter(([page]) => !page.startsWith("/api/"));
