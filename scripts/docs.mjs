@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { browserSizes } from "./browser-size.mjs";
-import { clientPage, errorsPage, pageTextsPage, readTables, settingsPage } from "./reference-docs.mjs";
+import { clientPage, compatibilityPage, errorsPage, pageTextsPage, readTables, settingsPage } from "./reference-docs.mjs";
 import { root } from "./run.mjs";
 import { inferredTypes, settingOptionsModule } from "./setting-options.mjs";
 
@@ -27,9 +27,11 @@ const { en } = /** @type {typeof import("../src/pages/locales/en.js")} */ (await
 const tables = readTables();
 
 const CLIENT = "docs/reference/client.md";
+const COMPATIBILITY = "docs/reference/compatibility.md";
 
 const pages = {
   [CLIENT]: clientPage(readFileSync(path.join(root, CLIENT), "utf8"), await browserSizes()),
+  [COMPATIBILITY]: compatibilityPage(readFileSync(path.join(root, COMPATIBILITY), "utf8")),
   "docs/reference/page-texts.md": pageTextsPage(en),
   "src/config/setting-options.ts": await settingOptionsModule(SETTINGS, tables, inferredTypes()),
   "docs/reference/settings.md": settingsPage(SETTINGS, tables),

@@ -105,7 +105,7 @@ export function errorsPage({ errors, checks, groups, logCodes }, tables) {
   return page([
     GENERATED,
     "# Errors, checks and reason codes",
-    "Codes are stable: a code is never renamed, and its meaning never changes.",
+    "Codes are stable: a code is never renamed, and its meaning never changes. If you know only the symptom, see [troubleshooting.md](../how-to/troubleshooting.md).",
     "## Startup checks",
     "An error (`E…`) keeps the application from starting, and one exception lists every finding. E004 is the only `E` code that is a warning. A warning (`W…`) goes to the log. Only `idpauth check --live` reports the codes of the group `live`: [check-live.md](check-live.md).",
     ...groups.flatMap((group) => {
@@ -150,6 +150,48 @@ export function clientPage(text, sizes) {
   const rows = sizes.map(({ name, minified, compressed, limit }) => [`\`${name}\``, size(minified), size(compressed), size(limit)]);
   const sizeTable = table(["Entry", "Minified", "Minified and gzip", "Limit"], rows);
   return text.replace(/(?<=<!-- sizes: [^\n]*\n).*?(?=<!-- \/sizes -->)/s, () => `\n${sizeTable}\n\n`);
+}
+
+/**
+ * Returns the page with the table of versions between its two comments.
+ *
+ * @param {string} text docs/reference/compatibility.md
+ * @param {(file: string) => string} [read] a file by its path from the project's root
+ */
+export function compatibilityPage(text, read = (file) => readFileSync(new URL(`../${file}`, import.meta.url), "utf8")) {
+  const { engines, peerDependencies } = JSON.parse(read("package.json"));
+  /** @type {Record<string, (name: string, place: string) => string | undefined>} */
+  const sources = {
+    supported: (name) => rangeInWords({ ...engines, ...peerDependencies }[name]),
+    tested: (name, folder) => JSON.parse(read(`${folder}package-lock.json`)).packages[`node_modules/${name}`]?.version,
+    // "Node 20.20.2, 22.23.3", and in a table "| Firefox | 153.7.0 ESR".
+    recorded: (name, page) =>
+      new RegExp(`(?<![\\w-])${name} (?:\\| )?(\\d[\\d.]*\\d(?:, \\d[\\d.]*\\d)*|\\d+)`).exec(read(`docs/evidence/${page}.md`))?.[1],
+  };
+  const rows = (/^\| \|.*/ms.exec(read("docs/tables/compatibility.md"))?.[0] ?? "").trimEnd();
+  const versions = rows.replace(/\{(\w+) (\S+?)(?: in (\S+?))?\}/g, (written, kind, name, place = "") => {
+    const version = sources[kind]?.(name, kind === "tested" && place !== "" ? `${place}/` : place);
+    if (version === undefined) throw new Error(`docs/tables/compatibility.md has ${written}, which no file contains.`);
+    return version;
+  });
+  return text.replace(/(?<=<!-- versions: [^\n]*\n).*?(?=<!-- \/versions -->)/s, () => `\n${versions}\n\n`);
+}
+
+/**
+ * @param {string | undefined} range of npm, such as "^4.20.0 || ^5.0.0"
+ * @returns {string | undefined} such as "4 from 4.20, 5"
+ */
+export function rangeInWords(range) {
+  return range
+    ?.split(" || ")
+    .map((part) => {
+      const [, operator, version = "", major = ""] = /^(\^|>=)((\d+)(?:\.\d+)*)$/.exec(part) ?? [];
+      const short = version.replace(/(?:\.0)+$/, "");
+      if (operator === undefined) throw new Error(`The range ${part} has no words.`);
+      if (operator === ">=") return `${short} or later`;
+      return short === major ? major : `${major} from ${short}`;
+    })
+    .join(", ");
 }
 
 /**

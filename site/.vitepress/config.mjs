@@ -1,4 +1,5 @@
 // The site of the documentation. Its pages are those of docs/, so the same files serve the repository, the npm package and the site.
+import { withAliases } from "./aliases.mjs";
 import { figurePlaces } from "./figures.mjs";
 import { sidebar } from "./sidebar.mjs";
 
@@ -47,9 +48,7 @@ export default {
           // Of the API reference, the names of the exports. Its members would hide the guides.
           if (env.relativePath.startsWith("api/")) return (html.match(/<h([123])\b.*?<\/h\1>/gs) ?? []).join("");
           if (INTERNAL.test(env.relativePath) || env.frontmatter?.["search"] === false) return "";
-          // Symptoms that people search for, which the text does not contain.
-          const aliases = env.frontmatter?.["aliases"] ?? [];
-          return aliases.length === 0 ? html : `${html}<p>${aliases.join(". ")}</p>`;
+          return withAliases(html, env.relativePath);
         },
         miniSearch: { searchOptions: { boost: { title: 4, text: 1, titles: 2 }, fuzzy: 0.2, prefix: true } },
       },

@@ -59,6 +59,7 @@ export const sidebar = [
       { text: "Sessions and stores", link: "/how-to/sessions" },
       { text: "Several processes", link: "/how-to/scaling" },
       { text: "Monitoring", link: "/how-to/operations" },
+      { text: "Troubleshooting", link: "/how-to/troubleshooting" },
       { text: "Check a configuration", link: "/reference/check-live" },
     ],
   },
@@ -67,6 +68,7 @@ export const sidebar = [
     items: [
       { text: "Settings", link: "/reference/settings" },
       { text: "Errors", link: "/reference/errors" },
+      { text: "Supported versions", link: "/reference/compatibility" },
       { text: "Functions and guard", link: "/reference/accessors" },
       { text: "HTTP endpoints", link: "/reference/endpoints" },
       { text: "Browser client", link: "/reference/client" },

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { errorsPage, pageTextsPage, readTables, settingsPage } from "../../scripts/reference-docs.mjs";
+import { compatibilityPage, errorsPage, pageTextsPage, rangeInWords, readTables, settingsPage } from "../../scripts/reference-docs.mjs";
 import { settingOptionsModule, writtenTypes } from "../../scripts/setting-options.mjs";
 import { LIVE_CHECKS } from "../../src/cli/live/live-check-table.js";
 import { CHECK_GROUPS, CHECKS as STARTUP_CHECKS } from "../../src/config/startup-checks.js";
@@ -49,6 +49,25 @@ describe("[ASVS-7.6.1] the generated pages", () => {
 
   it("docs/reference/page-texts.md is what the English texts of the pages say; if not, run `npm run docs`", () => {
     expect(onDisk("page-texts.md")).toBe(pageTextsPage(en));
+  });
+
+  it("docs/reference/compatibility.md has the versions of package.json and the lock files; if not, run `npm run docs`", () => {
+    const page = onDisk("compatibility.md");
+    expect(compatibilityPage(page)).toBe(page);
+    expect(page).not.toMatch(/[{}]/);
+  });
+
+  it("a version that no file contains fails", () => {
+    const read = (file: string) => (file.endsWith("compatibility.md") ? "| | A |\n|---|---|\n| X | {tested x} |\n" : '{ "packages": {} }');
+    expect(() => compatibilityPage("", read)).toThrow("docs/tables/compatibility.md has {tested x}, which no file contains.");
+  });
+
+  it.each([
+    [">=20.19", "20.19 or later"],
+    ["^4.20.0 || ^5.0.0", "4 from 4.20, 5"],
+    ["^12.0.0", "12"],
+  ])("the range %s is written as %s", (range, words) => {
+    expect(rangeInWords(range)).toBe(words);
   });
 
   it("src/config/setting-options.ts is what the table of settings says; if not, run `npm run docs`", async () => {

@@ -161,10 +161,25 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
     await tab.close();
   });
 
-  it("redirects the address of a code to its section", async () => {
-    const { tab } = await open("/e/E016.html");
-    await tab.waitForURL("**/reference/errors.html#e016");
-    expect(await tab.locator("#e016").innerText()).toContain("E016");
+  it.each([
+    ["signed out after an hour", "/how-to/troubleshooting.html#users-are-signed-out-after-an-hour"],
+    ["redirect loop", "/how-to/troubleshooting.html#the-browser-redirects-in-a-loop"],
+    ["redirect_uri_mismatch", "/how-to/troubleshooting.html#redirect_uri-mismatch"],
+    ["state mismatch", "/how-to/troubleshooting.html#state-mismatch"],
+    ["cookie not set", "/how-to/troubleshooting.html#cookie-not-set"],
+  ])("the first result for %s is %s", async (symptom, address) => {
+    const { tab } = await open("/start/express.html");
+    await tab.keyboard.press("Control+k");
+    await tab.keyboard.type(symptom);
+    // The results change while the words are typed.
+    await expect.poll(() => tab.locator(".VPLocalSearchBox .result").first().getAttribute("href"), { timeout: 20_000 }).toBe(address);
+    await tab.close();
+  });
+
+  it.each(["E016", "login_loop"])("redirects the address of %s to its section", async (code) => {
+    const { tab } = await open(`/e/${code}.html`);
+    await tab.waitForURL(`**/reference/errors.html#${code.toLowerCase()}`);
+    expect(await tab.locator(`#${code.toLowerCase()}`).innerText()).toContain(code);
     await tab.close();
   });
 
