@@ -13,8 +13,9 @@ beforeAll(async () => {
   const options = { allowedTenants: [TENANT, OTHER], store: memoryStore({ clock }), clock };
   application = await startApplication({ ...options, provider: { tenant: TENANT } });
 });
-afterEach(() => {
+afterEach(async () => {
   application.provider.authorizationResponse = undefined;
+  await application.auth.idle();
   application.clock.advance(61_000);
 });
 afterAll(() => application.stop());

@@ -6,9 +6,10 @@ let application: Application;
 beforeAll(async () => {
   application = await startApplication({ userinfo: "always" });
 });
-afterEach(() => {
+afterEach(async () => {
   application.provider.clearFaults();
   application.provider.userinfoResponse = undefined;
+  await application.auth.idle();
   application.clock.advance(61_000);
 });
 afterAll(() => application.stop());
