@@ -20,7 +20,7 @@ const FORMS = {
 const PAGE = /(?<![\w/.:-])docs\/((?!contributing|evidence|tables)[\w-]+\/[\w-]+)\.md(?:#([\w-]+))?/g;
 
 /** Pages that only the site and the repository have, not the package. */
-export const SITE_ONLY = /^docs\/(?:start|tutorial|providers)\//;
+export const SITE_ONLY = /^docs\/(?:about|deploy|start|tutorial|providers)\//;
 
 /** A code of a startup check, in lower case as an anchor, or of an error. */
 const CODE = /^(?:[ew]\d{3}|[a-z]+(?:_[a-z]+)+)$/;

@@ -5,7 +5,9 @@ import path from "node:path";
 
 /** Folders of docs/ that are pages or their pictures. The others are parts from which pages are generated. */
 const FOLDERS = [
+  "about",
   "contributing",
+  "deploy",
   "diagrams",
   "evidence",
   "explanation",

@@ -58,6 +58,8 @@ export const sidebar = [
       { text: "Production checklist", link: "/how-to/production" },
       { text: "Sessions and stores", link: "/how-to/sessions" },
       { text: "Several processes", link: "/how-to/scaling" },
+      { text: "Size, cleaning, backup", link: "/deploy/store-operation" },
+      { text: "Platforms and proxies", link: "/deploy/platforms" },
       { text: "Monitoring", link: "/how-to/operations" },
       { text: "Troubleshooting", link: "/how-to/troubleshooting" },
       { text: "Check a configuration", link: "/reference/check-live" },
@@ -83,6 +85,8 @@ export const sidebar = [
     items: [
       { text: "Guarantees", link: "/explanation/guarantees" },
       { text: "Security", link: "/explanation/security" },
+      { text: "What idpauth doesn't do", link: "/about/not-supported" },
+      { text: "The project", link: "/about/project" },
     ],
   },
   {

@@ -48,6 +48,7 @@ export declare const schema: import("idpauth").ClaimsSchema<{ groups: string[] }
   "docs/how-to/authorization.md": `${EXPRESS}
 export declare const roles: { find(iss: string, sub: string): Promise<string | undefined> };
 `,
+  "docs/about/not-supported.md": EXPRESS,
   "docs/how-to/user-table.md": `${EXPRESS}
 export declare const pool: import("pg").Pool;
 `,

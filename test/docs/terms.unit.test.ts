@@ -67,14 +67,14 @@ const CEILINGS: readonly (readonly [pattern: RegExp, most: number, instead: stri
 /** The parts of src/ whose messages and comments are checked. */
 const CHECKED_SOURCE = ["cli", "config", "errors.ts", "provider"];
 
-const PAGES_FOR_USERS = ["start", "tutorial", "how-to", "providers", "reference", "explanation"];
+const PAGES_FOR_USERS = ["about", "deploy", "start", "tutorial", "how-to", "providers", "reference", "explanation"];
 
 const pages = [
   "README.md",
   "CONTRIBUTING.md",
   "SECURITY.md",
-  ...["start", "tutorial", "how-to", "providers", "reference", "tables", "explanation", "contributing"].flatMap((folder) =>
-    readdirSync(path.join(ROOT, "docs", folder)).map((name) => `docs/${folder}/${name}`),
+  ...["about", "deploy", "start", "tutorial", "how-to", "providers", "reference", "tables", "explanation", "contributing"].flatMap(
+    (folder) => readdirSync(path.join(ROOT, "docs", folder)).map((name) => `docs/${folder}/${name}`),
   ),
 ].filter((page) => page.endsWith(".md"));
 

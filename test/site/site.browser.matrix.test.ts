@@ -204,7 +204,7 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
 
   it("has each page for users in the menu once, and each page as Markdown", async () => {
     const menu = sidebar.filter(({ text }) => text !== "API").flatMap(({ items }) => items.map(({ link }) => `${link.slice(1)}.md`));
-    const pages = ["start", "tutorial", "how-to", "providers", "reference", "explanation"].flatMap((folder) =>
+    const pages = ["about", "deploy", "start", "tutorial", "how-to", "providers", "reference", "explanation"].flatMap((folder) =>
       filesOf(folder).map((name) => `${folder}/${name}`),
     );
     expect(menu.toSorted()).toEqual(pages.filter((page) => page !== "explanation/decisions.md").toSorted());
