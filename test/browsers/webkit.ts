@@ -16,7 +16,7 @@ interface Selenium {
 interface Builder {
   usingServer(url: string): this;
   withCapabilities(capabilities: object): this;
-  build(): WebDriver;
+  build(): PromiseLike<WebDriver>;
 }
 
 interface WebDriver {
@@ -49,7 +49,8 @@ export async function startWebKit({ driver, xvfb }: { readonly driver: string; r
 
   const newUser = async () => {
     // A session is a process of the browser, with a profile in memory.
-    const session = new selenium.Builder()
+    // Awaited here: a session that the driver never starts would otherwise reject where nothing handles it.
+    const session = await new selenium.Builder()
       .usingServer(server)
       .withCapabilities({ browserName: "MiniBrowser", acceptInsecureCerts: true })
       .build();
