@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { browserSizes } from "./browser-size.mjs";
-import { clientPage, compatibilityPage, errorsPage, pageTextsPage, readTables, settingsPage } from "./reference-docs.mjs";
+import { clientPage, compatibilityPage, endpointsPage, errorsPage, pageTextsPage, readTables, settingsPage } from "./reference-docs.mjs";
 import { root } from "./run.mjs";
 import { inferredTypes, settingOptionsModule } from "./setting-options.mjs";
 
@@ -20,6 +20,7 @@ const { SETTINGS } = /** @type {typeof import("../src/config/read-settings.js")}
 const { ERRORS } = /** @type {typeof import("../src/errors.js")} */ (await built("errors.js"));
 const { CHECKS, CHECK_GROUPS } = /** @type {typeof import("../src/config/startup-checks.js")} */ (await built("config/startup-checks.js"));
 const { LIVE_CHECKS } = /** @type {typeof import("../src/cli/live/live-check-table.js")} */ (await built("cli/live/live-check-table.js"));
+const { ENDPOINTS } = /** @type {typeof import("../src/endpoints/router.js")} */ (await built("endpoints/router.js"));
 const { LOG_CODES } = /** @type {typeof import("../src/events/log-lines.js")} */ (await built("events/log-lines.js"));
 
 const { en } = /** @type {typeof import("../src/pages/locales/en.js")} */ (await built("pages/locales/en.js"));
@@ -27,11 +28,13 @@ const { en } = /** @type {typeof import("../src/pages/locales/en.js")} */ (await
 const tables = readTables();
 
 const CLIENT = "docs/reference/client.md";
+const ENDPOINTS_PAGE = "docs/reference/endpoints.md";
 const COMPATIBILITY = "docs/reference/compatibility.md";
 
 const pages = {
   [CLIENT]: clientPage(readFileSync(path.join(root, CLIENT), "utf8"), await browserSizes()),
   [COMPATIBILITY]: compatibilityPage(readFileSync(path.join(root, COMPATIBILITY), "utf8")),
+  [ENDPOINTS_PAGE]: endpointsPage(readFileSync(path.join(root, ENDPOINTS_PAGE), "utf8"), ENDPOINTS, SETTINGS, tables),
   "docs/reference/page-texts.md": pageTextsPage(en),
   "src/config/setting-options.ts": await settingOptionsModule(SETTINGS, tables, inferredTypes()),
   "docs/reference/settings.md": settingsPage(SETTINGS, tables),

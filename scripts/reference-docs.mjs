@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 
 /** The names of the files in docs/tables/. */
-const TABLES = /** @type {const} */ (["settings", "checks", "errors", "log", "reasons"]);
+const TABLES = /** @type {const} */ (["settings", "checks", "endpoints", "errors", "log", "reasons"]);
 
 /** @typedef {{ text: string, default: string | undefined, remedy: string | undefined }} Prose of one code */
 /** @typedef {Readonly<Record<(typeof TABLES)[number], ReadonlyMap<string, Prose>>>} Tables */
@@ -136,6 +136,36 @@ export function errorsPage({ errors, checks, groups, logCodes }, tables) {
     "If several reasons apply, idpauth reports the first in this order.",
     ...[...tables.reasons].flatMap(([code, row]) => entry(`### ${code}`, undefined, row.text, row.remedy ?? "")),
   ]);
+}
+
+/**
+ * Returns the page with the table of endpoints between its two comments.
+ *
+ * @param {string} text docs/reference/endpoints.md
+ * @param {typeof import("../src/endpoints/router.js").ENDPOINTS} endpoints
+ * @param {typeof import("../src/config/read-settings.js").SETTINGS} settings
+ * @param {Tables} tables
+ */
+export function endpointsPage(text, endpoints, settings, tables) {
+  const rows = Object.entries(endpoints).flatMap(([path, { methods, setting, slash }]) => {
+    const only = setting === undefined ? "" : ` Only with [\`${settings[setting].env}\`](settings.md#${anchor(settings[setting].env)}).`;
+    // A HEAD request gets the headers of the GET response. A POST has a row of its own, because it has an effect.
+    const kinds = [methods.filter((method) => method !== "POST"), methods.filter((method) => method === "POST")].filter(
+      (kind) => kind.length > 0,
+    );
+    return kinds.map((kind) => {
+      const written = [path, ...(slash ? [`${path}/`] : [])].map((form) => `${kind[0] ?? ""} /idpauth/${form}`);
+      const code = written.find((name) => tables.endpoints.has(name)) ?? written[0] ?? "";
+      const address = code.slice(code.indexOf("/"));
+      return [
+        `\`${address}\``,
+        kind.join(", "),
+        proseOf(tables, "endpoints", code).text.replaceAll("\n", " ").replaceAll("](../reference/endpoints.md#", "](#") + only,
+      ];
+    });
+  });
+  const endpointTable = table(["Endpoint", "Methods", "Response"], rows);
+  return text.replace(/(?<=<!-- endpoints: [^\n]*\n).*?(?=<!-- \/endpoints -->)/s, () => `\n${endpointTable}\n\n`);
 }
 
 /**

@@ -16,14 +16,41 @@ import { popup, popupScript } from "./popup.js";
 import { session } from "./session-probe.js";
 import { sessions } from "./session-list.js";
 
-interface Route {
-  readonly endpoint: (opened: SessionRequest, context: EndpointContext) => Promise<AnyReply>;
+type Endpoint = (opened: SessionRequest, context: EndpointContext) => Promise<AnyReply>;
+
+const styleSheet: Endpoint = (_, { pages }) => Promise.resolve(stylesheet(pages.style));
+
+interface EndpointRow {
   readonly methods: readonly string[];
+  /** Off unless this setting is on. */
+  readonly setting?: "debug" | "events" | "sessionsPage" | "logoutAtProvider" | "backchannelLogout" | "frontchannelLogout";
+  /** Whether the path works with a trailing slash too. Providers compare registered addresses character by character. */
+  readonly slash?: true;
+  readonly create: (context: EndpointContext) => Endpoint;
 }
 
 /** HEAD works where GET has no effect. */
 const READ = ["GET", "HEAD"];
 const GET = ["GET"];
+
+/** THE table of endpoints: their paths below the mount path. docs/reference/endpoints.md is generated from it. */
+export const ENDPOINTS: Readonly<Record<string, EndpointRow>> = {
+  "": { methods: READ, create: () => landing },
+  login: { methods: GET, slash: true, create: () => login },
+  "login-callback": { methods: GET, create: createCallback },
+  session: { methods: READ, slash: true, create: () => session },
+  logout: { methods: GET, slash: true, create: () => logout },
+  "logout-callback": { methods: GET, setting: "logoutAtProvider", create: () => logoutCallback },
+  "backchannel-logout": { methods: ["POST"], setting: "backchannelLogout", create: ({ clock }) => createBackchannelLogout(clock) },
+  "frontchannel-logout": { methods: GET, setting: "frontchannelLogout", create: () => frontchannelLogout },
+  sessions: { methods: ["GET", "POST"], setting: "sessionsPage", slash: true, create: () => sessions },
+  events: { methods: READ, setting: "events", slash: true, create: createEvents },
+  debug: { methods: READ, setting: "debug", slash: true, create: () => debug },
+  // Without a trailing slash: its script finds the mount path by the page's address.
+  popup: { methods: READ, create: () => popup },
+  "popup.js": { methods: READ, create: () => popupScript },
+  "style.css": { methods: READ, create: () => styleSheet },
+};
 
 export interface Router<FrameworkRequest> {
   /** Responds to a request for one of the endpoints, with a failure too. @returns undefined if the path is not an endpoint's */
@@ -74,27 +101,13 @@ export function createRouter<FrameworkRequest>(
 }
 
 /** The endpoints that the settings turn on. Every other path below the mount path is a 404. */
-function endpoints({ settings, clock, pages }: EndpointContext): Map<string, Route> {
-  const routes = new Map<string, Route>();
-  const add = (path: string, endpoint: Route["endpoint"], methods: Route["methods"]) => {
-    // A trailing slash makes no difference and no redirect.
-    routes.set(path, { endpoint, methods }).set(`${path}/`, { endpoint, methods });
-  };
-  routes.set("", { endpoint: landing, methods: READ });
-  add("login", login, GET);
-  add("session", session, READ);
-  add("logout", logout, GET);
-  if (settings.debug) add("debug", debug, READ);
-  if (settings.events) add("events", createEvents(), READ);
-  if (settings.sessionsPage) add("sessions", sessions, ["GET", "POST"]);
-  // Without a trailing slash, because the provider compares registered addresses character by character.
-  routes.set("login-callback", { endpoint: createCallback(), methods: GET });
-  if (settings.logoutAtProvider !== false) routes.set("logout-callback", { endpoint: logoutCallback, methods: GET });
-  if (settings.backchannelLogout) routes.set("backchannel-logout", { endpoint: createBackchannelLogout(clock), methods: ["POST"] });
-  if (settings.frontchannelLogout) routes.set("frontchannel-logout", { endpoint: frontchannelLogout, methods: GET });
-  // Without a trailing slash: its script finds the mount path by the page's address.
-  routes.set("popup", { endpoint: popup, methods: READ });
-  routes.set("popup.js", { endpoint: popupScript, methods: READ });
-  routes.set("style.css", { endpoint: () => Promise.resolve(stylesheet(pages.style)), methods: READ });
-  return routes;
+function endpoints(context: EndpointContext): ReadonlyMap<string, Pick<EndpointRow, "methods"> & { readonly endpoint: Endpoint }> {
+  const isOn = ({ setting }: EndpointRow) => setting === undefined || context.settings[setting] !== false;
+  return new Map(
+    Object.entries(ENDPOINTS).flatMap(([path, row]) => {
+      if (!isOn(row)) return [];
+      const route = { methods: row.methods, endpoint: row.create(context) };
+      return row.slash ? [[path, route] as const, [`${path}/`, route] as const] : [[path, route] as const];
+    }),
+  );
 }

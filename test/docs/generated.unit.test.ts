@@ -1,9 +1,18 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { compatibilityPage, errorsPage, pageTextsPage, rangeInWords, readTables, settingsPage } from "../../scripts/reference-docs.mjs";
+import {
+  compatibilityPage,
+  endpointsPage,
+  errorsPage,
+  pageTextsPage,
+  rangeInWords,
+  readTables,
+  settingsPage,
+} from "../../scripts/reference-docs.mjs";
 import { settingOptionsModule, writtenTypes } from "../../scripts/setting-options.mjs";
 import { LIVE_CHECKS } from "../../src/cli/live/live-check-table.js";
 import { CHECK_GROUPS, CHECKS as STARTUP_CHECKS } from "../../src/config/startup-checks.js";
+import { ENDPOINTS } from "../../src/endpoints/router.js";
 import { ERRORS } from "../../src/errors.js";
 import { LOG_CODES } from "../../src/events/log-lines.js";
 import { en } from "../../src/pages/locales/en.js";
@@ -45,6 +54,21 @@ describe("[ASVS-7.6.1] the generated pages", () => {
 
   it("docs/reference/errors.md is what the tables of errors, checks and reasons say; if not, run `npm run docs`", () => {
     expect(onDisk("errors.md")).toBe(errors);
+  });
+
+  it("docs/reference/endpoints.md has the router's endpoints, with their methods and settings; if not, run `npm run docs`", () => {
+    const page = onDisk("endpoints.md");
+    expect(endpointsPage(page, ENDPOINTS, SETTINGS, tables)).toBe(page);
+    expect(page).toMatch(/^\| `\/idpauth\/events` \| GET, HEAD \| .* Only with \[`IDP_EVENTS`\]\(settings\.md#idp_events\)\. \|$/m);
+  });
+
+  it("docs/tables/endpoints.md has no section without an endpoint", () => {
+    const methods = Object.entries(ENDPOINTS).flatMap(([path, row]) =>
+      row.methods.filter((method) => method !== "HEAD").map((method) => `${method} /idpauth/${path}`),
+    );
+    expect([...tables.endpoints.keys()].map((name) => name.replace(/(?<=\w)\/$/, "")).sort()).toEqual(
+      methods.map((name) => (name.endsWith("idpauth/") ? "GET /idpauth" : name)).sort(),
+    );
   });
 
   it("docs/reference/page-texts.md is what the English texts of the pages say; if not, run `npm run docs`", () => {
