@@ -16,14 +16,14 @@ const FORMS = {
   contact: /^(?:https:\/\/\S+|[^\s@]+@[^\s@]+)$/,
 };
 
-/** A page of the site, in a text. A path in another address doesn't count. */
-const PAGE = /(?<![\w/.:-])docs\/((?!contributing|evidence|tables)[\w-]+\/[\w-]+)\.md(?:#([\w-]+))?/g;
+/** A page of the site, in a text. A path in another address doesn't count. Code adds the anchor to a `#` without one. */
+const PAGE = /(?<![\w/.:-])docs\/((?!contributing|evidence|tables)[\w-]+\/[\w-]+)\.md(?:#([\w-]*))?/g;
 
 /** Pages that only the site and the repository have, not the package. */
 export const SITE_ONLY = /^docs\/(?:about|deploy|start|tutorial|providers)\//;
 
-/** A code of a startup check, in lower case as an anchor, or of an error. */
-const CODE = /^(?:[ew]\d{3}|[a-z]+(?:_[a-z]+)+)$/;
+/** A code of a startup check, in lower case as an anchor, or of an error. Empty if the code follows at run time. */
+const CODE = /^(?:|[ew]\d{3}|[a-z]+(?:_[a-z]+)+)$/;
 
 /**
  * @param {Project} project

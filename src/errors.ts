@@ -48,6 +48,11 @@ export interface Finding {
   readonly remedy: string;
 }
 
+/** Returns where a code is explained. A release replaces the page by the site's address, which needs the code in upper case. */
+export function seeExplanation(code: string): string {
+  return `See docs/reference/errors.md#${code}`.replace(/#.+/, (anchor) => anchor.toLowerCase());
+}
+
 /** The application must not start. Contains all findings, errors first. */
 export class ConfigurationError extends IdpAuthError {
   static override readonly className = "ConfigurationError";
@@ -55,7 +60,7 @@ export class ConfigurationError extends IdpAuthError {
   readonly findings: readonly Finding[];
 
   constructor(findings: readonly Finding[]) {
-    const lines = findings.map((finding) => `  ${finding.code} ${finding.message}\n       ${finding.remedy}`);
+    const lines = findings.map(({ code, message, remedy }) => `  ${code} ${message}\n       ${remedy}\n       ${seeExplanation(code)}`);
     super("configuration_invalid", `idpauth cannot start:\n${lines.join("\n")}`);
     this.findings = findings;
   }

@@ -1,7 +1,7 @@
 import { systemClock } from "../clock.js";
 import { check } from "../config/check-table.js";
 import { isGoogleIssuer } from "../config/issuers.js";
-import type { Finding } from "../errors.js";
+import { seeExplanation, type Finding } from "../errors.js";
 import { EventHub } from "../events/event-hub.js";
 import { stderrLog } from "../events/stderr-log.js";
 import { createGuard, type Remembered } from "../guard/guard.js";
@@ -50,7 +50,7 @@ export function createIdpAuthOver<FrameworkRequest extends object>(
   function warn({ code, message, remedy }: Finding): void {
     if (warned.has(message)) return;
     warned.add(message);
-    events.log({ level: "warn", code, message: `${message} ${remedy}` });
+    events.log({ level: "warn", code, message: `${message} ${remedy} ${seeExplanation(code)}` });
   }
 
   /** Google documents no `max_age`, so a route with `maxAge` might never let a user pass. */

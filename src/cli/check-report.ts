@@ -1,5 +1,5 @@
 import { CHECK_GROUPS, groupOf, inReportOrder } from "../config/startup-checks.js";
-import type { Finding } from "../errors.js";
+import { seeExplanation, type Finding } from "../errors.js";
 import type { LiveFacts } from "./live/live-facts.js";
 import { factLines } from "./live/format-facts.js";
 import { counted } from "./live/message-parts.js";
@@ -53,5 +53,5 @@ function section(title: string, lines: readonly string[]): string {
 }
 
 function textFinding({ code, severity, message, remedy }: Finding): string {
-  return `  ${code} ${severity}: ${message}\n       ${remedy}\n`;
+  return `  ${code} ${severity}: ${message}\n       ${remedy}\n       ${seeExplanation(code)}\n`;
 }

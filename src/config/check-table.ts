@@ -233,8 +233,7 @@ export const CHECKS = checkTable({
     cause:
       "A route uses `maxAge` of `auth.idpRequiredWith`, and the issuer is Google. Google authenticates no user again on request, and sends the " +
       "claim `auth_time` only to applications that it has verified.",
-    remedy:
-      "Remove `maxAge` from the route, or use another provider. Otherwise the sign-in ends with `step_up_failed`. See docs/how-to/step-up.md#google.",
+    remedy: "Remove `maxAge` from the route, or use another provider. Otherwise, users of that route get `step_up_failed`.",
   },
   W017: {
     cause: "Text in a color of the option `pages.colors`, or on it, has a contrast below 4.5:1. Many users cannot read it.",

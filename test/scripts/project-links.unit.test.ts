@@ -84,6 +84,7 @@ describe("with addresses", () => {
 
   it.each([
     ["See docs/reference/errors.md#e016.", "See https://idpauth.example/e/E016."],
+    ["`See docs/reference/errors.md#${code}`", "`See https://idpauth.example/e/${code}`"],
     ["docs/reference/errors.md#step_up_failed", "https://idpauth.example/e/step_up_failed"],
     ["docs/reference/errors.md has them", "https://idpauth.example/reference/errors.html has them"],
     ["See docs/how-to/step-up.md#google.", "See https://idpauth.example/how-to/step-up.html#google."],

@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -7,8 +7,14 @@ import ts from "typescript";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { packageEntries } from "../../scripts/entries.mjs";
 import { misplacedModules, modulesOf } from "../../scripts/published.mjs";
+import { stagePackage } from "../../scripts/stage-package.mjs";
 import { buildPackage } from "../support/build.js";
 
+const PROJECT = {
+  repository: "https://git.example/idpauth/idpauth",
+  documentation: "https://idpauth.example",
+  contact: "x@idpauth.example",
+};
 const DIST = path.resolve(import.meta.dirname, "../../dist");
 const read = (file: string) => readFileSync(path.join(DIST, file), "utf8");
 const built = () => {
@@ -56,6 +62,36 @@ describe("the built package", () => {
     expect(mistakes.map(({ file, messageText }) => [file?.fileName, messageText])).toEqual([]);
     expect(files.map((file) => readFileSync(file, "utf8")).filter((text) => /\b(?:CHECKS|LOG_CODES)\b/.test(text))).toEqual([]);
   }, 60_000);
+
+  it.each([
+    ["by its page", undefined, "See docs/reference/errors.md#e003", "See docs/reference/errors.md#w001"],
+    ["by its address, in a release", PROJECT, "See https://idpauth.example/e/E003", "See https://idpauth.example/e/W001"],
+  ])("names the explanation of each finding %s", (_, project, error, warning) => {
+    let folder = path.dirname(DIST);
+    if (project !== undefined) {
+      folder = mkdtempSync(path.join(tmpdir(), "idpauth-staged-"));
+      onTestFinished(() => {
+        rmSync(folder, { recursive: true });
+      });
+      stagePackage(folder, project);
+    }
+    const entry = pathToFileURL(path.join(folder, "dist/adapters/express/express.js")).href;
+    const code = `
+      const { idpAuth } = await import("${entry}");
+      const options = { env: {}, secretKey: "an example of a key of 32 bytes!" };
+      try {
+        idpAuth(options).start();
+      } catch ({ message }) {
+        console.log(message);
+      }
+      idpAuth({ ...options, clientId: "app", clientSecret: "secret", log: ({ message }) => console.log(message) }).start();`;
+    const run = (...args: string[]) => spawnSync(process.execPath, args, { encoding: "utf8", env: {} }).stdout;
+    const lines = run("--input-type=module", "--eval", code).split("\n");
+    expect(lines).toContain(`       ${error}`);
+    expect(lines.filter((line) => line.endsWith(`. ${warning}`))).toHaveLength(1);
+    const report = run(path.join(folder, "dist/cli/idpauth.js"), "check").split("\n");
+    expect(report).toEqual(expect.arrayContaining([`       ${error}`, `       ${warning}`]));
+  });
 
   it("starts without the files of the languages; if one is missing, its pages are in English and the log says so once", () => {
     const copy = mkdtempSync(path.join(tmpdir(), "idpauth-languages-"));

@@ -61,6 +61,7 @@ describe("`npm run release -- --rehearse`", () => {
       .map((file) => read(path.join("dist", file)))
       .join("\n");
     expect(code).toContain("https://idpauth.example/reference/settings.html lists the options.");
+    expect(code).toContain("See https://idpauth.example/e/${");
     expect(code.match(/(?<![\w/.-])docs\/[\w/-]+\.md/g)).toBeNull();
   });
 
