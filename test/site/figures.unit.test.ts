@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { DARK, LIGHT } from "../../site/diagrams/drawing.mjs";
@@ -6,10 +6,15 @@ import { figures } from "../../site/diagrams/index.mjs";
 
 const DOCS = path.resolve(import.meta.dirname, "../../docs");
 
-/** The figures that the pages name, in the order of their paths. */
-const places = readdirSync(DOCS, { recursive: true, encoding: "utf8" })
-  .filter((file) => file.endsWith(".md"))
-  .flatMap((file) => [...readFileSync(path.join(DOCS, file), "utf8").matchAll(/^<!-- figure: (.+) -->$/gm)].map(([, name]) => name));
+const pages = readdirSync(DOCS, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".md"));
+
+/** What the comments of this form name, in the order of the pages' paths. */
+function namesIn(comment: RegExp): string[] {
+  return pages.flatMap((file) => [...readFileSync(path.join(DOCS, file), "utf8").matchAll(comment)].map(([, name = ""]) => name));
+}
+
+const places = namesIn(/^<!-- figure: (.+) -->$/gm);
+const screenshots = namesIn(/^<!-- screenshot: (.+) -->$/gm);
 
 /** The relative luminance of WCAG 2. */
 function luminance(color: string): number {
@@ -27,6 +32,12 @@ function contrast(one: string, other: string): number {
 
 it("each figure is in one page, and a page names no other figure", () => {
   expect(places.toSorted()).toEqual([...figures().map(({ name }) => name), "session-timeline"].toSorted());
+});
+
+it.each(screenshots)("the screenshot %s has an alternative text, and is there in light and dark", (comment) => {
+  const [, name = "", text = ""] = /^([\w-]+): (.+)$/.exec(comment) ?? [];
+  expect(text).not.toBe("");
+  for (const scheme of ["light", "dark"]) expect(existsSync(path.join(DOCS, `screenshots/${name}-${scheme}.png`))).toBe(true);
 });
 
 describe.each(figures())("the figure $name", ({ name, title, description, wide, narrow }) => {

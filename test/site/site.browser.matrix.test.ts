@@ -147,6 +147,22 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
     }
   });
 
+  it.each(["light", "dark"] as const)(
+    "shows the screenshots of signing-out.md that are %s, as wide as a phone at most",
+    async (colorScheme) => {
+      const { tab } = await open("/how-to/signing-out.html", { colorScheme, viewport: { width: 390, height: 900 } });
+      const images = tab.locator(`.screenshot img.${colorScheme}`);
+      expect(await images.count()).toBe(2);
+      for (const image of await images.all()) {
+        await image.scrollIntoViewIfNeeded();
+        await image.evaluate((element: HTMLImageElement) => element.decode());
+        expect((await image.boundingBox())?.width).toBeLessThanOrEqual(342);
+      }
+      expect(await tab.locator(".screenshot img:visible").count()).toBe(2);
+      await tab.close();
+    },
+  );
+
   it.each([
     ["login loop", "login_loop"],
     ["redirect_uri mismatch", "redirect"],
