@@ -43,7 +43,7 @@ const columns = reports();
 const text = `# Every adapter against the same requirements
 
 The results of \`testAdapter\` of \`idpauth/testing\`, over real sockets, on Node ${process.version.slice(1)}. To repeat it:
-\`npm run adapters:table\`. The frameworks are described in [frameworks.md](../how-to/frameworks.md).
+\`npm run adapters:table\`. [Mount idpauth](../how-to/mounting.md) describes the frameworks.
 
 ${formatAdapterTable(columns)}`;
 writeFileSync(path.join(root, "docs/evidence/adapters.md"), text);

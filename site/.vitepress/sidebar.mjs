@@ -16,7 +16,10 @@ export const sidebar = [
   {
     text: "Frameworks",
     items: [
-      { text: "Express, Fastify, Koa, Hono, Next.js", link: "/how-to/frameworks" },
+      { text: "Mount idpauth", link: "/how-to/mounting" },
+      { text: "Guard routes", link: "/how-to/guarding" },
+      { text: "Several providers", link: "/how-to/several-components" },
+      { text: "Next.js", link: "/how-to/nextjs" },
       { text: "NestJS", link: "/how-to/nestjs" },
       { text: "SvelteKit, Astro, Bun, Deno …", link: "/how-to/fetch-frameworks" },
       { text: "Single-page applications", link: "/how-to/single-page-applications" },
@@ -60,6 +63,7 @@ export const sidebar = [
       { text: "Several processes", link: "/how-to/scaling" },
       { text: "Size, cleaning, backup", link: "/deploy/store-operation" },
       { text: "Platforms and proxies", link: "/deploy/platforms" },
+      { text: "Behind a reverse proxy", link: "/how-to/reverse-proxies" },
       { text: "Monitoring", link: "/how-to/operations" },
       { text: "Troubleshooting", link: "/how-to/troubleshooting" },
       { text: "Check a configuration", link: "/reference/check-live" },
@@ -91,7 +95,10 @@ export const sidebar = [
   },
   {
     text: "Extend",
-    items: [{ text: "Your own store", link: "/how-to/stores" }],
+    items: [
+      { text: "Your own store", link: "/how-to/stores" },
+      { text: "Your own adapter", link: "/how-to/adapters" },
+    ],
   },
   {
     text: "API",

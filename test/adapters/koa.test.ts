@@ -260,7 +260,7 @@ describe("guards", () => {
       return Promise.all(OTHER_CASE.map(async (path) => (await nobody.get(path)).status));
     };
 
-    it("`use` does not guard another letter case: if this fails, the router is mended, and the warning in frameworks.md can go", async () => {
+    it("`use` does not guard another letter case: if this fails, the router is mended, and the warning in guarding.md can go", async () => {
       expect(await statuses((auth) => new Router({ prefix: "/api" }).use(auth.idpRequired).get("/reports", report))).toEqual([
         200, 200, 401,
       ]);

@@ -52,17 +52,15 @@ export declare const roles: { find(iss: string, sub: string): Promise<string | u
   "docs/how-to/user-table.md": `${EXPRESS}
 export declare const pool: import("pg").Pool;
 `,
-  "docs/how-to/frameworks.md": `export { idpAuth } from "idpauth/express";
-export { redisStore } from "idpauth/redis";
-import type { Express, RequestHandler } from "express";
+  "docs/how-to/nextjs.md": `export { redisStore } from "idpauth/redis";
 import type { NextIdpAuth } from "idpauth/next";
-import type { AdapterFactory } from "idpauth/testing";
 export declare const auth: NextIdpAuth;
-export declare const app: Express;
-export declare const handler: RequestHandler;
-export declare const clientId: string;
-export declare const clientSecret: string;
 export declare const client: Parameters<typeof import("idpauth/redis").redisStore>[0];
+`,
+  "docs/how-to/mounting.md": `import type { NextIdpAuth } from "idpauth/next";
+export declare const auth: NextIdpAuth;
+`,
+  "docs/how-to/adapters.md": `import type { AdapterFactory } from "idpauth/testing";
 export declare const startMyApplication: AdapterFactory;
 `,
   "docs/reference/client.md": `export declare const auth: import("idpauth/client").Client;

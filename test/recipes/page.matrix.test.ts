@@ -43,8 +43,8 @@ it.each(Object.entries(RECIPES))("the recipe of %s names the versions that it is
   expect(dependencies).toMatchObject(Object.fromEntries(named) as object);
 });
 
-it("README.md and docs/how-to/frameworks.md name the frameworks that have a recipe, and no other", () => {
-  for (const file of ["README.md", "docs/how-to/frameworks.md"]) {
+it("README.md and docs/how-to/mounting.md name the frameworks that have a recipe, and no other", () => {
+  for (const file of ["README.md", "docs/how-to/mounting.md"]) {
     const text = readFileSync(path.join(ROOT, file), "utf8");
     expect(text).toContain("SvelteKit, React Router, Astro, Nitro, h3, Bun.serve");
     expect(text).not.toMatch(/Nuxt|SolidStart|TanStack|Qwik|Fresh/);
