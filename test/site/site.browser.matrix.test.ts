@@ -153,11 +153,11 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
       const { tab } = await open("/how-to/signing-out.html", { colorScheme, viewport: { width: 390, height: 900 } });
       const images = tab.locator(`.screenshot img.${colorScheme}`);
       expect(await images.count()).toBe(2);
-      for (const image of await images.all()) {
-        await image.scrollIntoViewIfNeeded();
-        await image.evaluate((element: HTMLImageElement) => element.decode());
-        expect((await image.boundingBox())?.width).toBeLessThanOrEqual(342);
-      }
+      for (const image of await images.all()) await image.scrollIntoViewIfNeeded();
+      await tab.waitForFunction(
+        `[...document.querySelectorAll(".screenshot img.${colorScheme}")].every((image) => image.naturalWidth === 900)`,
+      );
+      for (const box of await tab.locator(".screenshot").all()) expect((await box.boundingBox())?.width).toBeLessThanOrEqual(342);
       expect(await tab.locator(".screenshot img:visible").count()).toBe(2);
       await tab.close();
     },
