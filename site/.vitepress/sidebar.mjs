@@ -8,6 +8,8 @@ export const sidebar = [
       { text: "Hono", link: "/start/hono" },
       { text: "Koa and node", link: "/start/koa-and-node" },
       { text: "Next.js", link: "/start/nextjs" },
+      { text: "NestJS", link: "/start/nestjs" },
+      { text: "Bun, Deno, h3", link: "/start/fetch" },
       { text: "Your own provider", link: "/how-to/your-provider" },
       { text: "Build a staff app", link: "/tutorial/staff-only" },
       { text: "Your first test", link: "/tutorial/first-test" },

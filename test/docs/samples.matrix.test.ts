@@ -40,6 +40,9 @@ export declare const clientSecret: string;
 /** A page whose samples a bundler compiles, so that their imports need no file extension. */
 const BUNDLED = "docs/start/nextjs.md";
 
+/** A page whose reader copies the files of another page's samples. */
+const COPIED = { from: "docs/how-to/nestjs.md", to: "docs/start/nestjs.md" };
+
 /** What the text around a page's samples supplies. A sample gets the names that it uses and does not declare. */
 const GIVEN: Readonly<Record<string, string>> = {
   "docs/how-to/users-and-claims.md": `${EXPRESS}
@@ -72,6 +75,17 @@ export declare const ReportsController: new () => object;
 export type { RequestHandler } from "express";
 export { IdpRequiredGuard } from "./idp-auth/idp-required.guard.js";
 `,
+  "docs/start/fetch.md": `type Respond = (request: Request) => Promise<Response>;
+export declare const Bun: {
+  serve(options: { port: number; routes: Record<string, Response | Respond>; fetch: Respond }): { port: number };
+};
+export declare const Deno: {
+  createHttpClient(options: { poolMaxIdlePerHost: number }): object;
+  env: { get(name: string): string | undefined };
+  serve(options: { port: number }, handler: Respond): void;
+};
+export declare const fetch: (url: string | URL | Request, init: RequestInit & { client?: object }) => Promise<Response>;
+`,
   "docs/how-to/stores.md": `import type { CheckStoreOptions } from "idpauth/testing";
 export declare const create: CheckStoreOptions["create"];
 `,
@@ -91,6 +105,18 @@ export declare const z: {
   array<Item>(item: Schema<Item>): Schema<Item[]>;
   object<Members extends object>(members: { [Name in keyof Members]: Schema<Members[Name]> }): Schema<Members>;
 };
+`;
+
+/** The part of h3's types that a sample uses. */
+const H3 = `interface Event {
+  readonly req: Request;
+}
+export declare class H3 {
+  use(middleware: (event: Event) => Promise<Response> | undefined): this;
+  get(path: string, handler: (event: Event) => unknown): this;
+}
+export declare function html(text: string): unknown;
+export declare function serve(app: H3, options: { port: number }): unknown;
 `;
 
 interface Sample {
@@ -130,9 +156,14 @@ beforeAll(async () => {
   mkdirSync(packages);
   for (const name of readdirSync(path.join(ROOT, "node_modules")))
     symlinkSync(path.join(ROOT, "node_modules", name), path.join(packages, name));
-  mkdirSync(path.join(packages, "zod"));
-  writeFileSync(path.join(packages, "zod/index.d.ts"), ZOD);
-  writeFileSync(path.join(packages, "zod/package.json"), JSON.stringify({ name: "zod", type: "module", types: "index.d.ts" }));
+  for (const [name, types] of [
+    ["zod", ZOD],
+    ["h3", H3],
+  ] as const) {
+    mkdirSync(path.join(packages, name));
+    writeFileSync(path.join(packages, name, "index.d.ts"), types);
+    writeFileSync(path.join(packages, name, "package.json"), JSON.stringify({ name, type: "module", types: "index.d.ts" }));
+  }
   symlinkSync(path.join(NEXT_APPLICATION, "node_modules/next"), path.join(packages, "next"));
   symlinkSync(ROOT, path.join(packages, "idpauth"));
   writeFileSync(path.join(folder, "package.json"), JSON.stringify({ type: "module" }));
@@ -151,7 +182,10 @@ describe("the samples of the documentation", () => {
   it("pass a strict type check, each as the module that an application has", async () => {
     const bundled = checked.filter(({ page }) => page === BUNDLED);
     expect(bundled.length).toBeGreaterThan(5);
-    expect(await compile(checked.filter((sample) => !bundled.includes(sample)).flatMap(write))).toBe("");
+    const copied = checked.filter(({ page, file }) => page === COPIED.from && file !== undefined);
+    expect(copied.length).toBe(4);
+    const others = checked.filter((sample) => !bundled.includes(sample));
+    expect(await compile([...others, ...copied.map((sample) => ({ ...sample, page: COPIED.to }))].flatMap(write))).toBe("");
     expect(await compile(bundled.flatMap(write), { module: "esnext", moduleResolution: "bundler", jsx: "react-jsx" })).toBe("");
   }, 120_000);
 

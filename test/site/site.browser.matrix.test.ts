@@ -110,6 +110,74 @@ describe.skipIf(executablePath === undefined)("the documentation's site", IN_A_B
     await tab.close();
   });
 
+  /** The labels of the tabs that the page's code groups show. */
+  async function shownTabs(tab: Page): Promise<readonly (string | null)[]> {
+    const labels = await tab.locator(".vp-code-group input:checked + label").allTextContents();
+    const blocks = await tab.locator(".vp-code-group .blocks > .active").count();
+    expect(blocks).toBe(labels.length);
+    return labels;
+  }
+
+  /** Chooses a tab of a page's first code group with the arrow keys, and waits until the page's script runs. */
+  async function chooseWithKeyboard(tab: Page, label: string): Promise<void> {
+    await tab.locator(".vp-code-group input").first().focus();
+    await expect
+      .poll(async () => {
+        await tab.keyboard.press("ArrowRight");
+        return (await shownTabs(tab))[0];
+      })
+      .toBe(label);
+  }
+
+  it("shows the framework that the reader chose in every code group, and on the next pages", async () => {
+    const context = await browser.newContext();
+    const tab = await context.newPage();
+    await tab.goto(`${server.origin}/how-to/guarding.html`, { waitUntil: "networkidle" });
+    expect(await shownTabs(tab)).toEqual(["Express", "Express"]);
+    await chooseWithKeyboard(tab, "Hono");
+    expect(await shownTabs(tab)).toEqual(["Hono", "Hono"]);
+    expect(await tab.locator(".vp-code-group .blocks > .active code").allInnerTexts()).toEqual([
+      expect.stringContaining("idpauth/hono"),
+      expect.stringContaining("idpauth/hono"),
+    ]);
+
+    await tab.locator(".VPSidebar").getByRole("link", { name: "Mount idpauth" }).click();
+    await tab.waitForURL("**/how-to/mounting.html");
+    await expect.poll(() => shownTabs(tab)).toEqual(["Hono"]);
+
+    // A page whose groups lack the label keeps its own first tab, and a choice there doesn't replace the other one.
+    await tab.goto(`${server.origin}/start/fetch.html`, { waitUntil: "networkidle" });
+    expect(await shownTabs(tab)).toEqual(["Bun", "Bun", "Bun"]);
+    const last = tab.locator(".vp-code-group").last();
+    const heightOnScreen = async () => (await last.boundingBox())?.y;
+    await last.scrollIntoViewIfNeeded();
+    const before = await heightOnScreen();
+    await last.getByText("Deno", { exact: true }).click();
+    expect(await shownTabs(tab)).toEqual(["Deno", "Deno", "Deno"]);
+    await tab.waitForTimeout(100);
+    expect(Math.abs(((await heightOnScreen()) ?? 0) - (before ?? 0))).toBeLessThan(2);
+
+    const another = await context.newPage();
+    await another.goto(`${server.origin}/how-to/guarding.html`, { waitUntil: "networkidle" });
+    expect(await shownTabs(another)).toEqual(["Hono", "Hono"]);
+    await context.close();
+  });
+
+  it.each([
+    ["that the browser blocks", "Object.defineProperty(globalThis, 'localStorage', { get: () => { throw new Error('blocked'); } })"],
+    ["with broken content", "localStorage.setItem('code-groups', '{')"],
+  ])("changes code groups together with storage %s", async (_, script) => {
+    const tab = await browser.newPage();
+    const errors: string[] = [];
+    tab.on("pageerror", (error) => errors.push(error.message));
+    await tab.addInitScript(script);
+    await tab.goto(`${server.origin}/how-to/guarding.html`, { waitUntil: "networkidle" });
+    await chooseWithKeyboard(tab, "Koa");
+    expect(await shownTabs(tab)).toEqual(["Koa", "Koa"]);
+    expect(errors.filter((message) => !message.includes("blocked"))).toEqual([]);
+    await tab.close();
+  });
+
   it("computes the session timeline with the keyboard", async () => {
     const { tab } = await open("/how-to/sessions.html");
     const result = tab.locator(".timeline .result");
