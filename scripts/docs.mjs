@@ -1,5 +1,5 @@
 // Writes the generated reference pages from the tables of the built package; with --check it only tells whether the pages
-// on disk are up to date, so that documentation cannot drift from the code.
+// on disk are up to date, so that documentation cannot drift from the code. Fills the code blocks that come from files, too.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
@@ -7,6 +7,7 @@ import { browserSizes } from "./browser-size.mjs";
 import { clientPage, compatibilityPage, endpointsPage, errorsPage, pageTextsPage, readTables, settingsPage } from "./reference-docs.mjs";
 import { root } from "./run.mjs";
 import { inferredTypes, settingOptionsModule } from "./setting-options.mjs";
+import { pages as allPages, withSnippets } from "./snippets.mjs";
 
 /**
  * @param {string} file inside build/, which is there only after a build, so its types come from the source
@@ -31,6 +32,7 @@ const CLIENT = "docs/reference/client.md";
 const ENDPOINTS_PAGE = "docs/reference/endpoints.md";
 const COMPATIBILITY = "docs/reference/compatibility.md";
 
+/** @type {Record<string, string>} */
 const pages = {
   [CLIENT]: clientPage(readFileSync(path.join(root, CLIENT), "utf8"), await browserSizes()),
   [COMPATIBILITY]: compatibilityPage(readFileSync(path.join(root, COMPATIBILITY), "utf8")),
@@ -44,13 +46,18 @@ const pages = {
   ),
 };
 
+for (const page of allPages()) {
+  const text = pages[page] ?? readFileSync(path.join(root, page), "utf8");
+  if (text.includes("<!-- snippet: ")) pages[page] = withSnippets(text);
+}
+
 const isCheck = process.argv.includes("--check");
 for (const [name, text] of Object.entries(pages)) {
   const file = path.join(root, name);
   if (existsSync(file) && readFileSync(file, "utf8") === text) {
     console.log(`${name} is up to date`);
   } else if (isCheck) {
-    console.error(`${name} is not what src/ says. Run \`npm run docs\`.`);
+    console.error(`${name} is not what src/ or the files of its snippets say. Run \`npm run docs\`.`);
     process.exitCode = 1;
   } else {
     mkdirSync(path.dirname(file), { recursive: true });

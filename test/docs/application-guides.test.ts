@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import type { AddressInfo } from "node:net";
 import path from "node:path";
 import express, { type Express, type RequestHandler } from "express";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -7,12 +6,11 @@ import * as expressEntry from "../../src/adapters/express/express.js";
 import * as main from "../../src/index.js";
 import * as kit from "../../src/testing/index.js";
 
-// The samples of the pages about the application's side of a sign-in, each run as it stands there.
+// The samples of the tutorial and of the pages about providers, each run as it stands there.
 
 const DOCS = path.resolve(import.meta.dirname, "../../docs");
 const ADA = { email: "ada@example.com", email_verified: true, name: "Ada Lovelace", groups: ["admin", "staff"] };
 const GRACE = { email: "grace@example.com", email_verified: true, groups: ["staff"] };
-const HOUR = 3_600_000;
 const ZITADEL_ROLES = "urn:zitadel:iam:org:project:roles";
 
 let provider: kit.TestProvider;
@@ -117,172 +115,6 @@ describe("docs/tutorial/staff-only.md", () => {
     expect((await user.follow("/transfer")).text).toBe("You have just signed in.");
     expect(provider.requestsTo("authorize").at(-1)?.query.get("max_age")).toBe("300");
     expect((await user.get("/groups")).json()).toMatchObject({ userId: 1 });
-  });
-});
-
-describe("docs/how-to/authorization.md", () => {
-  const page = "how-to/authorization.md";
-
-  it("allows staff only", async () => {
-    await run(page, "Let only some users sign in");
-    expect((await user.follow("/idpauth/login/")).status).toBe(200);
-    provider.person = { email: "eve@example.org", email_verified: true };
-    expect((await user.follow("/idpauth/login/")).status).toBe(403);
-  });
-
-  it("guards routes by group and by data", async () => {
-    await run(page, "Let only some users use a route", { options: { onSignIn: () => ({ data: { plan: "paid" } }) } });
-    await user.follow("/idpauth/login/");
-    expect([(await user.get("/admin")).status, (await user.get("/billing")).text]).toEqual([403, "passed"]);
-    provider.person = { ...ADA, locale: "de" };
-    await user.follow("/idpauth/login/");
-    expect([(await user.get("/admin")).text, (await user.get("/billing")).status]).toEqual(["passed", 403]);
-  });
-
-  it("combines rules", async () => {
-    await run(page, "Ready-made rules");
-    const publish = async (person: kit.PersonClaims) => {
-      provider.person = person;
-      await user.follow("/idpauth/login/");
-      return (await user.get("/articles", { method: "POST" })).status;
-    };
-    expect(await publish({ ...GRACE, groups: ["editor"] })).toBe(200);
-    expect(await publish({ ...GRACE, groups: ["author"] })).toBe(200);
-    expect(await publish({ ...GRACE, groups: ["author"], email_verified: false })).toBe(403);
-  });
-
-  it("decides again at each refresh", async () => {
-    let role: string | undefined = "reader";
-    await run(page, "Decide again after each refresh", { given: { roles: { find: () => Promise.resolve(role) } } });
-    await user.follow("/idpauth/login/");
-    expect((await user.get("/reports")).text).toBe("passed");
-    role = "writer";
-    provider.clock.advance(HOUR + 1000);
-    expect((await user.get("/reports")).status).toBe(403);
-    role = undefined;
-    provider.clock.advance(HOUR + 1000);
-    expect((await user.get("/reports")).json()).toMatchObject({ reason: "denied" });
-  });
-});
-
-describe("docs/how-to/user-table.md", () => {
-  const page = "how-to/user-table.md";
-  const queries: unknown[][] = [];
-  const pool = {
-    query(_text: string, values: unknown[]) {
-      queries.push(values);
-      return Promise.resolve({ rows: [{ id: "7" }] });
-    },
-  };
-  beforeEach(() => {
-    queries.length = 0;
-  });
-
-  it("stores the user's id at the sign-in", async () => {
-    await run(page, "Add the user when they sign in", { given: { pool } });
-    await user.follow("/idpauth/login/");
-    expect((await user.get("/orders")).json()).toBe(7);
-    expect(queries).toEqual([[provider.issuer, expect.any(String), "grace@example.com"]]);
-  });
-
-  it("changes the newest data at a later sign-in", async () => {
-    await run(page, "When the same user signs in again", { given: { pool } });
-    await user.follow("/idpauth/login/");
-    expect((await user.get("/idpauth/session?details=true")).json()).toMatchObject({ data: { theme: "light", userId: 7 } });
-  });
-
-  it("changes the data later", async () => {
-    await run(page, "Change the data later", { options: { onSignIn: () => ({ data: { userId: 7 } }) } });
-    await user.follow("/idpauth/login/");
-    expect((await user.get("/theme", { method: "POST" })).json()).toEqual({ userId: 7, theme: "dark" });
-  });
-
-  it("notices the end of a session", async () => {
-    await run(page, "React to the end of a session", { given: { pool } });
-    await user.follow("/idpauth/login/");
-    await user.follow("/idpauth/logout/");
-    await expect.poll(() => queries).toEqual([[provider.issuer, expect.any(String), "logout", undefined]]);
-  });
-});
-
-describe("docs/how-to/users-and-claims.md", () => {
-  const page = "how-to/users-and-claims.md";
-
-  it("shows the user", async () => {
-    await run(page, "Users and claims");
-    provider.person = { ...ADA, locale: "en" };
-    await user.follow("/idpauth/login/");
-    expect((await user.get("/profile")).json()).toMatchObject({ name: "Ada Lovelace", locale: "en", since: expect.any(Number) as number });
-  });
-
-  it("gives claims a type by a schema", async () => {
-    // As a schema of zod behaves, for the one schema of the page.
-    const text = { default: () => text };
-    const z = {
-      string: () => text,
-      array: () => text,
-      object: () => ({
-        "~standard": {
-          version: 1,
-          vendor: "zod",
-          validate: (claims: { groups?: unknown }) => ({ value: { groups: claims.groups ?? [] } }),
-        },
-      }),
-    };
-    await run(page, "Describe the claims that you use", { given: { z } });
-    await user.follow("/idpauth/login/");
-    expect((await user.get("/groups")).json()).toEqual(["staff"]);
-  });
-
-  it("shows a browser no more than it may see", async () => {
-    await run(page, "What a browser may see");
-    await user.follow("/idpauth/login/");
-    const state = (await user.get("/app")).json();
-    expect(state).toMatchObject({ authenticated: true, user: { email: "grace@example.com" }, data: { isAdmin: false } });
-    expect(JSON.stringify(state)).not.toContain(provider.clientSecret);
-  });
-});
-
-describe("docs/how-to/step-up.md", () => {
-  const page = "how-to/step-up.md";
-
-  it("requires a recent sign-in", async () => {
-    await run(page, "Require a recent sign-in");
-    await user.follow("/idpauth/login/");
-    expect((await user.get("/transfer", { method: "POST" })).status).toBe(401);
-    expect((await user.follow("/transfer")).text).toBe("passed");
-    expect((await user.get("/transfer", { method: "POST" })).text).toBe("passed");
-  });
-
-  it("requires a strong sign-in", async () => {
-    await run(page, "Require a strong sign-in");
-    await user.follow("/idpauth/login/");
-    expect((await user.get("/payout", { method: "POST" })).headers["www-authenticate"]).toContain("acr_values=");
-  });
-
-  it("is tested without a provider", async () => {
-    await run(page, "Require a recent sign-in");
-    const auth = createAuth();
-    const guarded = express();
-    auth.mount(guarded);
-    guarded.get("/transfer", auth.idpRequiredWith({ maxAge: 300 }));
-    const server = guarded.listen(0, "127.0.0.1");
-    const { port } = await new Promise<AddressInfo>((resolve) =>
-      server.once("listening", () => {
-        resolve(server.address() as AddressInfo);
-      }),
-    );
-    const statuses: number[] = [];
-    const fetched = async (url: string, init: RequestInit) => {
-      const response = await fetch(url.replace("localhost:3000", `127.0.0.1:${String(port)}`), init);
-      statuses.push(response.status);
-      return response;
-    };
-    await user.close();
-    await run(page, "Test a step-up", { given: { auth, fetch: fetched } });
-    server.closeAllConnections();
-    server.close();
-    expect(statuses).toEqual([401]);
   });
 });
 

@@ -35,10 +35,6 @@ async function aDay(): Promise<void> {
 }
 
 describe("docs/how-to/operations.md", () => {
-  it.each(["examples/metrics/prometheus.mjs", "examples/metrics/opentelemetry.mjs"])("shows %s as it is", (file) => {
-    expect(page).toContain(`<!-- ${file} -->\n\n\`\`\`js\n${readFileSync(path.join(root, file), "utf8")}\`\`\`\n`);
-  });
-
   it("names every event and every channel", () => {
     const names: Record<EventName, true> = {
       login: true,

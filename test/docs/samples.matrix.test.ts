@@ -1,22 +1,18 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { codeBlocks, pages } from "../../scripts/snippets.mjs";
 import { NEXT_APPLICATION } from "../adapters/applications/next-installed.js";
 import { buildPackage } from "../support/build.js";
 
-// Every sample of JavaScript and TypeScript that the package ships in its documentation passes a strict type check with the built package.
-// A sample that cannot stand alone says why, in a comment before it that no reader sees: <!-- fragment: … -->.
+// Every file of docs/snippets, and every sample of JavaScript and TypeScript that a page has besides them, passes a strict type check with
+// the packed package. A sample that cannot stand alone says why, in a comment before it that no reader sees: <!-- fragment: … -->.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
-const PAGES = [
-  "README.md",
-  ...readdirSync(path.join(ROOT, "docs"), { recursive: true, encoding: "utf8" }).flatMap((name) =>
-    name.endsWith(".md") ? [`docs/${name}`] : [],
-  ),
-];
+const run = promisify(execFile);
 
 /** Pages whose samples run in a test of their own, which fails when a sample is not run. */
 const EXECUTED: Readonly<Record<string, string>> = {
@@ -127,24 +123,26 @@ interface Sample {
   /** The file that the text before the sample names. */
   readonly file: string | undefined;
   readonly fragment: string | undefined;
+  /** The file that the sample comes from. */
+  readonly snippet?: string | undefined;
 }
 
-const samples = PAGES.flatMap(samplesOf);
-const checked = samples.filter(({ page, fragment }) => fragment === undefined && !Object.hasOwn(EXECUTED, page));
+const samples = pages().flatMap(samplesOf);
+const checked = samples.filter(
+  ({ page, fragment, snippet }) => fragment === undefined && snippet === undefined && !Object.hasOwn(EXECUTED, page),
+);
 
 function samplesOf(page: string): Sample[] {
-  const text = readFileSync(path.join(ROOT, page), "utf8");
-  return [...text.matchAll(/^```(js|mjs|jsx|ts|tsx)\b[^\n]*\n(.*?)^```$/gms)].map(({ index, 1: language = "", 2: code = "" }) => {
-    const before = text.slice(0, index).trimEnd().split("\n").at(-1) ?? "";
-    return {
-      page,
-      line: text.slice(0, index).split("\n").length + 1,
-      language,
-      code,
-      file: /`([\w./[\]-]+\.[cm]?[jt]sx?)`[^`]*:$/.exec(before)?.[1],
-      fragment: /^<!-- fragment: (.{10,}) -->$/.exec(before)?.[1],
-    };
-  });
+  const blocks = codeBlocks(page, readFileSync(path.join(ROOT, page), "utf8"));
+  return blocks.map(({ line, language, code, before, snippet }) => ({
+    page,
+    line,
+    language,
+    code,
+    snippet,
+    file: /`([\w./[\]-]+\.[cm]?[jt]sx?)`[^`]*:$/.exec(before)?.[1],
+    fragment: /^ *<!-- fragment: (.{10,}) -->$/.exec(before)?.[1],
+  }));
 }
 
 let folder = "";
@@ -165,9 +163,18 @@ beforeAll(async () => {
     writeFileSync(path.join(packages, name, "package.json"), JSON.stringify({ name, type: "module", types: "index.d.ts" }));
   }
   symlinkSync(path.join(NEXT_APPLICATION, "node_modules/next"), path.join(packages, "next"));
-  symlinkSync(ROOT, path.join(packages, "idpauth"));
+  await unpack(path.join(packages, "idpauth"));
+  cpSync(path.join(ROOT, "docs/snippets"), path.join(folder, "docs/snippets"), { recursive: true });
   writeFileSync(path.join(folder, "package.json"), JSON.stringify({ type: "module" }));
 });
+
+/** Packs the package as `npm publish` does, and unpacks it. */
+async function unpack(to: string): Promise<void> {
+  const { stdout } = await run("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", folder], { cwd: ROOT });
+  const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
+  mkdirSync(to);
+  await run("tar", ["-xzf", path.join(folder, filename), "-C", to, "--strip-components=1"]);
+}
 
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
@@ -184,8 +191,12 @@ describe("the samples of the documentation", () => {
     expect(bundled.length).toBeGreaterThan(5);
     const copied = checked.filter(({ page, file }) => page === COPIED.from && file !== undefined);
     expect(copied.length).toBe(4);
+    const snippets = readdirSync(path.join(folder, "docs/snippets"), { recursive: true, encoding: "utf8" });
+    const files = snippets.filter((file) => /\.[cm]?[jt]sx?$/.test(file)).map((file) => `docs/snippets/${file}`);
+    expect(files.length).toBeGreaterThan(20);
     const others = checked.filter((sample) => !bundled.includes(sample));
-    expect(await compile([...others, ...copied.map((sample) => ({ ...sample, page: COPIED.to }))].flatMap(write))).toBe("");
+    const written = [...others, ...copied.map((sample) => ({ ...sample, page: COPIED.to }))].flatMap(write);
+    expect(await compile([...files, ...written])).toBe("");
     expect(await compile(bundled.flatMap(write), { module: "esnext", moduleResolution: "bundler", jsx: "react-jsx" })).toBe("");
   }, 120_000);
 
@@ -261,7 +272,7 @@ async function compile(files: readonly string[], changed: Readonly<Record<string
   };
   writeFileSync(path.join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
   const compiler = path.join(ROOT, "node_modules/typescript/bin/tsc");
-  return promisify(execFile)(process.execPath, [compiler, "-p", folder]).then(
+  return run(process.execPath, [compiler, "-p", folder]).then(
     ({ stdout }) => stdout,
     (error: unknown) => (error as { stdout: string }).stdout,
   );

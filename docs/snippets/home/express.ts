@@ -1,0 +1,13 @@
+import express from "express";
+import { idpAuth } from "idpauth/express";
+
+const app = express();
+const auth = idpAuth(); // settings come from the environment
+auth.mount(app);
+
+app.get("/reports", auth.idpRequired, async (req, res) => {
+  const { user } = await auth.requireSession(req);
+  res.json({ hello: user.name });
+});
+
+app.listen(3000);

@@ -1,0 +1,391 @@
+import { readdirSync } from "node:fs";
+import { Server, type ListenOptions } from "node:net";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { IdpAuthOptions } from "../../src/index.js";
+import * as kit from "../../src/testing/index.js";
+
+// The files of docs/snippets, which the pages show, each run as an application loads it. What a file does not set comes from the test:
+// the provider and its clock.
+
+const given = vi.hoisted((): { options: IdpAuthOptions; auths: unknown[] } => ({ options: {}, auths: [] }));
+
+interface Entry {
+  readonly idpAuth: (options?: IdpAuthOptions) => unknown;
+}
+
+/** Replaces `idpAuth` by one that has the test's provider and clock. */
+const withProvider = vi.hoisted(() => async (original: () => Promise<unknown>) => {
+  const entry = (await original()) as Entry;
+  const idpAuth = (options: IdpAuthOptions = {}) => {
+    const auth = entry.idpAuth({ ...given.options, ...options });
+    given.auths.push(auth);
+    return auth;
+  };
+  return { ...entry, idpAuth };
+});
+
+vi.mock("../../src/adapters/express/express.js", (original) => withProvider(original));
+vi.mock("../../src/adapters/fetch/fetch.js", (original) => withProvider(original));
+vi.mock("../../src/adapters/fastify/fastify.js", (original) => withProvider(original));
+vi.mock("../../src/adapters/hono/hono.js", (original) => withProvider(original));
+vi.mock("../../src/adapters/koa/koa.js", (original) => withProvider(original));
+vi.mock("../../src/adapters/node/node.js", (original) => withProvider(original));
+
+/** Behaves as zod does for the schema of a file, because idpauth doesn't install zod. */
+vi.mock("zod", () => {
+  const text = { default: () => text };
+  const object = () => ({
+    "~standard": { version: 1, vendor: "zod", validate: (claims: { groups?: unknown }) => ({ value: { groups: claims.groups ?? [] } }) },
+  });
+  return { z: { string: () => text, array: () => text, object } };
+});
+
+const SNIPPETS = path.resolve(import.meta.dirname, "../../docs/snippets");
+/** test/docs/live-connections.test.ts runs these. */
+const RUN_ELSEWHERE = "live-connections/";
+const ADA = { email: "ada@example.com", email_verified: true, name: "Ada Lovelace", groups: ["admin", "staff"], locale: "en" };
+const GRACE = { email: "grace@example.com", email_verified: true, groups: ["staff"] };
+const HOUR = 3_600_000;
+
+let provider: kit.TestProvider;
+let user: kit.TestBrowser | undefined;
+let runs = 0;
+
+beforeEach(async () => {
+  provider = await kit.startTestProvider({ person: GRACE });
+  given.options = { env: provider.env, clock: provider.clock, log: false, clientData: ({ data }) => data };
+  given.auths.length = 0;
+});
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await user?.close();
+  user = undefined;
+  await provider.stop();
+});
+
+const loaded = new Set<string>();
+
+/** Loads a file of docs/snippets. @param isNew whether the file runs although it ran before */
+async function load<Exports>(file: string, isNew = true): Promise<Exports> {
+  loaded.add(file);
+  return (await import(`${SNIPPETS}/${file}${isNew ? `?run=${++runs}` : ""}`)) as Exports;
+}
+
+/** Opens a browser at the application that a file exports. */
+async function open(file: string): Promise<kit.TestBrowser> {
+  const { app } = await load<{ app: kit.TestedApplication }>(file);
+  return (user = await kit.browser(app));
+}
+
+/** Loads a file that listens, and opens a browser at its application. Its server listens on a free port. */
+async function openListening(file: string): Promise<kit.TestBrowser> {
+  const servers: Server[] = [];
+  const listen = Server.prototype.listen as (options: ListenOptions, done?: () => void) => Server;
+  vi.spyOn(console, "log").mockImplementation(() => undefined);
+  const spy = vi.spyOn(Server.prototype, "listen").mockImplementation(function (this: Server, ...parameters: unknown[]) {
+    servers.push(this);
+    const done = parameters.find((one) => typeof one === "function") as (() => void) | undefined;
+    return listen.call(this, { port: 0, host: "127.0.0.1" }, done);
+  });
+  await load(file);
+  spy.mockRestore();
+  const [server] = servers;
+  if (server === undefined) throw new Error(`${file} doesn't listen.`);
+  return (user = await kit.browser(server));
+}
+
+describe.each(["home", "start"])("docs/snippets/%s", (folder) => {
+  const files = folder === "home" ? ["express", "fastify", "hono", "koa"] : ["express", "fastify", "hono", "koa", "node"];
+
+  it.each(files)("%s.ts signs a user in who opens /reports, and shows it", async (name) => {
+    provider.person = ADA;
+    const browser = await openListening(`${folder}/${name}.ts`);
+    expect((await browser.get("/reports")).status).toBe(401);
+    const page = await browser.follow("/reports");
+    expect([page.status, page.json()]).toEqual([200, expect.objectContaining({ hello: "Ada Lovelace" })]);
+    if (folder === "start") expect((await browser.navigate("/")).text).toBe('<a href="/reports">Reports</a>');
+  });
+});
+
+describe("docs/snippets/authorization", () => {
+  it("staff.mjs allows only staff", async () => {
+    const browser = await open("authorization/staff.mjs");
+    expect((await browser.follow("/idpauth/login/")).status).toBe(200);
+    provider.person = { email: "eve@example.org", email_verified: true };
+    expect((await browser.follow("/idpauth/login/")).status).toBe(403);
+  });
+
+  it("routes.mjs guards routes by group and by data", async () => {
+    const browser = await open("authorization/routes.mjs");
+    await browser.follow("/idpauth/login/");
+    expect([(await browser.get("/admin")).status, (await browser.get("/billing")).text]).toEqual([403, "passed"]);
+    provider.person = { ...ADA, locale: "de" };
+    await browser.follow("/idpauth/login/");
+    expect([(await browser.get("/admin")).text, (await browser.get("/billing")).status]).toEqual(["passed", 403]);
+  });
+
+  it("forbidden.mjs sends the application's own 403", async () => {
+    const browser = await open("authorization/forbidden.mjs");
+    await browser.follow("/idpauth/login/");
+    const response = await browser.get("/admin");
+    expect([response.status, response.text]).toEqual([403, "Ask your team lead for access."]);
+  });
+
+  it("rules.mjs combines rules", async () => {
+    const browser = await open("authorization/rules.mjs");
+    const publish = async (person: kit.PersonClaims) => {
+      provider.person = person;
+      await browser.follow("/idpauth/login/");
+      return (await browser.get("/articles", { method: "POST" })).status;
+    };
+    expect(await publish({ ...GRACE, groups: ["editor"] })).toBe(200);
+    expect(await publish({ ...GRACE, groups: ["author"] })).toBe(200);
+    expect(await publish({ ...GRACE, groups: ["author"], email_verified: false })).toBe(403);
+  });
+
+  it("refresh.mjs decides again after each refresh", async () => {
+    const { roles } = await load<{ roles: { find: (iss: string, sub: string) => Promise<string | undefined> } }>(
+      "authorization/roles.mjs",
+      false,
+    );
+    let role: string | undefined = "reader";
+    vi.spyOn(roles, "find").mockImplementation(async () => role);
+    const browser = await open("authorization/refresh.mjs");
+    await browser.follow("/idpauth/login/");
+    expect((await browser.get("/reports")).text).toBe("passed");
+    role = "writer";
+    provider.clock.advance(HOUR + 1000);
+    expect((await browser.get("/reports")).status).toBe(403);
+    role = undefined;
+    provider.clock.advance(HOUR + 1000);
+    expect((await browser.get("/reports")).json()).toMatchObject({ reason: "denied" });
+  });
+});
+
+describe("docs/snippets/user-table", () => {
+  const queries: unknown[] = [];
+  beforeEach(async () => {
+    queries.length = 0;
+    interface Pool {
+      query: (text: string, values: unknown[]) => Promise<{ rows: { id: string }[] }>;
+    }
+    const { pool } = await load<{ pool: Pool }>("user-table/pool.mjs", false);
+    vi.spyOn(pool, "query").mockImplementation(async (_text, values) => {
+      queries.push(values);
+      return { rows: [{ id: "7" }] };
+    });
+  });
+
+  it("sign-in.mjs stores the user's id when they sign in", async () => {
+    const browser = await open("user-table/sign-in.mjs");
+    await browser.follow("/idpauth/login/");
+    expect((await browser.get("/orders")).json()).toBe(7);
+    expect(queries).toEqual([[provider.issuer, expect.any(String), "grace@example.com"]]);
+  });
+
+  it("sign-in-again.mjs changes the newest data when the user signs in again", async () => {
+    const browser = await open("user-table/sign-in-again.mjs");
+    await browser.follow("/idpauth/login/");
+    expect((await browser.get("/idpauth/session?details=true")).json()).toMatchObject({ data: { theme: "light", userId: 7 } });
+  });
+
+  it("change.mjs changes the data later", async () => {
+    const browser = await open("user-table/change.mjs");
+    await browser.follow("/idpauth/login/");
+    expect((await browser.get("/theme", { method: "POST" })).json()).toEqual({ userId: 7, theme: "dark" });
+  });
+
+  it("older.ts reads the id, and reports a session that has none", async () => {
+    const browser = await open("user-table/older.ts");
+    await browser.follow("/idpauth/login/");
+    expect((await browser.get("/orders")).json()).toBe(7);
+    const [auth] = given.auths;
+    const cookie = await kit.signedInAs(auth as kit.SignsInForTests, GRACE);
+    expect((await browser.get("/orders", { headers: { cookie } })).json()).toContain("This session is older than the hook.");
+  });
+
+  it("sign-out.mjs records when a session ends", async () => {
+    const browser = await open("user-table/sign-out.mjs");
+    await browser.follow("/idpauth/login/");
+    await browser.follow("/idpauth/logout/");
+    await expect.poll(() => queries).toEqual([[provider.issuer, expect.any(String), "logout", undefined]]);
+  });
+});
+
+describe("docs/snippets/users-and-claims", () => {
+  it("session.mjs shows the user", async () => {
+    provider.person = ADA;
+    const browser = await open("users-and-claims/session.mjs");
+    await browser.follow("/idpauth/login/");
+    const since = expect.any(Number) as number;
+    expect((await browser.get("/profile")).json()).toEqual({ name: "Ada Lovelace", locale: "en", since });
+  });
+
+  it("schema.ts gives claims a type and a default", async () => {
+    provider.person = { email: "grace@example.com" };
+    const browser = await open("users-and-claims/schema.ts");
+    await browser.follow("/idpauth/login/");
+    expect((await browser.get("/groups")).json()).toEqual([]);
+  });
+
+  it("version.mjs validates the claims with the schema", async () => {
+    const browser = await open("users-and-claims/version.mjs");
+    await browser.follow("/idpauth/login/");
+    expect((await browser.get("/groups")).json()).toEqual(["staff"]);
+  });
+
+  it("userinfo.mjs requests the userinfo endpoint when a user signs in", async () => {
+    const browser = await open("users-and-claims/userinfo.mjs");
+    expect((await browser.follow("/idpauth/login/")).status).toBe(200);
+    expect(provider.requestsTo("userinfo")).toHaveLength(1);
+  });
+
+  it("client-data.mjs shows a browser no more than it may see", async () => {
+    const browser = await open("users-and-claims/client-data.mjs");
+    await browser.follow("/idpauth/login/");
+    const state = (await browser.get("/app")).json();
+    expect(state).toMatchObject({ authenticated: true, user: { email: "grace@example.com" }, data: { isAdmin: false } });
+    expect(JSON.stringify(state)).not.toContain(provider.clientSecret);
+  });
+});
+
+describe("docs/snippets/step-up", () => {
+  it("routes.mjs requires a recent sign-in, or a strong one", async () => {
+    const browser = await open("step-up/routes.mjs");
+    await browser.follow("/idpauth/login/");
+    expect((await browser.get("/transfer", { method: "POST" })).status).toBe(401);
+    expect((await browser.follow("/transfer")).text).toBe("passed");
+    expect((await browser.get("/transfer", { method: "POST" })).text).toBe("passed");
+    expect((await browser.get("/payout", { method: "POST" })).headers["www-authenticate"]).toContain("acr_values=");
+  });
+
+  it("browser.mjs sends the user to the login, and back to the page", async () => {
+    const { transfer } = await load<{ transfer: () => Promise<void> }>("step-up/browser.mjs");
+    const location = { href: "https://app.example/transfers?to=7" };
+    vi.stubGlobal("location", location);
+    vi.stubGlobal("fetch", async () => Response.json({ login_url: "/idpauth/login/?max_age=300" }, { status: 401 }));
+    await transfer().finally(() => vi.unstubAllGlobals());
+    const { pathname, searchParams } = new URL(location.href, "https://app.example");
+    expect(pathname).toBe("/idpauth/login/");
+    expect(Object.fromEntries(searchParams)).toEqual({
+      max_age: "300",
+      scheme: "PRESERVE_ORIGIN_QP",
+      origin_url: "https://app.example/transfers?to=7",
+    });
+  });
+
+  it("test.mjs tests a step-up without a provider", async () => {
+    const { app } = await load<{ app: kit.TestedApplication }>("step-up/routes.mjs", false);
+    user = await kit.browser(app);
+    const { origin } = user;
+    const request = globalThis.fetch;
+    vi.stubGlobal("fetch", (url: string, init: RequestInit) => request(url.replace("http://localhost:3000", origin), init));
+    const { response } = await load<{ response: Response }>("step-up/test.mjs").finally(() => vi.unstubAllGlobals());
+    expect(response.status).toBe(401);
+  });
+});
+
+describe("docs/snippets/login-parameters", () => {
+  const requested = () => provider.requestsTo("authorize").at(-1)?.query;
+
+  it("every-login.mjs sends the same parameters with every login", async () => {
+    await (await open("login-parameters/every-login.mjs")).follow("/idpauth/login/");
+    expect(requested()?.get("audience")).toBe("https://api.example.com");
+  });
+
+  it("one-login.mjs sends the parameters of one login", async () => {
+    const { url } = await (await open("login-parameters/one-login.mjs")).follow("/welcome");
+    expect([requested()?.get("login_hint"), requested()?.get("ui_locales")]).toEqual(["ada@example.com", "de"]);
+    expect(url.pathname).toBe("/reports");
+  });
+
+  it("check-claim.mjs verifies the claim", async () => {
+    const browser = await open("login-parameters/check-claim.mjs");
+    expect((await browser.follow("/reports")).status).toBe(403);
+    provider.person = { ...GRACE, hd: "example.com" };
+    await browser.follow("/idpauth/login/");
+    expect((await browser.follow("/reports")).text).toBe("The reports");
+  });
+
+  it("silent.mjs checks once for a session at the provider", async () => {
+    provider = await provider.stop().then(() => kit.startTestProvider());
+    given.options = { ...given.options, env: provider.env, clock: provider.clock };
+    const browser = await open("login-parameters/silent.mjs");
+    const signedOut = await browser.follow("/");
+    expect([signedOut.status, signedOut.url.search, signedOut.text]).toEqual([200, "?checked=yes", "Welcome"]);
+    expect(requested()?.get("prompt")).toBe("none");
+    expect((await browser.follow("/?checked=yes")).trail).toHaveLength(1);
+    await browser.follow("/idpauth/login/");
+    expect((await browser.follow("/")).trail).toHaveLength(1);
+  });
+});
+
+describe("docs/snippets/csrf", () => {
+  it("express.mjs blocks requests from other sites", async () => {
+    const browser = await open("csrf/express.mjs");
+    await browser.follow("/idpauth/login/");
+    const create = (site: string) => browser.get("/api/items", { method: "POST", headers: { "sec-fetch-site": site } });
+    expect((await create("same-origin")).json()).toEqual({ created: true });
+    expect((await create("cross-site")).status).toBe(403);
+  });
+});
+
+describe("docs/snippets/signing-out", () => {
+  it("at-provider.mjs ends the session at the provider, too", async () => {
+    const browser = await open("signing-out/at-provider.mjs");
+    await browser.follow("/idpauth/login/");
+    await browser.follow("/idpauth/logout/");
+    expect(provider.requestsTo("endSession")).toHaveLength(1);
+  });
+});
+
+describe("docs/snippets/your-pages", () => {
+  it("appearance.ts shows the name and the colors", async () => {
+    const { text } = await (await open("your-pages/appearance.ts")).navigate("/idpauth/");
+    expect(text).toContain("Example Shop");
+  });
+
+  it("texts.ts replaces a line", async () => {
+    const { text } = await (await open("your-pages/texts.ts")).navigate("/idpauth/");
+    expect(text).toContain("Welcome");
+  });
+
+  it("render.ts renders the error page, and no other page", async () => {
+    const browser = await open("your-pages/render.ts");
+    const error = await browser.navigate("/idpauth/login-callback");
+    expect([error.status, error.text]).toEqual([400, expect.stringContaining('<main class="card"><h1>')]);
+    expect((await browser.navigate("/idpauth/")).text).not.toContain('<main class="card"><h1>');
+  });
+});
+
+describe("docs/snippets/guarding", () => {
+  it("keep-private.mjs adds the header to the application's own response", async () => {
+    const browser = await open("guarding/keep-private.mjs");
+    expect((await browser.get("/")).status).toBe(401);
+    await browser.follow("/idpauth/login/");
+    const response = await browser.get("/");
+    expect([response.text, response.headers["cache-control"]]).toEqual(["passed", "private, no-store"]);
+  });
+});
+
+describe("docs/snippets/production", () => {
+  it("shutdown.mjs closes the server and the store before the process exits", async () => {
+    const once = vi.spyOn(process, "once");
+    const browser = await openListening("production/shutdown.mjs");
+    const [, stop] = once.mock.calls.find(([event]) => event === "SIGTERM") ?? [];
+    process.removeListener("SIGTERM", stop!);
+    await browser.follow("/idpauth/login/");
+    const exited = new Promise((resolve) => vi.spyOn(process, "exit").mockImplementation(resolve as () => never));
+    (stop as () => void)();
+    await exited;
+    await expect(fetch(browser.origin)).rejects.toThrow();
+  });
+});
+
+it("every file of docs/snippets ran", () => {
+  const files = readdirSync(SNIPPETS, { recursive: true, encoding: "utf8" }).map((file) => file.replaceAll(path.sep, "/"));
+  const code = files.filter((file) => /\.[cm]?[jt]sx?$/.test(file) && !file.startsWith(RUN_ELSEWHERE));
+  expect([...loaded].toSorted()).toEqual(code.toSorted());
+});
