@@ -119,9 +119,9 @@ export function writeReport() {
 function document(rows, sections) {
   return `# Mutation testing
 
-Do the tests notice when the code decides something else? [Stryker](https://stryker-mutator.io/) changes the files that decide in
-one place at a time, as in \`<\` to \`<=\`, a condition to \`true\`, a text to an empty one, and runs the fast tests that reach that
-place (\`vitest.mutation.config.ts\`). A mutant that no test notices has survived.
+Would a test fail if the code made a different decision? To find out, [Stryker](https://stryker-mutator.io/) takes the files that contain the rules and
+changes one place at a time: \`<\` becomes \`<=\`, a condition becomes \`true\`, or a string becomes empty. Each changed version is a mutant. Stryker then runs
+the fast tests that reach that place (\`vitest.mutation.config.ts\`). If none of them fails, the mutant has survived.
 
 \`\`\`sh
 npm run mutation                        # every file: most of an hour
@@ -129,10 +129,9 @@ npm run mutation -- src/record/session-policy.ts  # one of them
 npm run mutation -- --survivors         # only what survived last time
 \`\`\`
 
-The score is what tests notice of all mutants, time-outs included: a refresh that never ends is noticed by that. Nothing is taken
-out by comments in the source. The second score leaves out the survivors below of which a reason says why nobody could notice
-them, but none whose reason begins with "Not equivalent". The reasons are kept in \`test/mutation-survivors.json\`, and the command
-fails while one is missing or no longer needed.
+The score is the share of mutants that the tests notice. A test that times out counts as noticing, for example because a refresh never ends. No comments in
+the source exclude any code. The second score leaves out the survivors listed below whose reason explains why no test could notice them, but not those
+whose reason begins with "Not equivalent". The reasons are in \`test/mutation-survivors.json\`, and the command fails if one is missing or no longer needed.
 
 | File | Mutants | Killed | Timed out | Survived | No coverage | Errors | Score | Score without those explained | Date |
 |---|---|---|---|---|---|---|---|---|---|
