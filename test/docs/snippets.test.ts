@@ -370,6 +370,19 @@ describe("docs/snippets/guarding", () => {
   });
 });
 
+describe("docs/snippets/session-end", () => {
+  it("ended.mjs closes the connection when the session ends", async () => {
+    const log = vi.spyOn(console, "log").mockImplementation(() => undefined);
+    const browser = await open("session-end/ended.mjs");
+    await browser.follow("/idpauth/login/");
+    const cookie = browser.cookie;
+    const response = await fetch(`${browser.origin}/wait`, { headers: { cookie } });
+    const text = response.text();
+    await browser.follow("/idpauth/logout/");
+    expect([await text, log.mock.calls]).toEqual(["", [["session_ended", "logout"]]]);
+  });
+});
+
 describe("docs/snippets/production", () => {
   it("shutdown.mjs closes the server and the store before the process exits", async () => {
     const once = vi.spyOn(process, "once");

@@ -1,0 +1,37 @@
+import { setInterval } from "node:timers/promises";
+
+/** `X-Accel-Buffering` turns off the buffer of nginx. */
+export const HEADERS = { "Content-Type": "text/event-stream", "X-Accel-Buffering": "no" };
+
+/**
+ * Yields one event a second. The last event says why the session ended.
+ * @param {AbortSignal} ended
+ */
+export async function* events(ended) {
+  try {
+    for await (const _ of setInterval(1000, null, { signal: ended })) yield "event: tick\ndata: {}\n\n";
+  } catch (error) {
+    if (!ended.aborted) throw error;
+    yield `event: ended\ndata: ${ended.reason.reason}\n\n`;
+  }
+}
+
+/**
+ * The stream as a response of the Fetch standard.
+ * @param {AbortSignal} ended
+ */
+export function eventResponse(ended) {
+  const stream = events(ended);
+  const encoder = new TextEncoder();
+  const body = new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await stream.next();
+      if (done) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    async cancel() {
+      await stream.return(undefined);
+    },
+  });
+  return new Response(body, { headers: HEADERS });
+}

@@ -1,0 +1,18 @@
+import { createServer } from "node:http";
+import express from "express";
+import { idpAuth } from "idpauth/express";
+import { accept, hasOwnOrigin, routeUpgrades } from "./upgrades.js";
+
+const app = express();
+const auth = idpAuth();
+auth.mount(app);
+
+app.get(
+  "/ws",
+  (request, response, next) => (hasOwnOrigin(request) ? next() : response.sendStatus(403)),
+  auth.idpRequired,
+  (request, response) => accept(request, response, auth.whenEnded(request), (socket) => socket.send("hello")),
+);
+
+export const server = createServer(app);
+routeUpgrades(server, app);

@@ -1,0 +1,21 @@
+import websocket from "@fastify/websocket";
+import Fastify from "fastify";
+import { idpAuth } from "idpauth/fastify";
+import { closeWith, hasOwnOrigin } from "./upgrades.js";
+
+export const app = Fastify();
+const auth = idpAuth();
+await app.register(websocket, { options: { maxPayload: 65_536 } });
+await app.register(auth.plugin);
+
+app.get(
+  "/ws",
+  {
+    websocket: true,
+    preHandler: [async (request, reply) => (hasOwnOrigin(request.raw) ? undefined : reply.code(403).send()), auth.idpRequired],
+  },
+  (socket, request) => {
+    closeWith(socket, auth.whenEnded(request));
+    socket.send("hello");
+  },
+);
