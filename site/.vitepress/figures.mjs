@@ -13,6 +13,7 @@ const WIDTH = 900;
 const WHOLE = { width: WIDTH, height: 620, shown: WIDTH };
 const CARD = { width: 470, height: 400, shown: 400 };
 const PARTS = new Map([
+  ["demo-app", { width: WIDTH, height: 1187, shown: 560 }],
   ["index", CARD],
   ["error", { ...CARD, height: 510 }],
   ["sessions", { ...CARD, height: 632 }],
@@ -52,7 +53,7 @@ function htmlOf({ name, title, description, wide, narrow }) {
  * @param {string} text
  */
 function screenshot(name, text) {
-  const { width, height, shown } = PARTS.get(name.replace(/-.*/, "")) ?? WHOLE;
+  const { width, height, shown } = PARTS.get(name) ?? PARTS.get(name.replace(/-.*/, "")) ?? WHOLE;
   const images = ["light", "dark"].map(
     (scheme) =>
       `<img class="${scheme}" src="../screenshots/${name}-${scheme}.png" alt="${quoted(text)}" loading="lazy" style="width: ${(100 * WIDTH) / width}%">`,

@@ -10,6 +10,7 @@ export const sidebar = [
       { text: "Next.js", link: "/start/nextjs" },
       { text: "NestJS", link: "/start/nestjs" },
       { text: "Bun, Deno, h3", link: "/start/fetch" },
+      { text: "Single-page application", link: "/start/single-page-application" },
       { text: "Your own provider", link: "/how-to/your-provider" },
       { text: "Build a staff app", link: "/tutorial/staff-only" },
       { text: "Your first test", link: "/tutorial/first-test" },
@@ -83,6 +84,7 @@ export const sidebar = [
       { text: "React", link: "/reference/react" },
       { text: "Texts of the pages", link: "/reference/page-texts" },
       { text: "Development provider", link: "/reference/provider" },
+      { text: "Testing kit", link: "/reference/testing" },
       { text: "Versions and support", link: "/reference/support" },
     ],
   },
@@ -91,6 +93,7 @@ export const sidebar = [
     items: [
       { text: "Guarantees", link: "/explanation/guarantees" },
       { text: "Security", link: "/explanation/security" },
+      { text: "RFC 10017", link: "/explanation/rfc-10017" },
       { text: "What idpauth doesn't do", link: "/about/not-supported" },
       { text: "The project", link: "/about/project" },
     ],

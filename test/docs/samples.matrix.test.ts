@@ -17,9 +17,10 @@ const run = promisify(execFile);
 /** Pages whose samples run in a test of their own, which fails when a sample is not run. */
 const EXECUTED: Readonly<Record<string, string>> = {
   "docs/how-to/testing.md": "test/docs/testing.test.ts",
+  "docs/reference/testing.md": "test/docs/testing.test.ts",
   "docs/how-to/fetch-frameworks.md": "test/recipes/page.matrix.test.ts",
   "docs/how-to/react-vue-svelte.md": "test/compositions/compositions.browser.matrix.test.ts",
-  "docs/how-to/single-page-applications.md": "test/docs/single-page-applications.unit.test.ts",
+  "docs/start/single-page-application.md": "test/docs/single-page-applications.unit.test.ts",
 };
 
 const EXPRESS = `export { idpAuth } from "idpauth/express";
@@ -61,6 +62,8 @@ export declare const auth: NextIdpAuth;
 `,
   "docs/how-to/adapters.md": `import type { AdapterFactory } from "idpauth/testing";
 export declare const startMyApplication: AdapterFactory;
+`,
+  "docs/how-to/single-page-applications.md": `export declare const auth: import("idpauth/client").Client;
 `,
   "docs/reference/client.md": `export declare const auth: import("idpauth/client").Client;
 `,

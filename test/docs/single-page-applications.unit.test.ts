@@ -2,26 +2,30 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 
-// The guide shows the files of examples/spa-react, which test/examples/spa-react.matrix.test.ts builds, type-checks and runs.
+// docs/start/single-page-application.md shows the files of examples/spa-react, which test/examples/spa-react.matrix.test.ts builds, type-checks
+// and runs. docs/explanation/rfc-10017.md names the test for each requirement.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const EXAMPLE = path.join(ROOT, "examples/spa-react");
-const PAGE = readFileSync(path.join(ROOT, "docs/how-to/single-page-applications.md"), "utf8");
+const PAGE = readFileSync(path.join(ROOT, "docs/start/single-page-application.md"), "utf8");
+const REQUIREMENTS = readFileSync(path.join(ROOT, "docs/explanation/rfc-10017.md"), "utf8");
 
 const blocks = [...PAGE.matchAll(/^`([\w./]+)`:\n\n```\w+\n(.*?)^```$/gms)].map(([, file = "", text = ""]) => ({ file, text }));
 
 /** The rows of the table of requirements. */
-const rows = [...PAGE.matchAll(/^\| (6\.1\.\d[\d.]*: .*?) \| (.*) \| (.*?) \|$/gm)].map(([, requirement = "", where = "", test = ""]) => ({
-  requirement,
-  where,
-  tests: [...test.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name),
-}));
+const rows = [...REQUIREMENTS.matchAll(/^\| (6\.1\.\d[\d.]*: .*?) \| (.*) \| (.*?) \|$/gm)].map(
+  ([, requirement = "", where = "", test = ""]) => ({
+    requirement,
+    where,
+    tests: [...test.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name),
+  }),
+);
 
 const testFiles = readdirSync(path.join(ROOT, "test"), { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".test.ts") && !file.includes("node_modules"))
   .map((file) => readFileSync(path.join(ROOT, "test", file), "utf8"));
 
-describe("docs/how-to/single-page-applications.md", () => {
+describe("docs/start/single-page-application.md", () => {
   it("shows every source of the example", () => {
     const sources = readdirSync(EXAMPLE, { recursive: true, encoding: "utf8" })
       .map((file) => file.replaceAll(path.sep, "/"))
@@ -42,9 +46,11 @@ describe("docs/how-to/single-page-applications.md", () => {
     expect(installed.split(" ").sort()).toEqual(Object.keys(dependencies).sort());
     expect(developed.split(" ").sort()).toEqual(Object.keys(devDependencies).sort());
   });
+});
 
+describe("docs/explanation/rfc-10017.md", () => {
   it("has a table of the requirements", () => {
-    expect(rows.length).toBe(PAGE.match(/^\| 6\./gm)?.length);
+    expect(rows.length).toBe(REQUIREMENTS.match(/^\| 6\./gm)?.length);
     expect(rows.length).toBeGreaterThan(15);
   });
 

@@ -18,10 +18,8 @@ import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { buildPackage } from "../support/build.js";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
-/** The project's packages, and those that only one test needs: next-installed.ts and spa-react.matrix.test.ts install them. */
-const MODULES = ["node_modules", "test/adapters/next-application/node_modules", "test/examples/spa-packages/node_modules"].map((folder) =>
-  path.join(ROOT, folder),
-);
+/** The project's packages, and those that next-installed.ts installs. */
+const MODULES = ["node_modules", "test/adapters/next-application/node_modules"].map((folder) => path.join(ROOT, folder));
 const run = promisify(execFile);
 
 export interface Manifest {

@@ -1,11 +1,10 @@
 import { execFile } from "node:child_process";
-import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createServer } from "vite";
-import { installFramework } from "../../scripts/framework-install.mjs";
 import { CookieBrowser } from "../../src/testing/browser/cookie-browser.js";
 import { startTestProvider, type TestProvider } from "../../src/testing/provider/test-provider.js";
 import { TestUser } from "../browser/test-user.js";
@@ -14,7 +13,8 @@ import { freePort } from "../support/free-port.js";
 import { ExampleProcess, installExample, PackedPackage } from "./example-process.js";
 import { FRONT_SERVERS, HOSTNAME, type FrontServer } from "./front-server.js";
 
-// examples/spa-react outside the project, over the packed package. docs/how-to/single-page-applications.md shows its files.
+// examples/spa-react outside the project, over the packed package. docs/start/single-page-application.md shows its files, and
+// docs/how-to/single-page-applications.md the configurations of nginx and Caddy.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const EXAMPLE = path.join(ROOT, "examples/spa-react");
@@ -39,9 +39,6 @@ const STREAM_AT_SIGN_OUT = `new Promise((resolve, reject) => {
 const BUILD = 240_000;
 
 const executablePath = await chromiumForTests();
-/** What the example needs and the project does not. */
-const PACKAGES = path.join(import.meta.dirname, "spa-packages");
-const installed = await installFramework(PACKAGES);
 
 const linesOf = (file: string) => readFileSync(path.join(EXAMPLE, file), "utf8").trimEnd().split("\n");
 
@@ -61,7 +58,7 @@ async function compile(project: string): Promise<string> {
   );
 }
 
-describe.skipIf(!installed)("examples/spa-react", () => {
+describe("examples/spa-react", () => {
   let packed: PackedPackage;
   let folder: string;
   let provider: TestProvider;
@@ -73,8 +70,6 @@ describe.skipIf(!installed)("examples/spa-react", () => {
   beforeAll(async () => {
     packed = await PackedPackage.pack();
     folder = installExample(EXAMPLE, packed);
-    // The project has other versions of some packages that @fastify/static needs.
-    cpSync(path.join(PACKAGES, "node_modules"), path.join(folder, "node_modules/@fastify/static/node_modules"), { recursive: true });
     provider = await startTestProvider({ person: { sub: "ada", name: "Ada Lovelace", email: "ada@example.com" } });
     if (executablePath !== undefined)
       browser = await launchChromium(executablePath, { args: [`--host-resolver-rules=MAP ${HOSTNAME} 127.0.0.1`] });
@@ -101,6 +96,7 @@ describe.skipIf(!installed)("examples/spa-react", () => {
       IDP_ISSUER: provider.issuer,
       IDP_CLIENT_ID: provider.clientId,
       IDP_CLIENT_SECRET: provider.clientSecret,
+      PORT: String(await freePort()),
       ...env,
     });
     running.push(started);

@@ -4,7 +4,7 @@ import "idpauth/react/session-warning.css";
 import { useEffect, useState, type SyntheticEvent } from "react";
 import { createRoot } from "react-dom/client";
 
-// Another user must not see the items and the draft of the earlier one.
+// If a different user signs in, a reload removes the previous user's items and draft.
 const auth = createClient({ trackActivity: true, onUserChange: () => location.reload() });
 
 type Item = { readonly id: number; readonly text: string };
@@ -17,10 +17,10 @@ function App() {
   const [isSending, setSending] = useState(false);
 
   useEffect(() => {
-    // Before the sign-in, this waits for it.
+    // If the user is signed out, this request waits until they sign in.
     void auth.fetch("/api/items").then(
       async (response) => setItems(response.ok ? await response.json() : []),
-      () => setMessage("The list did not load. Reload the page."),
+      () => setMessage("The list didn't load. Reload the page."),
     );
   }, []);
 
@@ -31,7 +31,7 @@ function App() {
     // If the session has ended, this waits until the user has signed in again. It rejects if the network fails.
     const response = await auth.fetch("/api/items", init).catch(() => undefined);
     setSending(false);
-    setMessage(response?.ok ? "Added." : "That did not work. Try again.");
+    setMessage(response?.ok ? "Added." : "That didn't work. Try again.");
     if (!response?.ok) return;
     setItems(await response.json());
     setDraft("");
@@ -39,16 +39,16 @@ function App() {
 
   return (
     <>
-      <p role="status">{status === "unavailable" ? "The server does not respond. Trying again …" : (user?.name ?? status)}</p>
+      <p role="status">{status === "unavailable" ? "The server doesn't respond. Trying again …" : (user?.name ?? status)}</p>
       {user !== null && <button onClick={() => void auth.signOut()}>Sign out</button>}
-      {/* With a draft, the sign-in opens a window, and this page stays as it is. */}
+      {/* If there is a draft, sign in in a new window, so that this page keeps it. */}
       {status === "signed-out" && <button onClick={() => void auth.signIn({ popup: draft !== "" })}>Sign in</button>}
       <ul>{user !== null && items.map(({ id, text }) => <li key={id}>{text}</li>)}</ul>
       <form onSubmit={(event) => void add(event)}>
         <label htmlFor="text">New item</label>
         <input id="text" value={draft} required maxLength={100} readOnly={isSending} onChange={({ target }) => setDraft(target.value)} />
         <button disabled={isSending}>Add</button>
-        <p role="status">{isSending ? "Sending … After the end of a session, it waits for the sign-in." : message}</p>
+        <p role="status">{isSending ? "Sending … If your session has ended, sign in to continue." : message}</p>
       </form>
     </>
   );
