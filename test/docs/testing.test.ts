@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import path from "node:path";
 import express from "express";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -7,14 +7,26 @@ import type { IdpAuthOptions } from "../../src/index.js";
 import * as kit from "../../src/testing/index.js";
 import { ENDPOINTS } from "../../src/testing/provider/received-requests.js";
 
-const DOCS = path.resolve(import.meta.dirname, "../../docs/how-to");
-const page = readFileSync(path.join(DOCS, "testing.md"), "utf8");
+const ROOT = path.resolve(import.meta.dirname, "../..");
+const PAGES = ["docs/how-to/testing.md", "docs/reference/testing.md"].map((file) => ({
+  file,
+  text: readFileSync(path.join(ROOT, file), "utf8"),
+}));
+const [guide, reference] = PAGES.map(({ text }) => text) as [string, string];
 
-/** Each block of JavaScript, under the title that it stands below. */
-const blocks = page.split(/^## /m).flatMap((section) => {
-  const [title = ""] = section.split("\n");
-  return [...section.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code = ""], at) => ({ name: `${title} (${at + 1})`, code }));
-});
+/** A file of an example, after a line with its name. That example's test runs it. */
+const FILE = /^`([\w.-]+\.mjs)`:\n\n```js\n(.*?)^```$/gms;
+
+/** Each other block of JavaScript, under the title that it stands below. */
+const blocks = PAGES.flatMap(({ file, text }) =>
+  text
+    .replace(FILE, "")
+    .split(/^## /m)
+    .flatMap((section) => {
+      const [title = ""] = section.split("\n");
+      return [...section.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code = ""], at) => ({ name: `${file}, ${title} (${at + 1})`, code }));
+    }),
+);
 
 const MODULES: Readonly<Record<string, object>> = { express: { default: express }, "idpauth/express": expressHost, "idpauth/testing": kit };
 
@@ -38,7 +50,7 @@ function createApp(options: IdpAuthOptions) {
   return { app, auth };
 }
 
-describe("docs/how-to/testing.md", () => {
+describe("the pages about testing", () => {
   let provider: kit.TestProvider;
   beforeEach(async () => {
     provider = await kit.startTestProvider();
@@ -49,20 +61,26 @@ describe("docs/how-to/testing.md", () => {
 
   it("has code in each place where there is something to show", () => {
     expect(blocks.map(({ name }) => name)).toEqual([
-      "Quick start (1)",
-      "Users (1)",
-      "Users (2)",
-      "Users (3)",
-      "Users (4)",
-      "The signed-in user (1)",
-      "The signed-in user (2)",
-      "Tenants (1)",
-      "Faults (1)",
-      "Faults (2)",
-      "Time (1)",
-      "What is recorded (1)",
-      "Forged responses (1)",
+      "docs/how-to/testing.md, Test a guarded route (1)",
+      "docs/how-to/testing.md, Sign in without a provider (1)",
+      "docs/how-to/testing.md, Test that a request is rejected (1)",
+      "docs/how-to/testing.md, Simulate an outage (1)",
+      "docs/how-to/testing.md, Simulate an outage (2)",
+      "docs/how-to/testing.md, Move the clock (1)",
+      "docs/reference/testing.md, Users at the provider (1)",
+      "docs/reference/testing.md, Users at the provider (2)",
+      "docs/reference/testing.md, Sign users in (1)",
+      "docs/reference/testing.md, Sign users in (2)",
+      "docs/reference/testing.md, Tenants (1)",
+      "docs/reference/testing.md, Hooks (1)",
+      "docs/reference/testing.md, Records (1)",
     ]);
+  });
+
+  it("the guide's test for Playwright is the example's, which test/examples/testing.matrix.test.ts runs", () => {
+    const files = [...guide.matchAll(FILE)].map(([, file = "", code = ""]) => ({ file, code }));
+    expect(files.map(({ file }) => file)).toEqual(["reports.spec.mjs"]);
+    for (const { file, code } of files) expect(code).toBe(readFileSync(path.join(ROOT, "examples/testing/playwright", file), "utf8"));
   });
 
   it.each(blocks)("$name: runs, and what it expects is so", async ({ code }) => {
@@ -74,7 +92,7 @@ describe("docs/how-to/testing.md", () => {
   });
 
   it("names every kind of fault and every endpoint", () => {
-    const kinds = [...page.matchAll(/^\| `([\w-]+)` \| .* \| .*\|$/gm)].map(([, kind]) => kind).sort();
+    const kinds = [...reference.matchAll(/^\| `([\w-]+)` \| .* \| .*\|$/gm)].map(([, kind]) => kind).sort();
     // As a record, so that the compiler knows when one is missing here.
     const all: Record<kit.Fault["kind"], true> = {
       status: true,
@@ -89,20 +107,14 @@ describe("docs/how-to/testing.md", () => {
       drip: true,
     };
     expect(kinds.filter((kind = "") => Object.hasOwn(all, kind))).toEqual(Object.keys(all).sort());
-    for (const endpoint of ENDPOINTS) expect(page).toContain(`\`${endpoint}\``);
+    for (const endpoint of ENDPOINTS) expect(reference).toContain(`\`${endpoint}\``);
   });
 
   it("names every setting of the provider", () => {
-    for (const name of Object.keys(provider.settings)) expect(page).toContain(`\`${name}\``);
+    for (const name of Object.keys(provider.settings)) expect(reference).toContain(`\`${name}\``);
   });
 
-  it("links to what is there", () => {
-    const targets = [...page.matchAll(/\]\((?!https?:)([^)]+)\)/g)].map(([, target = ""]) => target.split("#") as [string, string?]);
-    for (const [file, anchor] of targets) {
-      expect(existsSync(path.join(DOCS, file)), file).toBe(true);
-      if (anchor === undefined) continue;
-      const titles = [...readFileSync(path.join(DOCS, file), "utf8").matchAll(/^##+ (.+)$/gm)].map(([, title = ""]) => title);
-      expect(titles.map((title) => title.toLowerCase().replaceAll(" ", "-"))).toContain(anchor);
-    }
+  it("names every function and class", () => {
+    expect(Object.keys(kit).filter((name) => !new RegExp(`\\b${name}\\b`).test(reference))).toEqual([]);
   });
 });
