@@ -8,10 +8,10 @@ import { buildPackage } from "../support/build.js";
 import { startPostgres } from "../support/postgres-server.js";
 import { startRedis } from "../support/redis-server.js";
 
-// The snippets of docs/how-to/scaling.md, each as a program of its own against a real server, with the built package.
+// The snippets of docs/how-to/scaling.md and end-sessions.md, each as a program of its own against a real server, with the built package.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
-const PAGE = readFileSync(path.join(ROOT, "docs/how-to/scaling.md"), "utf8");
+const PAGE = ["scaling.md", "end-sessions.md"].map((name) => readFileSync(path.join(ROOT, "docs/how-to", name), "utf8")).join("\n");
 const run = promisify(execFile);
 const SNIPPETS = [...PAGE.matchAll(/^```js\n(.*?)^```$/gms)].map(([, text = ""]) => text);
 
@@ -57,7 +57,7 @@ process.exit();
 
 const FINE = '{"errors":[],"sessions":[]}';
 
-describe("docs/how-to/scaling.md", () => {
+describe("docs/how-to/scaling.md and end-sessions.md", () => {
   it("SQLite", async () => {
     const text = snippet("idpauth/sqlite").replace("/var/lib/app/sessions.db", path.join(folder, "sessions.db"));
     expect(await answer(text)).toBe(FINE);
