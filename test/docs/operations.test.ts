@@ -1,11 +1,14 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { metrics } from "@opentelemetry/api";
+import { metrics, SpanStatusCode, type SpanOptions, type Tracer } from "@opentelemetry/api";
 import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
 import { Registry } from "prom-client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { observeIdpauth as observeByOpenTelemetry } from "../../examples/metrics/opentelemetry.mjs";
+import { auditIdpauth } from "../../examples/metrics/audit-log.mjs";
 import { observeIdpauth as observeByPrometheus } from "../../examples/metrics/prometheus.mjs";
+import { traceIdpauth } from "../../examples/metrics/traces.mjs";
 import type { EventName } from "../../src/index.js";
 import { startApplication, type Application } from "../support/application.js";
 
@@ -97,5 +100,48 @@ describe("docs/how-to/operations.md", () => {
     );
     await reader.shutdown();
     metrics.disable();
+  });
+
+  it("the recipe for traces makes a span of each event with a duration, in the context of the request that caused it", async () => {
+    const context = new AsyncLocalStorage<string>();
+    const spans: { name: string; seconds: number; status: number | undefined; context: string | undefined }[] = [];
+    const startSpan = (name: string, { startTime }: SpanOptions) => {
+      const span = { name, seconds: 0, status: undefined as number | undefined, context: context.getStore() };
+      return {
+        setStatus: ({ code }: { code: number }) => (span.status = code),
+        end: (time: number) => spans.push({ ...span, seconds: (time - (startTime as number)) / 1000 }),
+      };
+    };
+    traceIdpauth({ startSpan } as unknown as Tracer);
+    await context.run("the day", aDay);
+    // The clock that moves an hour may also end a request for keys.
+    expect([...new Set(spans.map(({ name }) => name))]).toEqual([
+      "idpauth.login",
+      "idpauth.refresh",
+      "idpauth.outage",
+      "idpauth.failure",
+      "idpauth.logout",
+    ]);
+    expect(spans.find(({ name }) => name === "idpauth.refresh")?.seconds).toBe(0.25);
+    expect(spans.find(({ name }) => name === "idpauth.outage")?.status).toBe(SpanStatusCode.ERROR);
+    expect(spans.map((span) => span.context)).toEqual(spans.map(() => "the day"));
+  });
+});
+
+describe("docs/how-to/audit-log.md", () => {
+  const auditPage = readFileSync(path.join(root, "docs/how-to/audit-log.md"), "utf8");
+
+  it("the recipe writes who signed in and out", async () => {
+    const rows: unknown[][] = [];
+    auditIdpauth(application.auth, { query: (_text, values) => Promise.resolve(rows.push(values)) });
+    await aDay();
+    const actions = rows.map(([, action, , subject]) => [action, typeof subject]);
+    expect(actions).toEqual([
+      ["signed in", "string"],
+      ["refresh failed", "string"],
+      ["signed out", "string"],
+    ]);
+    for (const action of ["signed in", "signed out", "session ended", "callback failed", "blocked"])
+      expect(auditPage).toContain(`\`${action}\``);
   });
 });

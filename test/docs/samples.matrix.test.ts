@@ -65,6 +65,9 @@ export declare const startMyApplication: AdapterFactory;
 `,
   "docs/how-to/single-page-applications.md": `export declare const auth: import("idpauth/client").Client;
 `,
+  "docs/how-to/audit-log.md": `export declare const pool: import("pg").Pool;
+`,
+  "docs/how-to/end-sessions.md": EXPRESS,
   "docs/reference/client.md": `export declare const auth: import("idpauth/client").Client;
 `,
   "docs/how-to/nestjs.md": `export { Injectable } from "@nestjs/common";
