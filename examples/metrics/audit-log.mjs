@@ -1,10 +1,5 @@
-/**
- * Writes the sign-ins, sign-outs and refused requests of users to the table `audit`.
- *
- * @param {Pick<import("idpauth/express").ExpressIdpAuth, "on">} auth
- * @param {{ query(text: string, values: unknown[]): Promise<unknown> }} pool of `pg`
- */
-export function auditIdpauth(auth, pool) {
+/** Writes the sign-ins, sign-outs and refused requests of users to the table `audit`, through a pool of `pg`. */
+export function auditIdpauth(/** @type {any} */ auth, /** @type {any} */ pool) {
   const write =
     (/** @type {string} */ action) =>
     (/** @type {any} */ { time, issuer, subject, during, reason }) =>
@@ -19,5 +14,6 @@ export function auditIdpauth(auth, pool) {
   auth.on("logout", write("signed out"));
   auth.on("ended", write("session ended"));
   auth.on("failure", write("failed"));
-  auth.on("blocked", (event) => (event.subject === undefined ? undefined : write("blocked")(event)));
+  const blocked = write("blocked");
+  auth.on("blocked", (/** @type {any} */ event) => (event.subject === undefined ? undefined : blocked(event)));
 }

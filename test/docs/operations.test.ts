@@ -133,7 +133,7 @@ describe("docs/how-to/audit-log.md", () => {
 
   it("the recipe writes who signed in and out", async () => {
     const rows: unknown[][] = [];
-    auditIdpauth(application.auth, { query: (_text, values) => Promise.resolve(rows.push(values)) });
+    auditIdpauth(application.auth, { query: (_text: string, values: unknown[]) => Promise.resolve(rows.push(values)) });
     await aDay();
     const actions = rows.map(([, action, , subject]) => [action, typeof subject]);
     expect(actions).toEqual([

@@ -112,7 +112,8 @@ describe.skipIf(nginx === undefined)("forward auth behind nginx", () => {
       .replaceAll("localhost:3000", `127.0.0.1:${String(checking)}`)
       .replaceAll("localhost:8080", `127.0.0.1:${String(behind.port)}`);
     const file = nginxConfiguration(folder, block, port);
-    const [command = "", ...rest] = [...(await endingWithUs("KILL")), nginx ?? "", "-e", "stderr", "-p", folder, "-c", file];
+    const args = ["-e", "stderr", "-p", folder, "-c", file];
+    const [command = "", ...rest] = [...(await endingWithUs("KILL")), nginx ?? "", ...args];
     const child = spawn(command, rest, { stdio: "ignore" });
     const ended = new Promise((resolve) => child.once("exit", resolve));
     running.push(async () => {
