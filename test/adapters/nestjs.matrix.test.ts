@@ -143,7 +143,9 @@ const ADA = { email: "ada@example.com", name: "Ada Lovelace", picture: "https://
 
 describe("docs/how-to/nestjs.md", () => {
   const page = readFileSync(path.join(ROOT, "docs/how-to/nestjs.md"), "utf8");
-  const blocks = [...page.matchAll(/(?:^`([^`\n]+)`:\n\n)?^```ts\n(.*?)^```$/gms)].map(([, file, text = ""]) => ({ file, text }));
+  const blocks = [...page.matchAll(/(?:^`([^`\n]+)`:\n\n)?(?:^<!-- snippet: [^\n]+\n\n)?^```ts\n(.*?)^```$/gms)].map(
+    ([, file, text = ""]) => ({ file, text }),
+  );
 
   it("has the recipe as the example runs it, all of it", () => {
     const named = blocks.filter(({ file }) => file !== undefined);

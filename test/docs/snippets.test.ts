@@ -360,7 +360,58 @@ describe("docs/snippets/your-pages", () => {
   });
 });
 
+describe("docs/snippets/mounting", () => {
+  it.each(["express", "fastify", "hono", "koa", "node", "fetch"])("%s.ts mounts the endpoints", async (name) => {
+    const browser = await (name === "node" ? openListening : open)(`mounting/${name}.ts`);
+    expect((await browser.follow("/idpauth/login/")).status).toBe(200);
+    expect((await browser.get("/idpauth/session")).json()).toMatchObject({ authenticated: true });
+  });
+
+  it("below.ts mounts them below a path", async () => {
+    const browser = await open("mounting/below.ts");
+    expect((await browser.follow("/area/idpauth/login/")).status).toBe(200);
+    expect((await browser.get("/area/idpauth/session")).json()).toMatchObject({ authenticated: true });
+  });
+});
+
+describe("docs/snippets/several-components", () => {
+  it("express.ts has a sign-in for each provider", async () => {
+    provider.person = ADA;
+    // The kit's key is only for providers on this machine.
+    given.options = { ...given.options, secretKey: "a secret key of at least 32 bytes" };
+    const browser = await open("several-components/express.ts");
+    expect((await browser.follow("/reports")).json()).toEqual({ hello: "Ada Lovelace" });
+    const blocked = await browser.get("/partners/orders");
+    expect([blocked.status, blocked.text]).toEqual([401, expect.stringContaining("/partners/idpauth/login/")]);
+  });
+});
+
 describe("docs/snippets/guarding", () => {
+  const names = ["express", "fastify", "hono", "koa", "node", "fetch"];
+
+  it.each(names)("guard-%s.ts lets only signed-in users use a route", async (name) => {
+    provider.person = ADA;
+    const browser = await open(`guarding/guard-${name}.ts`);
+    expect((await browser.get("/reports")).status).toBe(401);
+    await browser.follow("/idpauth/login/");
+    expect((await browser.get("/reports")).json()).toEqual({ hello: "Ada Lovelace" });
+  });
+
+  it.each(names)("own-%s.ts sends the application's own response", async (name) => {
+    const response = await (await open(`guarding/own-${name}.ts`)).get("/reports");
+    expect([response.status, response.json()]).toEqual([401, { signInAt: expect.stringContaining("/idpauth/login/") as string }]);
+  });
+
+  it.each([
+    ["koa-prefix.mjs", 401],
+    ["koa-sensitive.mjs", 404],
+  ])("%s guards the router in every letter case", async (file, status) => {
+    const browser = await open(`guarding/${file}`);
+    expect([(await browser.get("/api/reports")).status, (await browser.get("/API/reports")).status]).toEqual([401, status]);
+    await browser.follow("/idpauth/login/");
+    expect((await browser.get("/api/reports")).json()).toEqual([]);
+  });
+
   it("keep-private.mjs adds the header to the application's own response", async () => {
     const browser = await open("guarding/keep-private.mjs");
     expect((await browser.get("/")).status).toBe(401);

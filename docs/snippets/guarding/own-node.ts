@@ -1,0 +1,13 @@
+// #region own
+import { idpAuth } from "idpauth/node";
+
+const auth = idpAuth();
+export const required = auth.idpRequiredWith({
+  unauthenticated: (request, response, blocked) => {
+    response.writeHead(401, { "Content-Type": "application/json" });
+    response.end(JSON.stringify({ signInAt: blocked.loginUrl }));
+  },
+});
+// #endregion
+
+export const app = auth.listener(required((request, response) => void response.end("passed")));
