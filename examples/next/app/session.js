@@ -7,10 +7,10 @@ import { useRouter } from "next/navigation";
 
 let browserClient;
 
-/** One client for each page of the browser; on the server, one for each request. */
+/** Returns the page's client in the browser, and a new client for each request on the server. */
 function clientFor(initialState) {
   if (typeof window === "undefined") return createClient({ initialState });
-  // A different user starts with a new page, so that no module and no cache of the router keeps anything of the earlier user.
+  // If a different user signs in, a reload removes the previous user's data from modules and from the router's cache.
   return (browserClient ??= createClient({ initialState, onUserChange: () => window.location.reload() }));
 }
 
@@ -32,13 +32,13 @@ export function Session({ initialState, children }) {
   );
 }
 
-/** Follows the session: a sign-out in another tab shows here, too. */
+/** Shows the change when the user signs out in another tab. */
 function UserName() {
   const { user } = useSession();
   return user === null ? "you are signed out" : (user.name ?? user.email);
 }
 
-/** Signs in in a new window, so that an open form of this page keeps its text. */
+/** Opens a new window for the login, so that a form on this page keeps its text. */
 function SignInAgain() {
   const { signIn } = useSessionClient();
   return <button onClick={() => void signIn({ popup: true })}>Sign in</button>;
