@@ -13,7 +13,7 @@ const WIDTH = 900;
 const WHOLE = { width: WIDTH, height: 620, shown: WIDTH };
 const CARD = { width: 470, height: 400, shown: 400 };
 const PARTS = new Map([
-  ["demo-app", { width: WIDTH, height: 1187, shown: 560 }],
+  ["demo-app", { width: 720, height: 1120, shown: 460 }],
   ["index", CARD],
   ["error", { ...CARD, height: 510 }],
   ["sessions", { ...CARD, height: 632 }],
