@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { browserSizes } from "./browser-size.mjs";
+import { evidencePage } from "./evidence-page.mjs";
 import { clientPage, compatibilityPage, endpointsPage, errorsPage, pageTextsPage, readTables, settingsPage } from "./reference-docs.mjs";
 import { root } from "./run.mjs";
 import { inferredTypes, settingOptionsModule } from "./setting-options.mjs";
@@ -31,10 +32,12 @@ const tables = readTables();
 const CLIENT = "docs/reference/client.md";
 const ENDPOINTS_PAGE = "docs/reference/endpoints.md";
 const COMPATIBILITY = "docs/reference/compatibility.md";
+const EVIDENCE = "docs/about/evidence.md";
 
 /** @type {Record<string, string>} */
 const pages = {
   [CLIENT]: clientPage(readFileSync(path.join(root, CLIENT), "utf8"), await browserSizes()),
+  [EVIDENCE]: evidencePage(readFileSync(path.join(root, EVIDENCE), "utf8")),
   [COMPATIBILITY]: compatibilityPage(readFileSync(path.join(root, COMPATIBILITY), "utf8")),
   [ENDPOINTS_PAGE]: endpointsPage(readFileSync(path.join(root, ENDPOINTS_PAGE), "utf8"), ENDPOINTS, SETTINGS, tables),
   "docs/reference/page-texts.md": pageTextsPage(en),

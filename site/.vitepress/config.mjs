@@ -32,7 +32,8 @@ export default {
       { text: "Start", link: "/start/express" },
       { text: "Guides", link: "/how-to/users-and-claims" },
       { text: "Reference", link: "/reference/settings" },
-      { text: "Guarantees", link: "/explanation/guarantees" },
+      { text: "API", link: "/api/" },
+      { text: "Trust", link: "/about/evidence" },
     ],
     outline: [2, 3],
     search: {

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { evidencePage } from "../../scripts/evidence-page.mjs";
 import {
   compatibilityPage,
   endpointsPage,
@@ -79,6 +80,16 @@ describe("[ASVS-7.6.1] the generated pages", () => {
     const page = onDisk("compatibility.md");
     expect(compatibilityPage(page)).toBe(page);
     expect(page).not.toMatch(/[{}]/);
+  });
+
+  it("docs/about/evidence.md has the numbers of docs/evidence/; if not, run `npm run docs`", () => {
+    const page = onDisk("evidence.md", "docs/about");
+    expect(evidencePage(page)).toBe(page);
+    expect(page).toMatch(/\| \*\*Total\*\* \| \d{3} \|/);
+  });
+
+  it("an evidence page without results fails", () => {
+    expect(() => evidencePage(onDisk("evidence.md", "docs/about"), () => "")).toThrow("docs/evidence/ has nothing like");
   });
 
   it("a version that no file contains fails", () => {

@@ -48,7 +48,8 @@ export declare const schema: import("idpauth").ClaimsSchema<{ groups: string[] }
   "docs/how-to/authorization.md": `${EXPRESS}
 export declare const roles: { find(iss: string, sub: string): Promise<string | undefined> };
 `,
-  "docs/about/not-supported.md": EXPRESS,
+  "docs/how-to/call-an-api.md": `export declare const auth: import("idpauth/next").NextIdpAuth;
+`,
   "docs/how-to/user-table.md": `${EXPRESS}
 export declare const pool: import("pg").Pool;
 `,

@@ -3,12 +3,12 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 
 // docs/start/single-page-application.md shows the files of examples/spa-react, which test/examples/spa-react.matrix.test.ts builds, type-checks
-// and runs. docs/explanation/rfc-10017.md names the test for each requirement.
+// and runs. docs/about/rfc-10017.md names the test for each requirement.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const EXAMPLE = path.join(ROOT, "examples/spa-react");
 const PAGE = readFileSync(path.join(ROOT, "docs/start/single-page-application.md"), "utf8");
-const REQUIREMENTS = readFileSync(path.join(ROOT, "docs/explanation/rfc-10017.md"), "utf8");
+const REQUIREMENTS = readFileSync(path.join(ROOT, "docs/about/rfc-10017.md"), "utf8");
 
 const blocks = [...PAGE.matchAll(/^`([\w./]+)`:\n\n```\w+\n(.*?)^```$/gms)].map(([, file = "", text = ""]) => ({ file, text }));
 
@@ -48,7 +48,7 @@ describe("docs/start/single-page-application.md", () => {
   });
 });
 
-describe("docs/explanation/rfc-10017.md", () => {
+describe("docs/about/rfc-10017.md", () => {
   it("has a table of the requirements", () => {
     expect(rows.length).toBe(REQUIREMENTS.match(/^\| 6\./gm)?.length);
     expect(rows.length).toBeGreaterThan(15);

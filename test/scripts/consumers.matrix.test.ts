@@ -9,7 +9,7 @@ import { installFramework } from "../../scripts/framework-install.mjs";
 import { npm } from "../../scripts/run.mjs";
 import { buildPackage } from "../support/build.js";
 
-// CommonJS, and the versions of TypeScript that docs/reference/support.md names, with the packed package.
+// CommonJS, and the versions of TypeScript that docs/about/support.md names, with the packed package.
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const TOOLS = path.join(ROOT, "scripts/check-project");
