@@ -20,7 +20,8 @@ const FORMS = {
 const PAGE = /(?<![\w/.:-])docs\/((?!contributing|evidence|tables)[\w-]+\/[\w-]+)\.md(?:#([\w-]*))?/g;
 
 /** Pages that only the site and the repository have, not the package. */
-export const SITE_ONLY = /^docs\/(?:about|deploy|start|tutorial|providers)\//;
+export const SITE_ONLY =
+  /^docs\/(?:(?:about|deploy|start|tutorial|providers)\/|how-to\/(?:audit-log|fetch-frameworks)\.md$|explanation\/performance\.md$)/;
 
 /** A code of a startup check, in lower case as an anchor, or of an error. Empty if the code follows at run time. */
 const CODE = /^(?:|[ew]\d{3}|[a-z]+(?:_[a-z]+)+)$/;
